@@ -1,0 +1,51 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace advisor {
+
+enum class State { Fires, Silent, CannotTell };
+enum class JudgedBy { Time, Memory, Convergence };
+/// What a saving is counted in. Times are µs.
+enum class SavingUnit { UsPerStep, UsPerEpoch, UsPerValidation, Bytes };
+
+/// What a change should save, as a range from a model of this trace.
+struct Saving {
+    SavingUnit unit = SavingUnit::UsPerStep;
+    double low = 0, mid = 0, high = 0;
+};
+
+/// A change of one knob.
+struct Toggle {
+    std::string key, from, to; ///< values as config::toText has them
+};
+
+/// A place in the trace that shows it.
+struct Evidence {
+    profiler::TrackId track;
+    std::optional<profiler::SliceId> slice; ///< none: a range of a track
+    profiler::TimeRange range;
+    std::string name;
+};
+
+/// A rule's verdict on one trace.
+struct Advice {
+    State state = State::CannotTell;
+    std::string title;  ///< "The step waits for data"
+    std::string reason; ///< one sentence with its number; silent: what speaks against it; cannot tell: what the trace lacks
+    std::vector<Evidence> evidence; ///< most telling first, at most about ten
+    std::optional<Saving> saving;
+    std::string whyNoPrediction; ///< when it fires without a saving
+    std::vector<std::string> caveats;
+    std::optional<Toggle> toggle;
+    std::string whyNoToggle;
+    JudgedBy judgedBy = JudgedBy::Time;
+    /// What an experiment of this toggle should time: "steps", "epoch" or "validation".
+    std::string measure = "steps";
+};
+
+} // namespace advisor

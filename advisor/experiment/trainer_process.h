@@ -1,0 +1,63 @@
+#pragma once
+
+#include "profiler/model/result.h"
+#include "trainer/config/protocol.h"
+#include "trainer/config/training_config.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace advisor {
+
+struct TrainerOptions {
+    std::filesystem::path program; ///< stepscope-train; see findTrainer
+    std::filesystem::path trace;   ///< empty: no trace is written
+    bool turns = false;            ///< wait for Turn commands
+};
+
+/// How a trainer ended.
+struct TrainerExit {
+    int status = 0;           ///< exit status, when it ended by itself
+    int signal = 0;           ///< else the signal that killed it
+    std::string lastOutput;   ///< last lines of its stdout and stderr
+    /// What a user should read: "The trainer was killed (signal 9: out of memory?) …"
+    [[nodiscard]] std::string message() const;
+};
+
+/// A running stepscope-train: starts it, reads its progress, sends commands. No thread of its own; one owner, any thread.
+class TrainerProcess {
+public:
+    static profiler::Result<std::unique_ptr<TrainerProcess>> start(const config::TrainingConfig& config,
+                                                                   const TrainerOptions& options);
+    /// Kills the process if it still runs.
+    ~TrainerProcess();
+
+    /// Readable when progress came or the trainer ended: for poll() or QSocketNotifier.
+    [[nodiscard]] int progressDescriptor() const;
+    [[nodiscard]] std::int64_t pid() const;
+
+    /// Next record, waiting at most `timeout`. nullopt: none yet, or ended (see exited). A line that cannot be read comes as a
+    /// Notice of severity Warning.
+    std::optional<config::protocol::Progress> next(std::chrono::milliseconds timeout);
+    profiler::Result<void> send(const config::protocol::Command& command);
+    /// SIGKILL.
+    void kill();
+    /// How it ended; nullopt while it runs.
+    std::optional<TrainerExit> exited();
+
+private:
+    TrainerProcess();
+    struct State;
+    std::unique_ptr<State> m;
+};
+
+/// STEPSCOPE_TRAINER, else stepscope-train beside this program, in ../trainer of the build tree, in PATH.
+profiler::Result<std::filesystem::path> findTrainer();
+/// Runs `program --describe`.
+profiler::Result<config::protocol::Description> describeTrainer(const std::filesystem::path& program);
+
+} // namespace advisor

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "advisor/advice.h"
+#include "profiler/analysis/facts.h"
+#include "profiler/model/registered.h"
+#include "trainer/config/training_config.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace advisor {
+
+/// What a rule may look at.
+struct Case {
+    const profiler::Trace& trace;
+    const profiler::analysis::Facts& facts;  ///< computed once for all rules
+    const config::TrainingConfig* config = nullptr; ///< of the run; null for an imported trace
+};
+
+/// One tip. A file advisor/rules/<stem>.cpp defines `Rule <stem>()`; the stem is the key with its dots as underscores.
+struct Rule {
+    std::string_view key;   ///< "loader.workers": a key of the table of tips
+    std::string_view title; ///< of the finding
+    Advice (*check)(const Case&);
+};
+
+/// All rules, from the generated registry, by key.
+std::vector<Rule> allRules();
+
+struct RuleAdvice {
+    std::string id; ///< the rule's key
+    Advice advice;
+};
+/// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then silent.
+std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
+
+} // namespace advisor

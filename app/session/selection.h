@@ -1,0 +1,34 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <QObject>
+#include <optional>
+
+namespace app {
+
+/// What is selected, for all views at once: a slice, a range of time, or nothing. GUI thread.
+class Selection : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    [[nodiscard]] std::optional<profiler::SliceId> slice() const { return m_slice; }
+    [[nodiscard]] std::optional<profiler::TimeRange> range() const { return m_range; }
+
+    void selectSlice(profiler::SliceId slice);
+    void selectRange(profiler::TimeRange range);
+    void clear();
+    /// Asks the timeline to bring a time range (and a track) into view; selection stays.
+    void show(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
+
+signals:
+    void changed();
+    void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
+
+private:
+    std::optional<profiler::SliceId> m_slice;
+    std::optional<profiler::TimeRange> m_range;
+};
+
+} // namespace app

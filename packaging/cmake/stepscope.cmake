@@ -1,0 +1,96 @@
+# What every target of the project shares: language, warnings, sanitizers, ccache, and registries made from folders.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+find_program(STEPSCOPE_CCACHE ccache)
+if(STEPSCOPE_CCACHE)
+  # Precompiled headers are cached too, which needs these two.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros" "${STEPSCOPE_CCACHE}")
+endif()
+
+add_library(stepscope_warnings INTERFACE)
+target_compile_options(stepscope_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+
+if(STEPSCOPE_SANITIZE)
+  add_compile_options("-fsanitize=${STEPSCOPE_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("-fsanitize=${STEPSCOPE_SANITIZE}")
+endif()
+
+# A room: a static library of ours, warned about and included from the root.
+function(stepscope_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE stepscope_warnings)
+endfunction()
+
+function(stepscope_executable name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE stepscope_warnings)
+endfunction()
+
+# stepscope_registry(target DIR folder NAMESPACE ns TYPE type HEADER header [BY_FOLDER])
+# Every <folder>/<stem>.cpp (BY_FOLDER: <folder>/<stem>/<stem>.cpp) must define `type ns::<stem>()`: dropping a file in is the
+# registration. Declarations lie in a generated header that is force-included into each of these files, so that a wrong return
+# type fails to compile; a missing function fails to link and names itself. Gives `std::vector<profiler::Registered<type>>
+# ns::all()`, declared in "<target>_<folder's name>_registry.h".
+function(stepscope_registry target)
+  cmake_parse_arguments(arg "BY_FOLDER" "DIR;NAMESPACE;TYPE;HEADER" "" ${ARGN})
+  set(root "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIR}")
+  if(arg_BY_FOLDER)
+    file(GLOB entries CONFIGURE_DEPENDS "${root}/*/*.cpp")
+    set(files "")
+    foreach(file IN LISTS entries)
+      cmake_path(GET file STEM stem)
+      cmake_path(GET file PARENT_PATH parent)
+      cmake_path(GET parent FILENAME folder)
+      if(stem STREQUAL folder)
+        list(APPEND files "${file}")
+      endif()
+    endforeach()
+  else()
+    file(GLOB files CONFIGURE_DEPENDS "${root}/*.cpp")
+  endif()
+  set(declarations "")
+  set(entries "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM stem)
+    if(NOT stem MATCHES "^[a-z][a-z0-9_]*$")
+      message(FATAL_ERROR "${file}: '${stem}' is no name for a function; use lower-case letters, digits and underscores")
+    endif()
+    string(APPEND declarations "${arg_TYPE} ${stem}();\n")
+    string(APPEND entries "        {\"${stem}\", ${stem}()},\n")
+  endforeach()
+  cmake_path(GET root FILENAME name)
+  set(header "${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}_registry.h")
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}_registry.cpp")
+  file(CONFIGURE OUTPUT "${header}" CONTENT "#pragma once
+#include \"${arg_HEADER}\"
+#include \"profiler/model/registered.h\"
+#include <vector>
+namespace ${arg_NAMESPACE} {
+${declarations}std::vector<profiler::Registered<${arg_TYPE}>> all();
+}
+")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${header}\"
+namespace ${arg_NAMESPACE} {
+std::vector<profiler::Registered<${arg_TYPE}>> all()
+{
+    return {
+${entries}    };
+}
+}
+")
+  set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "-include;${header}")
+  target_sources(${target} PRIVATE ${files} "${source}")
+  target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}")
+endfunction()

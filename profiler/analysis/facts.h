@@ -1,0 +1,22 @@
+#pragma once
+
+#include "profiler/analysis/input_wait.h"
+#include "profiler/analysis/op_costs.h"
+#include "profiler/analysis/steps.h"
+#include "profiler/model/trace.h"
+
+#include <vector>
+
+namespace profiler::analysis {
+
+/// The analyses of one trace that rules and views share, computed once.
+struct Facts {
+    std::vector<Step> steps;
+    StepStatistics statistics;
+    InputWait input;
+    OpCosts ops;
+};
+
+Facts analyse(const Trace& trace);
+
+} // namespace profiler::analysis

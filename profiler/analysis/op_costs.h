@@ -1,0 +1,33 @@
+#pragma once
+
+#include "profiler/analysis/steps.h"
+#include "profiler/model/trace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// One operator within one phase, over the steps in which ops were recorded.
+struct OpCost {
+    std::string name;   ///< "aten::convolution"
+    std::string phase;  ///< name of the enclosing phase; "" outside
+    std::int64_t count = 0;
+    double countPerStep = 0; ///< validation: per validation pass
+    double selfUsPerStep = 0, totalUsPerStep = 0;
+    SliceId longest;
+};
+
+struct OpCosts {
+    std::int64_t stepsWithOps = 0;  ///< 0: ops were not recorded
+    std::vector<OpCost> ops;        ///< by self time, largest first
+
+    [[nodiscard]] const OpCost* find(std::string_view name, std::string_view phase) const;
+    /// Sum of self time over ops whose name contains `part`, in µs a step, over all phases of the step.
+    [[nodiscard]] double selfUsPerStep(std::string_view part) const;
+};
+
+OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps);
+
+} // namespace profiler::analysis

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "profiler/model/activity.h"
+#include "profiler/model/clock.h"
+#include "profiler/model/trace.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace profiler::capture {
+
+/// One thread's way into the trace: a ring in shared memory, one producer (the thread), one consumer (the writer thread).
+/// Nothing here locks, allocates or does I/O, intern() excepted on the first sight of a string.
+class HostLane {
+public:
+    /// Content-interned id, from a cache of this lane; `text` need not outlive the call.
+    std::uint32_t intern(std::string_view text);
+
+    /// A range that is shown as open while it lasts (step, phase, wait). Nest properly; end with close().
+    void open(ActivityKind kind, std::uint32_t name, std::int64_t value = 0);
+    /// Ends the innermost open(); returns its duration.
+    Nanoseconds close(std::int64_t bytes = 0);
+
+    /// Cheaper: nothing is written until the end. push() returns the time; pop writes one record.
+    void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0);
+    void pop();
+
+    /// A whole slice whose times are known. Depth is the current nesting.
+    void complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link = 0,
+                  std::int64_t bytes = 0, std::uint8_t flags = 0);
+    /// A sample of a counter (Recorder::addCounter).
+    void sample(std::uint32_t counter, TraceTime time, double value);
+
+private:
+    friend class Recorder;
+    struct Impl;
+    explicit HostLane(Impl* impl) : m(impl) {}
+    Impl* m;
+};
+
+/// open() … close() for a scope.
+class OpenRange {
+public:
+    OpenRange(HostLane* lane, ActivityKind kind, std::uint32_t name, std::int64_t value = 0) : m_lane(lane)
+    {
+        if (m_lane)
+            m_lane->open(kind, name, value);
+    }
+    ~OpenRange()
+    {
+        if (m_lane)
+            m_lane->close();
+    }
+    OpenRange(const OpenRange&) = delete;
+    OpenRange& operator=(const OpenRange&) = delete;
+
+private:
+    HostLane* m_lane; ///< null: not recording
+};
+
+} // namespace profiler::capture

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "profiler/capture/host_lane.h"
+#include "profiler/io/wire/records.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace profiler::capture {
+
+struct RecorderOptions {
+    std::filesystem::path path;           ///< the trace file; the ring file is `path` + ".ring"
+    std::size_t ringEvents = 1 << 16;     ///< per thread; rounded up to a power of two
+    int maxThreads = 64;
+    Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
+};
+
+/// Takes events of host threads in per-thread rings (no lock, no allocation, no I/O on the recording thread) and writes them
+/// with one writer thread as frames. Rings that are full drop and count. Thread-safe unless said otherwise.
+class Recorder {
+public:
+    static Result<std::unique_ptr<Recorder>> start(const RecorderOptions& options);
+    /// finish(), if that was not called.
+    ~Recorder();
+
+    /// Makes a lane (a track). A lane belongs to the thread that writes to it; it lives as long as the recorder.
+    /// Returns a lane that drops and counts when maxThreads are in use.
+    HostLane& addLane(std::string_view name, TrackKind kind);
+    /// The lane of the calling thread, made on first use ("thread <tid>" unless nameThisThread was called).
+    HostLane& thisThread();
+    /// Gives the calling thread's lane a name and kind; call before its first event.
+    HostLane& nameThisThread(std::string_view name, TrackKind kind);
+
+    /// Id of a string that lives as long as the run. Interns by content; takes a lock, so keep the id.
+    std::uint32_t intern(std::string_view text);
+    void setMetadata(std::string_view key, std::string_view value);
+    void addDevice(DeviceId id, std::string_view name, std::string_view uuid);
+    /// A counter track; add samples through HostLane::sample on any lane of the calling thread.
+    std::uint32_t addCounter(std::string_view name, std::string_view unit);
+
+    /// A device stream's track number, made on first use. Called by the CUPTI source (its buffer-completed thread).
+    std::uint32_t streamTrack(DeviceId device, StreamId stream);
+    /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
+    void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
+    void countLoss(std::uint64_t dropped, std::uint64_t unmatched);
+
+    /// Everything recorded before this call is in the file when it returns.
+    Result<void> flush();
+    /// Drains, writes End, removes the ring file, ends the writer thread. The first error of the writer (disk full) is
+    /// returned here and by error().
+    Result<void> finish();
+    [[nodiscard]] Result<void> error() const;
+    [[nodiscard]] CaptureStats stats() const;
+
+private:
+    Recorder();
+    struct State;
+    std::unique_ptr<State> m;
+};
+
+} // namespace profiler::capture

@@ -1,0 +1,112 @@
+#pragma once
+
+#include "profiler/model/activity.h"
+
+#include <cstdint>
+
+/// The layout of our own trace file (`*.sstrace`) and of the ring file beside it (`*.sstrace.ring`), little endian.
+///
+/// Trace file: FileHeader, then frames, each a FrameHeader and `payloadBytes` bytes. Append-only: a reader takes every
+/// frame whose checksum holds and stops at the first that does not. The last frame of a run that ended well is `End`.
+/// Ring file: host events that the writer thread has not yet put into frames, in shared memory (MAP_SHARED), so that they
+/// outlive a killed process. It is removed when the run ends well.
+namespace profiler::wire {
+
+inline constexpr char kFileMagic[8] = {'S', 'S', 'T', 'R', 'A', 'C', 'E', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+
+struct FileHeader {
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t headerBytes; ///< sizeof(FileHeader): later versions may be longer
+    std::int64_t pid;
+    std::uint64_t runId; ///< the same in the ring file; else the ring file is another run's
+};
+static_assert(sizeof(FileHeader) == 32);
+
+enum class FrameType : std::uint32_t {
+    Clock = 1,   ///< one ClockTriple
+    Strings,     ///< StringEntry + bytes, padded to 4, repeated
+    Tracks,      ///< TrackEntry, repeated; names are string ids
+    Events,      ///< EventBatch, then EventRecord, repeated
+    Device,      ///< DeviceEntry, then its name and UUID as string ids
+    Metadata,    ///< pairs of string ids: key, value
+    Loss,        ///< LossEntry: what was dropped so far (totals, the last one counts)
+    End,         ///< no payload: the run ended well
+};
+
+struct FrameHeader {
+    std::uint32_t magic; ///< kFrameMagic
+    FrameType type;
+    std::uint32_t payloadBytes;
+    std::uint32_t sequence; ///< 0, 1, 2…: a gap is a loss
+    std::uint64_t checksum; ///< XXH3 of the three fields before it and the payload
+};
+inline constexpr std::uint32_t kFrameMagic = 0x4d465353; // "SSFM"
+static_assert(sizeof(FrameHeader) == 24);
+
+struct ClockTriple {
+    std::int64_t monotonicNs, realtimeNs;
+    std::uint64_t tsc;
+};
+
+struct StringEntry {
+    std::uint32_t id, bytes;
+};
+
+struct TrackEntry {
+    std::uint32_t track; ///< number given by the writer: 0, 1, 2…
+    std::uint32_t kind;  ///< profiler::TrackKind
+    std::uint32_t name, unit; ///< string ids
+    std::int64_t pid, tid;
+    std::uint32_t device, stream;
+};
+
+struct DeviceEntry {
+    std::uint32_t device, name, uuid, reserved;
+};
+
+struct LossEntry {
+    std::uint64_t dropped, unmatched;
+};
+
+enum class EventType : std::uint8_t {
+    Slice,   ///< a whole slice: begin and end
+    Begin,   ///< begun, not ended; the Slice with the same track, name and begin ends it
+    Counter, ///< `begin` is the time, `bits` of `link` the value as a double
+    Device,  ///< a whole slice of device work: an ExtraRecord follows in the next record slot
+    Extra,   ///< the slot after Device
+};
+
+/// One event, 40 bytes. In ring and file alike.
+struct EventRecord {
+    EventType type;
+    ActivityKind kind;
+    std::uint8_t depth; ///< nesting on its track
+    std::uint8_t flags; ///< profiler::slice_flag
+    std::uint32_t name; ///< string id
+    std::int64_t begin; ///< ns, CLOCK_MONOTONIC
+    std::int64_t end;   ///< ns; Begin: 0
+    std::int64_t link;  ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase, LoaderStage: args.value
+    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord)
+    std::uint32_t reserved;
+};
+static_assert(sizeof(EventRecord) == 40);
+
+/// What an EventRecord of type Device has no room for; takes the next slot.
+struct ExtraRecord {
+    EventType type; ///< Extra
+    CopyKind copy;
+    MemoryKind src, dst;
+    std::uint32_t reserved;
+    std::uint64_t bytes;
+    std::uint32_t grid[3], block[3]; ///< kernels; else 0
+};
+static_assert(sizeof(ExtraRecord) == sizeof(EventRecord));
+
+/// Events of one track follow.
+struct EventBatch {
+    std::uint32_t track, count;
+};
+
+} // namespace profiler::wire

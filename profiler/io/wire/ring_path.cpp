@@ -1,0 +1,12 @@
+#include "profiler/io/wire/ring_file.h"
+
+namespace profiler::wire {
+
+std::filesystem::path ringPath(const std::filesystem::path& trace)
+{
+    auto path = trace;
+    path += ".ring";
+    return path;
+}
+
+} // namespace profiler::wire

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace profiler {
+
+/// What a slice is. Names are the PyTorch profiler's own category strings where it has one.
+enum class ActivityKind : std::uint8_t {
+    Other,
+    Step,              ///< one training step, on the main thread's track (depth 0)
+    Phase,             ///< data wait, copy, forward, backward, optimizer, validation (names in phase_names.h)
+    LoaderStage,       ///< read, decode, augment, collate, pin on a loader worker's track
+    LoaderWait,        ///< a loader worker that waits: for room in the ring, for work, or parked
+    CpuOp,             ///< "cpu_op": a LibTorch operator
+    UserAnnotation,    ///< "user_annotation": a named range of the user's program
+    CudaRuntime,       ///< "cuda_runtime"
+    CudaDriver,        ///< "cuda_driver"
+    Kernel,            ///< "kernel"
+    GpuMemcpy,         ///< "gpu_memcpy"
+    GpuMemset,         ///< "gpu_memset"
+    GpuUserAnnotation, ///< "gpu_user_annotation"
+    Sync,              ///< "cuda_sync": a host thread that waits for the device
+    Overhead,          ///< "overhead": the profiler's or driver's own (lazy loading, buffer flush)
+    Nvtx,              ///< an NVTX range
+};
+inline constexpr int kActivityKinds = static_cast<int>(ActivityKind::Nvtx) + 1;
+
+/// The PyTorch profiler's string, ours where it has none ("step", "phase", "loader_stage", "loader_wait", "nvtx").
+std::string_view activityName(ActivityKind kind);
+std::optional<ActivityKind> activityFromName(std::string_view name);
+/// True for work that runs on the device: kernels, copies, memsets.
+constexpr bool isDeviceWork(ActivityKind kind)
+{
+    return kind == ActivityKind::Kernel || kind == ActivityKind::GpuMemcpy || kind == ActivityKind::GpuMemset;
+}
+
+/// Names of the phases of a step, as slices of kind Phase carry them and as NVTX ranges are called.
+namespace phase {
+inline constexpr std::string_view kDataWait = "data wait";
+inline constexpr std::string_view kCopy = "copy";
+inline constexpr std::string_view kZeroGrad = "zero grad";
+inline constexpr std::string_view kForward = "forward";
+inline constexpr std::string_view kBackward = "backward";
+inline constexpr std::string_view kOptimizer = "optimizer";
+inline constexpr std::string_view kMetrics = "metrics"; ///< reading loss and accuracy back (`.item()`)
+inline constexpr std::string_view kValidation = "validation";
+inline constexpr std::string_view kWorkerStart = "start workers"; ///< loader workers being made
+} // namespace phase
+
+/// Names of the stages of a loader worker, as slices of kind LoaderStage carry them.
+namespace stage {
+inline constexpr std::string_view kRead = "read";
+inline constexpr std::string_view kDecode = "decode";
+inline constexpr std::string_view kAugment = "augment";
+inline constexpr std::string_view kCollate = "collate";
+inline constexpr std::string_view kPin = "pin";
+} // namespace stage
+
+enum class CopyKind : std::uint8_t { Unknown, HtoD, DtoH, DtoD, PtoP, HtoH };
+enum class MemoryKind : std::uint8_t { Unknown, Pageable, Pinned, Device, Array, Managed };
+std::string_view copyKindName(CopyKind kind);     ///< "HtoD"…
+std::string_view memoryKindName(MemoryKind kind); ///< "pageable"…
+
+} // namespace profiler

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace profiler {
+
+/// An entry of a generated registry: the stem of its file and what the file defines.
+template <class T>
+struct Registered {
+    std::string_view stem;
+    T entry;
+};
+
+} // namespace profiler

@@ -1,0 +1,15 @@
+#include "profiler/model/result.h"
+
+namespace profiler {
+
+std::string Error::message() const
+{
+    std::string text = what;
+    if (!where.empty())
+        text += " (" + where + ")";
+    if (!mend.empty())
+        text += ": " + mend;
+    return text;
+}
+
+} // namespace profiler

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "trainer/config/keys.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <variant>
+#include <vector>
+
+namespace config {
+
+/// A wrong key or value: names the key, the value, and what is allowed.
+struct ConfigError {
+    std::string key;     ///< empty for a file that cannot be read
+    std::string value;
+    std::string allowed; ///< "an integer from 0 to 256", "one of sgd, adamw", the nearest keys…
+    std::string where;   ///< file and, for bad JSON, the byte; empty for --set
+    [[nodiscard]] std::string message() const;
+};
+template <class T>
+using Result = tl::expected<T, ConfigError>;
+
+using Value = std::variant<bool, std::int64_t, double, std::string>;
+enum class KnobType { Flag, Integer, Real, Choice, Path, Text };
+
+/// One knob of the training: form, validation, JSON, `--set`, toggles and documentation come from this row.
+struct Knob {
+    std::string_view key;   ///< "loader.workers"
+    std::string_view group; ///< heading in the form: "Data loading"
+    std::string_view label; ///< name in the form: "Workers"
+    KnobType type{};
+    Value fallback;         ///< the default
+    double min = 0, max = 0;                  ///< Integer, Real: inclusive
+    std::vector<std::string_view> choices;    ///< Choice
+    std::string_view unit;  ///< "samples", "ms"; empty for none
+    std::string_view doc;   ///< what it does, one or two sentences, for users
+    std::string_view where; ///< where it applies: "loader", "every step", "validation"…
+    bool needsGpu = false;  ///< no effect, and refused, without a GPU
+    bool advanced = false;  ///< folded away in the form
+};
+
+/// All knobs in the form's order.
+std::span<const Knob> knobs();
+/// nullptr for an unknown key.
+const Knob* findKnob(std::string_view key);
+/// "an integer from 0 to 256", "true or false", "one of a, b".
+std::string allowedText(const Knob& knob);
+/// As `--set` takes it and as the app shows it: "true", "4", "0.1", "adamw".
+std::string toText(const Value& value);
+
+/// What is asked of a training: a value for every knob. A value type.
+class TrainingConfig {
+public:
+    /// All defaults: the naive training.
+    TrainingConfig();
+
+    template <class T>
+    [[nodiscard]] const T& operator[](Key<T> key) const
+    {
+        return std::get<T>(value(key.name));
+    }
+    /// By name; asserts that the key exists (see findKnob).
+    [[nodiscard]] const Value& value(std::string_view key) const;
+    [[nodiscard]] std::string text(std::string_view key) const { return toText(value(key)); }
+
+    /// Parses and checks one value; leaves the configuration alone on failure.
+    Result<void> set(std::string_view key, std::string_view text);
+    /// "loader.workers=2".
+    Result<void> setAssignment(std::string_view assignment);
+
+    /// Nested by the dots of the keys: {"loader": {"workers": 2}}. Flat keys are taken as well.
+    static Result<TrainingConfig> fromJson(std::string_view text, std::string_view where = {});
+    static Result<TrainingConfig> load(const std::filesystem::path& path);
+    /// @param all  every knob; else only those that differ from the default
+    [[nodiscard]] std::string toJson(bool all = true) const;
+    /// Writes to a temporary file beside `path` and renames it.
+    Result<void> save(const std::filesystem::path& path) const;
+
+    /// What cannot work together or here: knobs that need a GPU when there is none, pinned memory on the CPU…
+    [[nodiscard]] std::vector<ConfigError> problems(bool gpuAvailable) const;
+
+    friend bool operator==(const TrainingConfig&, const TrainingConfig&) = default;
+
+private:
+    std::map<std::string, Value, std::less<>> m_values;
+};
+
+/// Keys whose values differ, with both texts: {key, a, b}.
+struct Difference {
+    std::string key, a, b;
+};
+std::vector<Difference> difference(const TrainingConfig& a, const TrainingConfig& b);
+
+} // namespace config

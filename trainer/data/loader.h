@@ -1,0 +1,82 @@
+#pragma once
+
+#include "profiler/capture/recorder.h"
+#include "trainer/data/dataset.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainer::data {
+
+/// A sample that could not be loaded and was left out of its batch.
+struct BadSample {
+    std::int64_t index = 0;
+    std::string what; ///< names the file
+};
+
+/// Memory of one batch; goes back to the loader's pool when the last Batch that holds it is gone.
+struct BatchBuffer;
+
+/// Samples of one step. Movable; the memory stays valid as long as any copy of `memory` lives.
+struct Batch {
+    std::shared_ptr<BatchBuffer> memory;
+    float* images = nullptr;        ///< count × CHW
+    std::int64_t* labels = nullptr; ///< count
+    std::int64_t count = 0;         ///< may be below the batch size: last batch, bad samples
+    std::int64_t index = 0;         ///< within the epoch
+    bool pinned = false;
+    std::vector<BadSample> bad;
+};
+
+/// Makes memory for batches, pinned where asked; from the trainer, so that the loader knows no LibTorch.
+struct BufferAllocator {
+    std::function<std::shared_ptr<void>(std::size_t bytes)> allocate; ///< empty: plain aligned memory
+    bool pinned = false;
+};
+
+struct LoaderOptions {
+    Split split = Split::Train;
+    std::int64_t batchSize = 1;
+    int workers = 0;            ///< 0: next() loads on the calling thread
+    int prefetchFactor = 2;     ///< batches in flight per worker
+    bool persistentWorkers = false; ///< keep threads between epochs
+    bool shuffle = true;
+    bool augment = true;
+    std::uint64_t seed = 0;
+    BufferAllocator memory;
+    profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded
+    std::function<void()> workerStart; ///< on each new worker thread: one intra-op thread
+};
+
+/// Batches of an epoch, in the same order with the same content whatever the number of workers: the shuffle depends on
+/// (seed, epoch), a sample's augmentation on (seed, epoch, sample index). Used by one thread; workers are its own.
+class Loader {
+public:
+    Loader(std::shared_ptr<const Dataset> dataset, LoaderOptions options);
+    /// Cancels and joins.
+    ~Loader();
+
+    /// Begins an epoch; an unfinished one is given up. Starts workers unless they persist from the epoch before.
+    void startEpoch(std::int64_t epoch);
+    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel().
+    std::optional<Batch> next();
+    [[nodiscard]] std::int64_t batchesPerEpoch() const;
+    /// Workers finish the sample at hand and wait until unpark(). next() keeps working on what is ready.
+    void park();
+    void unpark();
+    /// Wakes next() and the workers for good; any thread.
+    void cancel();
+    /// Most batches that lie ready at once: workers × prefetch factor; 0 without workers.
+    [[nodiscard]] std::int64_t capacity() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> m;
+};
+
+} // namespace trainer::data
