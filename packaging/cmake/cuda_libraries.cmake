@@ -1,31 +1,39 @@
-# Imported targets from the wheels (or a LibTorch of the user's own): cuda::cupti, cuda::nvtx, and torch::cpu where the trainer
-# is built. find_package(Torch) is not used: it wants nvcc and switches the CUDA language on.
+# Imported targets from the wheels (or a LibTorch and CUDA of the user's own): cuda::cupti, cuda::nvtx, and torch::cpu where the
+# trainer is built. find_package(Torch) is not used: it wants nvcc and switches the CUDA language on.
+include_guard(GLOBAL)
 
 if(NOT STEPSCOPE_TORCH_ROOT)
   execute_process(COMMAND "${CMAKE_SOURCE_DIR}/packaging/libtorch" --print RESULT_VARIABLE failed
                   OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   if(NOT failed AND found)
-    set(STEPSCOPE_TORCH_ROOT "${found}" CACHE PATH "" FORCE)
+    set(STEPSCOPE_TORCH_ROOT "${found}")
   endif()
 endif()
+set(how "Run packaging/libtorch, or give a LibTorch of your own with -DSTEPSCOPE_TORCH_ROOT=DIR (a folder that holds torch/, or an \
+unpacked LibTorch) and its CUDA 13 toolkit with -DSTEPSCOPE_CUDA_ROOT=DIR, or build without the trainer: -DSTEPSCOPE_TRAINER=OFF.")
 
-set(cuda_root "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13")
-if(EXISTS "${cuda_root}/include/cupti.h")
-  if(NOT TARGET cuda::cupti)
-    add_library(cuda::cupti SHARED IMPORTED GLOBAL)
-    set_target_properties(cuda::cupti PROPERTIES IMPORTED_LOCATION "${cuda_root}/lib/libcupti.so.13"
-      INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${cuda_root}/include" INTERFACE_INCLUDE_DIRECTORIES "${cuda_root}/include")
-    add_library(cuda::nvtx INTERFACE IMPORTED GLOBAL)
-    set_target_properties(cuda::nvtx PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${cuda_root}/include"
-      INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${cuda_root}/include" INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
-  endif()
+set(roots "${STEPSCOPE_CUDA_ROOT}" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13")
+find_path(STEPSCOPE_CUPTI_INCLUDE cupti.h HINTS ${roots} PATH_SUFFIXES include extras/CUPTI/include NO_DEFAULT_PATH)
+find_library(STEPSCOPE_CUPTI_LIBRARY NAMES libcupti.so.13 cupti HINTS ${roots} PATH_SUFFIXES lib lib64 extras/CUPTI/lib64
+             NO_DEFAULT_PATH)
+find_path(STEPSCOPE_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH)
+if(STEPSCOPE_CUPTI_INCLUDE AND STEPSCOPE_CUPTI_LIBRARY AND STEPSCOPE_NVTX_INCLUDE)
+  add_library(cuda::cupti SHARED IMPORTED GLOBAL)
+  set_target_properties(cuda::cupti PROPERTIES IMPORTED_LOCATION "${STEPSCOPE_CUPTI_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${STEPSCOPE_CUPTI_INCLUDE};${STEPSCOPE_NVTX_INCLUDE}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${STEPSCOPE_CUPTI_INCLUDE};${STEPSCOPE_NVTX_INCLUDE}")
+  add_library(cuda::nvtx INTERFACE IMPORTED GLOBAL)
+  set_target_properties(cuda::nvtx PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${STEPSCOPE_NVTX_INCLUDE}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${STEPSCOPE_NVTX_INCLUDE}" INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
 elseif(STEPSCOPE_TRAINER)
-  message(FATAL_ERROR "No LibTorch with CUDA's headers at '${STEPSCOPE_TORCH_ROOT}'. Run packaging/libtorch, or set "
-                      "STEPSCOPE_TORCH_ROOT to a folder that holds torch/ and nvidia/cu13/, or build with -DSTEPSCOPE_TRAINER=OFF.")
+  message(FATAL_ERROR "No CUPTI and NVTX of CUDA 13 under '${STEPSCOPE_CUDA_ROOT}' or '${STEPSCOPE_TORCH_ROOT}/nvidia/cu13'. ${how}")
 endif()
 
-if(STEPSCOPE_TRAINER AND NOT TARGET torch::cpu)
-  set(torch_dir "${STEPSCOPE_TORCH_ROOT}/torch")
+if(STEPSCOPE_TRAINER)
+  find_path(torch_dir lib/libtorch_cpu.so HINTS "${STEPSCOPE_TORCH_ROOT}/torch" "${STEPSCOPE_TORCH_ROOT}" NO_DEFAULT_PATH NO_CACHE)
+  if(NOT torch_dir)
+    message(FATAL_ERROR "No LibTorch in '${STEPSCOPE_TORCH_ROOT}'. ${how}")
+  endif()
   add_library(torch::c10 SHARED IMPORTED GLOBAL)
   set_target_properties(torch::c10 PROPERTIES IMPORTED_LOCATION "${torch_dir}/lib/libc10.so")
   add_library(torch::cpu SHARED IMPORTED GLOBAL)
