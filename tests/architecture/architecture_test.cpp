@@ -1,0 +1,73 @@
+#include "tests/architecture/source_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace architecture {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> check(std::string path, const std::string& text)
+{
+    return violations({parse(std::move(path), text)});
+}
+
+TEST(Architecture, TheTreeKeepsItsRooms)
+{
+    const auto files = readTree(STEPSCOPE_SOURCE_DIR);
+    ASSERT_GT(files.size(), 50U);
+    EXPECT_THAT(violations(files), IsEmpty());
+}
+
+TEST(Architecture, EveryRuleHasAFiringAndASilentFixture)
+{
+    EXPECT_THAT(rulesWithoutFixtures(STEPSCOPE_SOURCE_DIR), IsEmpty());
+}
+
+TEST(Architecture, QtOutsideAppIsFound)
+{
+    EXPECT_THAT(check("advisor/advisor.cpp", "#include <QString>\n"), ElementsAre(HasSubstr("Qt belongs in app")));
+    EXPECT_THAT(check("app/main.cpp", "#include <QString>\n"), IsEmpty());
+    EXPECT_THAT(check("tests/app/run_test.cpp", "#include <QtTest/QtTest>\n"), IsEmpty());
+}
+
+TEST(Architecture, LibTorchOutsideTheTrainerIsFound)
+{
+    EXPECT_THAT(check("profiler/model/trace.cpp", "#include <torch/torch.h>\n"), ElementsAre(HasSubstr("LibTorch")));
+    EXPECT_THAT(check("trainer/data/loader.cpp", "#include <ATen/ATen.h>\n"), ElementsAre(HasSubstr("LibTorch")));
+    EXPECT_THAT(check("trainer/loop/step.cpp", "#include <torch/torch.h>\n"), IsEmpty());
+}
+
+TEST(Architecture, CuptiOutsideCaptureIsFound)
+{
+    EXPECT_THAT(check("trainer/loop/step.cpp", "  # include <cupti.h>\n"), ElementsAre(HasSubstr("CUPTI")));
+    EXPECT_THAT(check("profiler/capture/cupti_decode.cpp", "#include <cupti.h>\n"), IsEmpty());
+}
+
+TEST(Architecture, AnArrowAgainstTheDirectionIsFound)
+{
+    EXPECT_THAT(check("profiler/model/trace.cpp", "#include \"profiler/analysis/steps.h\"\n"),
+                ElementsAre(HasSubstr("may depend on")));
+    EXPECT_THAT(check("trainer/config/knobs.cpp", "#include \"profiler/model/result.h\"\n"),
+                ElementsAre(HasSubstr("may depend on")));
+    EXPECT_THAT(check("advisor/rules/loader_workers.cpp", "#include \"profiler/io/wire/records.h\"\n"),
+                ElementsAre(HasSubstr("may depend on")));
+    EXPECT_THAT(check("advisor/cli/main.cpp", "#include \"profiler/io/wire/tailing_reader.h\"\n"), IsEmpty());
+    EXPECT_THAT(check("app/views/run/run.cpp", "#include \"app/views/advisor/card.h\"\n"),
+                ElementsAre(HasSubstr("another view")));
+}
+
+TEST(Architecture, ALongFileIsFound)
+{
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+        text += "\n";
+    EXPECT_THAT(check("app/main.cpp", text), IsEmpty());
+    EXPECT_THAT(check("app/main.cpp", text + "\n"), ElementsAre(HasSubstr("401 lines")));
+}
+
+} // namespace
+} // namespace architecture
