@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,9 @@ public:
 
     /// A device stream's track number, made on first use. Called by the CUPTI source (its buffer-completed thread).
     std::uint32_t streamTrack(DeviceId device, StreamId stream);
+    /// The track of a host thread by its system thread id: its lane's, else one made on first use, which the thread's lane
+    /// takes over when it comes. For runtime calls that CUPTI reports by thread.
+    std::uint32_t threadTrack(std::int64_t tid);
     /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);

@@ -27,7 +27,7 @@ static_assert(sizeof(FileHeader) == 32);
 enum class FrameType : std::uint32_t {
     Clock = 1,   ///< one ClockTriple
     Strings,     ///< StringEntry + bytes, padded to 4, repeated
-    Tracks,      ///< TrackEntry, repeated; names are string ids
+    Tracks,      ///< TrackEntry, repeated; names are string ids. An entry of a known track gives it a new name, kind or tid
     Events,      ///< EventBatch, then EventRecord, repeated
     Device,      ///< DeviceEntry, then its name and UUID as string ids
     Metadata,    ///< pairs of string ids: key, value
@@ -73,7 +73,7 @@ struct LossEntry {
 enum class EventType : std::uint8_t {
     Slice,   ///< a whole slice: begin and end
     Begin,   ///< begun, not ended; the Slice with the same track, name and begin ends it
-    Counter, ///< `begin` is the time, `bits` of `link` the value as a double
+    Counter, ///< a sample, in a thread's batch: `name` is the counter's track, `begin` the time, `link` the bits of a double
     Device,  ///< a whole slice of device work: an ExtraRecord follows in the next record slot
     Extra,   ///< the slot after Device
 };
@@ -104,9 +104,15 @@ struct ExtraRecord {
 };
 static_assert(sizeof(ExtraRecord) == sizeof(EventRecord));
 
-/// Events of one track follow.
+/// Events of one track follow. `depth` 255: the nesting is found from the intervals.
 struct EventBatch {
     std::uint32_t track, count;
+    /// Running index, in its thread's ring, of the first record. A killed run may leave records both here and in the ring
+    /// file: those with an index below the largest `firstIndex + count` of the track are here already.
+    /// kNotFromRing: device work and runtime calls, which pass no ring.
+    std::uint64_t firstIndex;
 };
+inline constexpr std::uint64_t kNotFromRing = ~std::uint64_t{0};
+static_assert(sizeof(EventBatch) == 16);
 
 } // namespace profiler::wire

@@ -14,11 +14,14 @@ namespace profiler::wire {
 struct RingLeftovers {
     struct Lane {
         TrackEntry track{};
-        std::vector<EventRecord> events; ///< not yet drained, in order
+        std::uint64_t firstIndex = 0;    ///< running index of events[0] (see EventBatch): drop what the file has already
+        std::vector<EventRecord> events; ///< not yet known to be in the file, in order
     };
+    std::vector<TrackEntry> tracks; ///< all tracks that the run made, counters and streams too
     std::vector<std::pair<std::uint32_t, std::string>> strings; ///< all ids that the run interned
     std::vector<Lane> lanes;
-    std::uint64_t dropped = 0;
+    std::uint64_t dropped = 0, unmatched = 0; ///< totals of the run, as LossEntry has them
+    std::uint32_t damaged = 0; ///< lanes, tracks and strings that could not be read, wholly or from some point on
 };
 
 /// Path of the ring file that belongs to a trace file.
