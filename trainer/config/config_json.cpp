@@ -1,0 +1,193 @@
+#include "trainer/config/training_config.h"
+#include "trainer/config/value_text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace config {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ConfigError fileError(std::string what, std::string mend, std::string_view where)
+{
+    return {{}, std::move(what), std::move(mend), std::string(where)};
+}
+
+Result<Json> parseJson(std::string_view text, std::string_view where)
+{
+    // The library reports the place of an error by exception only; it ends here.
+    try {
+        Json json = Json::parse(text);
+        if (!json.is_object())
+            return tl::unexpected(fileError("is no JSON object", R"(write {"loader": {"workers": 2}})", where));
+        return json;
+    } catch (const Json::parse_error& error) {
+        std::string at = fmt::format("byte {}", error.byte);
+        return tl::unexpected(fileError(fmt::format("is no valid JSON at byte {}", error.byte),
+                                        "look for a missing comma, quote or brace just before it",
+                                        where.empty() ? at : fmt::format("{}, {}", where, at)));
+    }
+}
+
+// The JSON type must be the knob's own: "2" is no integer, 1 is no flag. An integer is a number, though.
+bool hasKnobsType(const Knob& knob, const Json& json)
+{
+    switch (knob.type) {
+    case KnobType::Flag:
+        return json.is_boolean();
+    case KnobType::Integer:
+        return json.is_number_integer();
+    case KnobType::Real:
+        return json.is_number();
+    default:
+        return json.is_string();
+    }
+}
+
+std::string asText(const Json& json)
+{
+    if (json.is_string())
+        return json.get<std::string>();
+    if (json.is_number_float())
+        return toText(json.get<double>());
+    // Not dumped: writing a deeply nested value out would recurse as deep.
+    if (json.is_structured())
+        return json.is_array() ? "[…]" : "{…}";
+    return json.dump();
+}
+
+Result<void> readValue(TrainingConfig& config, const std::string& key, const Json& json, std::string_view where)
+{
+    const Knob* knob = findKnob(key);
+    auto done = knob && !hasKnobsType(*knob, json)
+                    ? tl::unexpected(ConfigError{key, json.is_string() ? fmt::format("\"{}\"", json.get<std::string>()) : asText(json),
+                                                 allowedText(*knob), {}})
+                    : config.set(key, asText(json));
+    if (done)
+        return {};
+    ConfigError error = std::move(done.error());
+    error.where = where;
+    return tl::unexpected(std::move(error));
+}
+
+// "loader" of "loader.workers". Bounds the recursion below by the table's depth, whatever the file nests.
+bool isGroup(std::string_view name)
+{
+    return std::ranges::any_of(knobs(), [&](const Knob& knob) {
+        return knob.key.size() > name.size() && knob.key.starts_with(name) && knob.key[name.size()] == '.';
+    });
+}
+
+Result<void> readObject(TrainingConfig& config, const std::string& prefix, const Json& object, std::string_view where)
+{
+    for (const auto& [name, value] : object.items()) {
+        const std::string key = prefix.empty() ? name : prefix + "." + name;
+        auto done = value.is_object() && isGroup(key) ? readObject(config, key, value, where) : readValue(config, key, value, where);
+        if (!done)
+            return done;
+    }
+    return {};
+}
+
+Json toJsonValue(const Value& value)
+{
+    return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Json& slot(Json& root, std::string_view key)
+{
+    Json* at = &root;
+    for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+        at = &(*at)[std::string(key.substr(0, dot))];
+        key.remove_prefix(dot + 1);
+    }
+    return (*at)[std::string(key)];
+}
+
+// All bytes, on the disk before the rename: a full disk must not cost the file that was there.
+bool writeWhole(int descriptor, std::string_view text)
+{
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return ::fsync(descriptor) == 0;
+}
+
+} // namespace
+
+Result<TrainingConfig> TrainingConfig::fromJson(std::string_view text, std::string_view where)
+{
+    auto json = parseJson(text, where);
+    if (!json)
+        return tl::unexpected(json.error());
+    TrainingConfig config;
+    if (auto done = readObject(config, {}, *json, where); !done)
+        return tl::unexpected(done.error());
+    return config;
+}
+
+Result<TrainingConfig> TrainingConfig::load(const std::filesystem::path& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return tl::unexpected(fileError("is a folder", "give a configuration file (JSON)", path.string()));
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        const std::string reason = errno != 0 ? std::strerror(errno) : "the file is empty";
+        return tl::unexpected(fileError(fmt::format("cannot be read: {}", reason), "give a configuration file (JSON)", path.string()));
+    }
+    return fromJson(text.str(), path.string());
+}
+
+std::string TrainingConfig::toJson(bool all) const
+{
+    Json root = Json::object();
+    for (const Knob& knob : knobs())
+        if (all || value(knob.key) != knob.fallback)
+            slot(root, knob.key) = toJsonValue(value(knob.key));
+    return root.dump(2) + "\n";
+}
+
+Result<void> TrainingConfig::save(const std::filesystem::path& path) const
+{
+    std::string temporary = path.string() + ".XXXXXX";
+    const auto failed = [&](const char* what) {
+        const int reason = errno;
+        ::unlink(temporary.c_str());
+        return tl::unexpected(fileError(fmt::format("{}: {}", what, std::strerror(reason)),
+                                        "choose a folder that can be written to and has room", path.string()));
+    };
+    const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+    if (descriptor < 0)
+        return failed("cannot be written");
+    const bool written = writeWhole(descriptor, toJson());
+    const int reason = errno;
+    ::close(descriptor);
+    errno = reason;
+    if (!written)
+        return failed("cannot be written");
+    // mkostemp's files are the user's alone; configurations are shared like other files.
+    ::chmod(temporary.c_str(), 0644);
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+        return failed("cannot be replaced");
+    return {};
+}
+
+} // namespace config

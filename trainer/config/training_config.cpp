@@ -1,0 +1,97 @@
+#include "trainer/config/training_config.h"
+#include "trainer/config/value_text.h"
+
+#include <cassert>
+#include <fmt/format.h>
+
+namespace config {
+
+std::string ConfigError::message() const
+{
+    const std::string place = where.empty() ? "" : where + ": ";
+    if (key.empty())
+        return fmt::format("{}{}; {}", place, value, allowed);
+    if (!findKnob(key))
+        return fmt::format("{}{}: there is no such setting; must be {}", place, key, allowed);
+    return fmt::format("{}{} = {}: must be {}", place, key, value.empty() ? "''" : value, allowed);
+}
+
+TrainingConfig::TrainingConfig()
+{
+    for (const Knob& knob : knobs())
+        m_values.emplace(knob.key, knob.fallback);
+}
+
+const Value& TrainingConfig::value(std::string_view key) const
+{
+    const auto found = m_values.find(key);
+    assert(found != m_values.end());
+    return found->second;
+}
+
+Result<void> TrainingConfig::set(std::string_view key, std::string_view text)
+{
+    const Knob* knob = findKnob(key);
+    if (!knob)
+        return tl::unexpected(ConfigError{std::string(key), std::string(text), "one of the nearest: " + nearestKeys(key), {}});
+    auto parsed = parseValue(*knob, text);
+    if (!parsed)
+        return tl::unexpected(ConfigError{std::string(key), std::string(text), allowedText(*knob), {}});
+    m_values.find(key)->second = std::move(*parsed);
+    return {};
+}
+
+Result<void> TrainingConfig::setAssignment(std::string_view assignment)
+{
+    const auto equals = assignment.find('=');
+    if (equals == std::string_view::npos)
+        return tl::unexpected(ConfigError{{}, fmt::format("'{}' sets nothing", assignment),
+                                          "write key=value, as in loader.workers=2", {}});
+    return set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+namespace {
+
+// Knobs that a GPU alone can serve, where there is none.
+void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vector<ConfigError>& found)
+{
+    const std::string device = config[key::device];
+    if (!gpuAvailable && device == "cuda")
+        found.push_back({std::string(key::device.name), device, "cpu or auto: there is no GPU here that can be used", {}});
+    if (!config[key::pinMemory] || (gpuAvailable && device != "cpu"))
+        return;
+    const std::string why = gpuAvailable ? "false when the device is cpu: page-locked memory only helps copies to a GPU"
+                                         : "false: page-locked memory needs a GPU, and there is none here that can be used";
+    found.push_back({std::string(key::pinMemory.name), "true", why, {}});
+}
+
+void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& found)
+{
+    const std::string kind = config[key::dataset];
+    if (kind != "generated_images" && config[key::datasetPath].empty())
+        found.push_back({std::string(key::datasetPath.name), "", fmt::format("the folder of the data when dataset.kind is {}", kind), {}});
+    if (kind == "generated_images" && config[key::datasetSamples] < config[key::datasetClasses])
+        found.push_back({std::string(key::datasetSamples.name), config.text(key::datasetSamples.name),
+                         fmt::format("at least dataset.classes, {}: one image for each class", config[key::datasetClasses]), {}});
+}
+
+} // namespace
+
+std::vector<ConfigError> TrainingConfig::problems(bool gpuAvailable) const
+{
+    std::vector<ConfigError> found;
+    findGpuProblems(*this, gpuAvailable, found);
+    findDataProblems(*this, found);
+    return found;
+}
+
+std::vector<Difference> difference(const TrainingConfig& a, const TrainingConfig& b)
+{
+    std::vector<Difference> found;
+    for (const Knob& knob : knobs())
+        if (a.value(knob.key) != b.value(knob.key))
+            found.push_back({std::string(knob.key), a.text(knob.key), b.text(knob.key)});
+    return found;
+}
+
+} // namespace config
