@@ -1,0 +1,126 @@
+#include "trainer/config/training_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace config;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+TrainingConfig with(std::initializer_list<const char*> assignments)
+{
+    TrainingConfig config;
+    for (const char* assignment : assignments)
+        if (auto done = config.setAssignment(assignment); !done)
+            ADD_FAILURE() << done.error().message();
+    return config;
+}
+
+TEST(TrainingConfig, IsTheNaiveTrainingByDefault)
+{
+    const TrainingConfig config;
+    EXPECT_EQ(config[key::workers], 0);
+    EXPECT_FALSE(config[key::pinMemory]);
+    EXPECT_EQ(config[key::syncEvery], 1);
+    EXPECT_FALSE(config[key::setToNone]);
+    EXPECT_EQ(config[key::memoryFormat], "contiguous");
+    EXPECT_EQ(config[key::amp], "off");
+    EXPECT_FALSE(config[key::persistentWorkers]);
+    EXPECT_THAT(config.problems(false), IsEmpty());
+    EXPECT_THAT(config.problems(true), IsEmpty());
+}
+
+TEST(TrainingConfig, TypedKeysReadWhatWasSet)
+{
+    const auto config = with({"loader.workers=2", "optimizer.learning_rate=1", "precision.amp=bf16", "eval.no_grad=false"});
+    EXPECT_EQ(config[key::workers], 2);
+    EXPECT_EQ(config[key::learningRate], 1.0);
+    EXPECT_EQ(config[key::amp], "bf16");
+    EXPECT_FALSE(config[key::evalNoGrad]);
+}
+
+TEST(TrainingConfig, UnknownKeyNamesTheNearest)
+{
+    TrainingConfig config;
+    const auto done = config.setAssignment("loader.wrokers=2");
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().key, "loader.wrokers");
+    EXPECT_EQ(done.error().value, "2");
+    EXPECT_THAT(done.error().message(), HasSubstr("loader.workers"));
+}
+
+TEST(TrainingConfig, AssignmentNeedsAnEqualsSign)
+{
+    TrainingConfig config;
+    const auto done = config.setAssignment("loader.workers");
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message(), HasSubstr("key=value"));
+    EXPECT_FALSE(config.setAssignment(""));
+    EXPECT_FALSE(config.setAssignment("=2"));
+}
+
+TEST(TrainingConfig, AssignmentSplitsAtTheFirstEqualsSign)
+{
+    EXPECT_EQ(with({"dataset.path=/data/a=b"})[key::datasetPath], "/data/a=b");
+}
+
+TEST(Problems, NameKnobsThatNeedAGpuWhereThereIsNone)
+{
+    const auto problems = with({"loader.pin_memory=true", "device=cuda"}).problems(false);
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_EQ(problems[0].key, "device");
+    EXPECT_EQ(problems[1].key, "loader.pin_memory");
+    for (const ConfigError& problem : problems)
+        EXPECT_THAT(problem.message(), HasSubstr("GPU"));
+    EXPECT_THAT(with({"loader.pin_memory=true", "device=cuda"}).problems(true), IsEmpty());
+}
+
+TEST(Problems, EveryGpuKnobIsRefusedWithoutAGpu)
+{
+    for (const Knob& knob : knobs()) {
+        if (!knob.needsGpu)
+            continue;
+        TrainingConfig config;
+        ASSERT_TRUE(config.set(knob.key, "true"));
+        const auto problems = config.problems(false);
+        ASSERT_EQ(problems.size(), 1u) << knob.key;
+        EXPECT_EQ(problems[0].key, knob.key);
+    }
+}
+
+TEST(Problems, PinnedMemoryIsPointlessOnTheProcessor)
+{
+    const auto problems = with({"loader.pin_memory=true", "device=cpu"}).problems(true);
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].key, "loader.pin_memory");
+}
+
+TEST(Problems, DataSetsOfTheUsersOwnNeedAFolder)
+{
+    for (const char* kind : {"dataset.kind=image_folder", "dataset.kind=mnist"}) {
+        ASSERT_EQ(with({kind}).problems(false).size(), 1u);
+        EXPECT_EQ(with({kind}).problems(false)[0].key, "dataset.path");
+        EXPECT_THAT(with({kind, "dataset.path=/data"}).problems(false), IsEmpty());
+    }
+}
+
+TEST(Problems, EachGeneratedClassNeedsAnImage)
+{
+    EXPECT_EQ(with({"dataset.samples=9", "dataset.classes=10"}).problems(false).size(), 1u);
+    EXPECT_THAT(with({"dataset.samples=10", "dataset.classes=10"}).problems(false), IsEmpty());
+}
+
+TEST(Difference, ListsWhatDiffersWithBothTexts)
+{
+    const auto found = difference(TrainingConfig(), with({"loader.workers=2", "precision.amp=bf16"}));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].key, "loader.workers");
+    EXPECT_EQ(found[0].a, "0");
+    EXPECT_EQ(found[0].b, "2");
+    EXPECT_EQ(found[1].key, "precision.amp");
+    EXPECT_THAT(difference(TrainingConfig(), TrainingConfig()), IsEmpty());
+}
+
+} // namespace
