@@ -9,8 +9,8 @@
 
 namespace profiler::capture {
 
-/// One thread's way into the trace: a ring in shared memory, one producer (the thread), one consumer (the writer thread).
-/// Nothing here locks, allocates or does I/O, intern() excepted on the first sight of a string.
+/// One thread's way into the trace: a ring in shared memory, one producer (the thread), one consumer (the writer
+/// thread). Nothing here locks, allocates or does I/O, intern() excepted on the first sight of a string.
 class HostLane {
 public:
     /// Content-interned id, from a cache of this lane; `text` need not outlive the call.

@@ -15,14 +15,14 @@
 namespace profiler::capture {
 
 struct RecorderOptions {
-    std::filesystem::path path;           ///< the trace file; the ring file is `path` + ".ring"
-    std::size_t ringEvents = 1 << 16;     ///< per thread; rounded up to a power of two
+    std::filesystem::path path;       ///< the trace file; the ring file is `path` + ".ring"
+    std::size_t ringEvents = 1 << 16; ///< per thread; rounded up to a power of two
     int maxThreads = 64;
     Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
 };
 
-/// Takes events of host threads in per-thread rings (no lock, no allocation, no I/O on the recording thread) and writes them
-/// with one writer thread as frames. Rings that are full drop and count. Thread-safe unless said otherwise.
+/// Takes events of host threads in per-thread rings (no lock, no allocation, no I/O on the recording thread) and writes
+/// them with one writer thread as frames. Rings that are full drop and count. Thread-safe unless said otherwise.
 class Recorder {
 public:
     static Result<std::unique_ptr<Recorder>> start(const RecorderOptions& options);
@@ -46,8 +46,8 @@ public:
 
     /// A device stream's track number, made on first use. Called by the CUPTI source (its buffer-completed thread).
     std::uint32_t streamTrack(DeviceId device, StreamId stream);
-    /// The track of a host thread by its system thread id: its lane's, else one made on first use, which the thread's lane
-    /// takes over when it comes. For runtime calls that CUPTI reports by thread.
+    /// The track of a host thread by its system thread id: its lane's, else one made on first use, which the thread's
+    /// lane takes over when it comes. For runtime calls that CUPTI reports by thread.
     std::uint32_t threadTrack(std::int64_t tid);
     /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);

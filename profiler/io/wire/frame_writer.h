@@ -15,13 +15,13 @@ namespace profiler::wire {
 /// Appends checksummed frames to a trace file. One thread at a time.
 class FrameWriter {
 public:
-    /// Makes the file anew. Fails when the folder is missing, not writable, or the disk is full; an existing file of that
-    /// name is replaced only once the new one could be made.
+    /// Makes the file anew. Fails when the folder is missing, not writable, or the disk is full; an existing file of
+    /// that name is replaced only once the new one could be made.
     static Result<std::unique_ptr<FrameWriter>> create(const std::filesystem::path& path, std::uint64_t runId);
     ~FrameWriter();
 
-    /// Writes one frame at once (no user-space buffering). A short or failed write (disk full) is undone by truncating to the
-    /// last whole frame, so that what was there stays readable.
+    /// Writes one frame at once (no user-space buffering). A short or failed write (disk full) is undone by truncating
+    /// to the last whole frame, so that what was there stays readable.
     Result<void> write(FrameType type, std::span<const std::byte> payload);
     [[nodiscard]] std::uint64_t bytesWritten() const;
 

@@ -14,7 +14,7 @@ namespace profiler::wire {
 struct RingLeftovers {
     struct Lane {
         TrackEntry track{};
-        std::uint64_t firstIndex = 0;    ///< running index of events[0] (see EventBatch): drop what the file has already
+        std::uint64_t firstIndex = 0; ///< running index of events[0] (see EventBatch): drop what the file has already
         std::vector<EventRecord> events; ///< not yet known to be in the file, in order
     };
     std::vector<TrackEntry> tracks; ///< all tracks that the run made, counters and streams too

@@ -1,0 +1,160 @@
+#include "profiler/capture/host_lane_impl.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace profiler::capture {
+
+namespace {
+
+/// One thread writes the number, others look: no need for a locked instruction.
+void increment(std::uint64_t& number)
+{
+    std::atomic_ref shared(number);
+    shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+std::uint32_t saturated(std::int64_t bytes)
+{
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::int64_t nowNs()
+{
+    return toNs(TraceClock::now());
+}
+
+} // namespace
+
+HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_t events)
+    : strings(table), header(lane.header ? lane.header : &ownHeader), records(lane.records),
+      capacity(lane.header ? events : 0)
+{
+}
+
+void HostLane::Impl::put(const wire::EventRecord& record)
+{
+    if (written - readSeen >= capacity) {
+        readSeen = std::atomic_ref(header->read).load(std::memory_order_acquire);
+        if (written - readSeen >= capacity) {
+            increment(header->dropped);
+            return;
+        }
+    }
+    records[written & (capacity - 1)] = record;
+    ++written;
+    // The record before the index, for the writer thread as for whoever opens the file after a kill.
+    std::atomic_ref(header->written).store(written, std::memory_order_release);
+}
+
+void HostLane::Impl::begin(const Range& range)
+{
+    if (depth == stack.size()) {
+        ++tooDeep;
+        increment(header->dropped);
+        return;
+    }
+    stack[depth++] = range;
+}
+
+const HostLane::Impl::Range* HostLane::Impl::end()
+{
+    if (tooDeep > 0) {
+        --tooDeep;
+        return nullptr;
+    }
+    if (depth == 0) {
+        countUnmatched();
+        return nullptr;
+    }
+    return &stack[--depth];
+}
+
+void HostLane::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
+{
+    put({wire::EventType::Slice, range.kind, static_cast<std::uint8_t>(depth), range.flags, range.name, range.begin,
+         end, range.link, saturated(bytes), 0});
+}
+
+void HostLane::Impl::countUnmatched()
+{
+    increment(header->unmatched);
+}
+
+void HostLane::Impl::reset()
+{
+    depth = 0;
+    tooDeep = 0;
+}
+
+std::uint32_t HostLane::intern(std::string_view text)
+{
+    const std::size_t hash = std::hash<std::string_view>{}(text);
+    Impl::Cached& first = m->cache[hash % Impl::kCachedStrings & ~std::size_t{1}];
+    Impl::Cached& second = *(&first + 1);
+    // The text is compared too: two names of one hash must not be taken for each other.
+    if (first.hash == hash && first.used && first.text == text)
+        return first.id;
+    if (second.hash == hash && second.used && second.text == text)
+        return second.id;
+    const StringTable::Interned interned = m->strings.intern(text);
+    second = std::exchange(first, {hash, interned.text, interned.id, true});
+    return interned.id;
+}
+
+void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
+{
+    const std::int64_t now = nowNs();
+    if (m->depth < m->stack.size())
+        m->put({wire::EventType::Begin, kind, static_cast<std::uint8_t>(m->depth), 0, name, now, 0, value, 0, 0});
+    m->begin({kind, 0, true, name, now, value});
+}
+
+Nanoseconds HostLane::close(std::int64_t bytes)
+{
+    const std::int64_t now = nowNs();
+    const Impl::Range* range = m->end();
+    // A push() whose pop() never came must not shift all that follows.
+    while (range && !range->open) {
+        m->countUnmatched();
+        range = m->end();
+    }
+    if (!range)
+        return Nanoseconds{0};
+    m->write(*range, now, bytes);
+    return Nanoseconds{now - range->begin};
+}
+
+void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags)
+{
+    m->begin({kind, flags, false, name, nowNs(), link});
+}
+
+void HostLane::pop()
+{
+    const std::int64_t now = nowNs();
+    if (m->tooDeep == 0 && m->depth > 0 && m->stack[m->depth - 1].open) {
+        m->countUnmatched(); // its push() was before the recording, or the open() around it ended
+        return;
+    }
+    if (const Impl::Range* range = m->end())
+        m->write(*range, now, 0);
+}
+
+void HostLane::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,
+                        std::int64_t bytes, std::uint8_t flags)
+{
+    m->put({wire::EventType::Slice, kind, static_cast<std::uint8_t>(m->depth), flags, name, toNs(begin), toNs(end),
+            link, saturated(bytes), 0});
+}
+
+void HostLane::sample(std::uint32_t counter, TraceTime time, double value)
+{
+    m->put({wire::EventType::Counter, ActivityKind::Other, 0, 0, counter, toNs(time), 0,
+            std::bit_cast<std::int64_t>(value), 0, 0});
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "profiler/capture/host_lane.h"
+#include "profiler/capture/string_table.h"
+#include "profiler/io/wire/ring_file_live.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace profiler::capture {
+
+/// Ranges nested deeper than this are counted as dropped. Depth 255 has a meaning of its own in records.
+inline constexpr std::size_t kMaxNesting = 255;
+
+/// What a lane is behind its handle. All of it belongs to the recording thread, the atomics of the header excepted.
+struct HostLane::Impl {
+    struct Range {
+        ActivityKind kind;
+        std::uint8_t flags;
+        bool open; ///< by open(), with a Begin record
+        std::uint32_t name;
+        std::int64_t begin, link;
+    };
+    struct Cached {
+        std::size_t hash = 0;
+        std::string_view text; ///< the table's own copy
+        std::uint32_t id = 0;
+        bool used = false;
+    };
+
+    /// @param lane  null header: a lane without a ring, which drops and counts
+    Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_t capacity);
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void put(const wire::EventRecord& record);
+    void begin(const Range& range);
+    /// Ends the innermost range; null when it is not there, counted.
+    const Range* end();
+    void write(const Range& range, std::int64_t end, std::int64_t bytes);
+    void countUnmatched();
+    /// A new thread takes the lane: nothing is nested.
+    void reset();
+
+    StringTable& strings;
+    wire::LaneHeader ownHeader{}; ///< of a lane without a ring
+    wire::LaneHeader* header;
+    wire::EventRecord* records;
+    std::uint64_t capacity; ///< a power of two, or 0
+    std::uint64_t written = 0;
+    std::uint64_t readSeen = 0; ///< the reader's index as last looked at: saves its cache line
+    std::size_t depth = 0;
+    std::uint64_t tooDeep = 0; ///< ranges open beyond the stack
+    std::array<Range, kMaxNesting> stack;
+
+    // A few hundred names of operators fit; two places for each hash, the newer first.
+    static constexpr std::size_t kCachedStrings = 2048;
+    std::array<Cached, kCachedStrings> cache;
+};
+
+} // namespace profiler::capture

@@ -1,0 +1,81 @@
+#include "profiler/capture/lane_pool.h"
+
+#include <algorithm>
+
+namespace profiler::capture {
+
+namespace {
+
+struct LastUsed {
+    std::uint64_t recorder = 0;
+    HostLane* lane = nullptr;
+};
+// Trivially destructible, so that they can be read while the thread's other objects are being destroyed.
+thread_local constinit LastUsed t_last;
+thread_local constinit bool t_ending = false;
+
+struct LanesOfThread {
+    struct Entry {
+        std::uint64_t recorder;
+        HostLane* lane;
+        std::weak_ptr<ReleasedLanes> released;
+    };
+    std::vector<Entry> entries;
+
+    ~LanesOfThread()
+    {
+        t_ending = true;
+        t_last = {};
+        for (const Entry& entry : entries)
+            if (const auto released = entry.released.lock())
+                released->release(entry.lane);
+    }
+};
+thread_local LanesOfThread t_lanes;
+
+} // namespace
+
+void ReleasedLanes::release(HostLane* lane)
+{
+    const std::lock_guard lock(m_mutex);
+    m_lanes.push_back(lane);
+}
+
+bool ReleasedLanes::take(const HostLane* lane)
+{
+    const std::lock_guard lock(m_mutex);
+    return std::erase(m_lanes, lane) != 0;
+}
+
+std::vector<HostLane*> ReleasedLanes::list() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_lanes;
+}
+
+HostLane* laneOfThisThread(std::uint64_t recorder)
+{
+    if (t_last.recorder == recorder)
+        return t_last.lane;
+    if (t_ending)
+        return nullptr;
+    for (const LanesOfThread::Entry& entry : t_lanes.entries)
+        if (entry.recorder == recorder) {
+            t_last = {recorder, entry.lane};
+            return entry.lane;
+        }
+    return nullptr;
+}
+
+bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released)
+{
+    if (t_ending)
+        return false;
+    // Recorders that are gone leave nothing behind in a thread that outlives many.
+    std::erase_if(t_lanes.entries, [](const LanesOfThread::Entry& entry) { return entry.released.expired(); });
+    t_lanes.entries.push_back({recorder, lane, std::move(released)});
+    t_last = {recorder, lane};
+    return true;
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "profiler/capture/host_lane.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace profiler::capture {
+
+/// Lanes whose threads have ended, for threads to come. Outlives its recorder while a thread still knows a lane.
+class ReleasedLanes {
+public:
+    void release(HostLane* lane);
+    /// Takes the lane out; false when it is not there.
+    bool take(const HostLane* lane);
+    [[nodiscard]] std::vector<HostLane*> list() const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::vector<HostLane*> m_lanes;
+};
+
+/// The calling thread's lane of a recorder; null when it has none.
+/// @param recorder  number of the recorder, never used twice in a process: a destroyed one is never found
+HostLane* laneOfThisThread(std::uint64_t recorder);
+/// Remembers it. When the thread ends, the lane goes to `released`.
+/// @return false when the thread is ending already and cannot remember
+bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released);
+
+} // namespace profiler::capture

@@ -1,0 +1,197 @@
+#include "profiler/capture/recorder.h"
+
+#include "profiler/capture/recorder_state.h"
+#include "profiler/io/wire/ring_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <string>
+#include <unistd.h>
+
+namespace profiler::capture {
+
+namespace {
+
+constexpr std::uint32_t kMaxTracks = 16'384;
+constexpr std::uint64_t kStringCapacity = 64 << 20;
+// Device work that waits for a file that cannot be written: more is dropped, so that a full disk does not fill the
+// memory.
+constexpr std::size_t kMaxPendingRecords = 1 << 20;
+
+std::uint64_t nextInstance()
+{
+    static std::atomic<std::uint64_t> s_next{1};
+    return s_next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t randomRunId()
+{
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+} // namespace
+
+Recorder::State::State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
+                       std::unique_ptr<wire::FrameWriter> file)
+    : options(wanted), instance(nextInstance()), ring(std::move(ringFile)), strings(*ring), tracks(*ring),
+      writer(std::move(file))
+{
+}
+
+Recorder::Recorder() = default;
+
+Recorder::~Recorder()
+{
+    if (m)
+        static_cast<void>(finish()); // an error is kept for error(); nobody is left to hear it
+}
+
+Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
+{
+    RecorderOptions options = wanted;
+    if (options.maxThreads < 1 || options.drainEvery <= Nanoseconds{0} || options.ringEvents > (1U << 26))
+        return tl::unexpected(Error{Error::Code::Invalid, "no such recorder can be made", options.path.string(),
+                                    "use at least one thread, a positive interval, and at most 2^26 events a thread"});
+    options.ringEvents = std::bit_ceil(std::max<std::size_t>(options.ringEvents, 2));
+    const std::uint64_t runId = randomRunId();
+    const wire::RingLayout layout{static_cast<std::uint32_t>(options.maxThreads),
+                                  static_cast<std::uint32_t>(options.ringEvents), kMaxTracks, kStringCapacity};
+    // The ring first: the trace of an earlier run is replaced only when nothing else can fail any more.
+    auto ring = wire::LiveRing::create(wire::ringPath(options.path), layout, runId);
+    if (!ring)
+        return tl::unexpected(ring.error());
+    auto writer = wire::FrameWriter::create(options.path, runId);
+    if (!writer)
+        return tl::unexpected(writer.error());
+    if (auto named = (*ring)->publish(); !named)
+        return tl::unexpected(named.error());
+
+    std::unique_ptr<Recorder> recorder(new Recorder);
+    recorder->m = std::make_unique<State>(options, std::move(*ring), std::move(*writer));
+    if (auto first = recorder->m->drain(); !first)
+        return tl::unexpected(first.error());
+    recorder->m->startThread();
+    return recorder;
+}
+
+HostLane& Recorder::addLane(std::string_view name, TrackKind kind)
+{
+    return m->acquireLane(name, kind, 0).lane;
+}
+
+HostLane& Recorder::thisThread()
+{
+    if (HostLane* lane = laneOfThisThread(m->instance))
+        return *lane;
+    return nameThisThread("thread " + std::to_string(gettid()), TrackKind::Thread);
+}
+
+HostLane& Recorder::nameThisThread(std::string_view name, TrackKind kind)
+{
+    if (HostLane* lane = laneOfThisThread(m->instance)) {
+        const std::uint32_t id = intern(name);
+        const std::lock_guard lock(m->lanesMutex);
+        State::LaneSlot* slot = m->slotOf(lane);
+        slot->name = id;
+        slot->kind = kind;
+        m->tracks.rename(slot->track, id, kind);
+        return *lane;
+    }
+    HostLane& lane = m->acquireLane(name, kind, gettid()).lane;
+    setLaneOfThisThread(m->instance, &lane, m->released);
+    return lane;
+}
+
+std::uint32_t Recorder::intern(std::string_view text)
+{
+    return m->strings.intern(text).id;
+}
+
+void Recorder::setMetadata(std::string_view key, std::string_view value)
+{
+    const std::pair entry(intern(key), intern(value));
+    const std::lock_guard lock(m->pendingMutex);
+    m->metadata.push_back(entry);
+}
+
+void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid)
+{
+    const wire::DeviceEntry entry{id.value, intern(name), intern(uuid), 0};
+    const std::lock_guard lock(m->pendingMutex);
+    m->devices.push_back(entry);
+}
+
+std::uint32_t Recorder::addCounter(std::string_view name, std::string_view unit)
+{
+    return m->tracks.counterTrack(intern(name), intern(unit));
+}
+
+std::uint32_t Recorder::streamTrack(DeviceId device, StreamId stream)
+{
+    if (const auto known = m->tracks.findStream(device, stream))
+        return *known;
+    return m->tracks.streamTrack(device, stream, intern("stream " + std::to_string(stream.value)));
+}
+
+std::uint32_t Recorder::threadTrack(std::int64_t tid)
+{
+    if (const auto known = m->tracks.findThread(tid))
+        return *known;
+    return m->tracks.threadTrack(tid, intern("thread " + std::to_string(tid)));
+}
+
+void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> records)
+{
+    if (records.empty())
+        return;
+    const std::lock_guard lock(m->pendingMutex);
+    if (m->pendingRecords + records.size() > kMaxPendingRecords) {
+        m->otherLosses.dropped += records.size();
+        m->ring->countLoss(records.size(), 0);
+        return;
+    }
+    m->pendingRecords += records.size();
+    m->batches.push_back({track, {records.begin(), records.end()}});
+}
+
+void Recorder::countLoss(std::uint64_t dropped, std::uint64_t unmatched)
+{
+    const std::lock_guard lock(m->pendingMutex);
+    m->otherLosses.dropped += dropped;
+    m->otherLosses.unmatched += unmatched;
+    m->ring->countLoss(dropped, unmatched);
+}
+
+Result<void> Recorder::flush()
+{
+    return m->drain();
+}
+
+Result<void> Recorder::finish()
+{
+    return m->finish();
+}
+
+Result<void> Recorder::error() const
+{
+    const std::lock_guard lock(m->errorMutex);
+    if (m->firstError)
+        return tl::unexpected(*m->firstError);
+    return {};
+}
+
+CaptureStats Recorder::stats() const
+{
+    CaptureStats stats;
+    const wire::LossEntry lost = m->losses();
+    stats.dropped = lost.dropped;
+    stats.unmatched = lost.unmatched;
+    const std::lock_guard lock(m->errorMutex);
+    if (m->firstError)
+        stats.notes.push_back(m->firstError->message());
+    return stats;
+}
+
+} // namespace profiler::capture

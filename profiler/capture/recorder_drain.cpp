@@ -1,0 +1,194 @@
+#include "profiler/capture/clock_alignment.h"
+#include "profiler/capture/recorder_state.h"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <pthread.h>
+
+namespace profiler::capture {
+
+namespace {
+
+constexpr std::int64_t kClockEveryNs = 1'000'000'000;
+constexpr std::size_t kMaxRecordsInFrame =
+    (wire::kMaxPayloadBytes - sizeof(wire::EventBatch)) / sizeof(wire::EventRecord);
+
+wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::span<const wire::EventRecord> first,
+                           std::span<const wire::EventRecord> second = {})
+{
+    wire::Payload payload;
+    payload.reserve(sizeof(wire::EventBatch) + (first.size() + second.size()) * sizeof(wire::EventRecord));
+    const wire::EventBatch batch{track, static_cast<std::uint32_t>(first.size() + second.size()), firstIndex};
+    const auto append = [&](std::span<const std::byte> bytes) {
+        payload.insert(payload.end(), bytes.begin(), bytes.end());
+    };
+    append(std::as_bytes(std::span(&batch, 1)));
+    append(std::as_bytes(first));
+    append(std::as_bytes(second));
+    return payload;
+}
+
+} // namespace
+
+void Recorder::State::startThread()
+{
+    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Recorder::State::run()
+{
+    pthread_setname_np(pthread_self(), "trace writer");
+    std::unique_lock lock(wakeMutex);
+    while (!wake.wait_for(lock, options.drainEvery, [&] { return stopping; })) {
+        lock.unlock();
+        static_cast<void>(drain()); // the first error is kept for error()
+        lock.lock();
+    }
+}
+
+Result<void> Recorder::State::drain()
+{
+    const std::lock_guard lock(draining);
+    if (finished)
+        return {};
+    // Frames that the disk had no room for come first; what follows stays in the rings meanwhile.
+    if (auto written = writeFrames(); !written)
+        return written;
+    collect();
+    return writeFrames();
+}
+
+Result<void> Recorder::State::writeFrames()
+{
+    while (!frames.empty()) {
+        const Frame& frame = frames.front();
+        if (auto written = writer->write(frame.type, frame.payload); !written) {
+            keepError(written.error());
+            return written;
+        }
+        if (frame.slot) {
+            std::atomic_ref(frame.slot->impl.header->read).store(frame.drained, std::memory_order_release);
+        }
+        frames.pop_front();
+    }
+    return {};
+}
+
+/// Events first, then the tracks and strings they name: what an event names was there before the event was. In the file
+/// they come in the opposite order.
+void Recorder::State::collect()
+{
+    std::vector<Frame> events;
+    collectEvents(events);
+    std::vector<Frame> entries;
+    {
+        const std::lock_guard lock(pendingMutex);
+        for (const wire::DeviceEntry& device : devices)
+            wire::appendDevice(entries.emplace_back(Frame{wire::FrameType::Device, {}}).payload, device);
+        devices.clear();
+        if (!metadata.empty())
+            entries.push_back({wire::FrameType::Metadata, {}});
+        for (const auto& [key, value] : metadata)
+            wire::appendMetadata(entries.back().payload, key, value);
+        metadata.clear();
+    }
+    const std::int64_t now = toNs(TraceClock::now());
+    if (!lastClock || now - *lastClock >= kClockEveryNs) {
+        wire::appendClock(frames.emplace_back(Frame{wire::FrameType::Clock, {}}).payload, readClocks());
+        lastClock = now;
+    }
+    auto trackPayloads = tracks.takeNew();
+    for (wire::Payload& payload : strings.takeNew())
+        frames.push_back({wire::FrameType::Strings, std::move(payload)});
+    for (wire::Payload& payload : trackPayloads)
+        frames.push_back({wire::FrameType::Tracks, std::move(payload)});
+    std::move(entries.begin(), entries.end(), std::back_inserter(frames));
+    std::move(events.begin(), events.end(), std::back_inserter(frames));
+    const wire::LossEntry lost = losses();
+    if (lost.dropped != lastLoss.dropped || lost.unmatched != lastLoss.unmatched) {
+        wire::appendLoss(frames.emplace_back(Frame{wire::FrameType::Loss, {}}).payload, lost);
+        lastLoss = lost;
+    }
+}
+
+void Recorder::State::collectEvents(std::vector<Frame>& events)
+{
+    std::vector<Batch> taken;
+    {
+        const std::lock_guard lock(pendingMutex);
+        taken.swap(batches);
+        pendingRecords = 0;
+    }
+    const std::lock_guard lock(lanesMutex);
+    for (LaneSlot& slot : lanes) {
+        const HostLane::Impl& lane = slot.impl;
+        const std::uint64_t end = std::atomic_ref(lane.header->written).load(std::memory_order_acquire);
+        std::uint64_t at = std::atomic_ref(lane.header->read).load(std::memory_order_relaxed);
+        while (at < end) {
+            const std::uint64_t count = std::min<std::uint64_t>(end - at, kMaxRecordsInFrame);
+            const std::uint64_t first = at & (lane.capacity - 1);
+            const std::uint64_t upToEnd = std::min(count, lane.capacity - first);
+            events.push_back(
+                {wire::FrameType::Events,
+                 eventPayload(slot.track, at, {lane.records + first, upToEnd}, {lane.records, count - upToEnd}), &slot,
+                 at + count});
+            at += count;
+        }
+    }
+    for (const Batch& batch : taken)
+        events.push_back({wire::FrameType::Events, eventPayload(batch.track, wire::kNotFromRing, batch.records)});
+}
+
+wire::LossEntry Recorder::State::losses()
+{
+    wire::LossEntry sum{};
+    const std::lock_guard lock(lanesMutex);
+    for (const LaneSlot& slot : lanes) {
+        sum.dropped += std::atomic_ref(slot.impl.header->dropped).load(std::memory_order_relaxed);
+        sum.unmatched += std::atomic_ref(slot.impl.header->unmatched).load(std::memory_order_relaxed);
+    }
+    const std::lock_guard pendingLock(pendingMutex);
+    sum.dropped += otherLosses.dropped;
+    sum.unmatched += otherLosses.unmatched;
+    return sum;
+}
+
+Result<void> Recorder::State::finish()
+{
+    {
+        const std::lock_guard lock(wakeMutex);
+        stopping = true;
+    }
+    wake.notify_all();
+    if (thread.joinable())
+        thread.join();
+    const Result<void> drained = drain();
+    const std::lock_guard lock(draining);
+    if (!finished && drained) {
+        // Without the End frame the ring file stays: it holds what the disk had no room for.
+        if (auto ended = writer->write(wire::FrameType::End, {}))
+            ring->remove();
+        else
+            keepError(ended.error());
+    }
+    finished = true;
+    const std::lock_guard errorLock(errorMutex);
+    if (firstError)
+        return tl::unexpected(*firstError);
+    return {};
+}
+
+void Recorder::State::keepError(const Error& error)
+{
+    const std::lock_guard lock(errorMutex);
+    if (!firstError)
+        firstError = error;
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,73 @@
+#include "profiler/capture/recorder_state.h"
+
+#include <algorithm>
+
+namespace profiler::capture {
+
+Recorder::State::LaneSlot* Recorder::State::slotOf(const HostLane* lane)
+{
+    const auto at = std::find_if(lanes.begin(), lanes.end(), [&](const LaneSlot& slot) { return &slot.lane == lane; });
+    return at != lanes.end() ? &*at : nullptr;
+}
+
+/// A lane that an ended thread left. One of the same name keeps its track, so that workers that are made anew each
+/// epoch stay on their rows; any other must have been drained, since its track changes.
+Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid,
+                                                      bool otherNames)
+{
+    for (HostLane* lane : released->list()) {
+        LaneSlot* slot = slotOf(lane);
+        const bool same = slot->name == name && slot->kind == kind;
+        const bool usable = same || (otherNames && slot->impl.capacity > 0 && slot->isDrained());
+        if (!usable || !released->take(lane))
+            continue;
+        slot->impl.reset();
+        if (same) {
+            if (tid != 0)
+                tracks.joinThread(slot->track, tid);
+            return slot;
+        }
+        slot->name = name;
+        slot->kind = kind;
+        slot->track = tracks.laneTrack(name, kind, tid);
+        std::atomic_ref(slot->impl.header->track).store(slot->track, std::memory_order_release);
+        return slot;
+    }
+    return nullptr;
+}
+
+Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKind kind, std::int64_t tid)
+{
+    const std::uint32_t track = tracks.laneTrack(name, kind, tid);
+    wire::LiveRing::Lane memory;
+    if (auto made = ring->addLane(track)) {
+        memory = *made;
+    } else {
+        ringsUsedUp = true;
+        keepError(made.error());
+    }
+    LaneSlot& slot = lanes.emplace_back(strings, memory, static_cast<std::uint32_t>(options.ringEvents));
+    slot.name = name;
+    slot.kind = kind;
+    slot.track = track;
+    return slot;
+}
+
+Recorder::State::LaneSlot& Recorder::State::acquireLane(std::string_view name, TrackKind kind, std::int64_t tid)
+{
+    const std::uint32_t id = strings.intern(name).id;
+    {
+        const std::lock_guard lock(lanesMutex);
+        if (LaneSlot* slot = reuseLane(id, kind, tid, false))
+            return *slot;
+        if (std::ssize(lanes) < options.maxThreads && !ringsUsedUp)
+            return newLane(id, kind, tid);
+    }
+    static_cast<void>(drain()); // so that a lane whose thread has ended can be taken; its error is kept
+    const std::lock_guard lock(lanesMutex);
+    if (LaneSlot* slot = reuseLane(id, kind, tid, true))
+        return *slot;
+    return newLane(id, kind, tid);
+}
+
+} // namespace profiler::capture

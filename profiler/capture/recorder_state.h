@@ -1,0 +1,107 @@
+#pragma once
+
+#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/lane_pool.h"
+#include "profiler/capture/recorder.h"
+#include "profiler/capture/string_table.h"
+#include "profiler/capture/track_table.h"
+#include "profiler/io/wire/frame.h"
+#include "profiler/io/wire/frame_writer.h"
+#include "profiler/io/wire/ring_file_live.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace profiler::capture {
+
+/// Locks, in the order in which they may be taken: draining, lanes, pending; the tables' own come last.
+struct Recorder::State {
+    struct LaneSlot {
+        LaneSlot(StringTable& strings, wire::LiveRing::Lane ring, std::uint32_t capacity)
+            : impl(strings, ring, capacity), lane(&impl)
+        {
+        }
+        [[nodiscard]] bool isDrained()
+        {
+            return std::atomic_ref(impl.header->read).load(std::memory_order_acquire) == impl.written;
+        }
+        HostLane::Impl impl;
+        HostLane lane;
+        std::uint32_t name = 0;
+        TrackKind kind = TrackKind::Thread;
+        std::uint32_t track = 0;
+    };
+    /// A frame that waits for the file. A lane's index moves on only when its frame is written, so that a kill at any
+    /// moment finds each record in the ring or in the file.
+    struct Frame {
+        wire::FrameType type;
+        wire::Payload payload;
+        LaneSlot* slot = nullptr;
+        std::uint64_t drained = 0; ///< of slot, once written
+    };
+    struct Batch {
+        std::uint32_t track;
+        std::vector<wire::EventRecord> records;
+    };
+
+    State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
+          std::unique_ptr<wire::FrameWriter> file);
+
+    LaneSlot& acquireLane(std::string_view name, TrackKind kind, std::int64_t tid);
+    LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, bool otherNames);
+    LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
+    LaneSlot* slotOf(const HostLane* lane);
+
+    void startThread();
+    void run();
+    /// Writes all that was recorded before the call.
+    Result<void> drain();
+    void collect();
+    void collectEvents(std::vector<Frame>& events);
+    Result<void> writeFrames();
+    Result<void> finish();
+    /// What was lost so far; takes the lanes' lock.
+    wire::LossEntry losses();
+    void keepError(const Error& error);
+
+    RecorderOptions options;
+    std::uint64_t instance;
+    std::unique_ptr<wire::LiveRing> ring;
+    StringTable strings;
+    TrackTable tracks;
+    std::shared_ptr<ReleasedLanes> released = std::make_shared<ReleasedLanes>();
+
+    std::mutex draining; ///< held while the file is written: what only one thread may do
+    std::unique_ptr<wire::FrameWriter> writer;
+    std::deque<Frame> frames; ///< made, not yet written
+    std::optional<std::int64_t> lastClock;
+    wire::LossEntry lastLoss{};
+    bool finished = false;
+
+    std::mutex lanesMutex;
+    std::deque<LaneSlot> lanes;
+    bool ringsUsedUp = false;
+
+    std::mutex pendingMutex;
+    std::vector<Batch> batches;
+    std::size_t pendingRecords = 0;
+    std::vector<wire::DeviceEntry> devices;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
+    wire::LossEntry otherLosses{};
+
+    mutable std::mutex errorMutex;
+    std::optional<Error> firstError;
+
+    std::mutex wakeMutex;
+    std::condition_variable wake;
+    bool stopping = false;
+    std::thread thread;
+};
+
+} // namespace profiler::capture

@@ -1,0 +1,124 @@
+#include "profiler/capture/track_table.h"
+
+#include <unistd.h>
+
+namespace profiler::capture {
+
+std::uint32_t TrackTable::add(wire::TrackEntry entry, TrackKind kind)
+{
+    entry.track = static_cast<std::uint32_t>(m_tracks.size());
+    entry.kind = static_cast<std::uint32_t>(kind);
+    entry.pid = getpid();
+    m_tracks.push_back(entry);
+    m_hasLane.push_back(false);
+    m_changed.push_back(entry.track);
+    m_ring.putTrack(entry);
+    return entry.track;
+}
+
+std::uint32_t TrackTable::laneTrack(std::uint32_t name, TrackKind kind, std::int64_t tid)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto known = tid != 0 ? m_byThread.find(tid) : m_byThread.end();
+    if (known != m_byThread.end() && !m_hasLane[known->second]) {
+        wire::TrackEntry& entry = m_tracks[known->second];
+        entry.name = name;
+        entry.kind = static_cast<std::uint32_t>(kind);
+        m_hasLane[entry.track] = true;
+        m_changed.push_back(entry.track);
+        m_ring.putTrack(entry);
+        return entry.track;
+    }
+    wire::TrackEntry entry{};
+    entry.name = name;
+    entry.tid = tid;
+    const std::uint32_t track = add(entry, kind);
+    m_hasLane[track] = true;
+    if (tid != 0)
+        m_byThread[tid] = track;
+    return track;
+}
+
+void TrackTable::joinThread(std::uint32_t track, std::int64_t tid)
+{
+    const std::lock_guard lock(m_mutex);
+    m_byThread[tid] = track;
+}
+
+void TrackTable::rename(std::uint32_t track, std::uint32_t name, TrackKind kind)
+{
+    const std::lock_guard lock(m_mutex);
+    wire::TrackEntry& entry = m_tracks[track];
+    entry.name = name;
+    entry.kind = static_cast<std::uint32_t>(kind);
+    m_changed.push_back(track);
+    m_ring.putTrack(entry);
+}
+
+std::optional<std::uint32_t> TrackTable::findThread(std::int64_t tid)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto known = m_byThread.find(tid);
+    return known != m_byThread.end() ? std::optional(known->second) : std::nullopt;
+}
+
+std::optional<std::uint32_t> TrackTable::findStream(DeviceId device, StreamId stream)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto known = m_byStream.find({device, stream});
+    return known != m_byStream.end() ? std::optional(known->second) : std::nullopt;
+}
+
+std::uint32_t TrackTable::threadTrack(std::int64_t tid, std::uint32_t name)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto [at, isNew] = m_byThread.try_emplace(tid, 0);
+    if (isNew) {
+        wire::TrackEntry entry{};
+        entry.name = name;
+        entry.tid = tid;
+        at->second = add(entry, TrackKind::Thread);
+    }
+    return at->second;
+}
+
+std::uint32_t TrackTable::streamTrack(DeviceId device, StreamId stream, std::uint32_t name)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto [at, isNew] = m_byStream.try_emplace({device, stream}, 0);
+    if (isNew) {
+        wire::TrackEntry entry{};
+        entry.name = name;
+        entry.device = device.value;
+        entry.stream = stream.value;
+        at->second = add(entry, TrackKind::Stream);
+    }
+    return at->second;
+}
+
+std::uint32_t TrackTable::counterTrack(std::uint32_t name, std::uint32_t unit)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto [at, isNew] = m_byCounter.try_emplace(name, 0);
+    if (isNew) {
+        wire::TrackEntry entry{};
+        entry.name = name;
+        entry.unit = unit;
+        at->second = add(entry, TrackKind::Counter);
+    }
+    return at->second;
+}
+
+std::vector<wire::Payload> TrackTable::takeNew()
+{
+    const std::lock_guard lock(m_mutex);
+    std::vector<wire::Payload> payloads;
+    if (!m_changed.empty())
+        payloads.emplace_back();
+    for (const std::uint32_t track : m_changed)
+        wire::appendTrack(payloads.back(), m_tracks[track]);
+    m_changed.clear();
+    return payloads;
+}
+
+} // namespace profiler::capture

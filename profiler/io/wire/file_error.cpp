@@ -1,0 +1,40 @@
+#include "profiler/io/wire/file_error.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace profiler::wire {
+
+Error fileError(int number, std::string_view what, const std::filesystem::path& path)
+{
+    Error error{Error::Code::Io, std::string(what) + ": " + std::generic_category().message(number), path.string(), {}};
+    switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        error.code = Error::Code::NoSpace;
+        error.mend = "free some space, or record into a folder on another disk";
+        break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        error.code = Error::Code::Permission;
+        error.mend = "record into a folder that you may write to";
+        break;
+    case ENOENT:
+    case ENOTDIR:
+        error.code = Error::Code::NotFound;
+        error.mend = "make the folder first, or choose one that exists";
+        break;
+    case EISDIR:
+        error.code = Error::Code::Invalid;
+        error.mend = "give the name of a file, not of a folder";
+        break;
+    default:
+        break;
+    }
+    return error;
+}
+
+} // namespace profiler::wire

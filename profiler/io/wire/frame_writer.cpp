@@ -1,0 +1,123 @@
+#include "profiler/io/wire/frame_writer.h"
+
+#include "profiler/io/wire/file_error.h"
+#include "profiler/io/wire/frame.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace profiler::wire {
+
+struct FrameWriter::State {
+    std::filesystem::path path;
+    std::filesystem::path temporary; ///< until the file has its name
+    int file = -1;
+    std::uint64_t written = 0; ///< bytes of whole frames
+    std::uint32_t sequence = 0;
+    bool broken = false; ///< a torn frame could not be cut off: more would be unreadable behind it
+
+    ~State();
+    int writeAll(std::span<const std::byte> head, std::span<const std::byte> body);
+    void cutOff();
+};
+
+FrameWriter::State::~State()
+{
+    if (file >= 0)
+        close(file);
+    if (!temporary.empty())
+        unlink(temporary.c_str());
+}
+
+/// @return 0, or errno with the file as it was before.
+int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<const std::byte> body)
+{
+    std::size_t done = 0;
+    const std::size_t all = head.size() + body.size();
+    while (done < all) {
+        const auto first = head.subspan(std::min(done, head.size()));
+        const auto second = body.subspan(done > head.size() ? done - head.size() : 0);
+        const iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
+                               {const_cast<std::byte*>(second.data()), second.size()}};
+        const ssize_t count = writev(file, parts, 2);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0) {
+            const int number = count < 0 ? errno : ENOSPC;
+            cutOff();
+            return number;
+        }
+        done += static_cast<std::size_t>(count);
+    }
+    written += all;
+    return 0;
+}
+
+void FrameWriter::State::cutOff()
+{
+    int failed = 0;
+    do
+        failed = ftruncate(file, static_cast<off_t>(written));
+    while (failed != 0 && errno == EINTR);
+    broken = failed != 0;
+}
+
+FrameWriter::FrameWriter() : m(std::make_unique<State>()) {}
+FrameWriter::~FrameWriter() = default;
+
+Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::path& path, std::uint64_t runId)
+{
+    const std::string_view what = "cannot make the trace file";
+    // rename() would put a file in the place of an empty folder's name only to fail; say so before.
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return tl::unexpected(fileError(EISDIR, what, path));
+    std::unique_ptr<FrameWriter> writer(new FrameWriter);
+    State& state = *writer->m;
+    state.path = path;
+    auto temporary = path;
+    temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId) + ".new";
+    state.file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (state.file < 0)
+        return tl::unexpected(fileError(errno, what, path));
+    state.temporary = temporary;
+    const FileHeader header = makeFileHeader(getpid(), runId);
+    if (const int number = state.writeAll(std::as_bytes(std::span(&header, 1)), {}))
+        return tl::unexpected(fileError(number, what, path));
+    if (rename(temporary.c_str(), path.c_str()) != 0)
+        return tl::unexpected(fileError(errno, what, path));
+    state.temporary.clear();
+    return writer;
+}
+
+Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> payload)
+{
+    if (payload.size() > kMaxPayloadBytes)
+        return tl::unexpected(
+            Error{Error::Code::Invalid,
+                  "a frame of " + std::to_string(payload.size()) + " bytes is larger than readers take",
+                  m->path.string(),
+                  {}});
+    if (m->broken)
+        m->cutOff();
+    if (m->broken)
+        return tl::unexpected(Error{Error::Code::Io,
+                                    "the end of the trace file could not be mended after a failed write",
+                                    m->path.string(), "check the disk; what was written before is readable"});
+    const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
+    if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))
+        return tl::unexpected(fileError(number, "cannot write the trace", m->path));
+    ++m->sequence;
+    return {};
+}
+
+std::uint64_t FrameWriter::bytesWritten() const
+{
+    return m->written;
+}
+
+} // namespace profiler::wire
