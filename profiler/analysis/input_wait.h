@@ -15,6 +15,7 @@ struct InputWait {
     double waitUsPerStep = 0;      ///< mean data wait of the main thread
     double waitShare = 0;          ///< of the steady step time, [0, 1]
     double stallShareOfSteps = 0;  ///< share of steady steps that waited over 5 % of the mean step
+    double idleWaitUsPerStep = 0;  ///< of waitUsPerStep, while no device worked: what less waiting can win; all without a device
     double computeUsPerStep = 0;   ///< step without the wait
     double loadUsPerBatch = 0;     ///< worker time (or main-thread time) that one batch costs, stages summed
     double loadUsPerBatchP90 = 0;
@@ -28,6 +29,8 @@ struct InputWait {
     std::vector<SliceId> longestWaits; ///< Phase "data wait" slices, longest first, at most ten
 };
 
+/// With no workers the stages lie on the main thread inside its "data wait"; with workers on their tracks, where a batch counts
+/// to the step in which its loading began. Cores come from the metadata "host.cores".
 InputWait inputWait(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

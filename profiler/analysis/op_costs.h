@@ -28,6 +28,9 @@ struct OpCosts {
     [[nodiscard]] double selfUsPerStep(std::string_view part) const;
 };
 
+/// Self times by nesting on each host thread, loader workers excepted. Steady steps count where any has ops, else all that
+/// have. The phase is the innermost around the op on its own thread, else what the steps' thread is in when the op begins; an
+/// op anywhere inside a validation belongs to "validation". An op inside one of its own name adds to self time only.
 OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

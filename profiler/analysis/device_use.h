@@ -1,0 +1,52 @@
+#pragma once
+
+#include "profiler/analysis/intervals.h"
+#include "profiler/model/trace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// Kernels of NCCL and RCCL.
+bool isCommunication(std::string_view kernelName);
+/// Runtime and driver calls that wait for the device: …Synchronize.
+bool isSyncCall(std::string_view callName);
+/// Runtime calls that copy and return only when the copy is done: cudaMemcpy and its like without "Async".
+bool isBlockingCopy(std::string_view callName);
+
+/// Time in which any device ran a kernel, a copy or a memset.
+Intervals deviceBusy(const Trace& trace);
+
+struct DeviceUse {
+    DeviceId id;
+    std::string name;
+    Nanoseconds busyKernel{}; ///< union of its kernels
+    Nanoseconds busyAny{};    ///< union of kernels, copies and memsets
+    Nanoseconds span{};       ///< first to last of its operations
+    int streams = 0;
+};
+/// Devices that did something, by id.
+std::vector<DeviceUse> deviceUse(const Trace& trace);
+
+/// Time in which a device did nothing between its first and its last operation, by what the main thread did meanwhile. The
+/// first that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other
+/// operator, phase or runtime call), other.
+struct IdleCause {
+    std::string_view cause;
+    Nanoseconds time{};
+};
+/// Over all devices, largest first; only causes that occur. Empty without devices.
+std::vector<IdleCause> idleCauses(const Trace& trace);
+
+struct SyncUse {
+    std::int64_t calls = 0;
+    Nanoseconds time{};
+    std::int64_t blockingCopies = 0;
+    Nanoseconds blockingCopyTime{};
+};
+/// Calls by their runtime records; where these are not recorded, by the waits (kind Sync) themselves.
+SyncUse syncUse(const Trace& trace);
+
+} // namespace profiler::analysis

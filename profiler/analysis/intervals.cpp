@@ -1,0 +1,61 @@
+#include "profiler/analysis/intervals.h"
+
+#include <algorithm>
+
+namespace profiler::analysis {
+
+Intervals unite(std::vector<TimeRange> ranges)
+{
+    std::erase_if(ranges, [](TimeRange range) { return range.empty(); });
+    std::sort(ranges.begin(), ranges.end(), [](TimeRange a, TimeRange b) { return a.begin < b.begin; });
+    Intervals united;
+    for (const TimeRange range : ranges) {
+        if (!united.empty() && range.begin <= united.back().end)
+            united.back().end = std::max(united.back().end, range.end);
+        else
+            united.push_back(range);
+    }
+    return united;
+}
+
+Intervals intersect(std::span<const TimeRange> a, std::span<const TimeRange> b)
+{
+    Intervals both;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        if (a[i].overlaps(b[j]))
+            both.push_back(a[i].clippedTo(b[j]));
+        if (a[i].end < b[j].end)
+            ++i;
+        else
+            ++j;
+    }
+    return both;
+}
+
+Intervals subtract(std::span<const TimeRange> a, std::span<const TimeRange> b)
+{
+    Intervals rest;
+    std::size_t j = 0;
+    for (TimeRange range : a) {
+        while (j < b.size() && b[j].end <= range.begin)
+            ++j;
+        for (std::size_t k = j; k < b.size() && b[k].begin < range.end; ++k) {
+            if (b[k].begin > range.begin)
+                rest.push_back({range.begin, b[k].begin});
+            range.begin = std::max(range.begin, b[k].end);
+        }
+        if (!range.empty())
+            rest.push_back(range);
+    }
+    return rest;
+}
+
+Nanoseconds total(std::span<const TimeRange> set)
+{
+    Nanoseconds sum{0};
+    for (const TimeRange range : set)
+        sum += range.duration();
+    return sum;
+}
+
+} // namespace profiler::analysis

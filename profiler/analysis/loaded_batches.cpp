@@ -1,0 +1,168 @@
+#include "profiler/analysis/loaded_batches.h"
+
+#include "profiler/analysis/intervals.h"
+
+#include <algorithm>
+#include <set>
+
+namespace profiler::analysis {
+
+namespace {
+
+Intervals steadyTime(const std::vector<Step>& steps)
+{
+    std::vector<TimeRange> ranges;
+    for (const Step& step : steps)
+        if (isSteady(step))
+            ranges.push_back(step.range);
+    return unite(std::move(ranges));
+}
+
+bool holds(const Intervals& set, TraceTime time)
+{
+    const auto after =
+        std::upper_bound(set.begin(), set.end(), time, [](TraceTime t, TimeRange range) { return t < range.begin; });
+    return after != set.begin() && std::prev(after)->contains(time);
+}
+
+bool endsBatch(std::string_view stageName) { return stageName == stage::kCollate || stageName == stage::kPin; }
+
+/// Groups the stages of one track into batches.
+class Grouping {
+public:
+    Grouping(const Trace& trace, std::vector<LoadedBatch>& batches) : m_trace(trace), m_batches(batches) {}
+
+    void add(const Slice& slice)
+    {
+        if (m_batch.stages.empty())
+            m_batch = {.track = slice.id.track, .range = slice.range(), .work = {}, .stages = {}};
+        m_batch.range.end = std::max(m_batch.range.end, slice.end());
+        m_batch.stages.push_back(slice);
+    }
+    void wait(TimeRange range) { m_waits.push_back(range); }
+    void close()
+    {
+        if (!m_batch.stages.empty()) {
+            const std::vector<TimeRange> whole{m_batch.range};
+            m_batch.work = total(subtract(whole, unite(m_waits)));
+            m_batches.push_back(std::move(m_batch));
+        }
+        m_batch = {};
+        m_waits.clear();
+    }
+    void drop() { m_batch = {}; }
+    /// The stage before `next` ended a batch.
+    [[nodiscard]] bool isOver(std::string_view next) const
+    {
+        return !m_batch.stages.empty() && endsBatch(m_trace.name(m_batch.stages.back())) && !endsBatch(next);
+    }
+    [[nodiscard]] bool isWhole() const
+    {
+        return !m_batch.stages.empty() && endsBatch(m_trace.name(m_batch.stages.back())) &&
+               !m_batch.stages.back().is(slice_flag::kOpen);
+    }
+
+private:
+    const Trace& m_trace;
+    std::vector<LoadedBatch>& m_batches;
+    LoadedBatch m_batch;
+    std::vector<TimeRange> m_waits;
+};
+
+/// Outermost stages and waits of a worker's track, by begin.
+std::vector<Slice> workerSlices(const Trace& trace, TrackId track)
+{
+    std::vector<Slice> slices = trace.sorted(track);
+    TraceTime covered{Nanoseconds::min()};
+    std::erase_if(slices, [&](const Slice& slice) {
+        if (slice.kind != ActivityKind::LoaderStage && slice.kind != ActivityKind::LoaderWait)
+            return true;
+        const bool nested = slice.end() <= covered;
+        covered = std::max(covered, slice.end());
+        return nested;
+    });
+    return slices;
+}
+
+void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& batches)
+{
+    const std::vector<Slice> slices = workerSlices(trace, track);
+    const bool marked = std::any_of(slices.begin(), slices.end(), [&](const Slice& slice) {
+        return slice.kind == ActivityKind::LoaderStage && endsBatch(trace.name(slice));
+    });
+    Grouping group(trace, batches);
+    for (const Slice& slice : slices) {
+        if (slice.kind == ActivityKind::LoaderWait) {
+            if (marked && !group.isWhole())
+                group.wait(slice.range());
+            else
+                group.close();
+            continue;
+        }
+        if (group.isOver(trace.name(slice)))
+            group.close();
+        group.add(slice);
+    }
+    if (marked && !group.isWhole())
+        group.drop();
+    else
+        group.close();
+}
+
+void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::vector<LoadedBatch>& batches)
+{
+    std::vector<Slice> slices = trace.sorted(steps.front().slice.track);
+    std::vector<TimeRange> waits;
+    for (const Slice& slice : slices)
+        if (slice.kind == ActivityKind::Phase && trace.name(slice) == phase::kDataWait && !slice.is(slice_flag::kOpen))
+            waits.push_back(slice.range());
+    auto stage = slices.begin();
+    for (const TimeRange wait : waits) {
+        LoadedBatch batch{.track = steps.front().slice.track, .range = wait, .work = wait.duration(), .stages = {}};
+        for (; stage != slices.end() && stage->begin < wait.end; ++stage)
+            if (stage->kind == ActivityKind::LoaderStage && stage->begin >= wait.begin)
+                batch.stages.push_back(*stage);
+        if (!batch.stages.empty())
+            batches.push_back(std::move(batch));
+    }
+}
+
+} // namespace
+
+int workerCount(const Trace& trace, const std::vector<Step>& steps)
+{
+    const Intervals steady = steadyTime(steps);
+    std::set<std::string> names;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::LoaderWorker)
+            continue;
+        bool works = false;
+        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
+            works = slice.kind == ActivityKind::LoaderStage && holds(steady, slice.begin);
+            return !works;
+        });
+        if (works)
+            names.insert(track.name);
+    }
+    return static_cast<int>(names.size());
+}
+
+std::vector<LoadedBatch> loadedBatches(const Trace& trace, const std::vector<Step>& steps)
+{
+    std::vector<LoadedBatch> batches;
+    if (steps.empty())
+        return batches;
+    if (workerCount(trace, steps) == 0)
+        mainThreadBatches(trace, steps, batches);
+    else
+        for (const Track& track : trace.tracks())
+            if (track.kind == TrackKind::LoaderWorker)
+                workerBatches(trace, track.id, batches);
+    const Intervals steady = steadyTime(steps);
+    std::erase_if(batches, [&](const LoadedBatch& batch) { return !holds(steady, batch.range.begin); });
+    std::sort(batches.begin(), batches.end(),
+              [](const LoadedBatch& a, const LoadedBatch& b) { return a.range.begin < b.range.begin; });
+    return batches;
+}
+
+} // namespace profiler::analysis

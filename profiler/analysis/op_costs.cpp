@@ -1,0 +1,168 @@
+#include "profiler/analysis/op_costs.h"
+
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/self_times.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace profiler::analysis {
+
+namespace {
+
+/// Disjoint ranges by begin, each with a name.
+struct NamedRange {
+    TimeRange range;
+    StringId name;
+};
+
+const NamedRange* rangeAt(const std::vector<NamedRange>& ranges, TraceTime time)
+{
+    const auto after = std::upper_bound(ranges.begin(), ranges.end(), time,
+                                        [](TraceTime t, const NamedRange& row) { return t < row.range.begin; });
+    return after != ranges.begin() && std::prev(after)->range.contains(time) ? &*std::prev(after) : nullptr;
+}
+
+/// Outermost phases of the steps' thread.
+std::vector<NamedRange> outermostPhases(const Trace& trace, TrackId track)
+{
+    std::vector<NamedRange> phases;
+    for (const Slice& slice : trace.sorted(track))
+        if (slice.kind == ActivityKind::Phase && (phases.empty() || slice.begin >= phases.back().range.end))
+            phases.push_back({slice.range(), slice.name});
+    return phases;
+}
+
+struct Sum {
+    std::int64_t count = 0;
+    Nanoseconds self{}, total{}, longestTime{-1};
+    SliceId longest;
+};
+
+/// Sums ops of one trace by (name, phase).
+class Summing {
+public:
+    Summing(const Trace& trace, const std::vector<Step>& steps)
+        : m_trace(trace), m_validation(trace.findString(phase::kValidation))
+    {
+        const bool steadyHaveOps =
+            std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.opsRecorded && isSteady(s); });
+        for (const Step& step : steps)
+            if (step.opsRecorded && !step.partial && (!steadyHaveOps || isSteady(step)))
+                m_steps.push_back({step.range, {}});
+        if (!steps.empty())
+            m_phases = outermostPhases(trace, steps.front().slice.track);
+    }
+
+    void addTrack(TrackId track)
+    {
+        std::vector<Slice> slices = m_trace.sorted(track);
+        std::erase_if(slices, [](const Slice& slice) {
+            return slice.kind != ActivityKind::CpuOp && slice.kind != ActivityKind::Phase;
+        });
+        forEachNested(slices, [&](const Nested& nested) {
+            if (nested.slice->kind == ActivityKind::CpuOp)
+                addOp(nested);
+        });
+    }
+
+    OpCosts result() const
+    {
+        OpCosts costs;
+        costs.stepsWithOps = static_cast<std::int64_t>(m_steps.size());
+        for (const auto& [key, sum] : m_sums) {
+            const bool validation = isValidation(key.second);
+            const double passes = validation ? static_cast<double>(m_validations.size()) : static_cast<double>(m_steps.size());
+            costs.ops.push_back({.name = std::string(m_trace.string(key.first)),
+                                 .phase = std::string(m_trace.string(key.second)),
+                                 .count = sum.count,
+                                 .countPerStep = static_cast<double>(sum.count) / passes,
+                                 .selfUsPerStep = toUs(sum.self) / passes,
+                                 .totalUsPerStep = toUs(sum.total) / passes,
+                                 .longest = sum.longest});
+        }
+        std::stable_sort(costs.ops.begin(), costs.ops.end(),
+                         [](const OpCost& a, const OpCost& b) { return a.selfUsPerStep > b.selfUsPerStep; });
+        return costs;
+    }
+
+private:
+    [[nodiscard]] bool isValidation(StringId phase) const { return m_validation && phase == *m_validation; }
+
+    [[nodiscard]] StringId phaseOf(const Nested& nested) const
+    {
+        StringId innermost{};
+        for (const Slice* outer : nested.around) {
+            if (outer->kind != ActivityKind::Phase)
+                continue;
+            innermost = outer->name;
+            if (isValidation(innermost))
+                return innermost;
+        }
+        if (innermost != StringId{})
+            return innermost;
+        const NamedRange* phase = rangeAt(m_phases, nested.slice->begin);
+        return phase ? phase->name : StringId{};
+    }
+
+    void addOp(const Nested& nested)
+    {
+        const Slice& op = *nested.slice;
+        const StringId phase = phaseOf(nested);
+        if (isValidation(phase)) {
+            if (const NamedRange* pass = rangeAt(m_phases, op.begin))
+                m_validations.insert(pass->range.begin);
+            else
+                return;
+        } else if (!rangeAt(m_steps, op.begin)) {
+            return;
+        }
+        Sum& sum = m_sums[{op.name, phase}];
+        ++sum.count;
+        sum.self += nested.self;
+        if (std::none_of(nested.around.begin(), nested.around.end(),
+                         [&](const Slice* outer) { return outer->kind == op.kind && outer->name == op.name; }))
+            sum.total += op.duration;
+        if (op.duration > sum.longestTime) {
+            sum.longestTime = op.duration;
+            sum.longest = op.id;
+        }
+    }
+
+    const Trace& m_trace;
+    std::optional<StringId> m_validation;
+    std::vector<NamedRange> m_steps, m_phases;
+    std::set<TraceTime> m_validations; ///< begins of the passes in which ops were seen
+    std::map<std::pair<StringId, StringId>, Sum> m_sums;
+};
+
+} // namespace
+
+const OpCost* OpCosts::find(std::string_view name, std::string_view phase) const
+{
+    const auto found =
+        std::find_if(ops.begin(), ops.end(), [&](const OpCost& op) { return op.name == name && op.phase == phase; });
+    return found == ops.end() ? nullptr : &*found;
+}
+
+double OpCosts::selfUsPerStep(std::string_view part) const
+{
+    double sum = 0;
+    for (const OpCost& op : ops)
+        if (op.phase != phase::kValidation && op.name.find(part) != op.name.npos)
+            sum += op.selfUsPerStep;
+    return sum;
+}
+
+OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps)
+{
+    Summing summing(trace, steps);
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+            summing.addTrack(track.id);
+    return summing.result();
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,174 @@
+#include "profiler/analysis/steps.h"
+
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/self_times.h"
+#include "profiler/analysis/warmup.h"
+
+#include <algorithm>
+#include <map>
+
+namespace profiler::analysis {
+
+namespace {
+
+bool isInterruption(std::string_view phase)
+{
+    return phase == phase::kValidation || phase == phase::kWorkerStart;
+}
+
+Nanoseconds& partOf(StepParts& parts, std::string_view phase)
+{
+    struct Row {
+        std::string_view name;
+        Nanoseconds StepParts::*part;
+    };
+    static constexpr Row kRows[] = {
+        {phase::kDataWait, &StepParts::dataWait},   {phase::kCopy, &StepParts::copy},
+        {phase::kForward, &StepParts::forward},     {phase::kBackward, &StepParts::backward},
+        {phase::kOptimizer, &StepParts::optimizer}, {phase::kZeroGrad, &StepParts::zeroGrad},
+        {phase::kMetrics, &StepParts::metrics},
+    };
+    for (const Row& row : kRows)
+        if (row.name == phase)
+            return parts.*row.part;
+    return parts.other;
+}
+
+/// The last step that began at or before `time`.
+std::size_t stepAt(const std::vector<Step>& steps, TraceTime time)
+{
+    const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                        [](TraceTime t, const Step& step) { return t < step.range.begin; });
+    return after == steps.begin() ? steps.size() : static_cast<std::size_t>(after - steps.begin()) - 1;
+}
+
+std::vector<Step> stepMarks(const Trace& trace)
+{
+    std::vector<Step> steps;
+    for (const Slice& slice : trace.ofKind(ActivityKind::Step)) {
+        Step step{.index = slice.args.value, .range = slice.range(), .slice = slice.id, .parts = {}};
+        step.partial = slice.is(slice_flag::kOpen);
+        steps.push_back(step);
+    }
+    return steps;
+}
+
+/// What the phases of the steps' track say: parts, and where epochs begin.
+struct PhaseFacts {
+    std::vector<bool> epochStart, interrupted;
+};
+
+/// @param i  the last step that began before it, or the number of steps
+void markInterruption(PhaseFacts& facts, std::size_t i, std::size_t steps, bool insideStep, bool startsWorkers)
+{
+    if (insideStep)
+        facts.interrupted[i] = true;
+    // Workers start inside an epoch's first step or before it; a validation ends an epoch.
+    const std::size_t first = insideStep && startsWorkers ? i : i < steps ? i + 1 : 0;
+    if (first < steps)
+        facts.epochStart[first] = true;
+}
+
+PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& steps)
+{
+    PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
+    std::vector<Slice> phases = trace.sorted(track);
+    std::erase_if(phases, [](const Slice& slice) { return slice.kind != ActivityKind::Phase; });
+    std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
+    forEachNested(phases, [&](const Nested& nested) {
+        const std::string_view name = trace.name(*nested.slice);
+        const std::size_t i = stepAt(steps, nested.slice->begin);
+        const bool inside = i < steps.size() && nested.slice->begin < steps[i].range.end;
+        if (isInterruption(name))
+            markInterruption(facts, i, steps.size(), inside, name == phase::kWorkerStart);
+        const bool withinInterruption =
+            std::any_of(nested.around.begin(), nested.around.end(),
+                        [&](const Slice* outer) { return isInterruption(trace.name(*outer)); });
+        if (!inside || isInterruption(name) || withinInterruption)
+            return;
+        partOf(steps[i].parts, name) += std::min(nested.self, nested.slice->range().clippedTo(steps[i].range).duration());
+        if (name == phase::kDataWait)
+            batches[i] = nested.slice->args.value;
+    });
+    for (auto batch = batches.begin(); batch != batches.end() && std::next(batch) != batches.end(); ++batch)
+        if (std::next(batch)->second < batch->second)
+            facts.epochStart[std::next(batch)->first] = true;
+    return facts;
+}
+
+void markOps(const Trace& trace, std::vector<Step>& steps)
+{
+    for (const Slice& op : trace.ofKind(ActivityKind::CpuOp)) {
+        const std::size_t i = stepAt(steps, op.begin);
+        if (i < steps.size() && op.begin < steps[i].range.end)
+            steps[i].opsRecorded = true;
+    }
+}
+
+void addParts(StepParts& sum, const StepParts& parts)
+{
+    sum.dataWait += parts.dataWait;
+    sum.copy += parts.copy;
+    sum.forward += parts.forward;
+    sum.backward += parts.backward;
+    sum.optimizer += parts.optimizer;
+    sum.zeroGrad += parts.zeroGrad;
+    sum.metrics += parts.metrics;
+    sum.other += parts.other;
+}
+
+StepParts dividedBy(const StepParts& sum, std::int64_t count)
+{
+    return {sum.dataWait / count,  sum.copy / count,     sum.forward / count, sum.backward / count,
+            sum.optimizer / count, sum.zeroGrad / count, sum.metrics / count, sum.other / count};
+}
+
+Nanoseconds namedTime(const StepParts& parts)
+{
+    return parts.dataWait + parts.copy + parts.forward + parts.backward + parts.optimizer + parts.zeroGrad + parts.metrics;
+}
+
+} // namespace
+
+std::vector<Step> findSteps(const Trace& trace)
+{
+    std::vector<Step> steps = stepMarks(trace);
+    if (steps.empty())
+        return steps;
+    const PhaseFacts phases = readPhases(trace, steps.front().slice.track, steps);
+    for (Step& step : steps)
+        step.parts.other = step.range.duration() - namedTime(step.parts);
+    markOps(trace, steps);
+    markWarmup(steps, phases.epochStart, phases.interrupted);
+    return steps;
+}
+
+StepStatistics stepStatistics(const std::vector<Step>& steps)
+{
+    StepStatistics statistics;
+    std::vector<double> all, steady;
+    StepParts sum;
+    for (const Step& step : steps) {
+        all.push_back(toUs(step.range.duration()));
+        if (!isSteady(step))
+            continue;
+        steady.push_back(all.back());
+        addParts(sum, step.parts);
+    }
+    statistics.count = static_cast<std::int64_t>(all.size());
+    statistics.steadyCount = static_cast<std::int64_t>(steady.size());
+    if (all.empty())
+        return statistics;
+    statistics.meanUs = mean(all);
+    statistics.minUs = *std::min_element(all.begin(), all.end());
+    statistics.maxUs = *std::max_element(all.begin(), all.end());
+    statistics.medianUs = percentile(all, 0.5);
+    statistics.p90Us = percentile(std::move(all), 0.9);
+    statistics.steadyMeanUs = mean(steady);
+    if (!steady.empty())
+        statistics.steadyMeanParts = dividedBy(sum, statistics.steadyCount);
+    return statistics;
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// All copies of one kind between the same kinds of memory.
+struct Transfer {
+    CopyKind kind{};
+    MemoryKind src{}, dst{};
+    std::int64_t count = 0, bytes = 0;
+    Nanoseconds time{}; ///< summed, so copies that overlap count twice
+    /// Achieved bandwidth, 10⁹ bytes a second; 0 when no time was taken.
+    [[nodiscard]] double gbPerSecond() const
+    {
+        return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
+    }
+};
+/// By time, largest first.
+std::vector<Transfer> transfers(const Trace& trace);
+
+struct KernelTotal {
+    std::string name;
+    std::int64_t count = 0;
+    Nanoseconds time{};
+};
+/// Kernels by name, largest total first, at most `most`.
+std::vector<KernelTotal> topKernels(const Trace& trace, std::size_t most);
+
+/// Kernels of collective communication.
+struct Communication {
+    std::int64_t kernels = 0;
+    Nanoseconds time{};    ///< union over the device's streams
+    Nanoseconds exposed{}; ///< of that, while no other kernel ran
+};
+Communication communication(const Trace& trace);
+
+} // namespace profiler::analysis

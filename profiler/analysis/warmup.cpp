@@ -1,0 +1,63 @@
+#include "profiler/analysis/warmup.h"
+
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace profiler::analysis {
+
+namespace {
+
+// Scales a median absolute deviation to the standard deviation of normally distributed values.
+constexpr double kMadToSigma = 1.4826;
+constexpr double kSigmas = 3;
+// Where steps hardly scatter, a step is not odd for differing by less than this share of the median.
+constexpr double kLeastShare = 1.0 / 7;
+// Warm-up is a beginning: more of an epoch than this cannot be one.
+constexpr double kMostOfEpoch = 0.25;
+
+struct Typical {
+    double median = 0, tolerance = 0;
+    [[nodiscard]] bool isFar(double us) const { return std::abs(us - median) > tolerance; }
+};
+
+Typical typical(const std::vector<double>& us)
+{
+    Typical result{.median = percentile(us, 0.5), .tolerance = 0};
+    std::vector<double> deviations(us.size());
+    std::transform(us.begin(), us.end(), deviations.begin(), [&](double v) { return std::abs(v - result.median); });
+    result.tolerance =
+        std::max(kSigmas * kMadToSigma * percentile(std::move(deviations), 0.5), kLeastShare * result.median);
+    return result;
+}
+
+} // namespace
+
+void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, const std::vector<bool>& interrupted)
+{
+    std::vector<std::size_t> starts;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        if (i == 0 || epochStart[i])
+            starts.push_back(i);
+    starts.push_back(steps.size());
+
+    std::vector<double> later; // the second half of each epoch: no beginning is in it
+    for (std::size_t e = 0; e + 1 < starts.size(); ++e)
+        for (std::size_t i = starts[e] + (starts[e + 1] - starts[e]) / 2; i < starts[e + 1]; ++i)
+            if (!steps[i].partial && !interrupted[i])
+                later.push_back(toUs(steps[i].range.duration()));
+    const Typical usual = typical(later);
+
+    for (std::size_t e = 0; e + 1 < starts.size(); ++e) {
+        const auto length = static_cast<double>(starts[e + 1] - starts[e]);
+        const auto most = starts[e] + static_cast<std::size_t>(std::ceil(kMostOfEpoch * length));
+        for (std::size_t i = starts[e]; i < most && usual.isFar(toUs(steps[i].range.duration())); ++i)
+            steps[i].warmup = true;
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        steps[i].warmup = steps[i].warmup || i == 0 || interrupted[i];
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "profiler/analysis/steps.h"
+
+#include <vector>
+
+namespace profiler::analysis {
+
+/// Sets Step::warmup as steps.h describes it.
+/// @param epochStart   for each step: it is the first of an epoch
+/// @param interrupted  for each step: it holds a validation or starts workers
+void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, const std::vector<bool>& interrupted);
+
+} // namespace profiler::analysis
