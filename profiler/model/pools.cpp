@@ -1,0 +1,72 @@
+#include "profiler/model/pools.h"
+
+#include <algorithm>
+
+namespace profiler {
+namespace {
+
+constexpr std::size_t kArenaBytes = 16 << 10;
+constexpr std::uint32_t kInline = 1U << 31;
+
+} // namespace
+
+StringPool::StringPool() { intern({}); }
+
+StringId StringPool::intern(std::string_view text)
+{
+    if (const auto found = m_ids.find(text); found != m_ids.end())
+        return found->second;
+    if (!m_arena || m_arenaSize - m_arenaUsed < text.size()) {
+        m_arenaSize = std::max(kArenaBytes, text.size());
+        m_arena = std::make_shared<char[]>(m_arenaSize);
+        m_arenaUsed = 0;
+        m_textBytes += m_arenaSize;
+    }
+    char* const copy = m_arena.get() + m_arenaUsed;
+    std::copy(text.begin(), text.end(), copy);
+    m_arenaUsed += text.size();
+    const StringId id{static_cast<std::uint32_t>(m_strings.size())};
+    const std::string_view kept{copy, text.size()};
+    m_strings.push_back({kept, m_arena});
+    m_ids.emplace(kept, id);
+    return id;
+}
+
+ArgsPool::ArgsPool() { m_args.push_back({}); }
+
+std::uint32_t ArgsPool::intern(const SliceArgs& args)
+{
+    SliceArgs rest = args;
+    rest.value = 0;
+    if (rest == SliceArgs{}) {
+        if (args.value == 0)
+            return 0;
+        if (args.value > 0 && args.value < std::int64_t{kInline})
+            return kInline | static_cast<std::uint32_t>(args.value);
+    }
+    const auto [found, isNew] = m_ids.try_emplace(args, static_cast<std::uint32_t>(m_args.size()));
+    if (isNew)
+        m_args.push_back(args);
+    return found->second;
+}
+
+SliceArgs ArgsPool::resolve(const ArgsLog::View& view, std::uint32_t id)
+{
+    if ((id & kInline) == 0)
+        return view[id];
+    SliceArgs args;
+    args.value = id & ~kInline;
+    return args;
+}
+
+std::size_t ArgsPool::Hash::operator()(const SliceArgs& args) const noexcept
+{
+    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15; // 2^64 / golden ratio
+    std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * kMix;
+    hash = (hash ^ hash >> 32 ^ static_cast<std::uint64_t>(args.value)) * kMix;
+    hash ^= static_cast<std::uint64_t>(args.copy) | static_cast<std::uint64_t>(args.src) << 8 | static_cast<std::uint64_t>(args.dst) << 16;
+    hash *= kMix;
+    return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+} // namespace profiler

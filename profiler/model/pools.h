@@ -1,0 +1,58 @@
+#pragma once
+
+#include "profiler/model/shared_log.h"
+#include "profiler/model/trace.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace profiler {
+
+/// A string of the pool, with the memory block that holds its characters.
+struct PooledString {
+    std::string_view text;
+    std::shared_ptr<const char[]> storage; ///< shared by many strings
+};
+using StringLog = SharedLog<PooledString, 512>;
+using ArgsLog = SharedLog<SliceArgs, 256>;
+using CounterLog = SharedLog<CounterSample, 256>;
+
+/// Interns strings. Ids are dense; 0 is "".
+class StringPool {
+public:
+    StringPool();
+    StringId intern(std::string_view text);
+    [[nodiscard]] std::size_t size() const { return m_strings.size(); }
+    [[nodiscard]] StringLog::View view() const { return m_strings.view(); }
+    /// Bytes of characters held.
+    [[nodiscard]] std::size_t textBytes() const { return m_textBytes; }
+
+private:
+    StringLog m_strings;
+    std::unordered_map<std::string_view, StringId> m_ids; ///< views into m_strings' storage
+    std::shared_ptr<char[]> m_arena;
+    std::size_t m_arenaSize = 0, m_arenaUsed = 0, m_textBytes = 0;
+};
+
+/// Interns arguments. An id is an index into the log, or, with kInline set, a small `value` with nothing else beside it.
+class ArgsPool {
+public:
+    ArgsPool();
+    std::uint32_t intern(const SliceArgs& args);
+    [[nodiscard]] ArgsLog::View view() const { return m_args.view(); }
+    /// The arguments of an id.
+    static SliceArgs resolve(const ArgsLog::View& view, std::uint32_t id);
+
+private:
+    struct Hash {
+        std::size_t operator()(const SliceArgs& args) const noexcept;
+    };
+    ArgsLog m_args; ///< 0: no arguments
+    std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids;
+};
+
+} // namespace profiler

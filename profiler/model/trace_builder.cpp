@@ -1,0 +1,139 @@
+#include "profiler/model/trace_builder.h"
+
+#include "profiler/model/pools.h"
+#include "profiler/model/trace_data.h"
+#include "profiler/model/track_store.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <utility>
+
+namespace profiler {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+RawSlice rawSlice(const Slice& slice, ArgsPool& args)
+{
+    constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
+    RawSlice raw;
+    raw.begin = std::clamp(toNs(slice.begin), -kLimit, kLimit);
+    raw.duration = std::clamp<std::int64_t>(slice.duration.count(), 0, kLimit);
+    raw.link = slice.kind == ActivityKind::CpuOp ? std::max<std::int64_t>(slice.sequence, -1)
+                                                 : static_cast<std::int64_t>(slice.correlation.value);
+    raw.name = slice.name.value;
+    raw.args = args.intern(slice.args);
+    raw.kind = slice.kind;
+    raw.depth = slice.depth == TraceBuilder::kUnknownDepth ? std::uint8_t{0} : slice.depth;
+    raw.flags = slice.flags & static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
+    return raw;
+}
+
+} // namespace
+
+struct TraceBuilder::State {
+    std::vector<Track> tracks;
+    std::vector<TrackStore> stores;     ///< by track
+    std::vector<CounterLog> samples;    ///< by track
+    std::vector<Device> devices;
+    std::map<std::string, std::string, std::less<>> metadata;
+    CaptureStats stats;
+    std::string format;
+    StringPool strings;
+    ArgsPool args;
+    std::int64_t latest = kNever; ///< the latest time seen on any track
+
+    RawSlice take(const Slice& slice)
+    {
+        const RawSlice raw = rawSlice(slice, args);
+        latest = std::max(latest, raw.end());
+        return raw;
+    }
+};
+
+TraceBuilder::TraceBuilder() : m(std::make_unique<State>()) {}
+TraceBuilder::~TraceBuilder() = default;
+
+StringId TraceBuilder::intern(std::string_view text) { return m->strings.intern(text); }
+
+TrackId TraceBuilder::addTrack(Track track)
+{
+    track.id = TrackId{static_cast<std::uint32_t>(m->tracks.size())};
+    m->tracks.push_back(std::move(track));
+    m->stores.emplace_back();
+    m->samples.emplace_back();
+    return m->tracks.back().id;
+}
+
+void TraceBuilder::renameTrack(TrackId id, std::string name) { m->tracks.at(id.value).name = std::move(name); }
+void TraceBuilder::addDevice(Device device) { m->devices.push_back(std::move(device)); }
+void TraceBuilder::setMetadata(std::string key, std::string value) { m->metadata.insert_or_assign(std::move(key), std::move(value)); }
+void TraceBuilder::setFormat(std::string format) { m->format = std::move(format); }
+CaptureStats& TraceBuilder::captureStats() { return m->stats; }
+
+void TraceBuilder::add(TrackId track, const Slice& slice)
+{
+    assert(slice.name.value < m->strings.size());
+    m->stores.at(track.value).add(m->take(slice), slice.depth == kUnknownDepth);
+}
+
+void TraceBuilder::begin(TrackId track, const Slice& slice)
+{
+    assert(slice.name.value < m->strings.size());
+    Slice begun = slice;
+    begun.duration = Nanoseconds{0};
+    m->stores.at(track.value).open(m->take(begun), slice.depth == kUnknownDepth);
+}
+
+void TraceBuilder::addSample(TrackId counter, CounterSample sample)
+{
+    m->samples.at(counter.value).push_back(sample);
+    m->latest = std::max(m->latest, std::min(toNs(sample.time), RawSlice::kTimeLimit));
+}
+
+std::shared_ptr<const Trace> TraceBuilder::snapshot()
+{
+    auto trace = std::make_shared<Trace>();
+    Trace::Data& data = *trace->m;
+    data.tracks = m->tracks;
+    data.devices = m->devices;
+    data.metadata = m->metadata;
+    data.stats = m->stats;
+    data.format = m->format;
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = kNever;
+    for (std::size_t i = 0; i < m->stores.size(); ++i) {
+        m->stores[i].seal();
+        TrackSlices slices;
+        slices.blocks = m->stores[i].blocks(m->latest);
+        slices.count = m->stores[i].count();
+        slices.samples = m->samples[i].view();
+        for (const auto& block : slices.blocks) {
+            slices.depthCount = std::max(slices.depthCount, block->rows.depthCount());
+            first = std::min(first, block->firstBegin);
+            last = std::max(last, block->lastEnd);
+        }
+        data.count += slices.count;
+        data.slices.push_back(std::move(slices));
+    }
+    if (data.count > 0)
+        data.range = {traceTime(first), traceTime(last)};
+    data.strings = m->strings.view();
+    data.textBytes = m->strings.textBytes();
+    data.args = m->args.view();
+    return trace;
+}
+
+std::shared_ptr<const Trace> TraceBuilder::finish()
+{
+    for (TrackStore& store : m->stores) {
+        store.closeOpen(m->latest);
+        store.compact();
+    }
+    auto trace = snapshot();
+    m = std::make_unique<State>();
+    return trace;
+}
+
+} // namespace profiler

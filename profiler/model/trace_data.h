@@ -1,0 +1,54 @@
+#pragma once
+
+#include "profiler/model/pools.h"
+#include "profiler/model/trace.h"
+#include "profiler/model/track_block.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace profiler {
+
+/// Slices of one track as one snapshot sees them.
+struct TrackSlices {
+    std::vector<std::shared_ptr<const TrackBlock>> blocks;
+    std::size_t count = 0;
+    int depthCount = 0;
+    CounterLog::View samples;
+};
+
+struct Trace::Data {
+    std::vector<Track> tracks;
+    std::vector<TrackSlices> slices; ///< by track
+    std::vector<Device> devices;
+    std::map<std::string, std::string, std::less<>> metadata;
+    CaptureStats stats;
+    std::string format;
+    StringLog::View strings;
+    std::size_t textBytes = 0;
+    ArgsLog::View args;
+    TimeRange range;
+    std::size_t count = 0;
+
+    /// Text → id, made on the first search: many snapshots are never searched.
+    const std::unordered_map<std::string_view, StringId>& ids() const
+    {
+        std::call_once(idsMade, [this] {
+            for (std::uint32_t i = 0; i < strings.size(); ++i)
+                madeIds.emplace(strings[i].text, StringId{i});
+        });
+        return madeIds;
+    }
+
+    const TrackSlices& of(TrackId track) const { return slices.at(track.value); }
+    Slice slice(TrackId track, const TrackBlock& block, std::uint32_t position) const;
+
+    mutable std::once_flag idsMade; ///< nothing is held while the map is made
+    mutable std::unordered_map<std::string_view, StringId> madeIds;
+};
+
+} // namespace profiler

@@ -1,0 +1,78 @@
+#include "profiler/model/trace.h"
+
+#include "profiler/model/trace_data.h"
+
+namespace profiler {
+namespace {
+
+struct Linked {
+    SliceId id;
+    std::int64_t begin;
+};
+
+std::vector<Linked> linked(const std::vector<TrackSlices>& tracks, LinkRole role, std::int64_t link)
+{
+    std::vector<Linked> found;
+    for (std::uint32_t track = 0; track < tracks.size(); ++track) {
+        for (const auto& block : tracks[track].blocks) {
+            for (const std::uint32_t position : block->linked(role, link))
+                found.push_back({{TrackId{track}, block->columns.ordinal[position]}, block->columns.begin[position]});
+        }
+    }
+    return found;
+}
+
+/// The op that a backward node belongs to: of the ops that share its sequence number and begin before it (aten::linear and the
+/// aten::addmm within it do) the one that begins last, as Kineto has it.
+const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwardBegin)
+{
+    const Linked* best = nullptr;
+    for (const Linked& op : forward) {
+        if (op.begin <= backwardBegin && (!best || op.begin > best->begin))
+            best = &op;
+    }
+    return best;
+}
+
+} // namespace
+
+std::vector<Flow> Trace::flowsOf(SliceId id) const
+{
+    const auto& blocks = m->of(id.track).blocks;
+    std::optional<RawSlice> slice;
+    for (std::size_t i = 0; i < blocks.size() && !slice; ++i) {
+        if (const auto position = blocks[i]->find(id.ordinal))
+            slice = blocks[i]->at(*position);
+    }
+    const auto role = slice ? linkRole(*slice) : std::nullopt;
+    std::vector<Flow> flows;
+    if (!role)
+        return flows;
+    switch (*role) {
+    case LinkRole::LaunchCall:
+        for (const Linked& work : linked(m->slices, LinkRole::LaunchedWork, slice->link))
+            flows.push_back({FlowKind::Launch, id, work.id});
+        break;
+    case LinkRole::LaunchedWork:
+        for (const Linked& call : linked(m->slices, LinkRole::LaunchCall, slice->link))
+            flows.push_back({FlowKind::Launch, call.id, id});
+        break;
+    case LinkRole::ForwardOp: {
+        const auto forward = linked(m->slices, LinkRole::ForwardOp, slice->link);
+        for (const Linked& node : linked(m->slices, LinkRole::BackwardOp, slice->link)) {
+            if (const Linked* op = forwardOf(forward, node.begin); op && op->id == id)
+                flows.push_back({FlowKind::ForwardBackward, id, node.id});
+        }
+        break;
+    }
+    case LinkRole::BackwardOp: {
+        const auto forward = linked(m->slices, LinkRole::ForwardOp, slice->link);
+        if (const Linked* op = forwardOf(forward, slice->begin))
+            flows.push_back({FlowKind::ForwardBackward, op->id, id});
+        break;
+    }
+    }
+    return flows;
+}
+
+} // namespace profiler

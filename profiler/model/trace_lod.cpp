@@ -1,0 +1,131 @@
+#include "profiler/model/trace.h"
+
+#include "profiler/model/trace_data.h"
+
+#include <algorithm>
+
+namespace profiler {
+namespace {
+
+struct PlacedRow {
+    const TrackBlock* block;
+    const Row* row;
+};
+
+/// What is known of a bucket beside its LodBucket, while rows are added kind by kind.
+struct Tally {
+    double coveredOfKind = 0; ///< ns, of the kind at hand
+    double covered = 0;       ///< ns, of all kinds so far
+    double bestOfKind = -1;   ///< ns, of the kind with most so far
+    std::int64_t longest = -1;
+    bool touched = false;     ///< by the kind at hand
+};
+
+/// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
+class Spans {
+public:
+    Spans(TimeRange window, std::size_t count) : m_count(static_cast<std::int64_t>(count))
+    {
+        constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
+        m_begin = std::clamp(toNs(window.begin), -kLimit, kLimit);
+        m_width = std::clamp(toNs(window.end), m_begin, kLimit) - m_begin;
+    }
+    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(m_count); }
+    [[nodiscard]] std::int64_t begin(std::size_t index) const
+    {
+        const auto i = static_cast<std::int64_t>(index);
+        return m_begin + m_width / m_count * i + m_width % m_count * i / m_count;
+    }
+    [[nodiscard]] std::int64_t end(std::size_t index) const { return std::max(begin(index + 1), begin(index) + 1); }
+    /// The first span that ends after `time`.
+    [[nodiscard]] std::size_t firstEndingAfter(std::int64_t time) const
+    {
+        std::size_t low = 0;
+        std::size_t high = count();
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (end(middle) <= time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+private:
+    std::int64_t m_begin = 0, m_width = 0, m_count = 0;
+};
+
+void addRow(const PlacedRow& placed, const Spans& spans, std::span<LodBucket> buckets, std::vector<Tally>& tallies)
+{
+    const auto& [block, row] = placed;
+    const auto& columns = block->columns;
+    const auto& rows = block->rows;
+    const std::int64_t rowEnd = columns.end(rows.position(*row, row->count - 1));
+    std::uint32_t cursor = 0;
+    for (std::size_t i = spans.firstEndingAfter(columns.begin[rows.position(*row, 0)]); i < spans.count(); ++i) {
+        const std::int64_t begin = spans.begin(i);
+        const std::int64_t end = spans.end(i);
+        if (begin > rowEnd)
+            return;
+        cursor = rows.firstFrom(columns, *row, begin, cursor);
+        const RowSpan entries = rows.overlapping(columns, *row, begin, end, cursor);
+        if (entries.count() == 0)
+            continue;
+        buckets[i].count += entries.count();
+        tallies[i].touched = true;
+        tallies[i].coveredOfKind += static_cast<double>(rows.covered(columns, *row, entries, begin, end));
+        const std::uint32_t longest = rows.longest(columns, *row, entries);
+        if (columns.duration[longest] > tallies[i].longest) {
+            tallies[i].longest = columns.duration[longest];
+            buckets[i].name = StringId{columns.name[longest]};
+        }
+    }
+}
+
+void closeKind(ActivityKind kind, std::span<LodBucket> buckets, std::vector<Tally>& tallies)
+{
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        Tally& tally = tallies[i];
+        if (!tally.touched)
+            continue;
+        if (tally.coveredOfKind > tally.bestOfKind) {
+            tally.bestOfKind = tally.coveredOfKind;
+            buckets[i].kind = kind;
+        }
+        tally.covered += tally.coveredOfKind;
+        tally.coveredOfKind = 0;
+        tally.touched = false;
+    }
+}
+
+} // namespace
+
+void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets) const
+{
+    std::fill(buckets.begin(), buckets.end(), LodBucket{});
+    if (buckets.empty())
+        return;
+    std::vector<PlacedRow> placed;
+    for (const auto& block : m->of(track).blocks) {
+        if (block->firstBegin >= toNs(window.end) || block->lastEnd < toNs(window.begin))
+            continue;
+        for (const Row& row : block->rows.rows(depth))
+            placed.push_back({block.get(), &row});
+    }
+    std::stable_sort(placed.begin(), placed.end(), [](const PlacedRow& a, const PlacedRow& b) { return a.row->kind < b.row->kind; });
+    const Spans spans{window, buckets.size()};
+    std::vector<Tally> tallies(buckets.size());
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        addRow(placed[i], spans, buckets, tallies);
+        const ActivityKind kind = placed[i].row->kind;
+        if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
+            closeKind(kind, buckets, tallies);
+    }
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        const double share = tallies[i].covered / static_cast<double>(spans.end(i) - spans.begin(i));
+        buckets[i].busy = static_cast<float>(std::clamp(share, 0.0, 1.0));
+    }
+}
+
+} // namespace profiler
