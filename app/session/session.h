@@ -2,6 +2,10 @@
 
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
+#include "app/session/experiment_controller.h"
+#include "app/session/journal.h"
+#include "app/session/run_folder.h"
+#include "app/session/run_state.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/protocol.h"
@@ -10,6 +14,7 @@
 #include <QObject>
 #include <QString>
 #include <QUndoStack>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -17,7 +22,7 @@
 
 namespace app {
 
-enum class RunState { Idle, Starting, Running, Paused, Stopping };
+struct RunEnd;
 
 /// A trace with what was computed from it, off the GUI thread. Immutable.
 struct Analysed {
@@ -39,9 +44,14 @@ public:
     /// Checks and sets one knob as an undoable command; the message of the error otherwise (configuration unchanged).
     std::optional<QString> setKnob(std::string_view key, const QString& text);
     void setConfiguration(const config::TrainingConfig& configuration, const QString& undoText);
+    /// Takes a configuration from a file; tells by noticed() what is wrong with one that cannot be taken.
+    void loadConfiguration(const std::filesystem::path& path);
     [[nodiscard]] QUndoStack* undoStack();
     /// What the trainer can do; empty lists until it was asked.
     [[nodiscard]] const config::protocol::Description& description() const;
+    [[nodiscard]] bool descriptionKnown() const;
+    /// Asks the trainer what it can do, in the background. Not done by the constructor, so that the window paints first.
+    void refreshDescription();
 
     // the run
     [[nodiscard]] RunState runState() const;
@@ -51,16 +61,39 @@ public:
     void stop(); ///< asks the trainer to finish its step; kills it after ten seconds
     [[nodiscard]] const std::vector<config::protocol::StepProgress>& stepHistory() const;
     [[nodiscard]] const std::vector<config::protocol::EpochProgress>& epochHistory() const;
+    /// What the trainer said at the start of the last run: sizes, planned steps.
+    [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
+
+    // kept runs
+    [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()
+    void reloadRuns();
+    void openRun(const RunRecord& run);
+    void deleteRun(const RunRecord& run);
 
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
     [[nodiscard]] std::shared_ptr<const Analysed> analysed() const;     ///< null until computed
     void openTrace(const std::filesystem::path& path);
+    void cancelLoading();
+    [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none
+    [[nodiscard]] std::filesystem::path tracePath() const;
+    /// Configuration of the run on screen; none when the trace has none.
+    [[nodiscard]] const std::optional<config::TrainingConfig>& traceConfiguration() const;
 
     // experiments
     [[nodiscard]] bool experimentRunning() const;
     void startExperiment(const advisor::RuleAdvice& advice);
     void cancelExperiment();
+    [[nodiscard]] const ExperimentController& experiments() const;
+    /// About how long measuring takes; none when the trace tells no step time yet.
+    [[nodiscard]] std::optional<std::chrono::seconds> expectedDuration(const advisor::RuleAdvice& advice) const;
+
+    // measured changes
+    [[nodiscard]] const Journal& journal() const;
+    /// Takes a measured change into the configuration and the journal, as one undoable step.
+    void keepChange(const advisor::RuleAdvice& advice);
+    /// Takes a kept change back; a measured one that was not kept is forgotten.
+    void undoChange(const QString& ruleId);
 
 signals:
     void configurationChanged();
@@ -73,11 +106,22 @@ signals:
     void traceReplaced();  ///< another trace altogether: reset zoom and selection
     void analysedChanged();
     void loading(const QString& what, double share); ///< share 1: finished
+    void runsChanged();
+    void journalChanged();
+    void experimentStarted(const QString& ruleId);
     void experimentProgressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
     void experimentFinished(const QString& ruleId, const advisor::ExperimentResult& result);
     void experimentFailed(const QString& ruleId, const QString& message);
 
 private:
+    void connectRun();
+    void connectTrace();
+    void connectExperiments();
+    void endRun(const RunEnd& end);
+    void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title, const std::filesystem::path& path);
+    void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
+    void changeJournal(const KeptChange& change, bool add);
+
     struct State;
     std::unique_ptr<State> m;
 };

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/session/background.h"
+#include "trainer/config/training_config.h"
+#include "profiler/model/trace.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+namespace app {
+
+struct Analysed;
+
+/// Analyses and rules on a thread of their own. While a trace grows they run about once a second, and less often when they
+/// take long, so that they take little from the training that is watched.
+class Analyser : public QObject {
+    Q_OBJECT
+public:
+    explicit Analyser(QObject* parent = nullptr);
+    ~Analyser() override;
+
+    /// The newest request wins. @param config  of the run; none for a trace that has none
+    void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
+    /// Drops what is under way: another trace is on screen.
+    void reset();
+
+signals:
+    void analysed(std::shared_ptr<const app::Analysed> result);
+
+private:
+    void startNext();
+
+    struct Request {
+        std::shared_ptr<const profiler::Trace> trace;
+        std::optional<config::TrainingConfig> config;
+    };
+    std::optional<Request> m_next;
+    bool m_busy = false;
+    qint64 m_lastMs = 0; ///< how long the last one took
+    QElapsedTimer m_sinceEnd;
+    QTimer m_later;
+    Background m_thread;
+};
+
+} // namespace app

@@ -1,0 +1,114 @@
+#include "app/session/run_folder.h"
+
+#include <QDir>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr auto kNameFormat = "yyyy-MM-dd_HH-mm-ss";
+
+QString toQString(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+profiler::Error ioError(const std::string& what, const std::filesystem::path& where)
+{
+    return {profiler::Error::Code::Io, what, where.string(), "check that the disk has room and the folder can be written"};
+}
+
+RunOutcome readOutcome(const std::filesystem::path& file)
+{
+    QFile in(toQString(file));
+    if (!in.open(QIODevice::ReadOnly))
+        return {};
+    const QJsonObject json = QJsonDocument::fromJson(in.readAll()).object();
+    RunOutcome outcome;
+    outcome.state = json["state"].toString();
+    outcome.message = json["message"].toString();
+    outcome.steps = json["steps"].toInteger();
+    outcome.seconds = json["seconds"].toDouble();
+    outcome.samplesPerSecond = json["samples_per_second"].toDouble();
+    outcome.finalLoss = json["final_loss"].toDouble();
+    outcome.validationAccuracy = json["validation_accuracy"].toDouble();
+    return outcome;
+}
+
+} // namespace
+
+std::filesystem::path runsRoot()
+{
+    return std::filesystem::path(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString()) / "runs";
+}
+
+profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration)
+{
+    RunRecord run;
+    run.started = QDateTime::currentDateTime();
+    run.configuration = configuration;
+    const QString stem = run.started.toString(kNameFormat) + "-" + QString::fromStdString(configuration.text("workload"));
+    std::error_code failed;
+    std::filesystem::create_directories(root, failed);
+    // Two runs may start within one second.
+    for (int n = 1; !failed; ++n) {
+        run.name = n == 1 ? stem : stem + QString("-%1").arg(n);
+        run.folder = root / run.name.toStdString();
+        if (std::filesystem::create_directory(run.folder, failed))
+            break;
+    }
+    if (failed)
+        return tl::unexpected(ioError("the folder of the run cannot be made: " + failed.message(), root));
+    if (const auto saved = configuration.save(run.folder / "config.json"); !saved)
+        return tl::unexpected(ioError(saved.error().message(), run.folder));
+    return run;
+}
+
+profiler::Result<void> saveOutcome(const RunRecord& run)
+{
+    const RunOutcome& outcome = run.outcome;
+    const QJsonObject json{{"state", outcome.state},
+                           {"message", outcome.message},
+                           {"steps", outcome.steps},
+                           {"seconds", outcome.seconds},
+                           {"samples_per_second", outcome.samplesPerSecond},
+                           {"final_loss", outcome.finalLoss},
+                           {"validation_accuracy", outcome.validationAccuracy}};
+    const auto path = run.folder / "result.json";
+    QSaveFile out(toQString(path));
+    if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(json).toJson()) < 0 || !out.commit())
+        return tl::unexpected(ioError("the result of the run cannot be written: " + out.errorString().toStdString(), path));
+    return {};
+}
+
+std::vector<RunRecord> readRuns(const std::filesystem::path& root)
+{
+    std::vector<RunRecord> runs;
+    const QDir dir(toQString(root));
+    for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name | QDir::Reversed)) {
+        RunRecord run;
+        run.name = name;
+        run.folder = root / name.toStdString();
+        auto configuration = config::TrainingConfig::load(run.folder / "config.json");
+        if (!configuration)
+            continue;
+        run.configuration = std::move(*configuration);
+        run.started = QDateTime::fromString(name.left(19), kNameFormat);
+        run.outcome = readOutcome(run.folder / "result.json");
+        runs.push_back(std::move(run));
+    }
+    return runs;
+}
+
+profiler::Result<void> removeRun(const RunRecord& run)
+{
+    std::error_code failed;
+    std::filesystem::remove_all(run.folder, failed);
+    if (failed)
+        return tl::unexpected(ioError("the run cannot be removed: " + failed.message(), run.folder));
+    return {};
+}
+
+} // namespace app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "profiler/model/result.h"
+#include "trainer/config/training_config.h"
+
+#include <QDateTime>
+#include <QString>
+#include <filesystem>
+#include <vector>
+
+namespace app {
+
+/// How a kept run went.
+struct RunOutcome {
+    QString state;    ///< "finished", "stopped", "failed"; empty while it runs, or when the app was gone at its end
+    QString message;  ///< of a failure
+    qint64 steps = 0;
+    double seconds = 0;
+    double samplesPerSecond = 0;
+    double finalLoss = 0;
+    double validationAccuracy = 0; ///< [0, 1]
+};
+
+/// One run in its folder: config.json, trace.sstrace, result.json.
+struct RunRecord {
+    std::filesystem::path folder;
+    QString name; ///< of the folder; sorts by time
+    QDateTime started;
+    config::TrainingConfig configuration;
+    RunOutcome outcome;
+
+    [[nodiscard]] std::filesystem::path trace() const { return folder / "trace.sstrace"; }
+};
+
+/// Where runs are kept: the user's application data.
+std::filesystem::path runsRoot();
+/// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be written.
+profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration);
+/// Writes result.json, whole or not at all.
+profiler::Result<void> saveOutcome(const RunRecord& run);
+/// All runs under `root` whose configuration can be read, newest first.
+std::vector<RunRecord> readRuns(const std::filesystem::path& root);
+/// Removes a run's folder with its trace.
+profiler::Result<void> removeRun(const RunRecord& run);
+
+} // namespace app

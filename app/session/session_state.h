@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/session/analyser.h"
+#include "app/session/run_controller.h"
+#include "app/session/session.h"
+#include "app/session/trace_follower.h"
+#include "app/session/trace_loader.h"
+#include "app/session/trainer_description.h"
+
+namespace app {
+
+/// What a session owns. The parts know nothing of each other; the session joins them.
+struct Session::State {
+    config::TrainingConfig configuration;
+    QUndoStack undo;
+    TrainerDescription description;
+
+    RunController run;
+    std::optional<RunRecord> running; ///< the run in progress
+    std::vector<RunRecord> runs;
+    std::optional<config::protocol::Hello> hello;
+    std::vector<config::protocol::StepProgress> steps;
+    std::vector<config::protocol::EpochProgress> epochs;
+
+    std::shared_ptr<const profiler::Trace> trace;
+    std::shared_ptr<const Analysed> analysed;
+    std::optional<config::TrainingConfig> traceConfiguration;
+    QString title;
+    std::filesystem::path path;
+    TraceFollower follower;
+    TraceLoader loader;
+    Analyser analyser;
+
+    ExperimentController experiments;
+    Journal journal;
+};
+
+/// "resnet18", "resnet18 · 2 changes": a run named by how far it is from the naive one.
+QString runTitle(const config::TrainingConfig& configuration);
+
+} // namespace app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "app/session/background.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <QObject>
+#include <filesystem>
+#include <memory>
+
+namespace app {
+
+/// Opens a whole trace file in the background. A newer load replaces one that is under way.
+class TraceLoader : public QObject {
+    Q_OBJECT
+public:
+    explicit TraceLoader(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
+    ~TraceLoader() override;
+
+    void load(const std::filesystem::path& path);
+    /// No signal comes from this load any more.
+    void cancel();
+
+signals:
+    void progressed(double share);
+    void loaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
+    void failed(const profiler::Error& error);
+
+private:
+    Background m_thread;
+};
+
+} // namespace app
