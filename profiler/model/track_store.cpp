@@ -67,17 +67,15 @@ std::vector<RawSlice> TrackStore::openSlices(std::int64_t now) const
     return slices;
 }
 
-std::vector<RawSlice> TrackStore::knownOverlapping(std::int64_t from, std::int64_t to) const
+std::vector<RawSlice> TrackStore::sealedOverlapping(std::int64_t from, std::int64_t to) const
 {
-    std::vector<RawSlice> found = openSlices(RawSlice::kTimeLimit);
+    std::vector<RawSlice> found;
     for (const auto& block : m_blocks) {
         block->forEach(from, to, [&](std::uint32_t position) {
             found.push_back(block->at(position));
             return true;
         });
     }
-    std::erase_if(found, [](const RawSlice& slice) { return slice.inferred(); });
-    std::sort(found.begin(), found.end(), beginsBefore);
     return found;
 }
 
@@ -99,7 +97,13 @@ void TrackStore::inferPending()
     std::int64_t end = m_pending.front().end();
     for (const RawSlice& slice : m_pending)
         end = std::max(end, slice.end());
-    inferDepths(m_pending, knownOverlapping(m_pending.front().begin, end));
+    auto context = sealedOverlapping(m_pending.front().begin, end);
+    for (const RawSlice& slice : openSlices(RawSlice::kTimeLimit)) {
+        if (!slice.inferred())
+            context.push_back(slice);
+    }
+    std::sort(context.begin(), context.end(), beginsBefore);
+    inferDepths(m_pending, context);
 }
 
 void TrackStore::seal()
@@ -170,9 +174,9 @@ BlockList TrackStore::blocks(std::int64_t now) const
         return blocks;
     auto open = openSlices(now);
     if (m_anyInferred) {
-        auto known = knownOverlapping(open.front().begin, now);
-        std::erase_if(known, [](const RawSlice& slice) { return (slice.flags & slice_flag::kOpen) != 0; });
-        inferDepths(open, known);
+        auto context = sealedOverlapping(open.front().begin, now);
+        std::sort(context.begin(), context.end(), beginsBefore);
+        inferDepths(open, context);
     }
     blocks.push_back(TrackBlock::make(open));
     return blocks;

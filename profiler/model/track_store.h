@@ -38,7 +38,7 @@ public:
 private:
     [[nodiscard]] std::vector<RawSlice> openSlices(std::int64_t now) const;
     void inferPending();
-    [[nodiscard]] std::vector<RawSlice> knownOverlapping(std::int64_t from, std::int64_t to) const;
+    [[nodiscard]] std::vector<RawSlice> sealedOverlapping(std::int64_t from, std::int64_t to) const;
     void pullInferred(std::int64_t from, std::int64_t to);
     void append(std::span<const RawSlice> sorted);
 

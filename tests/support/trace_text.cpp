@@ -1,0 +1,154 @@
+#include "tests/support/trace_text.h"
+
+#include <cmath>
+#include <fmt/core.h>
+#include <iterator>
+
+
+namespace test_support {
+
+/// The verb that a kind has in a text.
+std::string_view kindVerb(profiler::ActivityKind kind);
+
+namespace {
+
+using namespace profiler;
+using Out = std::back_insert_iterator<std::string>;
+
+std::string quoted(std::string_view text)
+{
+    if (!text.empty() && text.find_first_of(" \t\n\"\\=#") == std::string_view::npos)
+        return std::string{text};
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            out += '\\';
+        c == '\n' ? out += "\\n" : out += c;
+    }
+    return out + '"';
+}
+
+/// µs, with as many of three decimals as it needs: 1, 0.5, -2.25.
+std::string micros(std::int64_t ns)
+{
+    constexpr std::int64_t kPerMicrosecond = 1000;
+    std::string text = fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / kPerMicrosecond), std::abs(ns % kPerMicrosecond));
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.')
+        text.pop_back();
+    return text;
+}
+
+std::string trackLine(const Track& track)
+{
+    std::string text;
+    std::string usual;
+    switch (track.kind) {
+    case TrackKind::MainThread:
+        usual = "main thread";
+        text = "main";
+        break;
+    case TrackKind::Thread:
+        usual = track.name;
+        text = "thread " + quoted(track.name);
+        break;
+    case TrackKind::LoaderWorker:
+        usual = track.name;
+        text = "worker " + quoted(track.name.starts_with("loader worker ") ? track.name.substr(14) : track.name);
+        break;
+    case TrackKind::Stream:
+        usual = fmt::format("stream {}", track.stream.value);
+        text = fmt::format("stream {} {}", track.device.value, track.stream.value);
+        break;
+    case TrackKind::Counter:
+        usual = track.name;
+        text = "counter " + quoted(track.name);
+        break;
+    }
+    if (track.name != usual)
+        text += " name=" + quoted(track.name);
+    if (track.pid != 0)
+        text += fmt::format(" pid={}", track.pid);
+    if (track.tid != 0)
+        text += fmt::format(" tid={}", track.tid);
+    if (!track.unit.empty())
+        text += " unit=" + quoted(track.unit);
+    return text + '\n';
+}
+
+void appendArgs(std::string& text, const Slice& slice)
+{
+    const Out out{text};
+    if (slice.args.value != 0 && slice.kind != ActivityKind::Step)
+        fmt::format_to(out, " value={}", slice.args.value);
+    if (slice.args.bytes != 0)
+        fmt::format_to(out, " bytes={}", slice.args.bytes);
+    if (slice.args.src != MemoryKind::Unknown)
+        fmt::format_to(out, " src={}", memoryKindName(slice.args.src));
+    if (slice.args.dst != MemoryKind::Unknown)
+        fmt::format_to(out, " dst={}", memoryKindName(slice.args.dst));
+    if (slice.correlation.value != 0)
+        fmt::format_to(out, " corr={}", slice.correlation.value);
+    if (slice.sequence >= 0)
+        fmt::format_to(out, " seq={}", slice.sequence);
+    if (slice.depth != 0)
+        fmt::format_to(out, " depth={}", slice.depth);
+    if (slice.is(slice_flag::kAsync))
+        text += " async";
+    if (slice.is(slice_flag::kBackward))
+        text += " backward";
+}
+
+std::string sliceLine(const Trace& trace, const Slice& slice)
+{
+    const std::string_view name = trace.name(slice);
+    std::string first = quoted(name);
+    std::string usual{name};
+    if (slice.kind == ActivityKind::Step) {
+        first = std::to_string(slice.args.value);
+        usual = "step";
+    } else if (slice.kind == ActivityKind::GpuMemcpy) {
+        first = copyKindName(slice.args.copy);
+        usual = "Memcpy " + first;
+    }
+    const std::string duration = slice.is(slice_flag::kOpen) ? "open" : micros(slice.duration.count());
+    std::string text = fmt::format("{:{}}{} {} {} {}", "", 2 * (slice.depth + 1), kindVerb(slice.kind), first, micros(toNs(slice.begin)), duration);
+    appendArgs(text, slice);
+    if (usual != name)
+        text += " name=" + quoted(name);
+    return text + '\n';
+}
+
+std::string head(const Trace& trace)
+{
+    std::string text;
+    if (!trace.format().empty())
+        text += fmt::format("format {}\n", quoted(trace.format()));
+    for (const auto& [key, value] : trace.metadata())
+        text += fmt::format("meta {} {}\n", quoted(key), value);
+    for (const Device& device : trace.devices())
+        text += fmt::format("device {} {} {}\n", device.id.value, quoted(device.name), quoted(device.uuid));
+    const CaptureStats& stats = trace.captureStats();
+    if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)
+        text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched, stats.cut ? " cut" : "", stats.live ? " live" : "");
+    for (const std::string& note : stats.notes)
+        text += fmt::format("lost note={}\n", quoted(note));
+    return text;
+}
+
+} // namespace
+
+std::string traceToText(const Trace& trace)
+{
+    std::string text = head(trace);
+    for (const Track& track : trace.tracks()) {
+        text += trackLine(track);
+        for (const Slice& slice : trace.sorted(track.id))
+            text += sliceLine(trace, slice);
+        for (const CounterSample& sample : trace.counter(track.id))
+            text += fmt::format("  sample {} {}\n", micros(toNs(sample.time)), sample.value);
+    }
+    return text;
+}
+
+} // namespace test_support
