@@ -1,0 +1,95 @@
+#include "profiler/io/wire/frame_writer.h"
+
+#include "profiler/io/wire/frame.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::wire;
+
+TEST(FrameWriter, WritesFramesThatCanBeReadWhileTheFileIsOpen)
+{
+    const TemporaryFolder folder;
+    auto writer = FrameWriter::create(folder / "a.sstrace", 77);
+    ASSERT_TRUE(writer) << writer.error().message();
+    Payload strings;
+    appendString(strings, 5, "forward");
+    ASSERT_TRUE((*writer)->write(FrameType::Strings, strings));
+    ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.runId, 77U);
+    EXPECT_TRUE(trace.whole);
+    EXPECT_FALSE(trace.ended);
+    EXPECT_EQ(trace.strings.at(5), "forward");
+    ASSERT_TRUE((*writer)->write(FrameType::End, {}));
+    trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.ended);
+    EXPECT_TRUE(trace.problems.empty());
+    EXPECT_EQ((*writer)->bytesWritten(), std::filesystem::file_size(folder / "a.sstrace"));
+}
+
+TEST(FrameWriter, ReplacesAnOlderFileAndLeavesNothingBeside)
+{
+    const TemporaryFolder folder;
+    std::ofstream(folder / "a.sstrace") << "old";
+    ASSERT_TRUE(FrameWriter::create(folder / "a.sstrace", 1));
+    EXPECT_EQ(parseTrace(folder / "a.sstrace").runId, 1U);
+    EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(FrameWriter, NamesAMissingFolder)
+{
+    const TemporaryFolder folder;
+    const auto writer = FrameWriter::create(folder / "none/a.sstrace", 1);
+    ASSERT_FALSE(writer);
+    EXPECT_EQ(writer.error().code, Error::Code::NotFound);
+    EXPECT_EQ(writer.error().where, (folder / "none/a.sstrace").string());
+    EXPECT_FALSE(writer.error().mend.empty());
+}
+
+TEST(FrameWriter, RefusesAFolderInPlaceOfAFile)
+{
+    const TemporaryFolder folder;
+    const auto writer = FrameWriter::create(folder.path(), 1);
+    ASSERT_FALSE(writer);
+    EXPECT_EQ(writer.error().code, Error::Code::Invalid);
+    EXPECT_EQ(folder.files(), 0U);
+}
+
+TEST(FrameWriter, RefusesAFrameThatReadersWouldNotTake)
+{
+    const TemporaryFolder folder;
+    auto writer = FrameWriter::create(folder / "a.sstrace", 1);
+    ASSERT_TRUE(writer);
+    EXPECT_FALSE((*writer)->write(FrameType::Events, Payload(kMaxPayloadBytes + 1)));
+    EXPECT_TRUE((*writer)->write(FrameType::End, {}));
+    EXPECT_TRUE(parseTrace(folder / "a.sstrace").ended);
+}
+
+// The superuser may write anywhere: the attempt is made by a process that is nobody.
+TEST(FrameWriter, KeepsAnExistingFileWhereItMayNotWrite)
+{
+    const TemporaryFolder folder;
+    std::ofstream(folder / "a.sstrace") << "old";
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(65'534) != 0)
+            _exit(3);
+        const auto writer = FrameWriter::create(folder / "a.sstrace", 1);
+        _exit(writer ? 1 : writer.error().code == Error::Code::Permission ? 0 : 2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 3U);
+}
+
+} // namespace capture_test

@@ -1,0 +1,173 @@
+#include "profiler/capture/host_lane.h"
+
+#include "profiler/capture/recorder.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <bit>
+#include <functional>
+#include <gmock/gmock.h>
+#include <string>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using wire::EventType;
+
+namespace {
+
+/// What a recording on one lane leaves in the file.
+ParsedTrace recorded(const std::function<void(HostLane&, Recorder&)>& record, std::size_t ringEvents = 4096)
+{
+    const TemporaryFolder folder;
+    auto recorder = Recorder::start({.path = folder / "a.sstrace", .ringEvents = ringEvents});
+    EXPECT_TRUE(recorder) << recorder.error().message();
+    record((*recorder)->addLane("main", TrackKind::MainThread), **recorder);
+    EXPECT_TRUE((*recorder)->finish());
+    return parseTrace(folder / "a.sstrace");
+}
+
+} // namespace
+
+TEST(HostLane, OpenIsThereAtOnceAndCloseCompletesIt)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        lane.open(ActivityKind::Step, lane.intern("step"), 7);
+        lane.open(ActivityKind::Phase, lane.intern("forward"), 8);
+        lane.close(4096);
+        EXPECT_GT(lane.close().count(), 0);
+    });
+    ASSERT_EQ(trace.events.size(), 4U);
+    const auto &step = trace.events[0].record, &phase = trace.events[1].record;
+    const auto &phaseEnd = trace.events[2].record, &stepEnd = trace.events[3].record;
+    EXPECT_EQ(step.type, EventType::Begin);
+    EXPECT_EQ(trace.name(trace.events[0]), "step");
+    EXPECT_EQ(step.link, 7);
+    EXPECT_EQ(step.end, 0);
+    EXPECT_EQ(stepEnd.type, EventType::Slice);
+    EXPECT_EQ(stepEnd.begin, step.begin);
+    EXPECT_EQ(stepEnd.name, step.name);
+    EXPECT_EQ(stepEnd.link, 7);
+    EXPECT_EQ(stepEnd.depth, 0);
+    EXPECT_EQ(phaseEnd.begin, phase.begin);
+    EXPECT_EQ(phaseEnd.bytes, 4096U);
+    EXPECT_EQ(phaseEnd.depth, 1);
+    EXPECT_LE(phaseEnd.end, stepEnd.end);
+}
+
+TEST(HostLane, PushAndPopWriteOneRecordWithItsNesting)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        lane.push(ActivityKind::CpuOp, lane.intern("outer"), 11);
+        lane.push(ActivityKind::CpuOp, lane.intern("inner"), 12, slice_flag::kBackward);
+        lane.pop();
+        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(5), traceTime(9), 3, 100);
+        lane.pop();
+    });
+    ASSERT_EQ(trace.events.size(), 3U);
+    EXPECT_EQ(trace.name(trace.events[0]), "inner");
+    EXPECT_EQ(trace.events[0].record.depth, 1);
+    EXPECT_EQ(trace.events[0].record.link, 12);
+    EXPECT_EQ(trace.events[0].record.flags, slice_flag::kBackward);
+    EXPECT_EQ(trace.events[1].record.begin, 5);
+    EXPECT_EQ(trace.events[1].record.end, 9);
+    EXPECT_EQ(trace.events[1].record.depth, 1);
+    EXPECT_EQ(trace.name(trace.events[2]), "outer");
+    EXPECT_EQ(trace.events[2].record.depth, 0);
+}
+
+TEST(HostLane, SamplesCarryTheirCounter)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder& recorder) {
+        const std::uint32_t loss = recorder.addCounter("loss", "nats");
+        EXPECT_EQ(recorder.addCounter("loss", "nats"), loss);
+        lane.sample(loss, traceTime(42), 0.25);
+    });
+    ASSERT_EQ(trace.events.size(), 1U);
+    const auto& sample = trace.events[0].record;
+    const auto& track = trace.tracks.at(sample.name);
+    EXPECT_EQ(sample.type, EventType::Counter);
+    EXPECT_EQ(sample.begin, 42);
+    EXPECT_EQ(std::bit_cast<double>(sample.link), 0.25);
+    EXPECT_EQ(track.kind, static_cast<std::uint32_t>(TrackKind::Counter));
+    EXPECT_EQ(trace.strings.at(track.unit), "nats");
+}
+
+TEST(HostLane, EndsWithoutABeginAreCountedAndShiftNothing)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        lane.pop();
+        lane.close();
+        lane.open(ActivityKind::Phase, lane.intern("forward"));
+        lane.pop(); // a pop must not end the phase
+        lane.push(ActivityKind::CpuOp, lane.intern("left open"), 0);
+        lane.close(); // nor may a lost pop hold it open
+        lane.open(ActivityKind::Phase, lane.intern("backward"));
+        lane.close();
+    });
+    EXPECT_EQ(trace.loss.unmatched, 4U);
+    ASSERT_EQ(trace.events.size(), 4U);
+    EXPECT_EQ(trace.name(trace.events[1]), "forward");
+    EXPECT_EQ(trace.events[1].record.type, EventType::Slice);
+    EXPECT_EQ(trace.name(trace.events[3]), "backward");
+    EXPECT_EQ(trace.events[3].record.depth, 0);
+}
+
+TEST(HostLane, DropsAndCountsWhatIsNestedTooDeeply)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        for (int i = 0; i < 300; ++i)
+            lane.push(ActivityKind::CpuOp, lane.intern("recursion"), i);
+        for (int i = 0; i < 300; ++i)
+            lane.pop();
+        lane.push(ActivityKind::CpuOp, lane.intern("after"), 0);
+        lane.pop();
+    });
+    ASSERT_EQ(trace.events.size(), 256U);
+    EXPECT_EQ(trace.loss.dropped, 45U);
+    EXPECT_EQ(trace.events.front().record.depth, 254);
+    EXPECT_EQ(trace.name(trace.events.back()), "after");
+    EXPECT_EQ(trace.events.back().record.depth, 0);
+}
+
+TEST(HostLane, InternsByContentAndKeepsNoPointer)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder& recorder) {
+        std::string text = "aten::add";
+        const std::uint32_t add = lane.intern(text);
+        text = "aten::mul";
+        const std::uint32_t mul = lane.intern(text);
+        EXPECT_NE(add, mul);
+        EXPECT_EQ(lane.intern("aten::add"), add);
+        EXPECT_EQ(recorder.intern("aten::mul"), mul);
+        EXPECT_EQ(recorder.addLane("other", TrackKind::Thread).intern("aten::add"), add);
+        EXPECT_EQ(lane.intern(""), 0U);
+    });
+    EXPECT_EQ(trace.strings.at(0), "");
+}
+
+TEST(HostLane, ManyMoreNamesThanItsCacheHoldsKeepTheirIds)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        std::vector<std::uint32_t> ids;
+        for (int i = 0; i < 20'000; ++i)
+            ids.push_back(lane.intern("name " + std::to_string(i)));
+        for (int i = 0; i < 20'000; ++i)
+            ASSERT_EQ(lane.intern("name " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
+    });
+    EXPECT_EQ(trace.strings.size(), 20'000U + 2); // and "" and the track's name
+}
+
+TEST(HostLane, LargeByteCountsSaturate)
+{
+    const ParsedTrace trace = recorded([](HostLane& lane, Recorder&) {
+        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(0), traceTime(1), 0,
+                      std::int64_t{1} << 40);
+        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(0), traceTime(1), 0, -1);
+    });
+    EXPECT_EQ(trace.events.at(0).record.bytes, 0xffffffffU);
+    EXPECT_EQ(trace.events.at(1).record.bytes, 0U);
+}
+
+} // namespace capture_test

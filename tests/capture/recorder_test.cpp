@@ -1,0 +1,293 @@
+#include "profiler/capture/recorder.h"
+
+#include "profiler/io/wire/ring_file.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <thread>
+#include <unistd.h>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::unique_ptr<Recorder> started(const RecorderOptions& options)
+{
+    auto recorder = Recorder::start(options);
+    EXPECT_TRUE(recorder) << recorder.error().message();
+    return std::move(*recorder);
+}
+
+void mark(HostLane& lane, std::string_view name)
+{
+    lane.push(ActivityKind::CpuOp, lane.intern(name), 0);
+    lane.pop();
+}
+
+} // namespace
+
+TEST(Recorder, WritesAFileThatEndsAndRemovesTheRing)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    EXPECT_TRUE(std::filesystem::exists(wire::ringPath(folder / "a.sstrace")));
+    recorder->setMetadata("config", "{}");
+    recorder->addDevice(DeviceId{1}, "Some GPU", "GPU-1234");
+    mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "op");
+    ASSERT_TRUE(recorder->finish());
+    ASSERT_TRUE(recorder->finish()) << "a second call changes nothing";
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.ended);
+    EXPECT_TRUE(trace.whole);
+    EXPECT_TRUE(trace.problems.empty()) << trace.problems.front();
+    EXPECT_EQ(trace.metadata.at("config"), "{}");
+    ASSERT_EQ(trace.devices.size(), 1U);
+    EXPECT_EQ(trace.strings.at(trace.devices[0].uuid), "GPU-1234");
+    ASSERT_EQ(trace.tracks.size(), 1U);
+    EXPECT_EQ(trace.tracks.at(0).tid, gettid());
+    EXPECT_EQ(trace.tracks.at(0).kind, static_cast<std::uint32_t>(TrackKind::MainThread));
+    EXPECT_EQ(trace.of("main thread").size(), 1U);
+    ASSERT_FALSE(trace.clocks.empty());
+    EXPECT_GT(trace.clocks[0].realtimeNs, trace.clocks[0].monotonicNs);
+    EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(Recorder, FlushPutsEverythingRecordedIntoTheFile)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .drainEvery = 1h});
+    mark(recorder->thisThread(), "before");
+    ASSERT_TRUE(recorder->flush());
+    mark(recorder->thisThread(), "after");
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    ASSERT_EQ(trace.events.size(), 1U);
+    EXPECT_EQ(trace.name(trace.events[0]), "before");
+    EXPECT_FALSE(trace.ended);
+}
+
+TEST(Recorder, DrainsByItself)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .drainEvery = 5ms});
+    mark(recorder->thisThread(), "op");
+    for (int i = 0; i < 1000 && parseTrace(folder / "a.sstrace").events.empty(); ++i)
+        std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(parseTrace(folder / "a.sstrace").events.size(), 1U);
+}
+
+TEST(Recorder, AFullRingDropsCountsAndKeepsTheOldest)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 100, .drainEvery = 1h});
+    HostLane& lane = recorder->thisThread();
+    for (int i = 0; i < 200; ++i)
+        lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+    EXPECT_EQ(recorder->stats().dropped, 72U); // 100 became 128
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.events.size(), 128U);
+    EXPECT_EQ(trace.events.back().record.begin, 127);
+    EXPECT_EQ(trace.loss.dropped, 72U);
+}
+
+TEST(Recorder, RingsWrapAroundWithoutLosingOrder)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 64, .drainEvery = 1h});
+    HostLane& lane = recorder->thisThread();
+    for (int i = 0; i < 1000; ++i) {
+        lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+        if (i % 37 == 0) {
+            ASSERT_TRUE(recorder->flush());
+        }
+    }
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    ASSERT_EQ(trace.events.size(), 1000U);
+    for (std::size_t i = 0; i < trace.events.size(); ++i) {
+        ASSERT_EQ(trace.events[i].record.begin, static_cast<std::int64_t>(i));
+        ASSERT_EQ(trace.events[i].index, i);
+    }
+}
+
+TEST(Recorder, ThreadsHaveTracksOfTheirOwn)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "a");
+    EXPECT_EQ(&recorder->thisThread(), &recorder->thisThread());
+    std::int64_t other = 0;
+    std::thread([&] {
+        other = gettid();
+        mark(recorder->thisThread(), "b");
+    }).join();
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.of("main thread").size(), 1U);
+    EXPECT_EQ(trace.of("thread " + std::to_string(other)).size(), 1U);
+}
+
+TEST(Recorder, ALaterNameRenamesTheTrack)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    HostLane& lane = recorder->thisThread();
+    ASSERT_TRUE(recorder->flush());
+    EXPECT_EQ(&recorder->nameThisThread("main thread", TrackKind::MainThread), &lane);
+    mark(lane, "a");
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.tracks.size(), 1U);
+    EXPECT_EQ(trace.of("main thread").size(), 1U);
+}
+
+TEST(Recorder, WorkersMadeAnewStayOnTheirTrack)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 3});
+    for (int epoch = 0; epoch < 20; ++epoch)
+        for (const char* name : {"loader worker 0", "loader worker 1"})
+            std::thread([&] {
+                HostLane& lane = recorder->nameThisThread(name, TrackKind::LoaderWorker);
+                lane.open(ActivityKind::LoaderWait, lane.intern("park")); // never closed: must not nest what follows
+            }).join();
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.tracks.size(), 2U);
+    EXPECT_EQ(trace.of("loader worker 1").size(), 20U);
+    EXPECT_EQ(trace.events.back().record.depth, 0);
+    EXPECT_EQ(trace.loss.dropped, 0U);
+}
+
+TEST(Recorder, LanesOfEndedThreadsServeOtherThreads)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 2});
+    for (int i = 0; i < 30; ++i)
+        std::thread([&] {
+            mark(recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread), "op");
+        }).join();
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.problems.empty()) << trace.problems.front();
+    EXPECT_EQ(trace.tracks.size(), 30U);
+    for (int i = 0; i < 30; ++i)
+        EXPECT_EQ(trace.of("thread number " + std::to_string(i)).size(), 1U) << i;
+}
+
+TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
+    mark(recorder->thisThread(), "op");
+    std::thread([&] { mark(recorder->thisThread(), "lost"); }).join();
+    EXPECT_EQ(recorder->stats().dropped, 1U);
+    EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(testing::HasSubstr("maxThreads")));
+}
+
+TEST(Recorder, OneThreadWritesToSeveralRecorders)
+{
+    const TemporaryFolder folder;
+    auto first = started({.path = folder / "a.sstrace"});
+    auto second = started({.path = folder / "b.sstrace"});
+    for (int i = 0; i < 3; ++i) {
+        mark(first->thisThread(), "a");
+        mark(second->thisThread(), "b");
+    }
+    ASSERT_TRUE(first->finish());
+    first.reset();
+    // A new recorder may lie where the destroyed one lay: its lane must not be taken for this one's.
+    auto third = started({.path = folder / "c.sstrace"});
+    mark(third->thisThread(), "c");
+    ASSERT_TRUE(second->finish());
+    ASSERT_TRUE(third->finish());
+    EXPECT_EQ(parseTrace(folder / "a.sstrace").events.size(), 3U);
+    EXPECT_EQ(parseTrace(folder / "b.sstrace").events.size(), 3U);
+    EXPECT_EQ(parseTrace(folder / "c.sstrace").events.size(), 1U);
+}
+
+TEST(Recorder, AThreadMayOutliveTheRecorder)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    std::atomic<int> stage{0};
+    std::thread thread([&] {
+        mark(recorder->thisThread(), "op");
+        stage = 1;
+        stage.notify_all();
+        stage.wait(1);
+    });
+    stage.wait(0);
+    recorder.reset();
+    stage = 2;
+    stage.notify_all();
+    thread.join();
+    EXPECT_TRUE(parseTrace(folder / "a.sstrace").ended);
+}
+
+TEST(Recorder, BatchesGoToTheirTracks)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    const std::uint32_t stream = recorder->streamTrack(DeviceId{1}, StreamId{7});
+    EXPECT_EQ(recorder->streamTrack(DeviceId{1}, StreamId{7}), stream);
+    EXPECT_NE(recorder->streamTrack(DeviceId{0}, StreamId{7}), stream);
+    wire::EventRecord pair[2] = {};
+    pair[0].type = wire::EventType::Device;
+    pair[0].name = recorder->intern("kernel");
+    pair[1].type = wire::EventType::Extra;
+    recorder->addBatch(stream, pair);
+    recorder->addBatch(stream, {});
+    recorder->countLoss(3, 2);
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.problems.empty()) << trace.problems.front();
+    ASSERT_EQ(trace.events.size(), 2U);
+    EXPECT_EQ(trace.events[0].track, stream);
+    EXPECT_EQ(trace.events[0].index, wire::kNotFromRing);
+    EXPECT_EQ(trace.tracks.at(stream).device, 1U);
+    EXPECT_EQ(trace.tracks.at(stream).stream, 7U);
+    EXPECT_EQ(trace.strings.at(trace.tracks.at(stream).name), "stream 7");
+    EXPECT_EQ(trace.loss.dropped, 3U);
+    EXPECT_EQ(trace.loss.unmatched, 2U);
+}
+
+TEST(Recorder, ALaneTakesOverTheTrackOfItsThread)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace"});
+    const std::uint32_t reported = recorder->threadTrack(gettid());
+    ASSERT_TRUE(recorder->flush());
+    mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "op");
+    EXPECT_EQ(recorder->threadTrack(gettid()), reported);
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_EQ(trace.tracks.size(), 1U);
+    EXPECT_EQ(trace.of("main thread").size(), 1U);
+}
+
+TEST(Recorder, RefusesOptionsThatMakeNoSense)
+{
+    const TemporaryFolder folder;
+    EXPECT_FALSE(Recorder::start({.path = folder / "a.sstrace", .maxThreads = 0}));
+    EXPECT_FALSE(Recorder::start({.path = folder / "a.sstrace", .drainEvery = 0ns}));
+    EXPECT_EQ(folder.files(), 0U);
+}
+
+TEST(Recorder, LeavesNothingWhereItCannotStart)
+{
+    const TemporaryFolder folder;
+    const auto missing = Recorder::start({.path = folder / "none/a.sstrace"});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code, Error::Code::NotFound);
+    std::filesystem::create_directory(folder / "taken.sstrace");
+    EXPECT_FALSE(Recorder::start({.path = folder / "taken.sstrace"}));
+    EXPECT_EQ(folder.files(), 1U);
+}
+
+} // namespace capture_test

@@ -1,0 +1,213 @@
+#include "profiler/io/wire/ring_file.h"
+
+#include "profiler/capture/recorder.h"
+#include "profiler/io/wire/ring_file_layout.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <cstring>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <iterator>
+#include <random>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using namespace std::chrono_literals;
+using wire::recoverRing;
+
+namespace {
+
+constexpr std::size_t kRing = 64;
+
+/// A recording that is never drained by itself, so that its ring file can be looked at as after a kill.
+class RingFile : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        auto started = Recorder::start({.path = path, .ringEvents = kRing, .maxThreads = 2, .drainEvery = 1h});
+        ASSERT_TRUE(started) << started.error().message();
+        recorder = std::move(*started);
+        lane = &recorder->addLane("main thread", TrackKind::MainThread);
+        runId = parseTrace(path).runId;
+    }
+    void record(int from, int to)
+    {
+        for (int i = from; i < to; ++i)
+            lane->complete(ActivityKind::CpuOp, lane->intern("op " + std::to_string(i)), traceTime(i), traceTime(i + 1),
+                           i);
+    }
+    /// All of it that is in use; the rest is room for strings to come.
+    [[nodiscard]] std::string ringBytes() const
+    {
+        std::string bytes(1 << 20, '\0');
+        std::ifstream(wire::ringPath(path), std::ios::binary).read(bytes.data(), std::ssize(bytes));
+        return bytes;
+    }
+    /// The same ring file, changed, beside a trace of its own.
+    Result<wire::RingLeftovers> recovered(const std::string& bytes) const
+    {
+        std::ofstream(wire::ringPath(copy), std::ios::binary | std::ios::trunc) << bytes;
+        return recoverRing(copy, runId);
+    }
+
+    TemporaryFolder folder;
+    std::filesystem::path path = folder / "a.sstrace", copy = folder / "copy.sstrace";
+    std::unique_ptr<Recorder> recorder;
+    HostLane* lane = nullptr;
+    std::uint64_t runId = 0;
+};
+
+wire::RingHeader headerOf(const std::string& bytes)
+{
+    wire::RingHeader header{};
+    std::memcpy(&header, bytes.data(), sizeof header);
+    return header;
+}
+
+wire::RingLayout layoutOf(const wire::RingHeader& header)
+{
+    return {header.maxLanes, header.laneEvents, header.maxTracks, header.stringCapacity};
+}
+
+template <class T>
+std::string with(std::string bytes, std::size_t at, const T& value)
+{
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+    return bytes;
+}
+
+} // namespace
+
+TEST_F(RingFile, HoldsWhatIsNotYetInTheTrace)
+{
+    record(0, 3);
+    ASSERT_TRUE(recorder->flush());
+    record(3, 8);
+    recorder->countLoss(4, 5);
+    const auto left = recoverRing(path, runId);
+    ASSERT_TRUE(left) << left.error().message();
+    EXPECT_EQ(left->damaged, 0U);
+    EXPECT_EQ(left->dropped, 4U);
+    EXPECT_EQ(left->unmatched, 5U);
+    ASSERT_EQ(left->lanes.size(), 1U);
+    EXPECT_EQ(left->lanes[0].firstIndex, 3U);
+    ASSERT_EQ(left->lanes[0].events.size(), 5U);
+    ParsedTrace trace = parseTrace(path);
+    trace.add(*left);
+    ASSERT_EQ(trace.events.size(), 8U);
+    EXPECT_EQ(trace.name(trace.events.back()), "op 7");
+    EXPECT_EQ(trace.of("main thread").size(), 8U);
+}
+
+TEST_F(RingFile, ReadsARingThatHasWrappedAround)
+{
+    record(0, 50);
+    ASSERT_TRUE(recorder->flush());
+    record(50, 50 + kRing + 9);
+    const auto left = recoverRing(path, runId);
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->dropped, 9U);
+    ASSERT_EQ(left->lanes.at(0).events.size(), kRing);
+    for (std::size_t i = 0; i < kRing; ++i)
+        EXPECT_EQ(left->lanes[0].events[i].link, static_cast<std::int64_t>(50 + i));
+}
+
+// Killed between the frame and the ring's index: each record is in both, and counts once.
+TEST_F(RingFile, WhatIsInTheTraceAlreadyCanBeTold)
+{
+    record(0, 6);
+    const std::string before = ringBytes();
+    ASSERT_TRUE(recorder->flush());
+    ParsedTrace trace = parseTrace(path);
+    const auto left = recovered(before);
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->lanes.at(0).events.size(), 6U);
+    trace.add(*left);
+    EXPECT_EQ(trace.events.size(), 6U);
+}
+
+TEST_F(RingFile, AnotherRunsRingIsNotTaken)
+{
+    const auto left = recoverRing(path, runId + 1);
+    ASSERT_FALSE(left);
+    EXPECT_EQ(left.error().code, Error::Code::NotFound);
+    EXPECT_EQ(recoverRing(folder / "none.sstrace", 1).error().code, Error::Code::NotFound);
+}
+
+TEST_F(RingFile, SizesThatCannotBeAreRefused)
+{
+    record(0, 4);
+    const std::string good = ringBytes();
+    using Header = wire::RingHeader;
+    EXPECT_EQ(recovered(good.substr(0, 40)).error().code, Error::Code::Malformed);
+    EXPECT_EQ(recovered("").error().code, Error::Code::Malformed);
+    EXPECT_FALSE(recovered(with(good, 0, 'X')));
+    EXPECT_FALSE(recovered(with(good, offsetof(Header, version), std::uint32_t{99})));
+    EXPECT_FALSE(recovered(with(good, offsetof(Header, laneEvents), std::uint32_t{63})));
+    EXPECT_FALSE(recovered(with(good, offsetof(Header, laneEvents), ~0U)));
+    EXPECT_FALSE(recovered(with(good, offsetof(Header, maxLanes), ~0U)));
+    EXPECT_FALSE(recovered(with(good, offsetof(Header, stringCapacity), ~std::uint64_t{0})));
+    const auto lanes = recovered(with(good, offsetof(Header, lanes), ~0U));
+    ASSERT_TRUE(lanes);
+    EXPECT_GT(lanes->damaged, 0U);
+    EXPECT_EQ(lanes->lanes.size(), 1U);
+}
+
+TEST_F(RingFile, ADamagedPartCostsOnlyItself)
+{
+    record(0, 4);
+    const std::string good = ringBytes();
+    const wire::RingLayout layout = layoutOf(headerOf(good));
+
+    const auto index = recovered(with(good, layout.laneAt(0) + offsetof(wire::LaneHeader, read), std::uint64_t{5}));
+    ASSERT_TRUE(index);
+    EXPECT_EQ(index->damaged, 1U);
+    EXPECT_TRUE(index->lanes.empty());
+    EXPECT_FALSE(index->strings.empty());
+
+    const std::size_t third = layout.laneAt(0) + sizeof(wire::LaneHeader) + 2 * sizeof(wire::EventRecord);
+    const auto event = recovered(with(good, third, std::uint8_t{200}));
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->damaged, 1U);
+    EXPECT_EQ(event->lanes.at(0).events.size(), 2U);
+
+    const auto string = recovered(with(good, layout.stringsAt() + 4, ~0U));
+    ASSERT_TRUE(string);
+    EXPECT_EQ(string->damaged, 1U);
+    EXPECT_EQ(string->lanes.at(0).events.size(), 4U);
+}
+
+TEST_F(RingFile, ATruncatedFileGivesWhatIsThere)
+{
+    record(0, 4);
+    const std::string good = ringBytes();
+    const wire::RingLayout layout = layoutOf(headerOf(good));
+    const auto left = recovered(good.substr(0, layout.laneAt(0) + sizeof(wire::LaneHeader) + 8));
+    ASSERT_TRUE(left);
+    EXPECT_GT(left->damaged, 0U);
+    EXPECT_TRUE(left->lanes.empty());
+}
+
+// Whatever the bytes, the answer is an error or records within bounds; the sanitizers watch.
+TEST_F(RingFile, RandomDamageIsSurvived)
+{
+    record(0, 40);
+    const std::string good = ringBytes();
+    std::mt19937 random(7);
+    const std::size_t places[] = {0, 4096, layoutOf(headerOf(good)).laneAt(0), layoutOf(headerOf(good)).stringsAt()};
+    for (int round = 0; round < 300; ++round) {
+        std::string bytes = good;
+        for (int i = 0; i < 4; ++i)
+            bytes[places[random() % 4] + random() % 400] = static_cast<char>(random());
+        const auto left = recovered(bytes);
+        if (!left)
+            continue;
+        for (const auto& found : left->lanes)
+            EXPECT_LE(found.events.size(), headerOf(bytes).laneEvents);
+    }
+}
+
+} // namespace capture_test
