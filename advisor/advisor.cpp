@@ -1,0 +1,81 @@
+#include "advisor_rules_registry.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace advisor {
+
+namespace {
+
+/// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time.
+double usPerStep(const Advice& advice, const Case& c)
+{
+    if (!advice.saving)
+        return 0;
+    const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
+    std::int64_t passes = 0;
+    switch (advice.saving->unit) {
+    case SavingUnit::UsPerStep:
+        return advice.saving->mid;
+    case SavingUnit::UsPerEpoch:
+    case SavingUnit::UsPerValidation:
+        // A validation ends each epoch: their number is the number of epochs that the trace holds.
+        for (const profiler::Slice& slice : c.trace.ofKind(profiler::ActivityKind::Phase))
+            passes += c.trace.name(slice) == profiler::phase::kValidation;
+        return advice.saving->mid * static_cast<double>(passes) / steps;
+    case SavingUnit::Bytes:
+        return 0;
+    }
+    return 0;
+}
+
+int rank(State state) { return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2; }
+
+[[maybe_unused]] std::string stemOf(std::string_view key)
+{
+    std::string stem(key);
+    std::replace(stem.begin(), stem.end(), '.', '_');
+    return stem;
+}
+
+} // namespace
+
+std::vector<Rule> allRules()
+{
+    std::vector<Rule> entries;
+    for (const auto& registered : rules::all()) {
+        assert(registered.stem == stemOf(registered.entry.key) && "a rule's file is its key with dots as underscores");
+        entries.push_back(registered.entry);
+    }
+    std::sort(entries.begin(), entries.end(), [](const Rule& a, const Rule& b) { return a.key < b.key; });
+    return entries;
+}
+
+std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config)
+{
+    const profiler::analysis::Facts facts = profiler::analysis::analyse(trace);
+    const Case c{trace, facts, config};
+    struct Row {
+        RuleAdvice advice;
+        double worth = 0;
+    };
+    std::vector<Row> rows;
+    for (const Rule& rule : allRules()) {
+        Advice advice = rule.check(c);
+        if (advice.title.empty())
+            advice.title = rule.title;
+        const double worth = usPerStep(advice, c);
+        rows.push_back({{std::string(rule.key), std::move(advice)}, worth});
+    }
+    // Stable: equals stay in the order of their keys.
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        const int ranks = rank(a.advice.advice.state) - rank(b.advice.advice.state);
+        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
+    });
+    std::vector<RuleAdvice> advice;
+    for (Row& row : rows)
+        advice.push_back(std::move(row.advice));
+    return advice;
+}
+
+} // namespace advisor

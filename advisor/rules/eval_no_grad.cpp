@@ -1,0 +1,79 @@
+#include "advisor/numbers.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+
+constexpr std::string_view kKey = "eval.no_grad";
+
+struct Validation {
+    std::vector<SliceId> passes;
+    std::int64_t ops = 0;          ///< recorded in them
+    std::vector<SliceId> tracked;  ///< ops with an autograd sequence number: each makes or may make a graph node
+    Nanoseconds time{};            ///< of all passes
+};
+
+Validation readValidation(const Trace& trace)
+{
+    Validation found;
+    for (const Slice& phase : trace.ofKind(ActivityKind::Phase)) {
+        if (trace.name(phase) != phase::kValidation)
+            continue;
+        found.passes.push_back(phase.id);
+        found.time += phase.duration;
+        trace.forEach(phase.id.track, phase.range(), [&](const Slice& slice) {
+            if (slice.kind != ActivityKind::CpuOp || !phase.range().contains(slice.begin))
+                return true;
+            ++found.ops;
+            if (slice.sequence >= 0)
+                found.tracked.push_back(slice.id);
+            return true;
+        });
+    }
+    return found;
+}
+
+Advice finding(const Case& c, const Validation& validation)
+{
+    const double share = validation.ops > 0
+                             ? static_cast<double>(validation.tracked.size()) / static_cast<double>(validation.ops)
+                             : 0;
+    std::string reason = "Validation keeps activations and makes graph nodes for a backward pass that never comes";
+    reason += share > 0 ? fmt::format(": {} of its operators are numbered for autograd.", shareText(share))
+                        : std::string(": eval.no_grad is off.");
+    Advice advice = fires(std::move(reason));
+    advice.whyNoPrediction = fmt::format(
+        "The trace has no validation without gradients to compare with; a pass takes {} now.",
+        timeText(static_cast<double>(validation.time.count()) / 1000.0 / static_cast<double>(validation.passes.size())));
+    advice.caveats = {"Only around validation: without gradients the training step cannot learn."};
+    advice.measure = "validation";
+    setToggle(advice, c, kKey, "true");
+    addEvidence(advice, c.trace, validation.tracked);
+    addEvidence(advice, c.trace, validation.passes);
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    if (c.config && (*c.config)[config::key::evalNoGrad])
+        return silent("Validation runs without gradients already.");
+    const Validation validation = readValidation(c.trace);
+    if (validation.passes.empty())
+        return cannotTell("The trace holds no validation pass.");
+    if (validation.ops > 0 && validation.tracked.empty())
+        return silent("No operator of the validation is numbered for autograd: gradients are off there.");
+    if (validation.ops == 0 && !c.config)
+        return cannotTell("Operators were not recorded during validation.");
+    return finding(c, validation);
+}
+
+} // namespace
+
+Rule eval_no_grad() { return {kKey, "Validation tracks gradients", check}; }
+
+} // namespace advisor::rules

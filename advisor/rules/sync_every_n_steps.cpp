@@ -1,0 +1,129 @@
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/device_use.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "sync.every_n_steps";
+// A loss and an accuracy are a few bytes; larger copies bring results home that are wanted.
+constexpr std::int64_t kSmallBytes = 4096;
+// Read every so many steps, nine tenths of the reading are gone; more delays metrics without winning much.
+constexpr std::int64_t kEvery = 10;
+constexpr double kWorthFixing = 0.02; // of the step: below, metrics that arrive late cost more than they win
+
+struct Reading {
+    double copiesPerStep = 0;
+    double idleUs = 0;    ///< a step: the device does nothing after a small copy, and the step does not wait for data
+    double blockedUs = 0; ///< of that, at most: the host waits for the device or reads metrics
+    std::vector<SliceId> copies;
+};
+
+/// When the host is held up by reading back: synchronizing calls, blocking copies, waits, the metrics phase.
+Intervals hostBlocked(const Trace& trace)
+{
+    std::vector<TimeRange> ranges;
+    for (const ActivityKind kind : {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
+        for (const Slice& slice : trace.ofKind(kind)) {
+            const std::string_view name = trace.name(slice);
+            if (kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
+                (kind != ActivityKind::Phase && (isSyncCall(name) || isBlockingCopy(name))))
+                ranges.push_back(slice.range());
+        }
+    return unite(std::move(ranges));
+}
+
+Intervals dataWaits(const Trace& trace)
+{
+    std::vector<TimeRange> ranges;
+    for (const Slice& slice : trace.ofKind(ActivityKind::Phase))
+        if (trace.name(slice) == phase::kDataWait)
+            ranges.push_back(slice.range());
+    return unite(std::move(ranges));
+}
+
+/// The gap of `busy` that begins at or after `time`, when it begins at once: nothing ran behind the copy.
+TimeRange gapAfter(const Intervals& busy, TraceTime time)
+{
+    const auto next = std::upper_bound(busy.begin(), busy.end(), time,
+                                       [](TraceTime t, TimeRange range) { return t < range.begin; });
+    if (next == busy.end() || (next != busy.begin() && std::prev(next)->end > time))
+        return {time, time};
+    return {time, next->begin};
+}
+
+Reading readBack(const Case& c)
+{
+    const Trace& trace = c.trace;
+    const Intervals busy = deviceBusy(trace);
+    const Intervals blocked = hostBlocked(trace);
+    const Intervals waits = dataWaits(trace);
+    const std::vector<Slice> copies = trace.ofKind(ActivityKind::GpuMemcpy);
+    Reading reading;
+    std::int64_t count = 0;
+    Nanoseconds idle{0}, recoverable{0};
+    for (const Step& step : c.facts.steps) {
+        if (!isSteady(step))
+            continue;
+        std::vector<TimeRange> gaps;
+        for (const Slice& copy : copies) {
+            if (!step.range.contains(copy.begin) || copy.args.copy != CopyKind::DtoH || copy.args.bytes > kSmallBytes)
+                continue;
+            ++count;
+            gaps.push_back(gapAfter(busy, copy.end()));
+            reading.copies.push_back(copy.id);
+        }
+        const Nanoseconds after = total(subtract(unite(std::move(gaps)), waits));
+        const std::vector<TimeRange> range{step.range};
+        idle += after;
+        recoverable += std::min(after, total(intersect(blocked, range)));
+    }
+    const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
+    reading.copiesPerStep = static_cast<double>(count) / steps;
+    reading.idleUs = toUs(idle) / steps;
+    reading.blockedUs = toUs(recoverable) / steps;
+    return reading;
+}
+
+Advice check(const Case& c)
+{
+    const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
+    if (ranOnCpu(c))
+        return silent("The run was on the CPU: reading a value of a CPU tensor waits for nothing.");
+    if (every >= kEvery)
+        return silent(fmt::format("Metrics are read back only every {} steps.", every));
+    if (auto advice = withoutSteadySteps(c))
+        return *advice;
+    if (!hasDeviceWork(c.trace))
+        return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
+    const Reading reading = readBack(c);
+    const double stepUs = c.facts.statistics.steadyMeanUs;
+    if (reading.idleUs < kWorthFixing * stepUs)
+        return silent(fmt::format("{} small copies to the host in a step leave the device idle for {} of {}.",
+                                  countText(reading.copiesPerStep), timeText(reading.idleUs), timeText(stepUs)));
+    Advice advice = fires(fmt::format("{} small copies to the host in each step leave the device idle for {} after them.",
+                                      countText(reading.copiesPerStep), timeText(reading.idleUs)));
+    // Reading every n-th step keeps one n-th of it. At least what the host waits meanwhile is won, at most all the idleness.
+    const double kept = c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery;
+    const double low = (1 - kept) * reading.blockedUs;
+    const double high = (1 - kept) * reading.idleUs;
+    advice.saving = perStep(low, (low + high) / 2, high);
+    setToggle(advice, c, kKey, std::to_string(kEvery));
+    advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
+                      "Keep the detached loss on the device between readings: keeping its graph leaks memory."};
+    addEvidence(advice, c.trace, reading.copies);
+    return advice;
+}
+
+} // namespace
+
+Rule sync_every_n_steps() { return {kKey, "Each step waits to read its metrics back", check}; }
+
+} // namespace advisor::rules

@@ -1,0 +1,105 @@
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "zero_grad.set_to_none";
+// Below this share of the step, skipping parameters without a gradient changes more than it wins.
+constexpr double kWorthFixing = 0.005;
+
+bool isFill(std::string_view op)
+{
+    return op == "aten::zero_" || op == "aten::fill_" || op == "aten::_foreach_zero_";
+}
+
+bool isAccumulate(std::string_view op) { return op == "aten::add_" || op == "aten::_foreach_add_"; }
+
+struct Zeroing {
+    double fillUs = 0, fills = 0;  ///< a step, in the zero grad phase
+    double accumulateUs = 0;       ///< a step: in-place additions in backward
+    std::vector<SliceId> longest;
+};
+
+Zeroing zeroing(const OpCosts& costs)
+{
+    Zeroing found;
+    for (const OpCost& op : costs.ops) {
+        if (op.phase == phase::kZeroGrad && isFill(op.name)) {
+            found.fillUs += op.selfUsPerStep;
+            // zero_ may call fill_: the outer ones are one for each parameter.
+            found.fills = std::max(found.fills, op.countPerStep);
+            found.longest.push_back(op.longest);
+        } else if (op.phase == phase::kBackward && isAccumulate(op.name)) {
+            found.accumulateUs += op.selfUsPerStep;
+            found.longest.push_back(op.longest);
+        }
+    }
+    return found;
+}
+
+std::vector<SliceId> zeroPhases(const Trace& trace)
+{
+    std::vector<Slice> phases = trace.ofKind(ActivityKind::Phase);
+    std::erase_if(phases, [&](const Slice& slice) { return trace.name(slice) != phase::kZeroGrad; });
+    std::sort(phases.begin(), phases.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::vector<SliceId> ids;
+    for (const Slice& slice : phases)
+        ids.push_back(slice.id);
+    return ids;
+}
+
+Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
+{
+    const double stepUs = c.facts.statistics.steadyMeanUs;
+    // At least the fills go; at most the whole phase and every addition into a gradient.
+    const double low = std::min(found.fillUs, phaseUs);
+    const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs;
+    if (high < kWorthFixing * stepUs)
+        return silent(fmt::format("Zeroing gradients and adding to them takes {} of {}: not worth skipping parameters without "
+                                  "a gradient.", timeText(high), timeText(stepUs)));
+    Advice advice = fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
+                                      "instead of writing them.", countText(found.fills), timeText(phaseUs),
+                                      timeText(found.accumulateUs)));
+    if (hasDeviceWork(c.trace))
+        advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
+    else
+        advice.saving = perStep(low, (low + high) / 2, high);
+    setToggle(advice, c, kKey, "true");
+    advice.caveats.emplace_back("Optimizers skip parameters that have no gradient instead of updating them with a zero: weight "
+                                "decay and momentum leave them alone.");
+    advice.caveats.emplace_back("Code that reads .grad() before the first backward finds none.");
+    addEvidence(advice, c.trace, found.longest);
+    if (advice.evidence.empty())
+        addEvidence(advice, c.trace, zeroPhases(c.trace));
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    if (c.config && (*c.config)[config::key::setToNone])
+        return silent("Gradients are set to none already.");
+    if (auto advice = withoutSteadySteps(c))
+        return *advice;
+    const Zeroing found = zeroing(c.facts.ops);
+    const double phaseUs = static_cast<double>(c.facts.statistics.steadyMeanParts.zeroGrad.count()) / 1000.0;
+    if (c.facts.ops.stepsWithOps == 0)
+        return cannotTell("Operators were not recorded: what zeroing costs and what backward adds is not known.");
+    if (found.fills == 0)
+        return c.config ? cannotTell("The trace shows no fills in the \"zero grad\" phase.")
+                        : silent("No step fills gradients with zeros.");
+    return verdict(c, found, phaseUs);
+}
+
+} // namespace
+
+Rule zero_grad_set_to_none() { return {kKey, "Gradients are zeroed instead of dropped", check}; }
+
+} // namespace advisor::rules

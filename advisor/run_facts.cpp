@@ -1,0 +1,103 @@
+#include "advisor/run_facts.h"
+
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace advisor {
+
+namespace {
+
+using profiler::ActivityKind;
+using profiler::Slice;
+
+bool containsAny(std::string_view text, std::initializer_list<std::string_view> parts)
+{
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+WorkShare kernelShare(const profiler::Trace& trace, bool (*fits)(std::string_view))
+{
+    WorkShare result{.recorded = true, .share = 0, .longest = {}};
+    std::vector<Slice> fitting;
+    profiler::Nanoseconds all{0}, some{0};
+    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel)) {
+        all += kernel.duration;
+        if (!fits(trace.name(kernel)))
+            continue;
+        some += kernel.duration;
+        fitting.push_back(kernel);
+    }
+    result.share = all.count() > 0 ? static_cast<double>(some.count()) / static_cast<double>(all.count()) : 0;
+    std::sort(fitting.begin(), fitting.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    for (std::size_t i = 0; i < std::min(fitting.size(), kMostEvidence); ++i)
+        result.longest.push_back(fitting[i].id);
+    return result;
+}
+
+WorkShare opShare(const profiler::analysis::OpCosts& costs, bool (*fits)(std::string_view))
+{
+    WorkShare result{.recorded = costs.stepsWithOps > 0, .share = 0, .longest = {}};
+    double all = 0, some = 0;
+    for (const auto& op : costs.ops) {
+        if (op.phase == profiler::phase::kValidation)
+            continue;
+        all += op.selfUsPerStep;
+        if (!fits(op.name))
+            continue;
+        some += op.selfUsPerStep;
+        if (result.longest.size() < kMostEvidence)
+            result.longest.push_back(op.longest);
+    }
+    result.share = all > 0 ? some / all : 0;
+    return result;
+}
+
+} // namespace
+
+bool hasDeviceWork(const profiler::Trace& trace)
+{
+    const auto tracks = trace.tracks();
+    return std::any_of(tracks.begin(), tracks.end(), [&](const profiler::Track& track) {
+        return track.kind == profiler::TrackKind::Stream && trace.sliceCount(track.id) > 0;
+    });
+}
+
+bool ranOnCpu(const Case& c)
+{
+    const bool asked = c.config && (*c.config)[config::key::device] == "cuda";
+    return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace);
+}
+
+int computeThreads(const Case& c)
+{
+    if (!c.config || !ranOnCpu(c))
+        return 1;
+    const auto asked = static_cast<int>((*c.config)[config::key::threads]);
+    return asked > 0 ? asked : std::max(c.facts.input.cores, 1);
+}
+
+std::string_view metadata(const profiler::Trace& trace, std::string_view key)
+{
+    const auto entry = trace.metadata().find(key);
+    return entry == trace.metadata().end() ? std::string_view() : std::string_view(entry->second);
+}
+
+bool isConvolution(std::string_view name)
+{
+    return containsAny(name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm"});
+}
+
+bool isMatrixProduct(std::string_view name)
+{
+    return isConvolution(name) ||
+           containsAny(name, {"gemm", "Gemm", "GEMM", "addmm", "::mm", "bmm", "matmul", "linear", "cutlass", "gemv"});
+}
+
+WorkShare workShare(const Case& c, bool (*fits)(std::string_view name))
+{
+    return hasDeviceWork(c.trace) ? kernelShare(c.trace, fits) : opShare(c.facts.ops, fits);
+}
+
+} // namespace advisor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <string_view>
+
+/// What several rules ask of a run.
+namespace advisor {
+
+/// The run used no CUDA device: none was asked for, none is recorded and none did anything.
+bool ranOnCpu(const Case& c);
+/// Some device ran kernels, copies or memsets.
+bool hasDeviceWork(const profiler::Trace& trace);
+/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads.
+int computeThreads(const Case& c);
+/// A value of the trace's metadata; empty where it is not recorded.
+std::string_view metadata(const profiler::Trace& trace, std::string_view key);
+
+/// Convolutions, and matrix products as well, by the names of operators or kernels.
+bool isConvolution(std::string_view name);
+bool isMatrixProduct(std::string_view name);
+
+/// Share of the steps' work whose name fits: of kernel time where kernels are recorded, else of operators' self time.
+struct WorkShare {
+    bool recorded = false;
+    double share = 0;                            ///< [0, 1]
+    std::vector<profiler::SliceId> longest;      ///< of what fits, longest first, at most ten
+};
+WorkShare workShare(const Case& c, bool (*fits)(std::string_view name));
+
+} // namespace advisor

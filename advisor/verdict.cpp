@@ -1,0 +1,56 @@
+#include "advisor/verdict.h"
+
+namespace advisor {
+
+namespace {
+
+Advice verdict(State state, std::string reason)
+{
+    Advice advice;
+    advice.state = state;
+    advice.reason = std::move(reason);
+    return advice;
+}
+
+} // namespace
+
+Advice silent(std::string reason) { return verdict(State::Silent, std::move(reason)); }
+Advice cannotTell(std::string reason) { return verdict(State::CannotTell, std::move(reason)); }
+Advice fires(std::string reason) { return verdict(State::Fires, std::move(reason)); }
+
+std::optional<Advice> withoutSteadySteps(const Case& c)
+{
+    if (c.facts.statistics.count == 0)
+        return cannotTell("The trace has no step marks.");
+    if (c.facts.statistics.steadyCount == 0)
+        return cannotTell("The trace has no whole step after warm-up: let the training run for some more steps.");
+    return std::nullopt;
+}
+
+Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice)
+{
+    const profiler::Slice found = trace.slice(slice);
+    return {.track = slice.track, .slice = slice, .range = found.range(), .name = std::string(trace.name(found))};
+}
+
+void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::SliceId> slices)
+{
+    for (const profiler::SliceId slice : slices)
+        if (advice.evidence.size() < kMostEvidence)
+            advice.evidence.push_back(evidenceOf(trace, slice));
+}
+
+void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to)
+{
+    if (c.config)
+        advice.toggle = Toggle{std::string(key), c.config->text(key), std::move(to)};
+    else
+        advice.whyNoToggle = "The trace holds no configuration to run again; the code to paste stands in its place.";
+}
+
+Saving perStep(double low, double mid, double high)
+{
+    return {.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};
+}
+
+} // namespace advisor

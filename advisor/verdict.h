@@ -1,0 +1,29 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+/// The words in which rules say what they found.
+namespace advisor {
+
+/// The most evidence that a card lists.
+inline constexpr std::size_t kMostEvidence = 10;
+
+Advice silent(std::string reason);
+Advice cannotTell(std::string reason);
+Advice fires(std::string reason);
+/// What every rule that speaks of steps says when there are none to speak of; no value when there are some.
+std::optional<Advice> withoutSteadySteps(const Case& c);
+
+Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice);
+/// Adds at most kMostEvidence, in the order given.
+void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::SliceId> slices);
+/// Sets the toggle from the run's configuration, or says why there is none.
+void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to);
+/// µs of a step.
+Saving perStep(double low, double mid, double high);
+
+} // namespace advisor

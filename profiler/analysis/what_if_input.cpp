@@ -1,0 +1,155 @@
+#include "profiler/analysis/what_if_input.h"
+
+#include "profiler/analysis/input_wait.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/loaded_batches.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace profiler::analysis {
+
+namespace {
+
+constexpr std::size_t kMostSteps = 2000; // replayed; a longer recording is long enough to be typical
+constexpr std::size_t kLeastSteps = 100;
+
+/// Discrete-event replay of one loader and one computing thread that share cores.
+class Replay {
+public:
+    Replay(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing)
+        : m_model(model), m_capacity(static_cast<std::size_t>(setup.workers) * static_cast<std::size_t>(setup.prefetchFactor)),
+          m_threads(computeThreads), m_sharing(sharing), m_workers(static_cast<std::size_t>(setup.workers)),
+          m_ready(m_capacity, false)
+    {
+    }
+
+    /// Mean time between the ends of steps, after the pipeline has filled.
+    double stepUs()
+    {
+        const std::size_t warmup = m_capacity + m_workers.size() + 1;
+        const std::size_t steps = std::clamp(std::max(m_model.loadUs.size(), m_model.computeUs.size()), kLeastSteps, kMostSteps);
+        double begin = 0;
+        while (m_done < warmup + steps) {
+            assign();
+            advance();
+            if (m_done == warmup && begin == 0)
+                begin = m_now;
+        }
+        return (m_now - begin) / static_cast<double>(steps);
+    }
+
+private:
+    struct Worker {
+        bool busy = false;
+        std::size_t batch = 0;
+        double left = 0;
+    };
+
+    void assign()
+    {
+        if (!m_computing && m_ready[m_taken % m_capacity]) {
+            m_ready[m_taken % m_capacity] = false;
+            m_left = m_model.computeUs[m_taken % m_model.computeUs.size()];
+            m_computing = true;
+            ++m_taken;
+        }
+        for (Worker& worker : m_workers)
+            if (!worker.busy && m_issued < m_taken + m_capacity) {
+                worker = {true, m_issued, m_model.loadUs[m_issued % m_model.loadUs.size()]};
+                ++m_issued;
+            }
+    }
+
+    /// Share of full speed at which everything runs now.
+    [[nodiscard]] double rate() const
+    {
+        int wanted = m_computing ? m_threads : 0;
+        for (const Worker& worker : m_workers)
+            wanted += worker.busy;
+        if (m_model.cores == 0 && m_sharing == CoreSharing::Even)
+            return 1;
+        const int cores = std::max(m_model.cores, 1);
+        if (wanted <= cores)
+            return 1;
+        return m_sharing == CoreSharing::Even ? static_cast<double>(cores) / wanted : 1.0 / ((wanted + cores - 1) / cores);
+    }
+
+    void advance()
+    {
+        double left = m_computing ? m_left : std::numeric_limits<double>::infinity();
+        for (const Worker& worker : m_workers)
+            if (worker.busy)
+                left = std::min(left, worker.left);
+        m_now += left / rate();
+        for (Worker& worker : m_workers)
+            if (worker.busy && (worker.left -= left) <= 0) {
+                worker.busy = false;
+                m_ready[worker.batch % m_capacity] = true;
+            }
+        if (m_computing && (m_left -= left) <= 0) {
+            m_computing = false;
+            ++m_done;
+        }
+    }
+
+    const InputModel& m_model;
+    std::size_t m_capacity;
+    int m_threads;
+    CoreSharing m_sharing;
+    std::vector<Worker> m_workers;
+    std::vector<bool> m_ready; ///< by batch modulo capacity
+    bool m_computing = false;
+    double m_left = 0, m_now = 0;
+    std::size_t m_issued = 0, m_taken = 0, m_done = 0;
+};
+
+} // namespace
+
+InputModel loadModel(const Trace& trace, const std::vector<Step>& steps)
+{
+    const InputWait input = inputWait(trace, steps);
+    InputModel model;
+    model.workers = input.workers;
+    model.cores = input.cores;
+    model.stepUs = stepStatistics(steps).steadyMeanUs;
+    model.waitUs = input.idleWaitUsPerStep;
+    for (const Step& step : steps)
+        if (isSteady(step))
+            model.computeUs.push_back(toUs(step.range.duration() - step.parts.dataWait));
+    for (const LoadedBatch& batch : loadedBatches(trace, steps))
+        model.loadUs.push_back(toUs(batch.work));
+    return model;
+}
+
+double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing)
+{
+    if (!model.canPredict())
+        return 0;
+    if (setup.workers <= 0)
+        return mean(model.loadUs) + mean(model.computeUs);
+    setup.prefetchFactor = std::max(setup.prefetchFactor, 1);
+    return Replay(model, setup, std::max(computeThreads, 1), sharing).stepUs();
+}
+
+InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
+{
+    InputPrediction prediction;
+    if (!model.canPredict())
+        return prediction;
+    const auto saved = [&](CoreSharing sharing) {
+        const double before = replayStepUs(model, now, computeThreads, sharing);
+        const double after = replayStepUs(model, then, computeThreads, sharing);
+        return before > 0 ? std::min((before - after) * model.stepUs / before, model.waitUs) : 0;
+    };
+    const double even = saved(CoreSharing::Even);
+    const double barrier = saved(CoreSharing::Barrier);
+    prediction.lowUs = std::min(even, barrier);
+    prediction.highUs = std::max(even, barrier);
+    prediction.midUs = (even + barrier) / 2;
+    return prediction;
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "profiler/analysis/steps.h"
+#include "profiler/model/trace.h"
+
+#include <vector>
+
+namespace profiler::analysis {
+
+/// What a trace knows of loading against computing, as recorded sequences over steady steps.
+struct InputModel {
+    std::vector<double> loadUs;    ///< work of each batch, in the order in which loading began
+    std::vector<double> computeUs; ///< of each step, without its data wait
+    int workers = 0;               ///< of this run
+    int cores = 0;                 ///< that the run could use; 0: not recorded
+    double stepUs = 0;             ///< measured mean of a steady step
+    double waitUs = 0;             ///< measured mean of what less waiting could win
+    /// Enough was recorded to replay.
+    [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }
+};
+InputModel loadModel(const Trace& trace, const std::vector<Step>& steps);
+
+/// How a loader is set up.
+struct LoaderSetup {
+    int workers = 0;
+    int prefetchFactor = 2; ///< batches in flight per worker
+};
+
+/// How threads share cores when there are more busy threads than cores.
+enum class CoreSharing {
+    Even,    ///< all are slowed alike, no core is ever idle: the best that can be hoped for
+    Barrier, ///< the threads of an operator wait for the slowest, which shares its core: the worst usual case
+};
+
+/// Mean step in µs when the recorded loads and computations are replayed, in order and cyclically, through a loader of this
+/// setup: workers take batches in order, at most workers × prefetchFactor are loaded or lie ready, steps take them in order.
+/// Unknown cores: all that are wanted (Even), a single one (Barrier).
+/// @param computeThreads  that a step's computing keeps busy
+double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing);
+
+/// What another setup should save, in µs a step; negative: it costs.
+struct InputPrediction {
+    double lowUs = 0, midUs = 0, highUs = 0;
+};
+/// The range lies between the two ways to share cores, each scaled so that the replay of the present setup gives the measured
+/// step, and never above the wait that was measured.
+InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads);
+
+} // namespace profiler::analysis
