@@ -33,7 +33,13 @@ std::vector<std::string> wrongValues(const Knob& knob)
     case KnobType::Flag:
         return {"", "yes", "1", "True", "true "};
     case KnobType::Integer:
-        return {"", "two", "1.5", "1e3", " 1", "99999999999999999999", toText(static_cast<std::int64_t>(knob.min) - 1),
+        return {"",
+                "two",
+                "1.5",
+                "1e3",
+                " 1",
+                "99999999999999999999",
+                toText(static_cast<std::int64_t>(knob.min) - 1),
                 toText(static_cast<std::int64_t>(knob.max) + 1)};
     case KnobType::Real:
         return {"", "nan", "inf", "-inf", "1,5", toText(knob.min - 0.1), toText(knob.max + 0.1)};

@@ -61,7 +61,8 @@ TEST(Progress, FieldsKeepTheirValues)
 
 TEST(Progress, LossesThatAreNoNumbersSurvive)
 {
-    for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    for (const double loss :
+         {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
         const auto read = parseProgress(toLine(Progress(StepProgress{1, 0, 1, 1, 1, loss, 0})));
         ASSERT_TRUE(read) << read.error();
         const auto got = std::get<StepProgress>(*read).loss;
@@ -86,13 +87,14 @@ TEST(Progress, LinesThatMissOrSwapFieldsAreRefused)
         const std::string line = toLine(record);
         EXPECT_FALSE(parseProgress(line.substr(0, line.size() / 2))) << line;
     }
-    for (const char* line :
-         {"", "\n", "[]", "null", "5", "{}", R"({"type": 3})", R"({"type": "later"})", R"({"type": "preparing"})",
-          R"({"type": "preparing", "what": 1, "done": 1, "total": 1})",
-          R"({"type": "preparing", "what": "x", "done": 1.5, "total": 1})",
-          R"({"type": "notice", "severity": "fatal", "what": "", "where": "", "mend": "", "count": 1})",
-          R"({"type": "turn_result", "what": "steps", "seconds": [1, "x"], "losses": [], "samples": 1, "peak_bytes": 1})",
-          R"({"type": "step", "step": 1, "epoch": 0, "steps": 1, "step_seconds": 1, "samples_per_second": 1, "loss": 1, "dropped": -1})"})
+    for (
+        const char* line :
+        {"", "\n", "[]", "null", "5", "{}", R"({"type": 3})", R"({"type": "later"})", R"({"type": "preparing"})",
+         R"({"type": "preparing", "what": 1, "done": 1, "total": 1})",
+         R"({"type": "preparing", "what": "x", "done": 1.5, "total": 1})",
+         R"({"type": "notice", "severity": "fatal", "what": "", "where": "", "mend": "", "count": 1})",
+         R"({"type": "turn_result", "what": "steps", "seconds": [1, "x"], "losses": [], "samples": 1, "peak_bytes": 1})",
+         R"({"type": "step", "step": 1, "epoch": 0, "steps": 1, "step_seconds": 1, "samples_per_second": 1, "loss": 1, "dropped": -1})"})
         EXPECT_FALSE(parseProgress(line)) << line;
 }
 
@@ -123,16 +125,21 @@ TEST(Commands, WrittenByHandMayLeaveDefaultsOut)
 
 TEST(Commands, ThatMakeNoSenseAreRefused)
 {
-    for (const char* line : {"", "stop", R"({"type": "explode"})", R"({"type": "record", "steps": 0})", R"({"type": "record", "steps": "5"})",
-                             R"({"type": "turn", "what": "hours"})", R"({"type": "turn", "count": 0})",
-                             R"({"type": "turn", "drop": -1})"})
+    for (const char* line : {"", "stop", R"({"type": "explode"})", R"({"type": "record", "steps": 0})",
+                             R"({"type": "record", "steps": "5"})", R"({"type": "turn", "what": "hours"})",
+                             R"({"type": "turn", "count": 0})", R"({"type": "turn", "drop": -1})"})
         EXPECT_FALSE(parseCommand(line)) << line;
 }
 
 TEST(Description, RoundTrips)
 {
-    const Description description{{{"convnet", "Small convnet", "doc"}}, {{"mnist", "MNIST", "d"}}, {{"sgd", "SGD", "d"}}, false,
-                                  "no driver", "2.11.0", 2};
+    const Description description{{{"convnet", "Small convnet", "doc"}},
+                                  {{"mnist", "MNIST", "d"}},
+                                  {{"sgd", "SGD", "d"}},
+                                  false,
+                                  "no driver",
+                                  "2.11.0",
+                                  2};
     const auto read = parseDescription(toJson(description));
     ASSERT_TRUE(read) << read.error();
     EXPECT_EQ(toJson(*read), toJson(description));

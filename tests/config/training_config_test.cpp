@@ -34,7 +34,8 @@ TEST(TrainingConfig, IsTheNaiveTrainingByDefault)
 
 TEST(TrainingConfig, TypedKeysReadWhatWasSet)
 {
-    const auto config = with({"loader.workers=2", "optimizer.learning_rate=1", "precision.amp=bf16", "eval.no_grad=false"});
+    const auto config =
+        with({"loader.workers=2", "optimizer.learning_rate=1", "precision.amp=bf16", "eval.no_grad=false"});
     EXPECT_EQ(config[key::workers], 2);
     EXPECT_EQ(config[key::learningRate], 1.0);
     EXPECT_EQ(config[key::amp], "bf16");

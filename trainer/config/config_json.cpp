@@ -70,8 +70,11 @@ Result<void> readValue(TrainingConfig& config, const std::string& key, const Jso
 {
     const Knob* knob = findKnob(key);
     auto done = knob && !hasKnobsType(*knob, json)
-                    ? tl::unexpected(ConfigError{key, json.is_string() ? fmt::format("\"{}\"", json.get<std::string>()) : asText(json),
-                                                 allowedText(*knob), {}})
+                    ? tl::unexpected(
+                          ConfigError{key,
+                                      json.is_string() ? fmt::format("\"{}\"", json.get<std::string>()) : asText(json),
+                                      allowedText(*knob),
+                                      {}})
                     : config.set(key, asText(json));
     if (done)
         return {};
@@ -92,7 +95,8 @@ Result<void> readObject(TrainingConfig& config, const std::string& prefix, const
 {
     for (const auto& [name, value] : object.items()) {
         const std::string key = prefix.empty() ? name : prefix + "." + name;
-        auto done = value.is_object() && isGroup(key) ? readObject(config, key, value, where) : readValue(config, key, value, where);
+        auto done = value.is_object() && isGroup(key) ? readObject(config, key, value, where)
+                                                      : readValue(config, key, value, where);
         if (!done)
             return done;
     }
@@ -151,7 +155,8 @@ Result<TrainingConfig> TrainingConfig::load(const std::filesystem::path& path)
     std::ostringstream text;
     if (!file || !(text << file.rdbuf())) {
         const std::string reason = errno != 0 ? std::strerror(errno) : "the file is empty";
-        return tl::unexpected(fileError(fmt::format("cannot be read: {}", reason), "give a configuration file (JSON)", path.string()));
+        return tl::unexpected(
+            fileError(fmt::format("cannot be read: {}", reason), "give a configuration file (JSON)", path.string()));
     }
     return fromJson(text.str(), path.string());
 }

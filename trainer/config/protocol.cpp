@@ -82,7 +82,10 @@ void fields(Is<Done> auto& r, auto&& field)
 void fields(Is<Pause> auto&, auto&&) {}
 void fields(Is<Resume> auto&, auto&&) {}
 void fields(Is<Stop> auto&, auto&&) {}
-void fields(Is<Record> auto& r, auto&& field) { field("steps", r.steps); }
+void fields(Is<Record> auto& r, auto&& field)
+{
+    field("steps", r.steps);
+}
 void fields(Is<Turn> auto& r, auto&& field)
 {
     field("what", r.what);
@@ -113,18 +116,39 @@ constexpr std::string_view kSeverities[] = {"info", "warning", "error"};
 static_assert(std::size(kProgressTypes) == std::variant_size_v<Progress>);
 static_assert(std::size(kCommandTypes) == std::variant_size_v<Command>);
 
-Json write(bool value) { return value; }
-Json write(int value) { return value; }
-Json write(std::int64_t value) { return value; }
-Json write(std::uint64_t value) { return value; }
-Json write(const std::string& value) { return value; }
-Json write(Notice::Severity value) { return kSeverities[static_cast<int>(value)]; }
+Json write(bool value)
+{
+    return value;
+}
+Json write(int value)
+{
+    return value;
+}
+Json write(std::int64_t value)
+{
+    return value;
+}
+Json write(std::uint64_t value)
+{
+    return value;
+}
+Json write(const std::string& value)
+{
+    return value;
+}
+Json write(Notice::Severity value)
+{
+    return kSeverities[static_cast<int>(value)];
+}
 // A loss may be infinite or no number at all, which JSON cannot hold as a number.
 Json write(double value)
 {
     return std::isfinite(value) ? Json(value) : Json(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
-Json write(const std::optional<double>& value) { return value ? write(*value) : Json(nullptr); }
+Json write(const std::optional<double>& value)
+{
+    return value ? write(*value) : Json(nullptr);
+}
 Json write(const Choice& choice);
 template <class T>
 Json write(const std::vector<T>& values)
@@ -146,12 +170,19 @@ Json write(const Choice& choice)
     return json;
 }
 
-bool read(const Json& json, bool& value) { return json.is_boolean() && (json.get_to(value), true); }
-bool read(const Json& json, std::string& value) { return json.is_string() && (json.get_to(value), true); }
+bool read(const Json& json, bool& value)
+{
+    return json.is_boolean() && (json.get_to(value), true);
+}
+bool read(const Json& json, std::string& value)
+{
+    return json.is_string() && (json.get_to(value), true);
+}
 bool read(const Json& json, std::int64_t& value)
 {
-    const bool tooLarge = json.is_number_unsigned() &&
-                          json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool tooLarge =
+        json.is_number_unsigned() &&
+        json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     return json.is_number_integer() && !tooLarge && (json.get_to(value), true);
 }
 bool read(const Json& json, int& value)
@@ -162,7 +193,10 @@ bool read(const Json& json, int& value)
     value = static_cast<int>(wide);
     return true;
 }
-bool read(const Json& json, std::uint64_t& value) { return json.is_number_unsigned() && (json.get_to(value), true); }
+bool read(const Json& json, std::uint64_t& value)
+{
+    return json.is_number_unsigned() && (json.get_to(value), true);
+}
 bool read(const Json& json, double& value)
 {
     if (json.is_number())
@@ -212,7 +246,10 @@ std::string readFields(const Json& json, Record& record, bool mayLack)
     });
     return bad;
 }
-bool read(const Json& json, Choice& choice) { return json.is_object() && readFields(json, choice, false).empty(); }
+bool read(const Json& json, Choice& choice)
+{
+    return json.is_object() && readFields(json, choice, false).empty();
+}
 
 std::string beginning(std::string_view line)
 {
@@ -277,8 +314,14 @@ std::string commandProblem(const Command& command)
 
 } // namespace
 
-std::string toLine(const Progress& progress) { return lineOf(kProgressTypes, progress); }
-std::string toLine(const Command& command) { return lineOf(kCommandTypes, command); }
+std::string toLine(const Progress& progress)
+{
+    return lineOf(kProgressTypes, progress);
+}
+std::string toLine(const Command& command)
+{
+    return lineOf(kCommandTypes, command);
+}
 
 tl::expected<Progress, std::string> parseProgress(std::string_view line)
 {

@@ -33,7 +33,8 @@ Result<void> TrainingConfig::set(std::string_view key, std::string_view text)
 {
     const Knob* knob = findKnob(key);
     if (!knob)
-        return tl::unexpected(ConfigError{std::string(key), std::string(text), "one of the nearest: " + nearestKeys(key), {}});
+        return tl::unexpected(
+            ConfigError{std::string(key), std::string(text), "one of the nearest: " + nearestKeys(key), {}});
     auto parsed = parseValue(*knob, text);
     if (!parsed)
         return tl::unexpected(ConfigError{std::string(key), std::string(text), allowedText(*knob), {}});
@@ -45,8 +46,8 @@ Result<void> TrainingConfig::setAssignment(std::string_view assignment)
 {
     const auto equals = assignment.find('=');
     if (equals == std::string_view::npos)
-        return tl::unexpected(ConfigError{{}, fmt::format("'{}' sets nothing", assignment),
-                                          "write key=value, as in loader.workers=2", {}});
+        return tl::unexpected(ConfigError{
+            {}, fmt::format("'{}' sets nothing", assignment), "write key=value, as in loader.workers=2", {}});
     return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
@@ -57,11 +58,13 @@ void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vecto
 {
     const std::string device = config[key::device];
     if (!gpuAvailable && device == "cuda")
-        found.push_back({std::string(key::device.name), device, "cpu or auto: there is no GPU here that can be used", {}});
+        found.push_back(
+            {std::string(key::device.name), device, "cpu or auto: there is no GPU here that can be used", {}});
     if (!config[key::pinMemory] || (gpuAvailable && device != "cpu"))
         return;
-    const std::string why = gpuAvailable ? "false when the device is cpu: page-locked memory only helps copies to a GPU"
-                                         : "false: page-locked memory needs a GPU, and there is none here that can be used";
+    const std::string why = gpuAvailable
+                                ? "false when the device is cpu: page-locked memory only helps copies to a GPU"
+                                : "false: page-locked memory needs a GPU, and there is none here that can be used";
     found.push_back({std::string(key::pinMemory.name), "true", why, {}});
 }
 
@@ -69,10 +72,16 @@ void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& fo
 {
     const std::string kind = config[key::dataset];
     if (kind != "generated_images" && config[key::datasetPath].empty())
-        found.push_back({std::string(key::datasetPath.name), "", fmt::format("the folder of the data when dataset.kind is {}", kind), {}});
+        found.push_back({std::string(key::datasetPath.name),
+                         "",
+                         fmt::format("the folder of the data when dataset.kind is {}", kind),
+                         {}});
     if (kind == "generated_images" && config[key::datasetSamples] < config[key::datasetClasses])
-        found.push_back({std::string(key::datasetSamples.name), config.text(key::datasetSamples.name),
-                         fmt::format("at least dataset.classes, {}: one image for each class", config[key::datasetClasses]), {}});
+        found.push_back(
+            {std::string(key::datasetSamples.name),
+             config.text(key::datasetSamples.name),
+             fmt::format("at least dataset.classes, {}: one image for each class", config[key::datasetClasses]),
+             {}});
 }
 
 } // namespace

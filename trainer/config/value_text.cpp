@@ -63,7 +63,9 @@ std::optional<Value> parseByType(const Knob& knob, std::string_view text)
 {
     switch (knob.type) {
     case KnobType::Flag:
-        return text == "true" ? std::optional<Value>(true) : text == "false" ? std::optional<Value>(false) : std::nullopt;
+        return text == "true"    ? std::optional<Value>(true)
+               : text == "false" ? std::optional<Value>(false)
+                                 : std::nullopt;
     case KnobType::Integer:
         if (const auto number = parseNumber<std::int64_t>(text))
             return *number;

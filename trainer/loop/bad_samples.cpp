@@ -1,0 +1,28 @@
+#include "trainer/loop/bad_samples.h"
+
+namespace trainer {
+
+namespace {
+constexpr const char* kMend = "it is left out; repair or remove it";
+}
+
+void BadSamples::add(data::Split split, std::span<const data::BadSample> bad)
+{
+    for (const data::BadSample& sample : bad) {
+        if (!m_seen.emplace(split, sample.index).second || m_seen.size() > kNamed)
+            continue;
+        m_told = m_seen.size();
+        m_progress.warn(sample.what, {}, kMend, static_cast<std::int64_t>(m_told));
+    }
+}
+
+void BadSamples::sumUp()
+{
+    if (m_told == m_seen.size())
+        return;
+    m_told = m_seen.size();
+    m_progress.warn("some samples cannot be loaded", {}, "they are left out; repair or remove them",
+                    static_cast<std::int64_t>(m_told));
+}
+
+} // namespace trainer

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "trainer/config/protocol.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace trainer {
+
+/// Commands from stdin, read on a thread of its own, and SIGINT and SIGTERM, which count as Stop. The second signal of
+/// a kind ends the process at once. One object a process.
+class Commands {
+public:
+    using Command = config::protocol::Command;
+
+    /// Installs the signal handlers and starts reading `descriptor`. A terminal is not read: it belongs to the user's
+    /// shell.
+    /// @param inputEndsRun  the end of the input counts as Stop: for a trainer that only ever waits for its starter
+    Commands(int descriptor, bool inputEndsRun);
+    ~Commands();
+    Commands(const Commands&) = delete;
+    Commands& operator=(const Commands&) = delete;
+
+    /// The oldest command that was not taken yet.
+    std::optional<Command> take();
+    /// The same, waiting for one.
+    Command wait();
+    /// True from the moment at which a Stop came or a signal was caught; take() hands it out in its turn as well.
+    [[nodiscard]] bool stopRequested() const { return m_stop.stop_requested(); }
+    [[nodiscard]] std::stop_token stopToken() const { return m_stop.get_token(); }
+    /// The lines that were no commands, as sentences; each is handed out once.
+    std::optional<std::string> takeComplaint();
+
+private:
+    void read(int descriptor, bool inputEndsRun);
+    void readLines(std::string& pending);
+    void put(Command command);
+
+    mutable std::mutex m_mutex; // never held while reading or waiting for input
+    std::condition_variable m_arrived;
+    std::deque<Command> m_commands;
+    std::deque<std::string> m_complaints;
+    std::stop_source m_stop;
+    int m_wake = -1; // an eventfd: signals and the destructor write to it
+    std::atomic<bool> m_ending = false;
+    std::thread m_reader;
+};
+
+} // namespace trainer

@@ -1,0 +1,38 @@
+#include "trainer/loop/device.h"
+
+#include <ATen/Context.h>
+#include <dlfcn.h>
+
+namespace trainer {
+
+namespace {
+
+/// @return why it cannot be used; empty: it can
+std::string loadCudaLibraries()
+{
+    // Global: libtorch_cuda's parts find each other's symbols that way.
+    if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
+        return std::string("LibTorch's CUDA libraries cannot be loaded: ") + dlerror();
+    if (!at::globalContext().hasCUDA())
+        return "LibTorch finds no GPU that it can use";
+    at::globalContext().lazyInitDevice(c10::kCUDA);
+    return {};
+}
+
+} // namespace
+
+profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config, const GpuState& gpu)
+{
+    const std::string wanted = config[config::key::device];
+    if (wanted == "cpu" || !gpu.available)
+        return ChosenDevice{c10::kCPU, "cpu", {}};
+    const std::string problem = loadCudaLibraries();
+    if (problem.empty())
+        return ChosenDevice{{c10::kCUDA, 0}, gpu.name, {}};
+    if (wanted == "cuda")
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, problem, gpu.name,
+                                              "set device=cpu to go on without it"});
+    return ChosenDevice{c10::kCPU, "cpu", problem};
+}
+
+} // namespace trainer

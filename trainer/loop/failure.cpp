@@ -1,0 +1,48 @@
+#include "trainer/loop/failure.h"
+
+#include <c10/util/Exception.h>
+#include <new>
+#include <string_view>
+
+namespace trainer {
+
+using config::protocol::Notice;
+
+namespace {
+
+std::string firstLine(std::string_view text)
+{
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+// The allocator of the processor has no exception type of its own.
+bool isOutOfMemory(const std::exception& exception, std::string_view text)
+{
+    return dynamic_cast<const std::bad_alloc*>(&exception) || dynamic_cast<const c10::OutOfMemoryError*>(&exception) ||
+           text.find("can't allocate memory") != std::string_view::npos ||
+           text.find("not enough memory") != std::string_view::npos;
+}
+
+} // namespace
+
+Notice explain(const std::exception& exception)
+{
+    // c10's what() has a backtrace that is of no use to users.
+    const auto* error = dynamic_cast<const c10::Error*>(&exception);
+    const std::string text = error ? error->what_without_backtrace() : exception.what();
+    Notice notice;
+    notice.severity = Notice::Severity::Error;
+    if (isOutOfMemory(exception, text)) {
+        notice.what = "Out of memory";
+        notice.where = firstLine(text);
+        notice.mend = "choose a smaller batch.size, dataset.image_size or model, or fewer loader.workers";
+    } else if (text.find("returned nan values") != std::string::npos) {
+        notice.what = "A gradient is not a number: " + firstLine(text);
+        notice.mend = "lower optimizer.learning_rate; debug.anomaly stopped the training here";
+    } else {
+        notice.what = "The training failed: " + firstLine(text);
+    }
+    return notice;
+}
+
+} // namespace trainer

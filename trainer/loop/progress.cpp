@@ -1,0 +1,157 @@
+#include "trainer/loop/progress.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace trainer {
+
+using namespace config::protocol;
+using Record = config::protocol::Progress;
+using Clock = std::chrono::steady_clock;
+
+void Progress::warn(std::string what, std::string where, std::string mend, std::int64_t count)
+{
+    report(Notice{Notice::Severity::Warning, std::move(what), std::move(where), std::move(mend), count});
+}
+
+void Progress::fail(std::string what, std::string where, std::string mend)
+{
+    report(Notice{Notice::Severity::Error, std::move(what), std::move(where), std::move(mend), 1});
+}
+
+std::string sentence(const Notice& notice)
+{
+    return notice.what + (notice.where.empty() ? "" : " (" + notice.where + ")") +
+           (notice.mend.empty() ? "" : ": " + notice.mend);
+}
+
+namespace {
+
+class DescriptorProgress final : public trainer::Progress {
+public:
+    explicit DescriptorProgress(int descriptor) : m_descriptor(descriptor)
+    {
+        std::signal(SIGPIPE, SIG_IGN); // a reader that is gone ends nothing
+        ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    }
+
+    void report(const Record& record) override
+    {
+        const bool mayWait = !std::holds_alternative<StepProgress>(record);
+        // Half a line must be finished first, or the reader could not tell where the next one begins.
+        m_pending += m_pending.empty() || mayWait ? toLine(record) : "";
+        const auto giveUp = Clock::now() + (mayWait ? std::chrono::seconds(1) : std::chrono::seconds(0));
+        while (!m_pending.empty()) {
+            const ssize_t written = ::write(m_descriptor, m_pending.data(), m_pending.size());
+            if (written > 0)
+                m_pending.erase(0, static_cast<std::size_t>(written));
+            else if (errno == EINTR)
+                continue;
+            else if (errno != EAGAIN)
+                m_pending.clear(); // nobody will read it
+            else if (Clock::now() >= giveUp)
+                break;
+            else
+                waitForRoom();
+        }
+    }
+
+private:
+    void waitForRoom() const
+    {
+        pollfd watched{m_descriptor, POLLOUT, 0};
+        ::poll(&watched, 1, 100);
+    }
+
+    int m_descriptor;
+    std::string m_pending; // what the reader had no room for
+};
+
+class TerminalProgress final : public trainer::Progress {
+public:
+    void report(const Record& record) override
+    {
+        std::visit([&](const auto& held) { print(held); }, record);
+    }
+
+private:
+    static void line(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+
+    void print(const Hello& hello)
+    {
+        line(fmt::format("LibTorch {} on {}: {} parameters, {} training and {} validation samples, {} steps an epoch",
+                         hello.torchVersion, hello.device, hello.parameters, hello.trainSamples,
+                         hello.validationSamples, hello.stepsPerEpoch));
+    }
+    void print(const Preparing& preparing)
+    {
+        if (!due() && preparing.done != preparing.total)
+            return;
+        line(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total)
+                                 : preparing.what);
+    }
+    void print(const StepProgress& step)
+    {
+        if (!due())
+            return;
+        const std::string loss = step.loss ? fmt::format(", loss {:.4f}", *step.loss) : "";
+        line(fmt::format("step {}: {:.2f} ms, {:.0f} samples/s{}", step.step, step.stepSeconds * 1e3,
+                         step.samplesPerSecond, loss));
+    }
+    void print(const EpochProgress& epoch)
+    {
+        line(fmt::format(
+            "epoch {}: {:.2f} s, loss {:.4f}, accuracy {:.1f} %; validation {:.2f} s, loss {:.4f}, accuracy {:.1f} %",
+            epoch.epoch, epoch.epochSeconds, epoch.trainLoss, epoch.trainAccuracy * 100, epoch.validationSeconds,
+            epoch.validationLoss, epoch.validationAccuracy * 100));
+    }
+    void print(const TurnResult& turn)
+    {
+        double sum = 0;
+        for (const double seconds : turn.seconds)
+            sum += seconds;
+        line(fmt::format("{} {}: {:.3f} s, {} samples", turn.seconds.size(), turn.what, sum, turn.samples));
+    }
+    void print(const Notice& notice)
+    {
+        const char* severity = notice.severity == Notice::Severity::Error     ? "error: "
+                               : notice.severity == Notice::Severity::Warning ? "warning: "
+                                                                              : "";
+        line(severity + sentence(notice));
+    }
+    void print(const Done& done)
+    {
+        line(fmt::format("{} after {} steps: {:.2f} s, {:.0f} samples/s, loss {:.4f}, at most {:.0f} MB of memory",
+                         done.stopped ? "stopped" : "done", done.steps, done.seconds, done.samplesPerSecond,
+                         done.finalLoss, static_cast<double>(done.peakBytes) / 1e6));
+    }
+
+    bool due()
+    {
+        const auto now = Clock::now();
+        if (now - m_last < std::chrono::seconds(1))
+            return false;
+        m_last = now;
+        return true;
+    }
+    Clock::time_point m_last{};
+};
+
+} // namespace
+
+std::unique_ptr<Progress> progressToDescriptor(int descriptor)
+{
+    return std::make_unique<DescriptorProgress>(descriptor);
+}
+
+std::unique_ptr<Progress> progressToTerminal()
+{
+    return std::make_unique<TerminalProgress>();
+}
+
+} // namespace trainer

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "trainer/config/protocol.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace trainer {
+
+/// Where a run reports to. One thread.
+class Progress {
+public:
+    virtual ~Progress() = default;
+    virtual void report(const config::protocol::Progress& record) = 0;
+
+    void warn(std::string what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
+    void fail(std::string what, std::string where = {}, std::string mend = {});
+};
+
+/// Lines of the protocol on a descriptor. A reader that does not read never holds the training up: step records are
+/// left out then, others wait for it a second at most. Makes the descriptor non-blocking.
+std::unique_ptr<Progress> progressToDescriptor(int descriptor);
+/// Sentences for people on stderr; steps at most once a second.
+std::unique_ptr<Progress> progressToTerminal();
+
+/// "out of room (/data/x): choose another folder": a notice as a sentence.
+std::string sentence(const config::protocol::Notice& notice);
+
+} // namespace trainer

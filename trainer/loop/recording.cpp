@@ -1,0 +1,105 @@
+#include "trainer/loop/recording.h"
+
+namespace trainer {
+
+using namespace profiler;
+
+namespace {
+
+constexpr std::string_view kNames[] = {phase::kDataWait, phase::kCopy,      phase::kZeroGrad, phase::kForward,
+                                       phase::kBackward, phase::kOptimizer, phase::kMetrics,  phase::kValidation};
+
+} // namespace
+
+Recording::Recording() = default;
+
+Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path& path, bool events)
+{
+    static_assert(std::size(kNames) == kPhases);
+    capture::RecorderOptions options;
+    options.path = path;
+    auto recorder = capture::Recorder::start(options);
+    if (!recorder)
+        return tl::unexpected(recorder.error());
+    auto recording = std::make_unique<Recording>();
+    recording->m_recorder = std::move(*recorder);
+    recording->m_events = events;
+    if (events)
+        recording->nameThings();
+    return recording;
+}
+
+void Recording::nameThings()
+{
+    m_lane = &m_recorder->nameThisThread("main thread", TrackKind::MainThread);
+    m_step = m_recorder->intern("step");
+    for (std::size_t i = 0; i < kPhases; ++i)
+        m_phases[i] = m_recorder->intern(kNames[i]);
+    m_counters = {m_recorder->addCounter("loss", ""), m_recorder->addCounter("speed", "samples/s"),
+                  m_recorder->addCounter("memory", "bytes"), m_recorder->addCounter("peak memory", "bytes")};
+}
+
+void Recording::setMetadata(std::string_view key, std::string_view value)
+{
+    if (m_recorder)
+        m_recorder->setMetadata(key, value);
+}
+
+void Recording::sampleLoss(double loss)
+{
+    if (m_lane)
+        m_lane->sample(m_counters.loss, TraceClock::now(), loss);
+}
+
+void Recording::sampleSpeed(double samplesPerSecond)
+{
+    if (m_lane)
+        m_lane->sample(m_counters.speed, TraceClock::now(), samplesPerSecond);
+}
+
+void Recording::sampleMemory(std::int64_t resident, std::int64_t peak)
+{
+    if (!m_lane)
+        return;
+    const TraceTime now = TraceClock::now();
+    m_lane->sample(m_counters.memory, now, static_cast<double>(resident));
+    m_lane->sample(m_counters.peak, now, static_cast<double>(peak));
+}
+
+std::uint64_t Recording::dropped() const
+{
+    return m_recorder ? m_recorder->stats().dropped : 0;
+}
+
+std::optional<Error> Recording::takeError()
+{
+    if (!m_recorder || m_errorTaken)
+        return std::nullopt;
+    const auto state = m_recorder->error();
+    if (state)
+        return std::nullopt;
+    m_errorTaken = true;
+    return state.error();
+}
+
+void Recording::finish()
+{
+    // A failure stays in error(), where takeError() finds it.
+    if (m_recorder)
+        static_cast<void>(m_recorder->finish());
+}
+
+PhaseRange::PhaseRange(Recording& recording, Phase phase, std::int64_t value)
+    : m_nvtx(&recording.m_nvtx, kNames[static_cast<std::size_t>(phase)]), m_lane(recording.m_lane)
+{
+    if (m_lane)
+        m_lane->open(ActivityKind::Phase, recording.m_phases[static_cast<std::size_t>(phase)], value);
+}
+
+PhaseRange::~PhaseRange()
+{
+    if (m_lane)
+        m_lane->close(m_bytes);
+}
+
+} // namespace trainer

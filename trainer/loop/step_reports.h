@@ -1,0 +1,29 @@
+#pragma once
+
+#include "trainer/loop/progress.h"
+#include "trainer/loop/recording.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace trainer {
+
+/// Sums steps up into at most twenty reports a second, to the starter and to the trace's counters.
+class StepReports {
+public:
+    StepReports(Recording& recording, Progress& progress) : m_recording(recording), m_progress(progress) {}
+    void add(std::int64_t step, std::int64_t epoch, std::int64_t samples, double seconds, std::optional<double> loss);
+    /// Reports what was not reported yet.
+    void flush();
+
+private:
+    Recording& m_recording;
+    Progress& m_progress;
+    config::protocol::StepProgress m_next;
+    double m_seconds = 0;
+    std::int64_t m_samples = 0;
+    std::chrono::steady_clock::time_point m_last{};
+};
+
+} // namespace trainer

@@ -1,0 +1,17 @@
+#include "trainer/memory/peak_memory.h"
+
+#include "trainer/loop/host.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace trainer {
+
+std::int64_t peakBytes(c10::Device device)
+{
+    if (device.is_cpu())
+        return peakResidentBytes();
+    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+    return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+}
+
+} // namespace trainer
