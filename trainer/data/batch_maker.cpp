@@ -1,0 +1,108 @@
+#include "trainer/data/batch_maker.h"
+
+#include "profiler/model/activity.h"
+#include "trainer/data/random.h"
+#include "trainer/data/stage_timer.h"
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+
+namespace trainer::data {
+
+StageRecorder stagesOn(profiler::capture::HostLane* lane)
+{
+    if (!lane)
+        return {};
+    return {.lane = lane,
+            .read = lane->intern(profiler::stage::kRead),
+            .decode = lane->intern(profiler::stage::kDecode),
+            .augment = lane->intern(profiler::stage::kAugment),
+            .collate = lane->intern(profiler::stage::kCollate),
+            .pin = lane->intern(profiler::stage::kPin)};
+}
+
+BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
+    : m_dataset(std::move(dataset)), m_split(options.split), m_batchSize(std::max<std::int64_t>(options.batchSize, 1)),
+      m_samples(m_dataset->size(m_split)), m_floats(m_dataset->shape().floats()), m_shuffle(options.shuffle),
+      m_augment(options.augment), m_pinned(options.memory.pinned), m_seed(options.seed)
+{
+    // A batch larger than the data set needs no more memory than the data set.
+    const auto most = static_cast<std::size_t>(std::min(m_batchSize, std::max<std::int64_t>(m_samples, 1)));
+    m_pool = std::make_shared<BatchPool>(options.memory, most * static_cast<std::size_t>(m_floats), most);
+}
+
+std::int64_t BatchMaker::batches() const { return (m_samples + m_batchSize - 1) / m_batchSize; }
+
+void BatchMaker::setEpoch(std::int64_t epoch)
+{
+    m_epoch = epoch;
+    if (!m_shuffle)
+        return;
+    m_order.resize(static_cast<std::size_t>(m_samples));
+    std::iota(m_order.begin(), m_order.end(), std::int64_t{0});
+    Random random(orderSeed(m_seed, epoch));
+    shuffle(std::span(m_order), random);
+}
+
+std::int64_t BatchMaker::sampleAt(std::int64_t position) const
+{
+    return m_shuffle ? m_order[static_cast<std::size_t>(position)] : position;
+}
+
+profiler::Result<std::int64_t> BatchMaker::load(std::int64_t index, std::span<float> out,
+                                                const StageRecorder& stages) const
+{
+    const auto failed = [](const std::string& why) {
+        return tl::unexpected(profiler::Error{.code = profiler::Error::Code::Io, .what = why, .where = {}, .mend = {}});
+    };
+    try {
+        return m_dataset->load(m_split, index, m_augment ? sampleSeed(m_seed, m_epoch, index) : 0, out, stages);
+    } catch (const std::exception& thrown) {
+        return failed(std::string("the sample could not be loaded: ") + thrown.what());
+    } catch (...) {
+        return failed("the sample could not be loaded: unknown exception");
+    }
+}
+
+std::shared_ptr<BatchBuffer> BatchMaker::acquire(std::int64_t number, const StageRecorder& stages) const
+{
+    if (!m_pinned)
+        return m_pool->acquire();
+    // Samples are decoded straight into page-locked memory: what pinning costs is getting that memory, not a copy.
+    const StageTimer timer(stages, stages.pin, number);
+    return m_pool->acquire();
+}
+
+std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& stages,
+                                      const std::function<bool()>& goOn) const
+{
+    Batch batch;
+    batch.index = number;
+    batch.pinned = m_pinned;
+    batch.memory = acquire(number, stages);
+    batch.images = batch.memory->images;
+    batch.labels = batch.memory->labels;
+
+    const std::int64_t begin = number * m_batchSize;
+    const std::int64_t end = std::min(begin + m_batchSize, m_samples);
+    std::vector<std::int64_t> labels;
+    labels.reserve(static_cast<std::size_t>(end - begin));
+    for (std::int64_t position = begin; position < end; ++position) {
+        if (!goOn())
+            return std::nullopt;
+        const std::int64_t index = sampleAt(position);
+        // A sample that fails leaves its place to the next one.
+        float* place = batch.images + std::ssize(labels) * m_floats;
+        if (const auto label = load(index, {place, static_cast<std::size_t>(m_floats)}, stages))
+            labels.push_back(*label);
+        else
+            batch.bad.push_back({index, label.error().message()});
+    }
+    const StageTimer timer(stages, stages.collate, number);
+    std::copy(labels.begin(), labels.end(), batch.labels);
+    batch.count = std::ssize(labels);
+    return batch;
+}
+
+} // namespace trainer::data

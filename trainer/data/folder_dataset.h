@@ -1,0 +1,30 @@
+#pragma once
+
+#include "trainer/data/dataset.h"
+#include "trainer/data/image_tree.h"
+
+namespace trainer::data {
+
+/// Images of an ImageTree: read, decoded at the smallest scale that is enough, cropped (at random for training, the middle for
+/// validation), resized, mirrored, normalised with ImageNet's statistics.
+class FolderDataset final : public Dataset {
+public:
+    /// @param edge  of the images that load() gives, px
+    FolderDataset(ImageTree tree, int edge) : m_tree(std::move(tree)), m_edge(edge) {}
+
+    [[nodiscard]] SampleShape shape() const override
+    {
+        return {.channels = 3, .height = m_edge, .width = m_edge, .classes = std::ssize(m_tree.classes)};
+    }
+    [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_tree.of(split).files); }
+    [[nodiscard]] std::vector<std::string> classNames() const override { return m_tree.classes; }
+    [[nodiscard]] std::vector<std::string> notices() const override { return m_tree.notices; }
+    profiler::Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed, std::span<float> out,
+                                        const StageRecorder& stages) const override;
+
+private:
+    ImageTree m_tree;
+    int m_edge;
+};
+
+} // namespace trainer::data

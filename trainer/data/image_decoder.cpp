@@ -1,0 +1,60 @@
+#include "trainer/data/image_decoder.h"
+
+#include "trainer/data/png_codec.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace trainer::data {
+
+namespace {
+
+using profiler::Error;
+
+bool startsWith(std::span<const std::uint8_t> file, std::span<const std::uint8_t> magic)
+{
+    return file.size() >= magic.size() && std::equal(magic.begin(), magic.end(), file.begin());
+}
+
+profiler::Result<void> checkPixels(ImageSize size, std::int64_t most)
+{
+    if (size.pixels() <= most)
+        return {};
+    return tl::unexpected(Error{.code = Error::Code::Unsupported,
+                                .what = fmt::format("an image of {} × {} pixels is too large: at most {} million pixels",
+                                                    size.width, size.height, most / 1'000'000),
+                                .where = {},
+                                .mend = {}});
+}
+
+} // namespace
+
+profiler::Result<ImageSize> ImageDecoder::measure(std::span<const std::uint8_t> file)
+{
+    constexpr std::array<std::uint8_t, 3> kJpeg{0xff, 0xd8, 0xff};
+    constexpr std::array<std::uint8_t, 4> kPng{0x89, 'P', 'N', 'G'};
+    m_isJpeg = startsWith(file, kJpeg);
+    if (!m_isJpeg && !startsWith(file, kPng))
+        return tl::unexpected(Error{.code = Error::Code::Malformed,
+                                    .what = file.empty() ? "the file is empty" : "neither a JPEG nor a PNG file",
+                                    .where = {},
+                                    .mend = {}});
+    const auto size = m_isJpeg ? m_jpeg.measure(file) : measurePng(file);
+    if (!size)
+        return size;
+    m_size = *size;
+    if (auto ok = checkPixels(*size, kMostPixels); !ok)
+        return tl::unexpected(ok.error());
+    return size;
+}
+
+profiler::Result<void> ImageDecoder::decode(std::span<const std::uint8_t> file, double leastScale, RgbImage& out)
+{
+    const ImageSize size = m_isJpeg ? scaledJpegSize(m_size, leastScale) : m_size;
+    if (auto ok = checkPixels(size, kMostDecodedPixels); !ok)
+        return ok;
+    return m_isJpeg ? m_jpeg.decode(file, size, out) : decodePng(file, out);
+}
+
+} // namespace trainer::data

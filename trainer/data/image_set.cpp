@@ -1,0 +1,130 @@
+#include "trainer/data/image_set.h"
+
+#include "trainer/data/file_bytes.h"
+#include "trainer/data/folder_lock.h"
+#include "trainer/data/image_painter.h"
+#include "trainer/data/image_set_writer.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace trainer::data {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using profiler::Error;
+using profiler::Result;
+
+// Written last: a set without it may hold files that are not whole.
+constexpr const char* kMarker = ".complete";
+// Raise it whenever the pictures change: sets of other versions are other sets.
+constexpr int kVersion = 1;
+
+/// True when `path` ends as a JPEG file does: a crash of the machine can leave files that are empty or cut off.
+bool isWholeJpeg(const fs::path& path)
+{
+    std::ifstream in(path, std::ios::binary);
+    char end[2] = {};
+    return in.seekg(-2, std::ios::end) && in.read(end, 2) && static_cast<unsigned char>(end[0]) == 0xff &&
+           static_cast<unsigned char>(end[1]) == 0xd9;
+}
+
+/// Images of the set that `folder` lacks.
+std::vector<std::int64_t> missingIn(const fs::path& folder, const ImageSet& set)
+{
+    std::error_code error;
+    const bool trusted = fs::exists(folder / kMarker, error);
+    std::vector<std::int64_t> missing;
+    for (std::int64_t index = 0; index < set.samples; ++index) {
+        const fs::path path = folder / imageSetFile(set, index);
+        if (trusted ? !fs::exists(path, error) : !isWholeJpeg(path))
+            missing.push_back(index);
+    }
+    return missing;
+}
+
+bool isComplete(const fs::path& folder, const ImageSet& set)
+{
+    std::error_code error;
+    return fs::exists(folder / kMarker, error) && missingIn(folder, set).empty();
+}
+
+Result<void> makeFolders(const fs::path& folder, const ImageSet& set)
+{
+    std::error_code error;
+    for (std::int64_t index = 0; !error && index < set.classes; ++index)
+        fs::create_directories(folder / paintedClassName(index), error);
+    if (!error)
+        return {};
+    Error failed = fileError(error.value(), "the folder cannot be made", folder);
+    failed.mend = "set dataset.path to a folder that you may write to";
+    return tl::unexpected(std::move(failed));
+}
+
+Result<void> fill(const fs::path& folder, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
+{
+    if (auto ok = makeFolders(folder, set); !ok)
+        return ok;
+    if (auto ok = writeImages(folder, set, missingIn(folder, set), progress, std::move(stop)); !ok)
+        return ok;
+    const std::string text = fmt::format("{} images, {} classes, {} px\n", set.samples, set.classes, set.edge);
+    return writeFile(folder / kMarker, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+/// A set that is there is mended in place, since somebody may be reading it; a new one grows beside it.
+Result<void> makeOrMend(const fs::path& folder, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
+{
+    std::error_code error;
+    if (fs::exists(folder, error))
+        return fill(folder, set, progress, std::move(stop));
+    const fs::path growing = folder.string() + ".partial";
+    if (auto ok = fill(growing, set, progress, std::move(stop)); !ok) {
+        if (ok.error().code == Error::Code::NoSpace)
+            fs::remove_all(growing, error); // somebody needs the space
+        return ok;
+    }
+    fs::rename(growing, folder, error);
+    if (error)
+        return tl::unexpected(fileError(error.value(), "the folder cannot be renamed", growing));
+    return {};
+}
+
+} // namespace
+
+std::string ImageSet::key() const
+{
+    return fmt::format("painted-v{}-{}-images-{}-classes-{}-px", kVersion, samples, classes, edge);
+}
+
+Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
+{
+    if (set.classes > kMostPaintedClasses || set.samples < set.classes)
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    fmt::format("{} images cannot show {} classes", set.samples, set.classes),
+                                    "dataset.samples, dataset.classes",
+                                    fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses)});
+    const fs::path folder = base / set.key();
+    if (isComplete(folder, set))
+        return folder;
+    std::error_code error;
+    fs::create_directories(base, error);
+    if (error) {
+        Error failed = fileError(error.value(), "the folder cannot be made", base);
+        failed.mend = "set dataset.path to a folder that you may write to";
+        return tl::unexpected(std::move(failed));
+    }
+    const auto lock = FolderLock::take(base / ("." + set.key() + ".lock"), progress, stop);
+    if (!lock)
+        return tl::unexpected(lock.error());
+    if (isComplete(folder, set)) // by the one we waited for
+        return folder;
+    if (auto ok = makeOrMend(folder, set, progress, std::move(stop)); !ok)
+        return tl::unexpected(ok.error());
+    return folder;
+}
+
+} // namespace trainer::data

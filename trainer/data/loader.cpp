@@ -1,0 +1,214 @@
+#include "trainer/data/loader.h"
+
+#include "trainer/data/batch_maker.h"
+#include "trainer/data/ordered_ring.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace trainer::data {
+
+namespace {
+
+using profiler::ActivityKind;
+using profiler::capture::HostLane;
+
+/// What a worker hands over: a batch, or why there can be none.
+struct Made {
+    Batch batch;
+    std::exception_ptr failure;
+};
+
+/// Shows on a worker's track what it waits for.
+class WaitRecorder {
+public:
+    explicit WaitRecorder(HostLane* lane) : m_lane(lane)
+    {
+        if (!lane)
+            return;
+        m_full = lane->intern("ring full");
+        m_parked = lane->intern("parked");
+        m_noWork = lane->intern("no work");
+    }
+    void begin(RingWait wait)
+    {
+        if (m_lane)
+            m_lane->open(ActivityKind::LoaderWait, wait == RingWait::Full     ? m_full
+                                                   : wait == RingWait::Parked ? m_parked
+                                                                              : m_noWork);
+    }
+    void end()
+    {
+        if (m_lane)
+            m_lane->close();
+    }
+
+private:
+    HostLane* m_lane;
+    std::uint32_t m_full = 0, m_parked = 0, m_noWork = 0;
+};
+
+} // namespace
+
+struct Loader::State {
+    State(std::shared_ptr<const Dataset> dataset, LoaderOptions wanted)
+        : options(std::move(wanted)), maker(std::move(dataset), options),
+          ring(std::max<std::int64_t>(capacity(), 1), options.persistentWorkers)
+    {
+    }
+    ~State() { endWorkers(); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    [[nodiscard]] std::int64_t capacity() const
+    {
+        return std::int64_t{std::max(options.workers, 0)} * std::max(options.prefetchFactor, 1);
+    }
+    [[nodiscard]] bool hasWorkers() const { return options.workers > 0; }
+
+    void startWorkers();
+    void work(int worker);
+    void joinWorkers();
+    void endWorkers();
+    std::optional<Batch> makeHere();
+    std::optional<Batch> takeFromWorkers();
+
+    LoaderOptions options;
+    BatchMaker maker;
+    OrderedRing<Made> ring;
+    std::vector<std::thread> threads;
+    std::int64_t following = 0, count = 0; ///< without workers: the next batch, and how many the epoch has
+    std::atomic<bool> cancelled = false;
+};
+
+void Loader::State::startWorkers()
+{
+    HostLane* lane = options.recorder ? &options.recorder->thisThread() : nullptr;
+    const profiler::capture::OpenRange range(lane, ActivityKind::Phase,
+                                             lane ? lane->intern(profiler::phase::kWorkerStart) : 0);
+    for (int worker = 0; worker < options.workers; ++worker)
+        threads.emplace_back([this, worker] { work(worker); });
+}
+
+void Loader::State::work(int worker)
+{
+    HostLane* lane = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
+                                                                          profiler::TrackKind::LoaderWorker)
+                                      : nullptr;
+    const StageRecorder stages = stagesOn(lane);
+    WaitRecorder waits(lane);
+    const std::function<bool()> goOn = [&] { return ring.goOn(waits); };
+    std::exception_ptr failure;
+    try {
+        if (options.workerStart)
+            options.workerStart();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    while (const auto number = ring.claim(waits)) {
+        Made made{.batch = {}, .failure = failure};
+        try {
+            if (!failure) {
+                auto batch = maker.make(*number, stages, goOn);
+                if (!batch) {
+                    ring.drop();
+                    continue;
+                }
+                made.batch = std::move(*batch);
+            }
+        } catch (...) {
+            made.failure = std::current_exception();
+        }
+        ring.deliver(*number, std::move(made));
+    }
+}
+
+void Loader::State::joinWorkers()
+{
+    for (std::thread& thread : threads)
+        thread.join();
+    threads.clear();
+}
+
+void Loader::State::endWorkers()
+{
+    ring.cancel();
+    joinWorkers();
+}
+
+std::optional<Batch> Loader::State::makeHere()
+{
+    if (cancelled || following >= count)
+        return std::nullopt;
+    const StageRecorder stages = stagesOn(options.recorder ? &options.recorder->thisThread() : nullptr);
+    return maker.make(following++, stages, [this] { return !cancelled; });
+}
+
+std::optional<Batch> Loader::State::takeFromWorkers()
+{
+    auto made = ring.take();
+    if (!made) {
+        if (!options.persistentWorkers || cancelled)
+            joinWorkers();
+        return std::nullopt;
+    }
+    if (made->failure)
+        std::rethrow_exception(made->failure);
+    return std::move(made->batch);
+}
+
+Loader::Loader(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
+    : m(std::make_unique<State>(std::move(dataset), std::move(options)))
+{
+}
+
+Loader::~Loader() = default;
+
+void Loader::startEpoch(std::int64_t epoch)
+{
+    if (m->cancelled)
+        return;
+    m->ring.giveUp();
+    if (!m->options.persistentWorkers)
+        m->joinWorkers();
+    m->maker.setEpoch(epoch);
+    m->following = 0;
+    m->count = m->maker.batches();
+    if (!m->hasWorkers())
+        return;
+    m->ring.begin(m->count);
+    if (!m->threads.empty())
+        return;
+    try {
+        m->startWorkers();
+    } catch (...) {
+        cancel(); // too few threads: those that run end, and the caller learns why
+        m->joinWorkers();
+        throw;
+    }
+}
+
+std::optional<Batch> Loader::next() { return m->hasWorkers() ? m->takeFromWorkers() : m->makeHere(); }
+
+std::int64_t Loader::batchesPerEpoch() const { return m->maker.batches(); }
+
+void Loader::park()
+{
+    if (m->hasWorkers())
+        m->ring.park();
+}
+
+void Loader::unpark() { m->ring.unpark(); }
+
+void Loader::cancel()
+{
+    m->cancelled = true;
+    m->ring.cancel();
+}
+
+std::int64_t Loader::capacity() const { return m->capacity(); }
+
+} // namespace trainer::data

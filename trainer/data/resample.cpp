@@ -1,0 +1,141 @@
+#include "trainer/data/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace trainer::data {
+
+namespace {
+
+/// What each output pixel takes from the input along one axis: `count` neighbours from `first` on.
+struct Taps {
+    int count = 0;
+    std::vector<int> first;
+    std::vector<float> weights; ///< `count` each; they sum to 1
+
+    void make(double begin, double length, int inputs, int outputs);
+    [[nodiscard]] const float* of(int output) const { return weights.data() + std::ptrdiff_t{output} * count; }
+};
+
+void Taps::make(double begin, double length, int inputs, int outputs)
+{
+    const double scale = length / outputs;
+    const double radius = std::max(scale, 1.0);
+    count = std::min(static_cast<int>(std::ceil(2 * radius)) + 1, inputs);
+    first.resize(static_cast<std::size_t>(outputs));
+    weights.assign(static_cast<std::size_t>(outputs) * static_cast<std::size_t>(count), 0.0F);
+    for (int i = 0; i < outputs; ++i) {
+        const double centre = begin + (i + 0.5) * scale;
+        const int from = std::clamp(static_cast<int>(std::floor(centre - radius)), 0, inputs - count);
+        float* const weight = weights.data() + std::ptrdiff_t{i} * count;
+        double sum = 0;
+        for (int j = 0; j < count; ++j) {
+            const double w = std::max(0.0, 1 - std::abs(from + j + 0.5 - centre) / radius);
+            weight[j] = static_cast<float>(w);
+            sum += w;
+        }
+        for (int j = 0; j < count; ++j)
+            weight[j] = static_cast<float>(weight[j] / sum);
+        first[static_cast<std::size_t>(i)] = from;
+    }
+}
+
+/// Four floats in one register: a pixel and one value to ignore.
+using Pixel = float __attribute__((vector_size(16)));
+
+Pixel loadPixel(const float* at)
+{
+    Pixel pixel;
+    std::memcpy(&pixel, at, sizeof pixel);
+    return pixel;
+}
+
+/// Memory that a thread keeps from image to image.
+struct Workspace {
+    Taps horizontal, vertical;
+    std::vector<float> row; ///< one output row, not yet scaled horizontally
+};
+
+/// Weighs the input rows of one output row together: `values` numbers from column `offset` on. Contiguous, so the compiler
+/// makes vector code of it.
+void mixRows(const RgbImage& image, const Taps& taps, int output, std::size_t offset, std::size_t values, float* row)
+{
+    const float* weights = taps.of(output);
+    const int first = taps.first[static_cast<std::size_t>(output)];
+    const std::uint8_t* in = image.row(first) + offset;
+    for (std::size_t i = 0; i < values; ++i)
+        row[i] = weights[0] * static_cast<float>(in[i]);
+    for (int j = 1; j < taps.count; ++j) {
+        const float weight = weights[j];
+        if (weight == 0)
+            continue;
+        in = image.row(first + j) + offset;
+        for (std::size_t i = 0; i < values; ++i)
+            row[i] += weight * static_cast<float>(in[i]);
+    }
+}
+
+} // namespace
+
+void resample(const RgbImage& image, const CropBox& box, int edge, const Normalisation& normalisation,
+              std::span<float> out)
+{
+    thread_local Workspace space;
+    const ImageSize size = image.size();
+    space.horizontal.make(box.x, box.width, size.width, edge);
+    space.vertical.make(box.y, box.height, size.height, edge);
+    const int firstColumn = space.horizontal.first.front();
+    const int endColumn = space.horizontal.first.back() + space.horizontal.count;
+    const std::size_t values = static_cast<std::size_t>(endColumn - firstColumn) * RgbImage::kChannels;
+    space.row.resize(values + 1); // the last pixel is loaded with one value too many
+
+    Pixel scale{}, bias{};
+    for (int c = 0; c < 3; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        scale[c] = 1 / (255 * normalisation.deviation[at]);
+        bias[c] = -normalisation.mean[at] / normalisation.deviation[at];
+    }
+    const std::ptrdiff_t plane = std::ptrdiff_t{edge} * edge;
+    for (int y = 0; y < edge; ++y) {
+        mixRows(image, space.vertical, y, static_cast<std::size_t>(firstColumn) * RgbImage::kChannels, values,
+                space.row.data());
+        float* to = out.data() + std::ptrdiff_t{y} * edge + (box.flip ? edge - 1 : 0);
+        const std::ptrdiff_t step = box.flip ? -1 : 1;
+        for (int x = 0; x < edge; ++x, to += step) {
+            const float* weights = space.horizontal.of(x);
+            const float* from = space.row.data() +
+                                std::ptrdiff_t{space.horizontal.first[static_cast<std::size_t>(x)] - firstColumn} * 3;
+            Pixel sum = weights[0] * loadPixel(from);
+            for (int j = 1; j < space.horizontal.count; ++j)
+                sum += weights[j] * loadPixel(from + std::ptrdiff_t{j} * 3);
+            sum = sum * scale + bias;
+            to[0] = sum[0];
+            to[plane] = sum[1];
+            to[2 * plane] = sum[2];
+        }
+    }
+}
+
+void shiftAndNormalise(std::span<const std::uint8_t> pixels, ImageSize size, int dx, int dy, float mean, float deviation,
+                       std::uint8_t background, std::span<float> out)
+{
+    const float scale = 1 / (255 * deviation), bias = -mean / deviation;
+    if (dx == 0 && dy == 0) {
+        for (std::size_t i = 0; i < pixels.size(); ++i)
+            out[i] = static_cast<float>(pixels[i]) * scale + bias;
+        return;
+    }
+    const int from = std::clamp(dx, 0, size.width), to = std::clamp(size.width + dx, 0, size.width);
+    std::fill(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(pixels.size()),
+              static_cast<float>(background) * scale + bias);
+    for (int y = std::max(dy, 0); y < std::min(size.height + dy, size.height); ++y) {
+        const std::uint8_t* in = pixels.data() + std::ptrdiff_t{y - dy} * size.width - dx;
+        float* row = out.data() + std::ptrdiff_t{y} * size.width;
+        for (int x = from; x < to; ++x)
+            row[x] = static_cast<float>(in[x]) * scale + bias;
+    }
+}
+
+} // namespace trainer::data

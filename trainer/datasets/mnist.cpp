@@ -1,0 +1,151 @@
+#include "trainer/data/dataset_kind.h"
+#include "trainer/data/idx_file.h"
+#include "trainer/data/random.h"
+#include "trainer/data/resample.h"
+#include "trainer/data/stage_timer.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace trainer::datasets {
+
+namespace {
+
+namespace fs = std::filesystem;
+using data::Split;
+using profiler::Error;
+using profiler::Result;
+
+constexpr std::int64_t kClasses = 10;
+// Mean and standard deviation of MNIST's training images.
+constexpr float kMean = 0.1307F, kDeviation = 0.3081F;
+constexpr std::int64_t kMostShift = 2; // px
+constexpr std::int64_t kMostEdge = 1024;
+
+struct Samples {
+    std::vector<std::uint8_t> pixels, labels;
+    data::ImageSize size; ///< of each image
+    [[nodiscard]] std::int64_t count() const { return std::ssize(labels); }
+};
+
+/// Digits in memory, one channel.
+class Mnist final : public data::Dataset {
+public:
+    Mnist(Samples train, Samples validation) : m_train(std::move(train)), m_validation(std::move(validation)) {}
+
+    [[nodiscard]] data::SampleShape shape() const override
+    {
+        return {.channels = 1, .height = m_train.size.height, .width = m_train.size.width, .classes = kClasses};
+    }
+    [[nodiscard]] std::int64_t size(Split split) const override { return of(split).count(); }
+    [[nodiscard]] std::vector<std::string> classNames() const override
+    {
+        return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    }
+    [[nodiscard]] std::vector<std::string> notices() const override { return {}; }
+    Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed, std::span<float> out,
+                              const data::StageRecorder& stages) const override
+    {
+        // The file was read at the start; what is left of a sample's work is the shift and the conversion.
+        const data::StageTimer timer(stages, stages.augment, index);
+        int dx = 0, dy = 0;
+        if (augmentSeed != 0) {
+            data::Random random(augmentSeed);
+            dx = static_cast<int>(random.below(2 * kMostShift + 1) - kMostShift);
+            dy = static_cast<int>(random.below(2 * kMostShift + 1) - kMostShift);
+        }
+        const Samples& samples = of(split);
+        const auto pixels = static_cast<std::size_t>(samples.size.pixels());
+        data::shiftAndNormalise({samples.pixels.data() + static_cast<std::size_t>(index) * pixels, pixels}, samples.size,
+                                dx, dy, kMean, kDeviation, 0, out);
+        return samples.labels[static_cast<std::size_t>(index)];
+    }
+
+private:
+    [[nodiscard]] const Samples& of(Split split) const { return split == Split::Train ? m_train : m_validation; }
+
+    Samples m_train, m_validation;
+};
+
+/// "train-images-idx3-ubyte", "train-images.idx3-ubyte", each plain or with ".gz": all are in circulation.
+Result<fs::path> findFile(const fs::path& folder, const std::string& part, int dimensions)
+{
+    const std::string dashed = fmt::format("{}-idx{}-ubyte", part, dimensions);
+    const std::string dotted = fmt::format("{}.idx{}-ubyte", part, dimensions);
+    for (const std::string& name : {dashed, dotted, dashed + ".gz", dotted + ".gz"}) {
+        std::error_code error;
+        if (fs::exists(folder / name, error))
+            return folder / name;
+        if (error)
+            return tl::unexpected(Error{Error::Code::Permission, "the folder cannot be read: " + error.message(),
+                                        folder.string(), "give your user permission to read it"});
+    }
+    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("the file {} (or {}.gz) is missing", dashed, dashed),
+                                folder.string(), "set dataset.path to the folder that holds MNIST's four files"});
+}
+
+Result<data::IdxArray> readPart(const fs::path& folder, const std::string& part, int dimensions)
+{
+    const auto path = findFile(folder, part, dimensions);
+    if (!path)
+        return tl::unexpected(path.error());
+    return data::readIdx(*path, static_cast<std::size_t>(dimensions));
+}
+
+Result<Samples> readSamples(const fs::path& folder, const std::string& which)
+{
+    auto images = readPart(folder, which + "-images", 3);
+    if (!images)
+        return tl::unexpected(images.error());
+    auto labels = readPart(folder, which + "-labels", 1);
+    if (!labels)
+        return tl::unexpected(labels.error());
+    const auto broken = [&](std::string what) {
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), (folder / which).string() + "-*",
+                                    "take all four files from the same place"});
+    };
+    const std::int64_t count = images->dimensions[0], height = images->dimensions[1], width = images->dimensions[2];
+    if (count != labels->dimensions[0])
+        return broken(fmt::format("there are {} images but {} labels", count, labels->dimensions[0]));
+    if (count == 0 || height < 1 || width < 1 || height > kMostEdge || width > kMostEdge)
+        return broken(fmt::format("{} images of {} × {} pixels cannot be used", count, width, height));
+    if (const auto most = *std::max_element(labels->values.begin(), labels->values.end()); most >= kClasses)
+        return broken(fmt::format("a label is {}, MNIST has 0 to 9", most));
+    return Samples{.pixels = std::move(images->values),
+                   .labels = std::move(labels->values),
+                   .size = {static_cast<int>(width), static_cast<int>(height)}};
+}
+
+Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config, const data::OpenProgress& progress,
+                                                  std::stop_token stop)
+{
+    const std::string& folder = config[config::key::datasetPath];
+    if (folder.empty())
+        return tl::unexpected(Error{Error::Code::Invalid, "no folder with MNIST's files is chosen", "dataset.path",
+                                    "set it to the folder that holds train-images-idx3-ubyte and the other three"});
+    std::array<Samples, 2> parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (stop.stop_requested())
+            return tl::unexpected(Error{Error::Code::Cancelled, "cancelled", folder, ""});
+        if (progress)
+            progress("reading MNIST", static_cast<std::int64_t>(i), std::ssize(parts));
+        auto samples = readSamples(folder, i == 0 ? "train" : "t10k");
+        if (!samples)
+            return tl::unexpected(samples.error());
+        parts[i] = std::move(*samples);
+    }
+    if (parts[0].size != parts[1].size)
+        return tl::unexpected(Error{Error::Code::Malformed, "training and validation images differ in size", folder,
+                                    "take all four files from the same place"});
+    return std::make_shared<const Mnist>(std::move(parts[0]), std::move(parts[1]));
+}
+
+} // namespace
+
+data::DatasetKind mnist()
+{
+    return {"MNIST", "The four IDX files of MNIST, or of a set made like it, plain or as .gz, in one folder.", open};
+}
+
+} // namespace trainer::datasets
