@@ -32,7 +32,10 @@ public:
     }
 
 private:
-    [[nodiscard]] bool runs(int depth, const RawSlice& slice) const { return m_ends[static_cast<std::size_t>(depth)] > slice.begin; }
+    [[nodiscard]] bool runs(int depth, const RawSlice& slice) const
+    {
+        return m_ends[static_cast<std::size_t>(depth)] > slice.begin;
+    }
 
     std::array<std::int64_t, 256> m_ends;
     int m_depths = 0;
@@ -55,7 +58,8 @@ void inferDepths(std::span<RawSlice> slices, std::span<const RawSlice> context)
     for (std::size_t i = 0; i < slices.size();) {
         // Slices of equal interval: those of known depth contain the others.
         std::size_t last = i;
-        while (last < slices.size() && slices[last].begin == slices[i].begin && slices[last].duration == slices[i].duration)
+        while (last < slices.size() && slices[last].begin == slices[i].begin &&
+               slices[last].duration == slices[i].duration)
             ++last;
         while (next < context.size() && !comesBefore(slices[i], context[next]))
             running.add(context[next++]);

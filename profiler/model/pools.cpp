@@ -10,7 +10,10 @@ constexpr std::uint32_t kInline = 1U << 31;
 
 } // namespace
 
-StringPool::StringPool() { intern({}); }
+StringPool::StringPool()
+{
+    intern({});
+}
 
 StringId StringPool::intern(std::string_view text)
 {
@@ -32,7 +35,10 @@ StringId StringPool::intern(std::string_view text)
     return id;
 }
 
-ArgsPool::ArgsPool() { m_args.push_back({}); }
+ArgsPool::ArgsPool()
+{
+    m_args.push_back({});
+}
 
 std::uint32_t ArgsPool::intern(const SliceArgs& args)
 {
@@ -64,7 +70,8 @@ std::size_t ArgsPool::Hash::operator()(const SliceArgs& args) const noexcept
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15; // 2^64 / golden ratio
     std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * kMix;
     hash = (hash ^ hash >> 32 ^ static_cast<std::uint64_t>(args.value)) * kMix;
-    hash ^= static_cast<std::uint64_t>(args.copy) | static_cast<std::uint64_t>(args.src) << 8 | static_cast<std::uint64_t>(args.dst) << 16;
+    hash ^= static_cast<std::uint64_t>(args.copy) | static_cast<std::uint64_t>(args.src) << 8 |
+            static_cast<std::uint64_t>(args.dst) << 16;
     hash *= kMix;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }

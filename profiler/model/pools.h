@@ -27,6 +27,7 @@ public:
     StringPool();
     StringId intern(std::string_view text);
     [[nodiscard]] std::size_t size() const { return m_strings.size(); }
+    [[nodiscard]] std::string_view text(StringId id) const { return m_strings[id.value].text; }
     [[nodiscard]] StringLog::View view() const { return m_strings.view(); }
     /// Bytes of characters held.
     [[nodiscard]] std::size_t textBytes() const { return m_textBytes; }
@@ -38,7 +39,8 @@ private:
     std::size_t m_arenaSize = 0, m_arenaUsed = 0, m_textBytes = 0;
 };
 
-/// Interns arguments. An id is an index into the log, or, with kInline set, a small `value` with nothing else beside it.
+/// Interns arguments. An id is an index into the log, or, with kInline set, a small `value` with nothing else beside
+/// it.
 class ArgsPool {
 public:
     ArgsPool();

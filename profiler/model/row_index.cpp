@@ -139,7 +139,8 @@ std::span<const Row> RowIndex::rows(int depth) const
     return std::span{m_rows}.subspan(m_depthFirstRow[index], m_depthFirstRow[index + 1] - m_depthFirstRow[index]);
 }
 
-std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time, std::uint32_t from) const
+std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
+                                  std::uint32_t from) const
 {
     const auto before = [&](std::uint32_t entry) { return columns.begin[position(row, entry)] < time; };
     std::uint32_t step = 1;
@@ -160,7 +161,8 @@ std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, s
     return low;
 }
 
-RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end, std::uint32_t from) const
+RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end,
+                              std::uint32_t from) const
 {
     RowSpan span;
     span.begin = firstFrom(columns, row, begin, from);
@@ -181,7 +183,8 @@ std::int64_t RowIndex::sumBefore(const SliceColumns& columns, const Row& row, st
     return sum;
 }
 
-std::int64_t RowIndex::covered(const SliceColumns& columns, const Row& row, RowSpan entries, std::int64_t begin, std::int64_t end) const
+std::int64_t RowIndex::covered(const SliceColumns& columns, const Row& row, RowSpan entries, std::int64_t begin,
+                               std::int64_t end) const
 {
     if (entries.count() == 0)
         return 0;
@@ -224,8 +227,8 @@ std::uint32_t RowIndex::longest(const SliceColumns& columns, const Row& row, Row
 std::size_t RowIndex::bytes() const
 {
     return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) +
-        m_positions.capacity() * sizeof(std::uint32_t) + m_sums.capacity() * sizeof(std::int64_t) +
-        m_longest.capacity() * sizeof(std::uint32_t);
+           m_positions.capacity() * sizeof(std::uint32_t) + m_sums.capacity() * sizeof(std::int64_t) +
+           m_longest.capacity() * sizeof(std::uint32_t);
 }
 
 } // namespace profiler

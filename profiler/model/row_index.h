@@ -9,8 +9,8 @@
 
 namespace profiler {
 
-/// Slices of one depth and one kind that do not overlap: both begins and ends rise, so that every question about a span of
-/// time is a binary search. Slices of a depth that do overlap lie in several rows.
+/// Slices of one depth and one kind that do not overlap: both begins and ends rise, so that every question about a span
+/// of time is a binary search. Slices of a depth that do overlap lie in several rows.
 struct Row {
     std::uint8_t depth = 0;
     ActivityKind kind = ActivityKind::Other;
@@ -25,8 +25,8 @@ struct RowSpan {
     [[nodiscard]] std::uint32_t count() const { return end - begin; }
 };
 
-/// The level-of-detail index of a block: its slices by row, running sums of their durations, and for each row a pyramid of the
-/// longest slice of 16, 32, 64… entries. About 5 bytes a slice.
+/// The level-of-detail index of a block: its slices by row, running sums of their durations, and for each row a pyramid
+/// of the longest slice of 16, 32, 64… entries. About 5 bytes a slice.
 class RowIndex {
 public:
     explicit RowIndex(const SliceColumns& columns);
@@ -37,10 +37,14 @@ public:
     /// Deepest nesting + 1.
     [[nodiscard]] int depthCount() const { return static_cast<int>(m_depthFirstRow.size()) - 1; }
     /// Position in the columns of an entry of a row.
-    [[nodiscard]] std::uint32_t position(const Row& row, std::uint32_t entry) const { return m_positions[row.first + entry]; }
+    [[nodiscard]] std::uint32_t position(const Row& row, std::uint32_t entry) const
+    {
+        return m_positions[row.first + entry];
+    }
 
     /// The first entry at or after `from` that begins at `time` or later. O(log of the distance).
-    [[nodiscard]] std::uint32_t firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time, std::uint32_t from = 0) const;
+    [[nodiscard]] std::uint32_t firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
+                                          std::uint32_t from = 0) const;
     /// Entries that overlap [begin, end); `from` as in firstFrom. An empty slice lies where it begins.
     [[nodiscard]] RowSpan overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end,
                                       std::uint32_t from = 0) const;
@@ -62,8 +66,8 @@ private:
     std::vector<Row> m_rows;
     std::vector<std::uint32_t> m_depthFirstRow; ///< depth → its first row; one more at the end
     std::vector<std::uint32_t> m_positions;
-    std::vector<std::int64_t> m_sums;        ///< by group of a row: ns of the row's entries before it
-    std::vector<std::uint32_t> m_longest;    ///< by level, group: position of the longest
+    std::vector<std::int64_t> m_sums;     ///< by group of a row: ns of the row's entries before it
+    std::vector<std::uint32_t> m_longest; ///< by level, group: position of the longest
 };
 
 } // namespace profiler

@@ -13,10 +13,16 @@ class SharedLogView {
 public:
     using Chunk = std::array<T, ChunkSize>;
     SharedLogView() = default;
-    SharedLogView(std::vector<std::shared_ptr<const Chunk>> chunks, std::size_t size) : m_chunks(std::move(chunks)), m_size(size) {}
+    SharedLogView(std::vector<std::shared_ptr<const Chunk>> chunks, std::size_t size)
+        : m_chunks(std::move(chunks)), m_size(size)
+    {
+    }
 
     [[nodiscard]] std::size_t size() const { return m_size; }
-    [[nodiscard]] const T& operator[](std::size_t index) const { return (*m_chunks[index / ChunkSize])[index % ChunkSize]; }
+    [[nodiscard]] const T& operator[](std::size_t index) const
+    {
+        return (*m_chunks[index / ChunkSize])[index % ChunkSize];
+    }
     [[nodiscard]] std::size_t bytes() const { return m_chunks.size() * (sizeof(Chunk) + sizeof(m_chunks[0])); }
 
 private:
@@ -24,8 +30,8 @@ private:
     std::size_t m_size = 0;
 };
 
-/// An append-only list whose entries never move, so that snapshots share them with their writer: a view reads only entries
-/// that were written before it was taken. One writer.
+/// An append-only list whose entries never move, so that snapshots share them with their writer: a view reads only
+/// entries that were written before it was taken. One writer.
 template <class T, std::size_t ChunkSize>
 class SharedLog {
 public:
@@ -39,7 +45,10 @@ public:
         ++m_size;
     }
     [[nodiscard]] std::size_t size() const { return m_size; }
-    [[nodiscard]] const T& operator[](std::size_t index) const { return (*m_chunks[index / ChunkSize])[index % ChunkSize]; }
+    [[nodiscard]] const T& operator[](std::size_t index) const
+    {
+        return (*m_chunks[index / ChunkSize])[index % ChunkSize];
+    }
     [[nodiscard]] View view() const { return {{m_chunks.begin(), m_chunks.end()}, m_size}; }
 
 private:

@@ -10,7 +10,7 @@ namespace profiler {
 /// A slice on its way into a block: 40 bytes.
 struct RawSlice {
     std::int64_t begin = 0, duration = 0; ///< ns; within ±kTimeLimit, not negative
-    std::int64_t link = 0;                ///< CpuOp: autograd sequence number, −1: none; else the correlation id, 0: none
+    std::int64_t link = 0; ///< CpuOp: autograd sequence number, −1: none; else the correlation id, 0: none
     std::uint32_t name = 0;
     std::uint32_t args = 0;    ///< see ArgsPool
     std::uint32_t ordinal = 0; ///< of its SliceId

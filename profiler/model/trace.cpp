@@ -35,16 +35,46 @@ void sortByBegin(std::vector<Place>& places)
 Trace::Trace() : m(std::make_unique<Data>()) {}
 Trace::~Trace() = default;
 
-std::span<const Track> Trace::tracks() const { return m->tracks; }
-const Track& Trace::track(TrackId id) const { return m->tracks.at(id.value); }
-std::span<const Device> Trace::devices() const { return m->devices; }
-TimeRange Trace::range() const { return m->range; }
-std::size_t Trace::sliceCount() const { return m->count; }
-std::size_t Trace::sliceCount(TrackId track) const { return m->of(track).count; }
-int Trace::depthCount(TrackId track) const { return m->of(track).depthCount; }
-const std::map<std::string, std::string, std::less<>>& Trace::metadata() const { return m->metadata; }
-const CaptureStats& Trace::captureStats() const { return m->stats; }
-std::string_view Trace::format() const { return m->format; }
+std::span<const Track> Trace::tracks() const
+{
+    return m->tracks;
+}
+const Track& Trace::track(TrackId id) const
+{
+    return m->tracks.at(id.value);
+}
+std::span<const Device> Trace::devices() const
+{
+    return m->devices;
+}
+TimeRange Trace::range() const
+{
+    return m->range;
+}
+std::size_t Trace::sliceCount() const
+{
+    return m->count;
+}
+std::size_t Trace::sliceCount(TrackId track) const
+{
+    return m->of(track).count;
+}
+int Trace::depthCount(TrackId track) const
+{
+    return m->of(track).depthCount;
+}
+const std::map<std::string, std::string, std::less<>>& Trace::metadata() const
+{
+    return m->metadata;
+}
+const CaptureStats& Trace::captureStats() const
+{
+    return m->stats;
+}
+std::string_view Trace::format() const
+{
+    return m->format;
+}
 
 std::string_view Trace::string(StringId id) const
 {

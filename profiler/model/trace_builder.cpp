@@ -34,8 +34,8 @@ RawSlice rawSlice(const Slice& slice, ArgsPool& args)
 
 struct TraceBuilder::State {
     std::vector<Track> tracks;
-    std::vector<TrackStore> stores;     ///< by track
-    std::vector<CounterLog> samples;    ///< by track
+    std::vector<TrackStore> stores;  ///< by track
+    std::vector<CounterLog> samples; ///< by track
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
@@ -55,7 +55,15 @@ struct TraceBuilder::State {
 TraceBuilder::TraceBuilder() : m(std::make_unique<State>()) {}
 TraceBuilder::~TraceBuilder() = default;
 
-StringId TraceBuilder::intern(std::string_view text) { return m->strings.intern(text); }
+StringId TraceBuilder::intern(std::string_view text)
+{
+    return m->strings.intern(text);
+}
+
+std::string_view TraceBuilder::string(StringId id) const
+{
+    return m->strings.text(id);
+}
 
 TrackId TraceBuilder::addTrack(Track track)
 {
@@ -66,11 +74,31 @@ TrackId TraceBuilder::addTrack(Track track)
     return m->tracks.back().id;
 }
 
-void TraceBuilder::renameTrack(TrackId id, std::string name) { m->tracks.at(id.value).name = std::move(name); }
-void TraceBuilder::addDevice(Device device) { m->devices.push_back(std::move(device)); }
-void TraceBuilder::setMetadata(std::string key, std::string value) { m->metadata.insert_or_assign(std::move(key), std::move(value)); }
-void TraceBuilder::setFormat(std::string format) { m->format = std::move(format); }
-CaptureStats& TraceBuilder::captureStats() { return m->stats; }
+void TraceBuilder::renameTrack(TrackId id, std::string name)
+{
+    m->tracks.at(id.value).name = std::move(name);
+}
+void TraceBuilder::updateTrack(TrackId id, Track track)
+{
+    track.id = id;
+    m->tracks.at(id.value) = std::move(track);
+}
+void TraceBuilder::addDevice(Device device)
+{
+    m->devices.push_back(std::move(device));
+}
+void TraceBuilder::setMetadata(std::string key, std::string value)
+{
+    m->metadata.insert_or_assign(std::move(key), std::move(value));
+}
+void TraceBuilder::setFormat(std::string format)
+{
+    m->format = std::move(format);
+}
+CaptureStats& TraceBuilder::captureStats()
+{
+    return m->stats;
+}
 
 void TraceBuilder::add(TrackId track, const Slice& slice)
 {

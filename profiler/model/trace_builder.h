@@ -17,16 +17,20 @@ public:
 
     /// Returns the pool's id of `text`; equal texts give equal ids.
     StringId intern(std::string_view text);
+    /// The text of an id that intern() gave; valid as long as the builder and its traces.
+    [[nodiscard]] std::string_view string(StringId id) const;
     /// `track.id` is set here.
     TrackId addTrack(Track track);
     void renameTrack(TrackId id, std::string name);
+    /// What is known of a track changed: everything but its id is replaced.
+    void updateTrack(TrackId id, Track track);
     void addDevice(Device device);
     void setMetadata(std::string key, std::string value);
     void setFormat(std::string format);
     CaptureStats& captureStats();
 
-    /// A whole slice; `slice.id` is ignored. With `kUnknownDepth` the nesting is found from the intervals when the track is
-    /// sealed. A slice that a begin() announced (same track, begin and name) completes it.
+    /// A whole slice; `slice.id` is ignored. With `kUnknownDepth` the nesting is found from the intervals when the
+    /// track is sealed. A slice that a begin() announced (same track, begin and name) completes it.
     void add(TrackId track, const Slice& slice);
     /// A slice that began and has not ended: shows as open until add() completes it.
     void begin(TrackId track, const Slice& slice);

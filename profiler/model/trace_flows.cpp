@@ -22,8 +22,8 @@ std::vector<Linked> linked(const std::vector<TrackSlices>& tracks, LinkRole role
     return found;
 }
 
-/// The op that a backward node belongs to: of the ops that share its sequence number and begin before it (aten::linear and the
-/// aten::addmm within it do) the one that begins last, as Kineto has it.
+/// The op that a backward node belongs to: of the ops that share its sequence number and begin before it (aten::linear
+/// and the aten::addmm within it do) the one that begins last, as Kineto has it.
 const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwardBegin)
 {
     const Linked* best = nullptr;

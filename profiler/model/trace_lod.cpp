@@ -18,7 +18,7 @@ struct Tally {
     double covered = 0;       ///< ns, of all kinds so far
     double bestOfKind = -1;   ///< ns, of the kind with most so far
     std::int64_t longest = -1;
-    bool touched = false;     ///< by the kind at hand
+    bool touched = false; ///< by the kind at hand
 };
 
 /// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
@@ -113,7 +113,8 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
         for (const Row& row : block->rows.rows(depth))
             placed.push_back({block.get(), &row});
     }
-    std::stable_sort(placed.begin(), placed.end(), [](const PlacedRow& a, const PlacedRow& b) { return a.row->kind < b.row->kind; });
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const PlacedRow& a, const PlacedRow& b) { return a.row->kind < b.row->kind; });
     const Spans spans{window, buckets.size()};
     std::vector<Tally> tallies(buckets.size());
     for (std::size_t i = 0; i < placed.size(); ++i) {

@@ -82,7 +82,8 @@ void TrackBlock::indexOrdinals()
     m_byOrdinal.resize(size());
     for (std::uint32_t i = 0; i < size(); ++i)
         m_byOrdinal[i] = i;
-    std::sort(m_byOrdinal.begin(), m_byOrdinal.end(), [&](std::uint32_t a, std::uint32_t b) { return ordinal[a] < ordinal[b]; });
+    std::sort(m_byOrdinal.begin(), m_byOrdinal.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return ordinal[a] < ordinal[b]; });
     m_smallestOrdinal = ordinal[m_byOrdinal.front()];
     m_largestOrdinal = ordinal[m_byOrdinal.back()];
 }
@@ -98,7 +99,8 @@ void TrackBlock::indexLinks()
     for (std::size_t role = 0; role < found.size(); ++role) {
         if (found[role].empty())
             continue;
-        std::stable_sort(found[role].begin(), found[role].end(), [&](std::uint32_t a, std::uint32_t b) { return link[a] < link[b]; });
+        std::stable_sort(found[role].begin(), found[role].end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return link[a] < link[b]; });
         LinkIndex& index = m_links[role];
         index.positions = found[role]; // a copy holds no more than it needs
         index.smallest = link[index.positions.front()];

@@ -26,8 +26,9 @@ struct LinkIndex {
     std::int64_t smallest = 0, largest = -1; ///< link; largest < smallest: none
 };
 
-/// Sealed columns of one track. Immutable, shared by snapshots, about 56 bytes a slice. SliceIds keep their arrival ordinals
-/// although a block is sorted by begin: a column holds each slice's ordinal, and a permutation finds the slice of an ordinal.
+/// Sealed columns of one track. Immutable, shared by snapshots, about 56 bytes a slice. SliceIds keep their arrival
+/// ordinals although a block is sorted by begin: a column holds each slice's ordinal, and a permutation finds the slice
+/// of an ordinal.
 struct TrackBlock {
     /// @param sorted  in the order of beginsBefore; not empty
     static std::shared_ptr<const TrackBlock> make(std::span<const RawSlice> sorted);
@@ -39,7 +40,8 @@ struct TrackBlock {
     [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t ordinal) const;
     /// Positions with that link and role, in any order.
     [[nodiscard]] std::span<const std::uint32_t> linked(LinkRole role, std::int64_t link) const;
-    /// Calls `visit(position)` for every slice that overlaps [from, to), in begin order; false from `visit` stops and is returned.
+    /// Calls `visit(position)` for every slice that overlaps [from, to), in begin order; false from `visit` stops and
+    /// is returned.
     template <class Visit>
     bool forEach(std::int64_t from, std::int64_t to, Visit&& visit) const;
     [[nodiscard]] bool holds(ActivityKind kind) const { return (kinds >> static_cast<int>(kind) & 1) != 0; }

@@ -81,7 +81,9 @@ std::vector<RawSlice> TrackStore::sealedOverlapping(std::int64_t from, std::int6
 
 void TrackStore::pullInferred(std::int64_t from, std::int64_t to)
 {
-    const auto touched = [&](const auto& block) { return block->inferred && block->firstBegin <= to && block->lastEnd >= from; };
+    const auto touched = [&](const auto& block) {
+        return block->inferred && block->firstBegin <= to && block->lastEnd >= from;
+    };
     for (const auto& block : m_blocks) {
         if (touched(block))
             appendBlock(m_pending, *block);
@@ -128,7 +130,8 @@ void TrackStore::append(std::span<const RawSlice> sorted)
     }
     std::vector<RawSlice> merged{sorted.begin(), sorted.end()};
     // A block as large as twice what follows it is left alone: each slice is copied O(log n) times.
-    while (!m_blocks.empty() && m_blocks.back()->size() <= 2 * merged.size() && m_blocks.back()->size() + merged.size() <= kMergedSlices) {
+    while (!m_blocks.empty() && m_blocks.back()->size() <= 2 * merged.size() &&
+           m_blocks.back()->size() + merged.size() <= kMergedSlices) {
         const auto middle = static_cast<std::ptrdiff_t>(merged.size());
         appendBlock(merged, *m_blocks.back());
         std::inplace_merge(merged.begin(), merged.begin() + middle, merged.end(), beginsBefore);

@@ -13,8 +13,8 @@ namespace profiler {
 
 using BlockList = std::vector<std::shared_ptr<const TrackBlock>>;
 
-/// The slices of one track while it grows: what came since the last snapshot, what is open, and sealed blocks. Blocks are
-/// merged with their like (as log-structured merge trees do), so that there are few: about log2 of the slices below
+/// The slices of one track while it grows: what came since the last snapshot, what is open, and sealed blocks. Blocks
+/// are merged with their like (as log-structured merge trees do), so that there are few: about log2 of the slices below
 /// kMergedSlices, which no merge exceeds.
 class TrackStore {
 public:

@@ -64,11 +64,15 @@ const std::string& TextLine::word(std::size_t index) const
     return m_words[index + 1];
 }
 
-bool TextLine::has(std::string_view flag) const { return std::find(m_words.begin() + 1, m_words.end(), flag) != m_words.end(); }
+bool TextLine::has(std::string_view flag) const
+{
+    return std::find(m_words.begin() + 1, m_words.end(), flag) != m_words.end();
+}
 
 const std::string* TextLine::option(std::string_view key) const
 {
-    const auto found = std::find_if(m_options.begin(), m_options.end(), [&](const Option& option) { return option.key == key; });
+    const auto found =
+        std::find_if(m_options.begin(), m_options.end(), [&](const Option& option) { return option.key == key; });
     return found == m_options.end() ? nullptr : &found->value;
 }
 

@@ -7,7 +7,8 @@
 
 namespace test_support {
 
-/// One line of a text, cut into words and key=value options. Every reader of it aborts, naming the line, when something is wrong.
+/// One line of a text, cut into words and key=value options. Every reader of it aborts, naming the line, when something
+/// is wrong.
 class TextLine {
 public:
     TextLine(std::string_view text, int number);
@@ -29,7 +30,8 @@ public:
     [[nodiscard]] std::int64_t toTime(std::string_view text) const;
     [[noreturn]] void fail(std::string_view what) const;
 
-    /// Aborts unless there are `count` words after the verb, and unless every option and every later word is one of `known`.
+    /// Aborts unless there are `count` words after the verb, and unless every option and every later word is one of
+    /// `known`.
     void expect(std::size_t count, std::initializer_list<std::string_view> known) const;
 
 private:

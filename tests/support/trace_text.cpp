@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <iterator>
 
-
 namespace test_support {
 
 /// The verb that a kind has in a text.
@@ -32,7 +31,8 @@ std::string quoted(std::string_view text)
 std::string micros(std::int64_t ns)
 {
     constexpr std::int64_t kPerMicrosecond = 1000;
-    std::string text = fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / kPerMicrosecond), std::abs(ns % kPerMicrosecond));
+    std::string text =
+        fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / kPerMicrosecond), std::abs(ns % kPerMicrosecond));
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.')
         text.pop_back();
@@ -112,7 +112,8 @@ std::string sliceLine(const Trace& trace, const Slice& slice)
         usual = "Memcpy " + first;
     }
     const std::string duration = slice.is(slice_flag::kOpen) ? "open" : micros(slice.duration.count());
-    std::string text = fmt::format("{:{}}{} {} {} {}", "", 2 * (slice.depth + 1), kindVerb(slice.kind), first, micros(toNs(slice.begin)), duration);
+    std::string text = fmt::format("{:{}}{} {} {} {}", "", 2 * (slice.depth + 1), kindVerb(slice.kind), first,
+                                   micros(toNs(slice.begin)), duration);
     appendArgs(text, slice);
     if (usual != name)
         text += " name=" + quoted(name);
@@ -130,7 +131,8 @@ std::string head(const Trace& trace)
         text += fmt::format("device {} {} {}\n", device.id.value, quoted(device.name), quoted(device.uuid));
     const CaptureStats& stats = trace.captureStats();
     if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)
-        text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched, stats.cut ? " cut" : "", stats.live ? " live" : "");
+        text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched,
+                            stats.cut ? " cut" : "", stats.live ? " live" : "");
     for (const std::string& note : stats.notes)
         text += fmt::format("lost note={}\n", quoted(note));
     return text;

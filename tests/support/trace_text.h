@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-/// Traces from text. One line says one thing; `#` starts a comment; a name with blanks stands in quotes ("data wait", with
+/// Traces from text. One line says one thing; `#` starts a comment; a name with blanks stands in quotes ("data wait",
+/// with
 /// \" \\ \n inside). Indentation means nothing. Times are µs, or carry a unit: 5ns 5us 5ms 5s; 0.5 is 500 ns.
 ///
 /// A track line makes a track (or goes back to it, when it was named before) and the slices below it lie on it:
@@ -34,8 +35,8 @@
 /// Samples of the counter above:     sample TIME VALUE
 /// The trace itself:                 meta KEY REST OF LINE      device INDEX NAME [UUID]      format NAME
 ///                                   lost [dropped=N] [unmatched=N] [cut] [live] [note=TEXT]
-/// Repetition, not nested; the i-th time moves all times by i × PERIOD, adds i to step indexes and value=, and i × 1000 to
-/// corr= and seq=:
+/// Repetition, not nested; the i-th time moves all times by i × PERIOD, adds i to step indexes and value=, and i × 1000
+/// to corr= and seq=:
 ///
 ///     repeat 20 every 100
 ///       main

@@ -20,14 +20,22 @@ struct KindVerb {
     ActivityKind kind;
 };
 constexpr KindVerb kKindVerbs[] = {
-    {"other", ActivityKind::Other},         {"step", ActivityKind::Step},
-    {"phase", ActivityKind::Phase},         {"stage", ActivityKind::LoaderStage},
-    {"wait", ActivityKind::LoaderWait},     {"op", ActivityKind::CpuOp},
-    {"call", ActivityKind::CudaRuntime},    {"driver", ActivityKind::CudaDriver},
-    {"annotation", ActivityKind::UserAnnotation}, {"kernel", ActivityKind::Kernel},
-    {"copy", ActivityKind::GpuMemcpy},      {"memset", ActivityKind::GpuMemset},
-    {"gpu_annotation", ActivityKind::GpuUserAnnotation}, {"sync", ActivityKind::Sync},
-    {"overhead", ActivityKind::Overhead},   {"nvtx", ActivityKind::Nvtx},
+    {"other", ActivityKind::Other},
+    {"step", ActivityKind::Step},
+    {"phase", ActivityKind::Phase},
+    {"stage", ActivityKind::LoaderStage},
+    {"wait", ActivityKind::LoaderWait},
+    {"op", ActivityKind::CpuOp},
+    {"call", ActivityKind::CudaRuntime},
+    {"driver", ActivityKind::CudaDriver},
+    {"annotation", ActivityKind::UserAnnotation},
+    {"kernel", ActivityKind::Kernel},
+    {"copy", ActivityKind::GpuMemcpy},
+    {"memset", ActivityKind::GpuMemset},
+    {"gpu_annotation", ActivityKind::GpuUserAnnotation},
+    {"sync", ActivityKind::Sync},
+    {"overhead", ActivityKind::Overhead},
+    {"nvtx", ActivityKind::Nvtx},
 };
 static_assert(std::size(kKindVerbs) == kActivityKinds);
 
@@ -256,10 +264,12 @@ void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const
     slice.args.dst = memoryKind(line, "dst");
     slice.depth = static_cast<std::uint8_t>(line.number("depth", TraceBuilder::kUnknownDepth));
     if (line.option("corr"))
-        slice.correlation = CorrelationId{static_cast<std::uint64_t>(line.number("corr", 0) + turn.index * Turn::kLinkStride)};
+        slice.correlation =
+            CorrelationId{static_cast<std::uint64_t>(line.number("corr", 0) + turn.index * Turn::kLinkStride)};
     if (line.option("seq"))
         slice.sequence = line.number("seq", 0) + turn.index * Turn::kLinkStride;
-    slice.flags = static_cast<std::uint8_t>((line.has("async") ? slice_flag::kAsync : 0) | (line.has("backward") ? slice_flag::kBackward : 0));
+    slice.flags = static_cast<std::uint8_t>((line.has("async") ? slice_flag::kAsync : 0) |
+                                            (line.has("backward") ? slice_flag::kBackward : 0));
     if (line.word(2) == "open") {
         builder.begin(*current, slice);
         return;
@@ -272,7 +282,10 @@ void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const
 
 TextFeeder::TextFeeder(TraceBuilder& builder) : m(std::make_unique<State>(builder)) {}
 TextFeeder::~TextFeeder() = default;
-void TextFeeder::feed(std::string_view text) { m->feed(text); }
+void TextFeeder::feed(std::string_view text)
+{
+    m->feed(text);
+}
 
 std::shared_ptr<const Trace> traceFromText(std::string_view text)
 {

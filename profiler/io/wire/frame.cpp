@@ -63,7 +63,10 @@ void appendFrame(Payload& file, FrameType type, std::uint32_t sequence, std::spa
     file.insert(file.end(), payload.begin(), payload.end());
 }
 
-void appendClock(Payload& payload, const ClockTriple& clock) { appendRaw(payload, &clock, 1); }
+void appendClock(Payload& payload, const ClockTriple& clock)
+{
+    appendRaw(payload, &clock, 1);
+}
 
 void appendString(Payload& payload, std::uint32_t id, std::string_view text)
 {
@@ -73,7 +76,10 @@ void appendString(Payload& payload, std::uint32_t id, std::string_view text)
     payload.resize((payload.size() + kStringAlignment - 1) / kStringAlignment * kStringAlignment);
 }
 
-void appendTrack(Payload& payload, const TrackEntry& track) { appendRaw(payload, &track, 1); }
+void appendTrack(Payload& payload, const TrackEntry& track)
+{
+    appendRaw(payload, &track, 1);
+}
 
 void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecord> records)
 {
@@ -82,7 +88,10 @@ void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecor
     appendRaw(payload, records.data(), records.size());
 }
 
-void appendDevice(Payload& payload, const DeviceEntry& device) { appendRaw(payload, &device, 1); }
+void appendDevice(Payload& payload, const DeviceEntry& device)
+{
+    appendRaw(payload, &device, 1);
+}
 
 void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t valueString)
 {
@@ -90,6 +99,9 @@ void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t val
     appendRaw(payload, pair, std::size(pair));
 }
 
-void appendLoss(Payload& payload, const LossEntry& loss) { appendRaw(payload, &loss, 1); }
+void appendLoss(Payload& payload, const LossEntry& loss)
+{
+    appendRaw(payload, &loss, 1);
+}
 
 } // namespace profiler::wire

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// The bytes of frames, as the writer makes them and the reader checks them. Little-endian hosts only, as the format is.
+/// The bytes of frames, as the writer makes them and the reader checks them. Little-endian hosts only, as the format
+/// is.
 namespace profiler::wire {
 
 /// Bytes of a payload in the making; clear() keeps its memory for the next frame.

@@ -21,14 +21,16 @@ public:
     Result<bool> poll();
     /// True once the End frame was read.
     [[nodiscard]] bool ended() const;
-    /// A snapshot of what was read so far; cheap, shares blocks with earlier ones. Its captureStats().live is true until
-    /// ended() or cut().
+    /// A snapshot of what was read so far; cheap, shares blocks with earlier ones. Its captureStats().live is true
+    /// until ended() or cut().
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
-    /// The writer is gone without an End frame: takes in what the ring file beside it still holds, marks the trace as cut and
-    /// says in a note what is missing.
+    /// The writer is gone without an End frame: takes in what the ring file beside it still holds, marks the trace as
+    /// cut and says in a note what is missing.
     void closeAsCut();
 
 private:
+    friend Result<std::shared_ptr<const Trace>>
+    readTrace(const std::filesystem::path& path, const std::function<void(double)>& progress, std::stop_token stop);
     TailingReader();
     struct State;
     std::unique_ptr<State> m;

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "profiler/io/wire/records.h"
+#include "profiler/io/wire/ring_file.h"
+#include "profiler/model/trace_builder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace profiler::wire {
+
+/// Feeds the payloads of frames into a TraceBuilder. Takes any bytes: what a payload refers to and nobody defined (its
+/// frame was damaged) gets a name that says so.
+class FrameDecoder {
+public:
+    explicit FrameDecoder(TraceBuilder& builder);
+
+    /// @return what is wrong with the payload, empty when nothing is; what came before the fault is taken
+    std::string take(FrameType type, std::span<const std::byte> payload);
+    /// What a killed run left in its ring file and `take` has not seen.
+    /// @return how many events there were
+    std::size_t takeLeftovers(const RingLeftovers& leftovers);
+
+    [[nodiscard]] const LossEntry& loss() const { return m_loss; }
+    /// Host events that lay in frames which are missing: the gaps in the running indexes of the threads.
+    [[nodiscard]] std::uint64_t missingEvents() const { return m_missing; }
+    /// Records that say what cannot be: an end before its begin, an unknown kind, a device record without its second
+    /// half.
+    [[nodiscard]] std::uint64_t oddRecords() const { return m_odd; }
+
+private:
+    /// A track of the file.
+    struct KnownTrack {
+        TrackId id;
+        std::uint64_t taken = 0; ///< largest firstIndex + count so far
+    };
+    using Bytes = std::span<const std::byte>;
+
+    std::string takeStrings(Bytes payload);
+    std::string takeTracks(Bytes payload);
+    std::string takeDevice(Bytes payload);
+    std::string takeMetadata(Bytes payload);
+    std::string takeClock(Bytes payload);
+    std::string takeLoss(Bytes payload);
+    std::string takeEvents(Bytes payload);
+
+    void defineString(std::uint32_t id, std::string_view text);
+    void defineTrack(const TrackEntry& entry);
+    /// @return how many of the records were new
+    std::size_t takeBatch(const EventBatch& batch, std::span<const EventRecord> records);
+    void takeRecord(TrackId track, const EventRecord& record, const ExtraRecord* extra);
+    void takeSample(const EventRecord& record);
+    /// The builder's id of a string of the file.
+    StringId string(std::uint32_t id);
+    /// Empty when there are too many tracks to be true.
+    KnownTrack* track(std::uint32_t number, TrackKind kindIfUnknown);
+    std::string text(std::uint32_t id) { return std::string{m_builder.string(string(id))}; }
+
+    TraceBuilder& m_builder;
+    std::vector<std::optional<StringId>> m_strings;           ///< by id, where that is small
+    std::unordered_map<std::uint32_t, StringId> m_farStrings; ///< the others
+    std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
+    LossEntry m_loss{};
+    std::uint64_t m_missing = 0, m_odd = 0;
+};
+
+} // namespace profiler::wire

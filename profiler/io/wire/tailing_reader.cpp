@@ -1,0 +1,255 @@
+#include "profiler/io/wire/tailing_reader.h"
+
+#include "profiler/io/wire/frame_decoder.h"
+#include "profiler/io/wire/frame_scanner.h"
+#include "profiler/io/wire/ring_file.h"
+#include "profiler/model/trace_builder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fmt/core.h>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace profiler::wire {
+namespace {
+
+constexpr std::size_t kMaxNotes = 20;
+constexpr std::uint32_t kMaxHeaderBytes = 4096;
+constexpr std::uint64_t kBytesBetweenProgress = 4U << 20;
+
+Error notOurs(std::string what, const std::filesystem::path& path)
+{
+    return {Error::Code::Malformed, std::move(what), path.string(), "choose a .sstrace file that Stepscope recorded"};
+}
+
+Result<FileHeader> readHeader(const InputFile& file)
+{
+    FileHeader header{};
+    const auto read = file.read(0, std::as_writable_bytes(std::span{&header, 1}));
+    if (!read)
+        return tl::unexpected(read.error());
+    if (std::memcmp(header.magic, kFileMagic, std::min(*read, sizeof kFileMagic)) != 0)
+        return tl::unexpected(notOurs("this is not a Stepscope trace", file.path()));
+    if (*read < sizeof header)
+        return tl::unexpected(
+            notOurs(*read == 0 ? "the trace file is empty" : "the trace file ends within its header", file.path()));
+    if (header.version > kVersion)
+        return tl::unexpected(Error{Error::Code::Unsupported,
+                                    fmt::format("the trace has version {} of the format; this program reads up to {}",
+                                                header.version, kVersion),
+                                    file.path().string(), "open it with a newer Stepscope"});
+    if (header.version == 0 || header.headerBytes < sizeof header || header.headerBytes > kMaxHeaderBytes)
+        return tl::unexpected(notOurs("the header of the trace file is damaged", file.path()));
+    return header;
+}
+
+bool processLives(std::int64_t pid)
+{
+    return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
+} // namespace
+
+struct TailingReader::State {
+    State(InputFile file, const FileHeader& read)
+        : header(read), path(file.path()), scanner(std::move(file), read.headerBytes), decoder(builder)
+    {
+        builder.setFormat("stepscope");
+    }
+
+    Result<bool> advance(std::uint64_t bytes, bool last);
+    void takeFrame(const Scanned& frame);
+    void takeLeftovers();
+    void note(std::string text);
+    CaptureStats stats() const;
+    bool writerLives() const;
+
+    FileHeader header;
+    std::filesystem::path path;
+    FrameScanner scanner;
+    TraceBuilder builder;
+    FrameDecoder decoder;
+    std::uint32_t nextSequence = 0;
+    bool afterDamage = false; ///< the gap in the sequence that follows is explained already
+    bool ended = false, cut = false;
+    std::vector<std::string> notes;
+    std::size_t moreNotes = 0;
+    std::shared_ptr<const Trace> latest; ///< empty when something came since
+};
+
+/// Takes frames until about `bytes` were read. Returns false when there is nothing to take.
+Result<bool> TailingReader::State::advance(std::uint64_t bytes, bool last)
+{
+    const std::uint64_t until = scanner.offset() + std::min(bytes, scanner.size() - scanner.offset());
+    bool any = false;
+    while (!ended && scanner.offset() < until) {
+        const auto scanned = scanner.next(last);
+        if (!scanned)
+            return tl::unexpected(scanned.error());
+        if (scanned->what == Scanned::What::Nothing)
+            break;
+        any = true;
+        latest.reset();
+        if (scanned->what == Scanned::What::Frame) {
+            takeFrame(*scanned);
+        } else {
+            const bool tail = scanned->offset + scanned->bytes == scanner.size();
+            note(tail ? fmt::format("the last {} bytes, from byte {}, are no whole frame", scanned->bytes,
+                                    scanned->offset)
+                      : fmt::format("{} bytes at byte {} are damaged and were left out", scanned->bytes,
+                                    scanned->offset));
+            afterDamage = true;
+        }
+    }
+    return any;
+}
+
+void TailingReader::State::takeFrame(const Scanned& frame)
+{
+    const std::uint32_t sequence = frame.header.sequence;
+    if (sequence < nextSequence) {
+        note(fmt::format("the frame at byte {} comes a second time and was left out", frame.offset));
+        return;
+    }
+    if (sequence > nextSequence && !afterDamage)
+        note(fmt::format("{} frames are missing before byte {}", sequence - nextSequence, frame.offset));
+    afterDamage = false;
+    nextSequence = sequence + 1;
+    if (const std::string fault = decoder.take(frame.header.type, frame.payload); !fault.empty())
+        note(fmt::format("the frame at byte {} was not taken wholly: {}", frame.offset, fault));
+    ended = frame.header.type == FrameType::End;
+}
+
+void TailingReader::State::takeLeftovers()
+{
+    const auto leftovers = recoverRing(path, header.runId);
+    if (!leftovers) {
+        note("the last moments of the run are missing: " + leftovers.error().message());
+        return;
+    }
+    const std::size_t events = decoder.takeLeftovers(*leftovers);
+    note(fmt::format("{} events of its last moments were recovered from {}; device work that the driver had not handed "
+                     "over is missing",
+                     events, ringPath(path).filename().string()));
+    if (leftovers->damaged > 0)
+        note(fmt::format("{} lists of the ring file could not be read to their end", leftovers->damaged));
+}
+
+void TailingReader::State::note(std::string text)
+{
+    if (notes.size() < kMaxNotes)
+        notes.push_back(std::move(text));
+    else
+        ++moreNotes;
+}
+
+CaptureStats TailingReader::State::stats() const
+{
+    CaptureStats stats;
+    stats.dropped = decoder.loss().dropped + decoder.missingEvents();
+    stats.unmatched = decoder.loss().unmatched + decoder.oddRecords();
+    stats.cut = cut;
+    stats.live = !ended && !cut;
+    stats.notes = notes;
+    if (moreNotes > 0)
+        stats.notes.push_back(fmt::format("and {} more of these", moreNotes));
+    if (decoder.missingEvents() > 0)
+        stats.notes.push_back(
+            fmt::format("{} events of host threads are missing from the file", decoder.missingEvents()));
+    if (decoder.oddRecords() > 0)
+        stats.notes.push_back(fmt::format("{} records say what cannot be", decoder.oddRecords()));
+    return stats;
+}
+
+bool TailingReader::State::writerLives() const
+{
+    std::error_code none;
+    return std::filesystem::exists(ringPath(path), none) && processLives(header.pid);
+}
+
+TailingReader::TailingReader() = default;
+TailingReader::~TailingReader() = default;
+
+Result<std::unique_ptr<TailingReader>> TailingReader::open(const std::filesystem::path& path)
+{
+    auto file = InputFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    const auto header = readHeader(*file);
+    if (!header)
+        return tl::unexpected(header.error());
+    std::unique_ptr<TailingReader> reader{new TailingReader};
+    reader->m = std::make_unique<State>(std::move(*file), *header);
+    return reader;
+}
+
+Result<bool> TailingReader::poll()
+{
+    if (m->ended || m->cut)
+        return false;
+    if (const auto fresh = m->scanner.refresh(); !fresh)
+        return tl::unexpected(fresh.error());
+    return m->advance(m->scanner.size(), false);
+}
+
+bool TailingReader::ended() const
+{
+    return m->ended;
+}
+
+std::shared_ptr<const Trace> TailingReader::snapshot()
+{
+    if (m->latest)
+        return m->latest;
+    m->builder.captureStats() = m->stats();
+    m->latest = m->ended || m->cut ? m->builder.finish() : m->builder.snapshot();
+    return m->latest;
+}
+
+void TailingReader::closeAsCut()
+{
+    if (m->ended || m->cut)
+        return;
+    m->latest.reset();
+    m->note("the run was cut off: its trace has no end");
+    auto taken = m->scanner.refresh().and_then([this] { return m->advance(m->scanner.size(), true); });
+    if (!taken)
+        m->note("the rest of the file was not read: " + taken.error().message());
+    m->cut = !m->ended; // the end may have come since the last poll
+    if (m->cut)
+        m->takeLeftovers();
+}
+
+Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
+                                               const std::function<void(double)>& progress, std::stop_token stop)
+{
+    auto reader = TailingReader::open(path);
+    if (!reader)
+        return tl::unexpected(reader.error());
+    auto& state = *(*reader)->m;
+    if (const auto fresh = state.scanner.refresh(); !fresh)
+        return tl::unexpected(fresh.error());
+    const auto size = static_cast<double>(std::max<std::uint64_t>(state.scanner.size(), 1));
+    for (bool more = true; more;) {
+        if (stop.stop_requested())
+            return tl::unexpected(Error{Error::Code::Cancelled, "reading the trace was cancelled", path.string(), {}});
+        const auto taken = state.advance(kBytesBetweenProgress, false);
+        if (!taken)
+            return tl::unexpected(taken.error());
+        more = *taken;
+        if (progress)
+            progress(std::min(static_cast<double>(state.scanner.offset()) / size, 1.0));
+    }
+    if (!state.ended && !state.writerLives())
+        (*reader)->closeAsCut();
+    auto trace = (*reader)->snapshot();
+    if (progress)
+        progress(1);
+    return trace;
+}
+
+} // namespace profiler::wire
