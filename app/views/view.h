@@ -16,7 +16,13 @@ struct ViewContext {
     Selection* selection = nullptr;
 };
 
-enum class ViewArea { Left, Center, Bottom, Right };
+enum class ViewArea {
+    Left,
+    Center,
+    Bottom,
+    Right,
+    Start, ///< shown in place of the centre while there is no trace
+};
 
 /// A dock or page. A folder app/views/<stem>/ with <stem>.cpp defines `View <stem>()`.
 struct View {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/look/theme.h"
+
+#include <QObject>
+#include <QVariant>
+
+class QDBusVariant;
+
+namespace app {
+
+/// Which of the two themes the application wears. Theme::System follows the desktop while the app runs.
+class Appearance : public QObject {
+    Q_OBJECT
+public:
+    /// Sets the application's style and palette. The desktop's choice is the remembered one until followDesktop().
+    explicit Appearance(QObject* parent = nullptr);
+
+    [[nodiscard]] Theme theme() const { return m_theme; }
+    void setTheme(Theme theme); ///< is remembered
+    /// Asks the desktop, and listens to it from now on. Not done by the constructor, so that the window paints first.
+    void followDesktop();
+
+signals:
+    void changed();
+
+private slots:
+    void desktopChanged(const QString& group, const QString& key, const QDBusVariant& value);
+
+private:
+    void take(const QVariant& colorScheme);
+    void apply();
+
+    Theme m_theme = Theme::System;
+    bool m_desktopIsDark = false;
+};
+
+} // namespace app

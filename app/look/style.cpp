@@ -1,0 +1,238 @@
+#include "app/look/style.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+
+#include <QDockWidget>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyleOption>
+#include <QTabBar>
+
+namespace app {
+
+namespace {
+
+constexpr qreal kRadius = 4;
+
+void drawButton(const QStyleOption* option, QPainter* painter, const QWidget* widget)
+{
+    const QPalette& palette = option->palette;
+    const bool enabled = option->state.testFlag(QStyle::State_Enabled);
+    const bool primary = enabled && widget && widget->property("primary").toBool();
+    const bool down = option->state & (QStyle::State_Sunken | QStyle::State_On);
+    const bool hover = enabled && option->state.testFlag(QStyle::State_MouseOver);
+    const QColor accent = palette.color(QPalette::Highlight);
+    QColor fill = primary ? accent : palette.color(QPalette::Button);
+    const QColor tint = primary ? QColor(Qt::black) : palette.color(QPalette::ButtonText);
+    if (!enabled)
+        fill = palette.color(QPalette::Window);
+    else if (down || hover)
+        fill = blend(fill, tint, down ? 0.14 : 0.06);
+    QColor border = primary ? fill : palette.color(QPalette::Mid);
+    if (option->state.testFlag(QStyle::State_HasFocus) && option->state.testFlag(QStyle::State_KeyboardFocusChange))
+        border = primary ? palette.color(QPalette::WindowText) : accent;
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(border);
+    painter->setBrush(fill);
+    painter->drawRoundedRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    painter->restore();
+}
+
+void drawToolButton(const QStyleOption* option, QPainter* painter)
+{
+    const bool down = option->state & (QStyle::State_Sunken | QStyle::State_On);
+    const bool hover = option->state.testFlag(QStyle::State_MouseOver) && option->state.testFlag(QStyle::State_Enabled);
+    const bool focus = option->state.testFlag(QStyle::State_HasFocus) && option->state.testFlag(QStyle::State_KeyboardFocusChange);
+    if (!down && !hover && !focus)
+        return;
+    QColor fill = option->palette.color(QPalette::WindowText);
+    fill.setAlphaF(down ? 0.16F : hover ? 0.08F : 0.0F);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(focus ? QPen(option->palette.color(QPalette::Highlight)) : QPen(Qt::NoPen));
+    painter->setBrush(fill);
+    painter->drawRoundedRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    painter->restore();
+}
+
+void drawLineEdit(const QStyleOption* option, QPainter* painter, const QWidget* widget)
+{
+    const bool refused = widget && widget->property("refused").toBool();
+    QColor border = option->palette.color(QPalette::Mid);
+    if (refused)
+        border = shades(option->palette).bad;
+    else if (option->state.testFlag(QStyle::State_HasFocus))
+        border = option->palette.color(QPalette::Highlight);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(border);
+    painter->setBrush(option->palette.color(QPalette::Base));
+    painter->drawRoundedRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    painter->restore();
+}
+
+void drawTab(const QStyleOption* option, QPainter* painter)
+{
+    const bool selected = option->state.testFlag(QStyle::State_Selected);
+    const bool hover = option->state.testFlag(QStyle::State_MouseOver);
+    const QRect& rect = option->rect;
+    if (hover && !selected) {
+        QColor fill = option->palette.color(QPalette::WindowText);
+        fill.setAlphaF(0.06F);
+        painter->fillRect(rect, fill);
+    }
+    if (selected)
+        painter->fillRect(QRect(rect.left() + 4, rect.bottom() - 1, rect.width() - 8, 2), option->palette.color(QPalette::Highlight));
+}
+
+void drawDockTitle(const QStyleOptionDockWidget& option, QPainter* painter, const QRect& text)
+{
+    painter->save();
+    QFont font = painter->font();
+    font.setWeight(QFont::DemiBold);
+    painter->setFont(font);
+    painter->setPen(option.palette.color(QPalette::WindowText));
+    const QString title = QFontMetrics(font).elidedText(option.title, Qt::ElideRight, text.width());
+    painter->drawText(text.adjusted(4, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextHideMnemonic, title);
+    painter->restore();
+}
+
+} // namespace
+
+Style::Style() : QProxyStyle("fusion") {}
+
+void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const
+{
+    switch (element) {
+    case PE_PanelButtonCommand:
+        drawButton(option, painter, widget);
+        return;
+    case PE_PanelButtonTool:
+        drawToolButton(option, painter);
+        return;
+    case PE_PanelLineEdit:
+        if (const auto* frame = qstyleoption_cast<const QStyleOptionFrame*>(option); frame && frame->lineWidth > 0) {
+            drawLineEdit(option, painter, widget);
+            return;
+        }
+        break;
+    case PE_FrameFocusRect:
+        if (qobject_cast<const QPushButton*>(widget))
+            return; // the border shows it
+        break;
+    case PE_FrameStatusBarItem:
+    case PE_PanelMenuBar:
+    case PE_FrameTabBarBase:
+        return;
+    case PE_Frame:
+        painter->save();
+        painter->setPen(option->palette.color(QPalette::Mid));
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        painter->restore();
+        return;
+    case PE_IndicatorDockWidgetResizeHandle:
+    case PE_IndicatorToolBarSeparator:
+        if (element == PE_IndicatorToolBarSeparator) {
+            const QPoint centre = option->rect.center();
+            painter->fillRect(QRect(centre.x(), option->rect.top() + 6, 1, option->rect.height() - 12), option->palette.color(QPalette::Mid));
+        }
+        return;
+    default:
+        break;
+    }
+    QProxyStyle::drawPrimitive(element, option, painter, widget);
+}
+
+void Style::drawControl(ControlElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const
+{
+    switch (element) {
+    case CE_TabBarTabShape:
+        drawTab(option, painter);
+        return;
+    case CE_ToolBar: {
+        const QRect& rect = option->rect;
+        painter->fillRect(rect, option->palette.color(QPalette::Window));
+        painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), option->palette.color(QPalette::Mid));
+        return;
+    }
+    case CE_MenuBarEmptyArea:
+        painter->fillRect(option->rect, option->palette.color(QPalette::Window));
+        return;
+    case CE_DockWidgetTitle:
+        if (const auto* dock = qstyleoption_cast<const QStyleOptionDockWidget*>(option)) {
+            drawDockTitle(*dock, painter, subElementRect(SE_DockWidgetTitleBarText, option, widget));
+            return;
+        }
+        break;
+    case CE_PushButtonLabel:
+        if (widget && widget->property("primary").toBool() && option->state.testFlag(State_Enabled))
+            if (const auto* button = qstyleoption_cast<const QStyleOptionButton*>(option)) {
+                QStyleOptionButton filled = *button;
+                filled.palette.setColor(QPalette::ButtonText, option->palette.color(QPalette::HighlightedText));
+                QProxyStyle::drawControl(element, &filled, painter, widget);
+                return;
+            }
+        break;
+    case CE_Splitter:
+        return;
+    default:
+        break;
+    }
+    QProxyStyle::drawControl(element, option, painter, widget);
+}
+
+int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const
+{
+    switch (metric) {
+    case PM_DockWidgetSeparatorExtent:
+    case PM_SplitterWidth:
+        return 5;
+    case PM_DockWidgetTitleMargin:
+        return 5;
+    case PM_DockWidgetFrameWidth:
+        return 0;
+    case PM_ToolBarItemSpacing:
+        return 3;
+    case PM_ToolBarItemMargin:
+        return 4;
+    case PM_TabBarTabShiftVertical:
+    case PM_TabBarTabOverlap:
+    case PM_ButtonShiftHorizontal:
+    case PM_ButtonShiftVertical:
+        return 0;
+    case PM_TabBarTabHSpace:
+        return 24;
+    case PM_TabBarTabVSpace:
+        return 12;
+    case PM_SmallIconSize:
+        return 16;
+    default:
+        return QProxyStyle::pixelMetric(metric, option, widget);
+    }
+}
+
+int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* result) const
+{
+    if (hint == SH_UnderlineShortcut)
+        return 0;
+    if (hint == SH_TabBar_Alignment)
+        return Qt::AlignLeft;
+    return QProxyStyle::styleHint(hint, option, widget, result);
+}
+
+QIcon Style::standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const
+{
+    switch (which) {
+    case SP_TitleBarCloseButton:
+    case SP_DockWidgetCloseButton:
+        return icon("close", QPalette::PlaceholderText);
+    case SP_TitleBarNormalButton:
+        return icon("undock", QPalette::PlaceholderText);
+    default:
+        return QProxyStyle::standardIcon(which, option, widget);
+    }
+}
+
+} // namespace app

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QProxyStyle>
+
+namespace app {
+
+/// Fusion with flat panels: hairlines instead of bevels, underlined tabs, plain dock titles. A style instead of an
+/// application stylesheet, which would cost 16 ms of the first paint.
+///
+/// A QPushButton whose property "primary" is true is filled with the accent colour.
+class Style : public QProxyStyle {
+    Q_OBJECT
+public:
+    Style();
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override;
+    void drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override;
+    [[nodiscard]] int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
+    [[nodiscard]] int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                                QStyleHintReturn* result) const override;
+    [[nodiscard]] QIcon standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const override;
+};
+
+} // namespace app

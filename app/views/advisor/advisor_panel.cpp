@@ -1,0 +1,164 @@
+#include "app/views/advisor/advisor_panel.h"
+
+#include "app/look/theme.h"
+#include "app/views/advisor/finding_card.h"
+#include "app/views/advisor/folded_list.h"
+#include "app/views/advisor/journal_list.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+std::vector<advisor::RuleAdvice> inState(const std::vector<advisor::RuleAdvice>& all, advisor::State state)
+{
+    std::vector<advisor::RuleAdvice> found;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+                 [&](const advisor::RuleAdvice& advice) { return advice.advice.state == state; });
+    return found;
+}
+
+} // namespace
+
+AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrollArea(parent), m_context(context)
+{
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setMinimumWidth(300);
+    auto* body = new QWidget(this);
+    m_empty = new QLabel(body);
+    m_empty->setObjectName("advisorEmpty");
+    m_empty->setWordWrap(true);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_trouble = new QLabel(body);
+    m_trouble->setWordWrap(true);
+    m_trouble->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_trouble->hide();
+    m_notFound = new FoldedList("notFound", body);
+    m_cannotTell = new FoldedList("cannotTell", body);
+    m_journal = new JournalList(context.session, body);
+    m_cardLayout = new QVBoxLayout;
+    m_cardLayout->setSpacing(8);
+    auto* layout = new QVBoxLayout(body);
+    layout->setContentsMargins(8, 6, 8, 8);
+    layout->setSpacing(8);
+    layout->addWidget(m_trouble);
+    layout->addWidget(m_empty);
+    layout->addLayout(m_cardLayout);
+    layout->addWidget(m_journal);
+    layout->addWidget(m_cannotTell);
+    layout->addWidget(m_notFound);
+    layout->addStretch(1);
+    setWidget(body);
+    connectSession();
+    showAdvice();
+}
+
+void AdvisorPanel::connectSession()
+{
+    Session* session = m_context.session;
+    connect(session, &Session::analysedChanged, this, &AdvisorPanel::showAdvice);
+    connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::experimentFinished, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::experimentStarted, this, [this] {
+        m_trouble->hide();
+        refreshCards();
+    });
+    connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
+        QPalette palette = m_trouble->palette();
+        palette.setColor(QPalette::WindowText, shades(palette).bad);
+        m_trouble->setPalette(palette);
+        m_trouble->setText(tr("The change was not measured. %1").arg(message));
+        m_trouble->setVisible(!message.isEmpty()); // empty: the user stopped it
+        refreshCards();
+    });
+    connect(session, &Session::runStateChanged, this, [this](RunState state) {
+        if (state == RunState::Idle && m_afterRun) {
+            m_context.session->startExperiment(*m_afterRun);
+            m_afterRun.reset();
+        }
+        showEmptyState();
+        refreshCards();
+    });
+}
+
+void AdvisorPanel::showAdvice()
+{
+    const auto analysed = m_context.session->analysed();
+    const auto all = analysed ? analysed->advice : std::vector<advisor::RuleAdvice>();
+    const auto firing = inState(all, advisor::State::Fires);
+    dropOtherCards(firing);
+    int rank = 0;
+    for (const advisor::RuleAdvice& advice : firing)
+        placeCard(advice, ++rank);
+    m_notFound->show(tr("Not found"), inState(all, advisor::State::Silent));
+    m_cannotTell->show(tr("Cannot tell"), inState(all, advisor::State::CannotTell));
+    showEmptyState();
+}
+
+void AdvisorPanel::placeCard(const advisor::RuleAdvice& advice, int rank)
+{
+    FindingCard*& card = m_cards[advice.id];
+    if (!card) {
+        card = new FindingCard(m_context, advice, widget());
+        connect(card, &FindingCard::stopRunAndMeasure, this, &AdvisorPanel::stopRunAndMeasure);
+    }
+    if (m_cardLayout->indexOf(card) != rank - 1) {
+        m_cardLayout->removeWidget(card);
+        m_cardLayout->insertWidget(rank - 1, card);
+    }
+    card->setAdvice(advice, rank);
+    card->show();
+}
+
+void AdvisorPanel::dropOtherCards(const std::vector<advisor::RuleAdvice>& firing)
+{
+    std::erase_if(m_cards, [&](const auto& entry) {
+        const bool stays = std::any_of(firing.begin(), firing.end(), [&](const auto& advice) { return advice.id == entry.first; });
+        if (!stays) {
+            m_cardLayout->removeWidget(entry.second);
+            entry.second->hide();
+            entry.second->deleteLater();
+        }
+        return !stays;
+    });
+}
+
+void AdvisorPanel::showEmptyState()
+{
+    const Session& session = *m_context.session;
+    const auto analysed = session.analysed();
+    if (!m_cards.empty()) {
+        m_empty->hide();
+        return;
+    }
+    if (session.runState() == RunState::Starting)
+        m_empty->setText(tr("The training is getting ready. What the advisor finds appears here while it runs."));
+    else if (!analysed)
+        m_empty->setText(tr("Start a training or open a trace. What slows it down appears here, with what mending it should "
+                            "save. Each change can be measured before you keep it."));
+    else if (analysed->facts.steps.empty())
+        m_empty->setText(tr("There is no training step in this trace yet."));
+    else
+        m_empty->setText(tr("Nothing to mend was found. Below are the rules that looked, and what each of them saw."));
+    m_empty->show();
+}
+
+void AdvisorPanel::refreshCards()
+{
+    for (const auto& [id, card] : m_cards)
+        card->refresh();
+}
+
+void AdvisorPanel::stopRunAndMeasure(const advisor::RuleAdvice& advice)
+{
+    m_afterRun = advice;
+    m_context.session->stop();
+}
+
+} // namespace app

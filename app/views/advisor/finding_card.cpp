@@ -1,0 +1,251 @@
+#include "app/views/advisor/finding_card.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/session/selection.h"
+#include "app/views/advisor/finding_text.h"
+#include "app/views/advisor/measurement_box.h"
+#include "app/views/advisor/tip_box.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QToolButton>
+
+namespace app {
+
+namespace {
+
+constexpr int kBadge = 20;
+constexpr int kMargin = 12;
+
+QLabel* makeWords(const QString& name, QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(name);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    return label;
+}
+
+void setBold(QLabel* label)
+{
+    QFont font = label->font();
+    font.setWeight(QFont::DemiBold);
+    label->setFont(font);
+}
+
+/// Room around the evidence, so that one sees where it stands.
+profiler::TimeRange withSurroundings(profiler::TimeRange range)
+{
+    const auto room = range.duration() * 3 / 4;
+    return {range.begin - room, range.end + room};
+}
+
+} // namespace
+
+FindingCard::FindingCard(const ViewContext& context, advisor::RuleAdvice advice, QWidget* parent)
+    : QFrame(parent), m_context(context), m_advice(std::move(advice))
+{
+    setObjectName("card:" + ruleId());
+    build();
+    connectMeasurement();
+}
+
+void FindingCard::build()
+{
+    m_title = makeWords("title", this);
+    m_title->setMinimumHeight(kBadge);
+    m_title->setIndent(0);
+    setBold(m_title);
+    m_reason = makeWords("reason", this);
+    m_saving = makeWords("saving", this);
+    setBold(m_saving);
+    m_note = makeWords("note", this);
+    m_note->setForegroundRole(QPalette::PlaceholderText);
+    m_stopAndApply = new QPushButton(tr("Stop it and measure"), this);
+    m_stopAndApply->setObjectName("stopAndApply");
+    m_measurement = new MeasurementBox(this);
+    m_measurement->hide();
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(kBadge + 8, 0, 0, 0); // the badge is painted
+    head->addWidget(m_title);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+    layout->setSpacing(6);
+    layout->addLayout(head);
+    layout->addWidget(m_reason);
+    layout->addWidget(m_saving);
+    layout->addWidget(m_buttons = makeButtons());
+    layout->addWidget(m_note);
+    layout->addWidget(m_stopAndApply, 0, Qt::AlignLeft);
+    layout->addWidget(m_measurement);
+}
+
+QWidget* FindingCard::makeButtons()
+{
+    auto* bar = new QWidget(this);
+    m_show = new QPushButton(icon("show"), tr("Show"), bar);
+    m_show->setObjectName("show");
+    m_apply = new QPushButton(icon("measure", QPalette::HighlightedText), tr("Apply && measure"), bar);
+    m_apply->setObjectName("apply");
+    m_apply->setProperty("primary", true);
+    m_why = new QToolButton(bar);
+    m_why->setObjectName("why");
+    m_why->setText(tr("Why / when not"));
+    m_why->setIcon(icon("expand", QPalette::PlaceholderText));
+    m_why->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_why->setAutoRaise(true);
+    m_why->setFocusPolicy(Qt::StrongFocus);
+    auto* layout = new QHBoxLayout(bar);
+    layout->setContentsMargins(0, 2, 0, 0);
+    layout->setSpacing(6);
+    layout->addWidget(m_show);
+    layout->addWidget(m_apply);
+    layout->addStretch(1);
+    layout->addWidget(m_why);
+    connect(m_show, &QPushButton::clicked, this, &FindingCard::showNextEvidence);
+    connect(m_apply, &QPushButton::clicked, this, [this] { m_context.session->startExperiment(m_advice); });
+    connect(m_stopAndApply, &QPushButton::clicked, this, [this] { emit stopRunAndMeasure(m_advice); });
+    connect(m_why, &QToolButton::clicked, this, &FindingCard::toggleTip);
+    return bar;
+}
+
+void FindingCard::connectMeasurement()
+{
+    Session* session = m_context.session;
+    connect(m_measurement, &MeasurementBox::stopClicked, session, &Session::cancelExperiment);
+    connect(m_measurement, &MeasurementBox::keepClicked, this, [this] { m_context.session->keepChange(m_advice); });
+    connect(m_measurement, &MeasurementBox::undoClicked, this, [this] { m_context.session->undoChange(ruleId()); });
+    connect(m_measurement, &MeasurementBox::runAgainClicked, session, &Session::start);
+    connect(session, &Session::experimentProgressed, this, [this](const QString& id, const advisor::ExperimentProgress& progress) {
+        if (id == ruleId())
+            m_measurement->showProgress(progress);
+    });
+}
+
+void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
+{
+    m_advice = advice;
+    m_rank = rank;
+    const advisor::Advice& a = m_advice.advice;
+    m_title->setText(QString::fromStdString(a.title));
+    m_reason->setText(QString::fromStdString(a.reason));
+    m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction));
+    m_saving->setVisible(!m_saving->text().isEmpty());
+    m_show->setEnabled(!a.evidence.empty());
+    if (m_nextEvidence >= a.evidence.size())
+        m_nextEvidence = 0;
+    m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %n", nullptr, static_cast<int>(a.evidence.size())));
+    setAccessibleName(m_title->text());
+    refresh();
+    update();
+}
+
+void FindingCard::refresh()
+{
+    QPalette palette = m_saving->palette();
+    palette.setColor(QPalette::WindowText, m_advice.advice.saving ? shades(palette).good : shades(palette).muted);
+    m_saving->setPalette(palette);
+    refreshMeasurement();
+    refreshApply();
+}
+
+void FindingCard::refreshMeasurement()
+{
+    const ExperimentController& experiments = m_context.session->experiments();
+    const KeptChange* kept = m_context.session->journal().find(ruleId());
+    const advisor::ExperimentResult* result = experiments.result(ruleId());
+    if (experiments.rule() == ruleId()) {
+        if (!experiments.progress())
+            m_measurement->showStarting(expectedText());
+        m_measurement->show();
+    } else if (kept || result) {
+        m_measurement->showVerdict(result ? *result : kept->result, kept != nullptr);
+        m_measurement->show();
+    } else {
+        m_measurement->hide();
+    }
+}
+
+void FindingCard::refreshApply()
+{
+    const Session& session = *m_context.session;
+    const advisor::Advice& a = m_advice.advice;
+    const bool training = session.runState() != RunState::Idle;
+    const bool isSet = a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
+    QString note;
+    if (!a.toggle)
+        note = QString::fromStdString(a.whyNoToggle);
+    else if (isSet)
+        note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
+    else if (training)
+        note = tr("%1. A training is running: it would share the processor with the measurement.").arg(toggleText(*a.toggle));
+    else if (session.experimentRunning())
+        note = tr("%1. Another change is being measured.").arg(toggleText(*a.toggle));
+    else
+        note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText());
+    const bool measuring = m_measurement->isVisibleTo(this);
+    m_apply->setVisible(a.toggle.has_value());
+    m_apply->setEnabled(a.toggle && !isSet && !training && !session.experimentRunning());
+    m_apply->setToolTip(note);
+    m_stopAndApply->setVisible(a.toggle && !isSet && training && session.runState() != RunState::Stopping && !measuring);
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty() && !measuring);
+}
+
+QString FindingCard::expectedText() const
+{
+    const auto expected = m_context.session->expectedDuration(m_advice);
+    return expected ? tr("Measuring takes %1.").arg(aboutText(*expected))
+                    : tr("Measuring takes about a minute or more; the trace does not tell yet how long.");
+}
+
+void FindingCard::showNextEvidence()
+{
+    const auto& evidence = m_advice.advice.evidence;
+    if (evidence.empty())
+        return;
+    const advisor::Evidence& place = evidence[m_nextEvidence];
+    m_nextEvidence = (m_nextEvidence + 1) % evidence.size();
+    if (place.slice)
+        m_context.selection->selectSlice(*place.slice);
+    else
+        m_context.selection->selectRange(place.range);
+    m_context.selection->show(withSurroundings(place.range), place.track);
+}
+
+void FindingCard::toggleTip()
+{
+    if (!m_tip) {
+        QStringList caveats;
+        for (const std::string& caveat : m_advice.advice.caveats)
+            caveats << QString::fromStdString(caveat);
+        m_tip = new TipBox(ruleId(), caveats, this);
+        m_tip->hide();
+        layout()->addWidget(m_tip);
+    }
+    m_tip->setVisible(!m_tip->isVisibleTo(this));
+    m_why->setIcon(icon(m_tip->isVisibleTo(this) ? "collapse" : "expand", QPalette::PlaceholderText));
+}
+
+void FindingCard::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(palette().color(QPalette::Mid));
+    painter.setBrush(shades(palette()).panel);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+    const QRectF badge(kMargin, kMargin, kBadge, kBadge);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(palette().color(QPalette::Highlight));
+    painter.drawEllipse(badge);
+    QFont font = painter.font();
+    font.setWeight(QFont::Bold);
+    painter.setFont(font);
+    painter.setPen(palette().color(QPalette::HighlightedText));
+    painter.drawText(badge, Qt::AlignCenter, QString::number(m_rank));
+}
+
+} // namespace app

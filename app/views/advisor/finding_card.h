@@ -1,0 +1,60 @@
+#pragma once
+
+#include "app/session/session.h"
+#include "app/views/view.h"
+
+#include <QFrame>
+
+class QLabel;
+class QPushButton;
+class QToolButton;
+class QVBoxLayout;
+
+namespace app {
+
+class MeasurementBox;
+class TipBox;
+
+/// One finding: what is wrong, what changing it should save, its evidence, the change and its measurement.
+class FindingCard : public QFrame {
+    Q_OBJECT
+public:
+    FindingCard(const ViewContext& context, advisor::RuleAdvice advice, QWidget* parent);
+
+    [[nodiscard]] const advisor::RuleAdvice& advice() const { return m_advice; }
+    /// A newer verdict of the same rule.
+    void setAdvice(const advisor::RuleAdvice& advice, int rank);
+    /// The training, the configuration or a measurement changed.
+    void refresh();
+
+signals:
+    /// The user wants it measured though a training is running.
+    void stopRunAndMeasure(const advisor::RuleAdvice& advice);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void build();
+    QWidget* makeButtons();
+    void connectMeasurement();
+    void showNextEvidence();
+    void toggleTip();
+    void refreshApply();
+    void refreshMeasurement();
+    [[nodiscard]] QString expectedText() const;
+    [[nodiscard]] QString ruleId() const { return QString::fromStdString(m_advice.id); }
+
+    ViewContext m_context;
+    advisor::RuleAdvice m_advice;
+    int m_rank = 0;
+    std::size_t m_nextEvidence = 0;
+    QLabel *m_title = nullptr, *m_reason = nullptr, *m_saving = nullptr, *m_note = nullptr;
+    QPushButton *m_show = nullptr, *m_apply = nullptr, *m_stopAndApply = nullptr;
+    QToolButton* m_why = nullptr;
+    QWidget* m_buttons = nullptr;
+    MeasurementBox* m_measurement = nullptr;
+    TipBox* m_tip = nullptr; ///< made when it is first unfolded
+};
+
+} // namespace app

@@ -1,0 +1,117 @@
+#include "app/views/advisor/finding_text.h"
+
+#include "app/widgets/number_format.h"
+#include "trainer/config/training_config.h"
+
+#include <QCoreApplication>
+
+namespace app {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Finding)
+};
+
+QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QString quantity(double value, advisor::SavingUnit unit)
+{
+    return unit == advisor::SavingUnit::Bytes ? formatBytes(value) : formatUs(value);
+}
+
+QString perWhat(advisor::SavingUnit unit)
+{
+    switch (unit) {
+    case advisor::SavingUnit::UsPerStep: return Words::tr("a step");
+    case advisor::SavingUnit::UsPerEpoch: return Words::tr("an epoch");
+    case advisor::SavingUnit::UsPerValidation: return Words::tr("a validation");
+    case advisor::SavingUnit::Bytes: break;
+    }
+    return {};
+}
+
+QString perWhat(const std::string& measure)
+{
+    if (measure == "epoch")
+        return perWhat(advisor::SavingUnit::UsPerEpoch);
+    return perWhat(measure == "validation" ? advisor::SavingUnit::UsPerValidation : advisor::SavingUnit::UsPerStep);
+}
+
+/// An interval needs one more digit than a single value to show how narrow it is.
+QString bounds(const advisor::Interval& ratio)
+{
+    return QString("%1–%2").arg(ratio.low, 0, 'f', 2).arg(ratio.high, 0, 'f', 2);
+}
+
+} // namespace
+
+QString rangeText(const QString& low, const QString& high)
+{
+    const auto lowUnit = low.lastIndexOf(' '), highUnit = high.lastIndexOf(' ');
+    const bool sameUnit = lowUnit > 0 && highUnit > 0 && low.mid(lowUnit) == high.mid(highUnit);
+    return (sameUnit ? low.left(lowUnit) : low) + "–" + high;
+}
+
+QString savingText(const advisor::Saving& saving)
+{
+    const QString high = quantity(saving.high, saving.unit);
+    const QString amount = saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
+    return Words::tr("saves %1 %2").arg(amount, perWhat(saving.unit)).trimmed();
+}
+
+QString toggleText(const advisor::Toggle& toggle)
+{
+    const config::Knob* knob = config::findKnob(toggle.key);
+    return QString("%1: %2 → %3").arg(knob ? asQString(knob->label) : asQString(toggle.key), asQString(toggle.from), asQString(toggle.to));
+}
+
+QString aboutText(std::chrono::seconds duration)
+{
+    const auto seconds = duration.count();
+    if (seconds < 90)
+        return Words::tr("about %1 s").arg(seconds < 10 ? std::max<qint64>(1, seconds) : (seconds + 2) / 5 * 5);
+    return Words::tr("about %1 min").arg((seconds + 30) / 60);
+}
+
+QString ratioText(const advisor::Interval& ratio)
+{
+    return Words::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+}
+
+QString verdictText(const advisor::ExperimentResult& result)
+{
+    const advisor::Interval& ratio = result.samplesPerSecond;
+    QString text;
+    switch (result.verdict) {
+    case advisor::Verdict::Pays:
+        text = Words::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        break;
+    case advisor::Verdict::DoesNotPay:
+        text = Words::tr("Does not pay: %1").arg(ratioText(ratio));
+        break;
+    case advisor::Verdict::Costs:
+        text = Words::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        break;
+    case advisor::Verdict::Inconclusive:
+        text = Words::tr("No verdict: %1").arg(ratioText(ratio));
+        break;
+    }
+    return text + (result.lossParity ? Words::tr(", loss unchanged")
+                                     : Words::tr(", but the loss changed from %1 to %2")
+                                           .arg(formatSignificant(result.lossA), formatSignificant(result.lossB)));
+}
+
+QString predictedBesideMeasured(const advisor::ExperimentResult& result)
+{
+    const advisor::Interval& saved = result.savedUs;
+    const QString measured = Words::tr("measured %1 (%2) %3")
+                                 .arg(formatUs(saved.value), rangeText(formatUs(saved.low), formatUs(saved.high)),
+                                      perWhat(result.plan.measure));
+    if (!result.plan.predicted || result.plan.predicted->unit == advisor::SavingUnit::Bytes)
+        return measured;
+    const advisor::Saving& predicted = *result.plan.predicted;
+    return Words::tr("predicted %1, %2").arg(rangeText(formatUs(predicted.low), formatUs(predicted.high)), measured);
+}
+
+} // namespace app

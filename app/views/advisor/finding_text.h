@@ -1,0 +1,26 @@
+#pragma once
+
+#include "advisor/advice.h"
+#include "advisor/experiment/experiment.h"
+
+#include <QString>
+#include <chrono>
+
+namespace app {
+
+/// "38.0–52.0 ms", "up to 4.10 ms": two formatted numbers as a range; a unit they share is said once.
+QString rangeText(const QString& low, const QString& high);
+/// "saves 38.0–52.0 ms a step".
+QString savingText(const advisor::Saving& saving);
+/// "Workers: 0 → 2", by the knob's label.
+QString toggleText(const advisor::Toggle& toggle);
+/// "about 40 s", "about 3 min".
+QString aboutText(std::chrono::seconds duration);
+/// "1.38 × (95 % interval 1.29–1.47)".
+QString ratioText(const advisor::Interval& ratio);
+/// "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged".
+QString verdictText(const advisor::ExperimentResult& result);
+/// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step".
+QString predictedBesideMeasured(const advisor::ExperimentResult& result);
+
+} // namespace app

@@ -1,0 +1,49 @@
+#include "app/views/advisor/folded_list.h"
+
+#include "app/look/icon.h"
+
+#include <QLabel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace app {
+
+FoldedList::FoldedList(const QString& name, QWidget* parent)
+    : QWidget(parent), m_heading(new QToolButton(this)), m_body(new QLabel(this))
+{
+    setObjectName(name);
+    m_heading->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_heading->setAutoRaise(true);
+    m_heading->setFocusPolicy(Qt::StrongFocus);
+    m_body->setWordWrap(true);
+    m_body->setTextFormat(Qt::RichText);
+    m_body->setContentsMargins(22, 0, 4, 4);
+    m_body->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(m_heading);
+    layout->addWidget(m_body);
+    fold(true);
+    connect(m_heading, &QToolButton::clicked, this, [this] { fold(m_body->isVisibleTo(this)); });
+}
+
+void FoldedList::fold(bool folded)
+{
+    m_body->setVisible(!folded);
+    m_heading->setIcon(icon(folded ? "expand" : "collapse", QPalette::PlaceholderText));
+}
+
+void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvice>& rules)
+{
+    setVisible(!rules.empty());
+    m_heading->setText(QString("%1 (%2)").arg(title).arg(rules.size()));
+    QString text;
+    for (const advisor::RuleAdvice& rule : rules)
+        text += QString("<p style='margin:0 0 6px 0'><b>%1</b><br>%2</p>")
+                    .arg(QString::fromStdString(rule.advice.title).toHtmlEscaped(),
+                         QString::fromStdString(rule.advice.reason).toHtmlEscaped());
+    m_body->setText(text);
+}
+
+} // namespace app

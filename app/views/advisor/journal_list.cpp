@@ -1,0 +1,102 @@
+#include "app/views/advisor/journal_list.h"
+
+#include "app/look/theme.h"
+#include "app/views/advisor/finding_text.h"
+#include "app/widgets/number_format.h"
+
+#include <QLabel>
+#include <QPainter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+/// A bar as long as the run is fast, with its factor in figures.
+class FactorBar : public QWidget {
+public:
+    FactorBar(double factor, double most, QWidget* parent) : QWidget(parent), m_factor(factor), m_most(most)
+    {
+        setFixedHeight(fontMetrics().height() + 6);
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override
+    {
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        const double figures = fontMetrics().horizontalAdvance("00.00 ×") + 8;
+        QColor fill = palette().color(QPalette::Highlight);
+        fill.setAlphaF(0.55F);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(fill);
+        painter.drawRoundedRect(QRectF(figures, 3, std::max(2.0, (width() - figures) * m_factor / m_most), height() - 6), 3, 3);
+        painter.setPen(palette().color(QPalette::WindowText));
+        painter.drawText(QRectF(0, 0, figures - 8, height()), Qt::AlignRight | Qt::AlignVCenter, formatRatio(m_factor));
+    }
+
+private:
+    double m_factor, m_most;
+};
+
+QLabel* makeLabel(const QString& text, QPalette::ColorRole role, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setForegroundRole(role);
+    return label;
+}
+
+} // namespace
+
+JournalList::JournalList(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+{
+    setObjectName("journal");
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 6, 4, 6);
+    auto* title = makeLabel(tr("Journal"), QPalette::WindowText, this);
+    QFont font = title->font();
+    font.setWeight(QFont::DemiBold);
+    title->setFont(font);
+    layout->addWidget(title);
+    m_rows = new QWidget(this);
+    layout->addWidget(m_rows);
+    connect(session, &Session::journalChanged, this, &JournalList::showChanges);
+    showChanges();
+}
+
+void JournalList::showChanges()
+{
+    const Journal& journal = m_session->journal();
+    setVisible(!journal.changes.empty());
+    // Later: the change may come from a button of a card that is being clicked.
+    QWidget* old = m_rows;
+    m_rows = new QWidget(this);
+    m_layout = new QVBoxLayout(m_rows);
+    m_layout->setContentsMargins(0, 0, 0, 0);
+    m_layout->setSpacing(2);
+    static_cast<QVBoxLayout*>(layout())->replaceWidget(old, m_rows);
+    old->hide();
+    old->deleteLater();
+
+    double most = 1;
+    for (std::size_t i = 1; i <= journal.changes.size(); ++i)
+        most = std::max(most, journal.factorAfter(i));
+    addRow(1, most, tr("Before any change"), {});
+    for (std::size_t i = 0; i < journal.changes.size(); ++i) {
+        const KeptChange& change = journal.changes[i];
+        addRow(journal.factorAfter(i + 1), most, toggleText(change.toggle), predictedBesideMeasured(change.result));
+    }
+}
+
+void JournalList::addRow(double factor, double most, const QString& what, const QString& detail)
+{
+    m_layout->addWidget(makeLabel(what, QPalette::WindowText, m_rows));
+    if (!detail.isEmpty())
+        m_layout->addWidget(makeLabel(detail, QPalette::PlaceholderText, m_rows));
+    m_layout->addWidget(new FactorBar(factor, most, m_rows));
+}
+
+} // namespace app

@@ -1,0 +1,118 @@
+#include "app/views/advisor/measurement_box.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/views/advisor/finding_text.h"
+#include "app/views/advisor/interval_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+namespace app {
+
+namespace {
+
+QLabel* makeWords(const QString& name, QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(name);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+QPushButton* makeButton(const QString& name, const QString& text, QWidget* parent)
+{
+    auto* button = new QPushButton(text, parent);
+    button->setObjectName(name);
+    return button;
+}
+
+} // namespace
+
+MeasurementBox::MeasurementBox(QWidget* parent)
+    : QWidget(parent), m_headline(makeWords("verdict", this)), m_bar(new IntervalBar(this)), m_detail(makeWords("measured", this)),
+      m_stop(makeButton("stopMeasuring", tr("Stop"), this)), m_keep(makeButton("keep", tr("Keep"), this)),
+      m_undo(makeButton("undo", tr("Undo"), this)), m_again(makeButton("runAgain", tr("Run again with it"), this))
+{
+    QFont font = m_headline->font();
+    font.setWeight(QFont::DemiBold);
+    m_headline->setFont(font);
+    m_detail->setForegroundRole(QPalette::PlaceholderText);
+    m_keep->setProperty("primary", true);
+    m_again->setProperty("primary", true);
+    m_again->setIcon(icon("start", QPalette::HighlightedText));
+    m_stop->setIcon(icon("stop"));
+    auto* buttons = new QHBoxLayout;
+    for (QPushButton* button : {m_stop, m_keep, m_again, m_undo})
+        buttons->addWidget(button);
+    buttons->addStretch(1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 6, 0, 0);
+    layout->setSpacing(6);
+    layout->addWidget(m_headline);
+    layout->addWidget(m_bar);
+    layout->addWidget(m_detail);
+    layout->addLayout(buttons);
+    connect(m_stop, &QPushButton::clicked, this, [this] {
+        m_stop->setEnabled(false);
+        m_headline->setText(tr("Stopping…"));
+        emit stopClicked();
+    });
+    connect(m_keep, &QPushButton::clicked, this, &MeasurementBox::keepClicked);
+    connect(m_undo, &QPushButton::clicked, this, &MeasurementBox::undoClicked);
+    connect(m_again, &QPushButton::clicked, this, &MeasurementBox::runAgainClicked);
+}
+
+void MeasurementBox::paintText(QLabel* label, const QColor& color)
+{
+    QPalette palette = label->palette();
+    palette.setColor(QPalette::WindowText, color);
+    label->setPalette(palette);
+}
+
+void MeasurementBox::showStarting(const QString& expected)
+{
+    m_headline->setText(tr("Measuring: starting two trainers"));
+    paintText(m_headline, palette().color(QPalette::WindowText));
+    m_bar->show(std::nullopt);
+    m_detail->setText(expected);
+    for (QPushButton* button : {m_keep, m_undo, m_again})
+        button->hide();
+    m_stop->show();
+    m_stop->setEnabled(true);
+}
+
+void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
+{
+    if (!m_stop->isEnabled())
+        return; // being stopped
+    const QString doing = QString::fromStdString(progress.doing);
+    m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioText(*progress.ratio)) : doing);
+    m_bar->show(progress.ratio);
+    QString detail = tr("%n pair(s) so far", nullptr, static_cast<int>(progress.pairs.size()));
+    if (progress.secondsLeft > 0)
+        detail += tr(" · at most %1 left").arg(aboutText(std::chrono::seconds(static_cast<qint64>(progress.secondsLeft))));
+    m_detail->setText(detail);
+}
+
+void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool isKept)
+{
+    const Shades tones = shades(palette());
+    const bool pays = result.verdict == advisor::Verdict::Pays, costs = result.verdict == advisor::Verdict::Costs;
+    m_headline->setText(isKept ? tr("Kept. %1").arg(verdictText(result)) : verdictText(result));
+    paintText(m_headline, pays ? tones.good : costs ? tones.bad : palette().color(QPalette::WindowText));
+    m_bar->show(result.samplesPerSecond);
+    m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.why));
+    m_stop->hide();
+    m_keep->setVisible(!isKept);
+    m_keep->setToolTip(tr("Takes the change into the configuration"));
+    m_undo->show();
+    m_undo->setToolTip(isKept ? tr("Takes the change out of the configuration again")
+                              : tr("Leaves the configuration as it was"));
+    m_again->setVisible(isKept);
+}
+
+} // namespace app

@@ -1,0 +1,87 @@
+#include "app/views/advisor/tip_box.h"
+
+#include "advisor/tip_text.h"
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace app {
+
+namespace {
+
+QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+void addSection(QVBoxLayout* layout, const QString& heading, const QString& markdown)
+{
+    if (markdown.isEmpty())
+        return;
+    auto* title = new QLabel(heading);
+    QFont font = title->font();
+    font.setWeight(QFont::DemiBold);
+    title->setFont(font);
+    auto* words = new QLabel(markdown);
+    words->setTextFormat(Qt::MarkdownText);
+    words->setWordWrap(true);
+    words->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    layout->addWidget(title);
+    layout->addWidget(words);
+}
+
+QWidget* makeCode(const QString& code, QWidget* parent)
+{
+    auto* box = new QWidget(parent);
+    auto* edit = new QPlainTextEdit(code.trimmed(), box);
+    edit->setReadOnly(true);
+    edit->setLineWrapMode(QPlainTextEdit::NoWrap);
+    edit->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    edit->setFrameShape(QFrame::NoFrame);
+    edit->setTabChangesFocus(true);
+    const int lines = static_cast<int>(code.trimmed().count('\n')) + 1;
+    edit->setFixedHeight(std::min(lines, 16) * edit->fontMetrics().lineSpacing() + 12 + edit->horizontalScrollBar()->sizeHint().height());
+    auto* copy = new QToolButton(box);
+    copy->setIcon(icon("copy"));
+    copy->setText(TipBox::tr("Copy"));
+    copy->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    copy->setAutoRaise(true);
+    QObject::connect(copy, &QToolButton::clicked, edit, [edit] { QApplication::clipboard()->setText(edit->toPlainText()); });
+    auto* layout = new QVBoxLayout(box);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(edit);
+    layout->addWidget(copy, 0, Qt::AlignRight);
+    return box;
+}
+
+} // namespace
+
+TipBox::TipBox(const QString& ruleId, const QStringList& caveats, QWidget* parent) : QWidget(parent)
+{
+    const std::string key = ruleId.toStdString();
+    const auto section = [&](std::string_view heading) { return asQString(advisor::tipSection(key, heading)); };
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 4, 0, 0);
+    layout->setSpacing(4);
+    addSection(layout, tr("What it is"), section(advisor::tip_section::kWhat));
+    addSection(layout, tr("Why it helps"), section(advisor::tip_section::kWhy));
+    addSection(layout, tr("When not"), section(advisor::tip_section::kWhenNot));
+    if (!caveats.isEmpty())
+        addSection(layout, tr("Here"), "- " + caveats.join("\n- "));
+    auto* code = new QTabWidget(this);
+    code->setDocumentMode(true);
+    for (const auto heading : {advisor::tip_section::kPyTorch, advisor::tip_section::kLibTorch})
+        if (const QString text = asQString(advisor::tipCode(key, heading)); !text.isEmpty())
+            code->addTab(makeCode(text, code), asQString(heading));
+    code->setVisible(code->count() > 0);
+    layout->addWidget(code);
+}
+
+} // namespace app

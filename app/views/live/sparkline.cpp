@@ -1,0 +1,89 @@
+#include "app/views/live/sparkline.h"
+
+#include "app/look/theme.h"
+
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <numeric>
+
+namespace app {
+
+namespace {
+constexpr int kTextWidth = 132;
+constexpr int kPadding = 8;
+} // namespace
+
+std::vector<double> thinned(const std::vector<double>& values, std::size_t columns)
+{
+    if (values.size() <= columns || columns == 0)
+        return values;
+    std::vector<double> means;
+    for (std::size_t i = 0; i < columns; ++i) {
+        const std::size_t begin = i * values.size() / columns, end = (i + 1) * values.size() / columns;
+        const auto at = [&](std::size_t n) { return values.begin() + static_cast<std::ptrdiff_t>(n); };
+        means.push_back(std::accumulate(at(begin), at(end), 0.0) / static_cast<double>(end - begin));
+    }
+    return means;
+}
+
+Sparkline::Sparkline(const QString& title, QWidget* parent) : QWidget(parent), m_title(title)
+{
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setAccessibleName(title);
+}
+
+void Sparkline::show(const QString& latest, std::vector<double> course)
+{
+    m_latest = latest;
+    m_course = std::move(course);
+    setAccessibleDescription(latest);
+    setToolTip(tr("%1: %2").arg(m_title, m_latest));
+    update();
+}
+
+QSize Sparkline::sizeHint() const { return {260, minimumSizeHint().height()}; }
+
+QSize Sparkline::minimumSizeHint() const
+{
+    return {kTextWidth, fontMetrics().height() * 2 + 2 * kPadding + 4};
+}
+
+void Sparkline::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QRect text = rect().adjusted(kPadding, kPadding, 0, -kPadding);
+    painter.setPen(shades(palette()).muted);
+    painter.drawText(text, Qt::AlignLeft | Qt::AlignTop, m_title);
+    QFont font = painter.font();
+    font.setPointSizeF(font.pointSizeF() * 1.15);
+    font.setWeight(QFont::DemiBold);
+    painter.setFont(font);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom, m_latest);
+
+    const QRectF area = QRectF(rect()).adjusted(kTextWidth, kPadding, -kPadding, -kPadding);
+    if (m_course.size() < 2 || area.width() < 24)
+        return;
+    const auto points = thinned(m_course, static_cast<std::size_t>(area.width()));
+    const auto [lowest, highest] = std::minmax_element(points.begin(), points.end());
+    const double span = *highest > *lowest ? *highest - *lowest : 1;
+    QPainterPath curve;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const QPointF point(area.left() + area.width() * static_cast<double>(i) / static_cast<double>(points.size() - 1),
+                            area.bottom() - area.height() * (points[i] - *lowest) / span);
+        i == 0 ? curve.moveTo(point) : curve.lineTo(point);
+    }
+    const QColor accent = palette().color(QPalette::Highlight);
+    QPainterPath under = curve;
+    under.lineTo(area.bottomRight());
+    under.lineTo(area.bottomLeft());
+    QColor wash = accent;
+    wash.setAlphaF(0.12F);
+    painter.fillPath(under, wash);
+    painter.setPen(QPen(accent, 1.4));
+    painter.drawPath(curve);
+}
+
+} // namespace app

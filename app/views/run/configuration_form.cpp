@@ -1,0 +1,170 @@
+#include "app/views/run/configuration_form.h"
+
+#include "app/look/icon.h"
+#include "app/session/presets.h"
+#include "app/views/run/knob_row.h"
+
+#include <QFileDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace app {
+
+namespace {
+
+QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QToolButton* makeHeading(const QString& title, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setText(title);
+    button->setIcon(icon("collapse", QPalette::PlaceholderText));
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setAutoRaise(true);
+    button->setCheckable(false);
+    QFont font = button->font();
+    font.setWeight(QFont::DemiBold);
+    button->setFont(font);
+    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    return button;
+}
+
+} // namespace
+
+ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(makeHeader());
+    layout->addWidget(makeGroups(), 1);
+    setFocusProxy(m_search);
+    connect(session, &Session::configurationChanged, this, &ConfigurationForm::showValues);
+    connect(session, &Session::descriptionChanged, this, &ConfigurationForm::showDescription);
+    connect(m_search, &QLineEdit::textChanged, this, &ConfigurationForm::filter);
+    connect(m_advanced, &QCheckBox::toggled, this, &ConfigurationForm::filter);
+    filter();
+}
+
+QWidget* ConfigurationForm::makeHeader()
+{
+    auto* header = new QWidget(this);
+    auto* layout = new QHBoxLayout(header);
+    layout->setContentsMargins(8, 4, 8, 6);
+    m_search = new QLineEdit(header);
+    m_search->setObjectName("searchKnobs");
+    m_search->setPlaceholderText(tr("Find a setting"));
+    m_search->setAccessibleName(m_search->placeholderText());
+    m_search->setClearButtonEnabled(true);
+    m_search->addAction(icon("search", QPalette::PlaceholderText), QLineEdit::LeadingPosition);
+    m_advanced = new QCheckBox(tr("All"), header);
+    m_advanced->setToolTip(tr("Show the settings that are seldom needed, too"));
+    auto* presets = new QToolButton(header);
+    presets->setText(tr("Presets"));
+    presets->setPopupMode(QToolButton::InstantPopup);
+    addPresets(presets);
+    layout->addWidget(m_search, 1);
+    layout->addWidget(m_advanced);
+    layout->addWidget(presets);
+    return header;
+}
+
+void ConfigurationForm::addPresets(QToolButton* button)
+{
+    auto* menu = new QMenu(button);
+    for (const Preset& preset : allPresets())
+        menu->addAction(preset.title, this, [this, preset] { m_session->setConfiguration(preset.configuration, preset.title); });
+    menu->addAction(tr("All defaults"), this,
+                    [this] { m_session->setConfiguration(config::TrainingConfig(), tr("all defaults")); });
+    button->setMenu(menu);
+}
+
+QWidget* ConfigurationForm::makeGroups()
+{
+    auto* scroll = new QScrollArea(this);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* body = new QWidget(scroll);
+    auto* layout = new QVBoxLayout(body);
+    layout->setContentsMargins(4, 0, 4, 8);
+    layout->setSpacing(1);
+    for (const config::Knob& knob : config::knobs()) {
+        const bool isNew = m_groups.empty() || m_groups.back().rows.front()->knob().group != knob.group;
+        if (isNew)
+            addGroup(asQString(knob.group), layout);
+        auto* row = new KnobRow(knob, m_session, m_groups.back().body);
+        m_groups.back().body->layout()->addWidget(row);
+        m_groups.back().rows.push_back(row);
+    }
+    m_nothing = new QLabel(tr("No setting has this in its name or description."), body);
+    m_nothing->setEnabled(false);
+    static_cast<QLabel*>(m_nothing)->setWordWrap(true);
+    m_nothing->setContentsMargins(10, 8, 10, 8);
+    layout->addWidget(m_nothing);
+    layout->addStretch(1);
+    scroll->setWidget(body);
+    return scroll;
+}
+
+void ConfigurationForm::addGroup(const QString& title, QVBoxLayout* layout)
+{
+    Group group;
+    auto* heading = makeHeading(title, this);
+    group.heading = heading;
+    group.body = new QWidget(this);
+    auto* rows = new QVBoxLayout(group.body);
+    rows->setContentsMargins(0, 0, 0, 6);
+    rows->setSpacing(1);
+    layout->addWidget(heading);
+    layout->addWidget(group.body);
+    const std::size_t index = m_groups.size();
+    connect(heading, &QToolButton::clicked, this, [this, heading, index] {
+        Group& clicked = m_groups[index];
+        clicked.folded = !clicked.folded;
+        heading->setIcon(icon(clicked.folded ? "expand" : "collapse", QPalette::PlaceholderText));
+        filter();
+    });
+    m_groups.push_back(std::move(group));
+}
+
+void ConfigurationForm::showValues()
+{
+    for (Group& group : m_groups)
+        for (KnobRow* row : group.rows)
+            row->showValue();
+    filter();
+}
+
+void ConfigurationForm::showDescription()
+{
+    for (Group& group : m_groups)
+        for (KnobRow* row : group.rows)
+            row->showDescription();
+}
+
+void ConfigurationForm::filter()
+{
+    const QString words = m_search->text();
+    bool any = false;
+    for (Group& group : m_groups) {
+        bool anyHere = false;
+        for (KnobRow* row : group.rows) {
+            // A value that was changed is never hidden: it explains the run.
+            const bool usual = !row->knob().advanced || m_advanced->isChecked() || row->isChanged();
+            const bool visible = words.isEmpty() ? usual : row->matches(words);
+            row->setVisible(visible);
+            anyHere = anyHere || visible;
+        }
+        group.heading->setVisible(anyHere);
+        group.body->setVisible(anyHere && (!group.folded || !words.isEmpty()));
+        any = any || anyHere;
+    }
+    m_nothing->setVisible(!any);
+}
+
+} // namespace app

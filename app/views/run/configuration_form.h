@@ -1,0 +1,44 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <QCheckBox>
+#include <QLineEdit>
+#include <QWidget>
+#include <vector>
+
+class QVBoxLayout;
+
+namespace app {
+
+class KnobRow;
+
+/// The form of the training configuration: a field for every knob, made from the table of knobs.
+class ConfigurationForm : public QWidget {
+    Q_OBJECT
+public:
+    ConfigurationForm(Session* session, QWidget* parent);
+
+private:
+    struct Group {
+        QWidget* heading = nullptr;
+        QWidget* body = nullptr;
+        std::vector<KnobRow*> rows;
+        bool folded = false;
+    };
+    QWidget* makeHeader();
+    QWidget* makeGroups();
+    void addGroup(const QString& title, QVBoxLayout* layout);
+    void addPresets(class QToolButton* button);
+    void showValues();
+    void showDescription();
+    void filter();
+
+    Session* m_session;
+    QLineEdit* m_search = nullptr;
+    QCheckBox* m_advanced = nullptr;
+    QWidget* m_nothing = nullptr; ///< said when the search finds nothing
+    std::vector<Group> m_groups;
+};
+
+} // namespace app

@@ -1,0 +1,149 @@
+#include "app/views/run/knob_row.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/views/run/knob_editor.h"
+
+#include <QGridLayout>
+
+namespace app {
+
+namespace {
+
+QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+constexpr int kLabelWidth = 128;
+
+const std::vector<config::protocol::Choice>* choicesFor(std::string_view key, const config::protocol::Description& description)
+{
+    if (key == config::key::workload.name)
+        return &description.workloads;
+    if (key == config::key::dataset.name)
+        return &description.datasets;
+    if (key == config::key::optimizer.name)
+        return &description.optimizers;
+    return nullptr;
+}
+
+} // namespace
+
+KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
+    : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
+      m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_error(new QLabel(this))
+{
+    setObjectName("knob:" + asQString(knob.key));
+    m_label->setMinimumWidth(kLabelWidth);
+    m_label->setBuddy(m_editor);
+    m_editor->setObjectName("editor");
+    m_editor->setAccessibleName(asQString(knob.label));
+    m_editor->setAccessibleDescription(asQString(knob.doc));
+    m_reset->setObjectName("reset");
+    m_reset->setIcon(icon("reset", QPalette::PlaceholderText));
+    m_reset->setAutoRaise(true);
+    auto policy = m_reset->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_reset->setSizePolicy(policy);
+    m_error->setObjectName("error");
+    m_error->setWordWrap(true);
+    m_error->setTextFormat(Qt::PlainText);
+    m_error->hide();
+    auto* unit = new QLabel(asQString(knob.unit), this);
+    unit->setForegroundRole(QPalette::PlaceholderText);
+
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(10, 1, 4, 1);
+    grid->setHorizontalSpacing(6);
+    grid->setVerticalSpacing(1);
+    grid->addWidget(m_label, 0, 0);
+    grid->addWidget(m_editor, 0, 1);
+    grid->addWidget(unit, 0, 2);
+    grid->addWidget(m_reset, 0, 3);
+    grid->addWidget(m_error, 1, 0, 1, 4);
+    grid->setColumnStretch(1, 1);
+    grid->setColumnMinimumWidth(2, 54);
+
+    connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
+    connect(m_reset, &QToolButton::clicked, this, [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
+    m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
+    m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
+    setWhatsThis(toolTipText());
+    showValue();
+    showDescription();
+}
+
+QString KnobRow::toolTipText() const
+{
+    QString text = "<p>" + asQString(m_knob.doc).toHtmlEscaped() + "</p><p>" +
+                   tr("Default %1 · %2 · applies to: %3")
+                       .arg(QString::fromStdString(config::toText(m_knob.fallback)).toHtmlEscaped(),
+                            QString::fromStdString(config::allowedText(m_knob)).toHtmlEscaped(), asQString(m_knob.where)) +
+                   "</p><p><tt>" + asQString(m_knob.key) + "</tt></p>";
+    if (m_knob.needsGpu && m_session->descriptionKnown() && !m_session->description().gpuAvailable)
+        text.prepend("<p><b>" + tr("Needs a GPU.") + "</b> " +
+                     QString::fromStdString(m_session->description().gpuReason).toHtmlEscaped() + "</p>");
+    return text;
+}
+
+bool KnobRow::isChanged() const
+{
+    return m_session->configuration().value(m_knob.key) != m_knob.fallback;
+}
+
+void KnobRow::showValue()
+{
+    m_editor->setText(QString::fromStdString(m_session->configuration().text(m_knob.key)));
+    m_editor->setRefused(false);
+    m_error->hide();
+    showDefaultMark();
+}
+
+void KnobRow::showDefaultMark()
+{
+    const bool changed = isChanged();
+    QFont font = m_label->font();
+    font.setWeight(changed ? QFont::DemiBold : QFont::Normal);
+    m_label->setFont(font);
+    m_reset->setVisible(changed);
+}
+
+void KnobRow::showDescription()
+{
+    if (const auto* choices = choicesFor(m_knob.key, m_session->description()))
+        m_editor->setChoices(*choices);
+    setToolTip(toolTipText());
+    updateEnabled();
+}
+
+void KnobRow::updateEnabled()
+{
+    // Said by the tool tip. A value that the machine cannot use may still be taken back.
+    const bool usable = !m_knob.needsGpu || !m_session->descriptionKnown() || m_session->description().gpuAvailable;
+    m_editor->setEnabled(usable);
+    m_label->setEnabled(usable);
+}
+
+void KnobRow::take(const QString& text)
+{
+    if (const auto refused = m_session->setKnob(m_knob.key, text)) {
+        m_editor->setText(text);
+        m_editor->setRefused(true);
+        QPalette palette = m_error->palette();
+        palette.setColor(QPalette::WindowText, shades(palette).bad);
+        m_error->setPalette(palette);
+        m_error->setText(*refused);
+        m_error->show();
+        return;
+    }
+    showValue();
+}
+
+bool KnobRow::matches(const QString& words) const
+{
+    const QString all = asQString(m_knob.key) + ' ' + asQString(m_knob.label) + ' ' + asQString(m_knob.group) + ' ' + asQString(m_knob.doc);
+    for (const QString& word : words.split(' ', Qt::SkipEmptyParts))
+        if (!all.contains(word, Qt::CaseInsensitive))
+            return false;
+    return true;
+}
+
+} // namespace app

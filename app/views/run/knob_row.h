@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <QLabel>
+#include <QToolButton>
+#include <QWidget>
+
+namespace app {
+
+class KnobEditor;
+
+/// One line of the form: label, field, unit, a way back to the default, and underneath what is wrong with a refused value.
+class KnobRow : public QWidget {
+    Q_OBJECT
+public:
+    KnobRow(const config::Knob& knob, Session* session, QWidget* parent);
+
+    [[nodiscard]] const config::Knob& knob() const { return m_knob; }
+    /// Shows the session's value; what was refused before is forgotten.
+    void showValue();
+    void showDescription();
+    [[nodiscard]] bool matches(const QString& words) const;
+    [[nodiscard]] bool isChanged() const; ///< differs from the default
+
+private:
+    void take(const QString& text);
+    void showDefaultMark();
+    void updateEnabled();
+    [[nodiscard]] QString toolTipText() const;
+
+    const config::Knob& m_knob;
+    Session* m_session;
+    QLabel* m_label;
+    KnobEditor* m_editor;
+    QToolButton* m_reset;
+    QLabel* m_error;
+};
+
+} // namespace app

@@ -1,0 +1,84 @@
+#include "app/views/runs/runs_list.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/views/runs/runs_model.h"
+
+#include <QContextMenuEvent>
+#include <QDesktopServices>
+#include <QHeaderView>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPainter>
+#include <QSettings>
+#include <QUrl>
+
+namespace app {
+
+namespace {
+constexpr auto kBaselineKey = "runs/baseline";
+} // namespace
+
+RunsList::RunsList(Session* session, QWidget* parent) : QTreeView(parent), m_session(session), m_model(new RunsModel(this))
+{
+    setObjectName("runsList");
+    setModel(m_model);
+    setRootIsDecorated(false);
+    setUniformRowHeights(true);
+    setAllColumnsShowFocus(true);
+    setFrameShape(QFrame::NoFrame);
+    setTextElideMode(Qt::ElideRight);
+    header()->setStretchLastSection(false);
+    header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    header()->setSectionResizeMode(RunsModel::Changes, QHeaderView::Stretch);
+    m_model->setBaseline(QSettings().value(kBaselineKey).toString());
+    connect(session, &Session::runsChanged, this, &RunsList::showRuns);
+    connect(this, &QTreeView::activated, this, [this](const QModelIndex& index) { m_session->openRun(m_model->run(index.row())); });
+    showRuns();
+}
+
+void RunsList::showRuns()
+{
+    m_model->setRuns(m_session->runs());
+}
+
+void RunsList::contextMenuEvent(QContextMenuEvent* event)
+{
+    const QModelIndex index = indexAt(event->pos());
+    if (!index.isValid())
+        return;
+    const RunRecord run = m_model->run(index.row());
+    QMenu menu(this);
+    menu.addAction(icon("open"), tr("Open"), this, [&] { m_session->openRun(run); });
+    menu.addAction(tr("Use its configuration"), this, [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
+    menu.addAction(tr("Compare the others with it"), this, [&] {
+        QSettings().setValue(kBaselineKey, run.name);
+        m_model->setBaseline(run.name);
+    });
+    menu.addSeparator();
+    menu.addAction(icon("folder"), tr("Show its folder"), this,
+                   [&] { QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string()))); });
+    menu.addAction(tr("Delete…"), this, [&] { remove(run); });
+    menu.exec(event->globalPos());
+}
+
+void RunsList::remove(const RunRecord& run)
+{
+    const auto answer = QMessageBox::question(this, tr("Delete the run?"), tr("The run %1 and its trace are deleted for good.").arg(run.name),
+                                              QMessageBox::Cancel | QMessageBox::Discard, QMessageBox::Cancel);
+    if (answer == QMessageBox::Discard)
+        m_session->deleteRun(run);
+}
+
+void RunsList::paintEvent(QPaintEvent* event)
+{
+    QTreeView::paintEvent(event);
+    if (m_model->rowCount() > 0)
+        return;
+    QPainter painter(viewport());
+    painter.setPen(shades(palette()).muted);
+    painter.drawText(viewport()->rect().adjusted(10, 8, -10, -8), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
+                     tr("Every training that you start is kept here with its configuration and its trace."));
+}
+
+} // namespace app

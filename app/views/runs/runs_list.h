@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <QTreeView>
+
+namespace app {
+
+class RunsModel;
+
+/// The runs that were kept: double click or Enter opens one; the rest is in its context menu.
+class RunsList : public QTreeView {
+    Q_OBJECT
+public:
+    RunsList(Session* session, QWidget* parent);
+
+protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void showRuns();
+    void remove(const RunRecord& run);
+
+    Session* m_session;
+    RunsModel* m_model;
+};
+
+} // namespace app

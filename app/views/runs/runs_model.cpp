@@ -1,0 +1,136 @@
+#include "app/views/runs/runs_model.h"
+
+#include "app/look/theme.h"
+#include "app/widgets/number_format.h"
+
+#include <QApplication>
+#include <QFont>
+#include <QLocale>
+
+namespace app {
+
+namespace {
+
+QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+} // namespace
+
+QString changesText(const config::TrainingConfig& baseline, const config::TrainingConfig& run)
+{
+    QStringList parts;
+    for (const config::Difference& change : config::difference(baseline, run)) {
+        const config::Knob* knob = config::findKnob(change.key);
+        parts << QString("%1 = %2").arg(knob ? asQString(knob->label) : asQString(change.key), asQString(change.b));
+    }
+    return parts.join(", ");
+}
+
+void RunsModel::setRuns(std::vector<RunRecord> runs)
+{
+    beginResetModel();
+    m_runs = std::move(runs);
+    endResetModel();
+}
+
+void RunsModel::setBaseline(const QString& name)
+{
+    beginResetModel();
+    m_baseline = name;
+    endResetModel();
+}
+
+const RunRecord& RunsModel::baselineOf(const RunRecord& run) const
+{
+    const RunRecord* oldest = &run;
+    for (const RunRecord& other : m_runs) {
+        if (other.name == m_baseline)
+            return other;
+        // Runs are sorted newest first: the last match is the oldest.
+        if (other.configuration.text("workload") == run.configuration.text("workload"))
+            oldest = &other;
+    }
+    return *oldest;
+}
+
+int RunsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_runs.size()); }
+int RunsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
+
+QVariant RunsModel::data(const QModelIndex& index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const RunRecord& shown = run(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return text(shown, index.column());
+    case Qt::ToolTipRole:
+        return toolTip(shown);
+    case Qt::TextAlignmentRole:
+        return QVariant(Qt::Alignment(Qt::AlignVCenter | (index.column() >= Rate ? Qt::AlignRight : Qt::AlignLeft)));
+    case Qt::ForegroundRole:
+        if (index.column() == Rate && shown.outcome.state == "failed")
+            return shades(QApplication::palette()).bad;
+        return {};
+    default:
+        return {};
+    }
+}
+
+QString RunsModel::text(const RunRecord& run, int column) const
+{
+    const RunRecord& baseline = baselineOf(run);
+    const bool isBaseline = baseline.name == run.name;
+    switch (column) {
+    case When:
+        return QLocale().toString(run.started, "d MMM HH:mm");
+    case Changes: {
+        const QString changes = changesText(baseline.configuration, run.configuration);
+        return isBaseline ? tr("baseline") : changes.isEmpty() ? tr("the same again") : changes;
+    }
+    case Rate:
+        if (run.outcome.state == "failed")
+            return tr("failed");
+        return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond) : QString();
+    case Against:
+        if (isBaseline || run.outcome.samplesPerSecond <= 0 || baseline.outcome.samplesPerSecond <= 0)
+            return {};
+        return formatRatio(run.outcome.samplesPerSecond / baseline.outcome.samplesPerSecond);
+    default:
+        return {};
+    }
+}
+
+QString RunsModel::toolTip(const RunRecord& run) const
+{
+    QStringList lines{run.name};
+    const QString changes = changesText(config::TrainingConfig(), run.configuration);
+    lines << (changes.isEmpty() ? tr("all defaults") : changes);
+    if (run.outcome.steps > 0)
+        lines << tr("%1 steps, loss %2").arg(formatCount(run.outcome.steps), formatSignificant(run.outcome.finalLoss));
+    if (run.outcome.validationAccuracy > 0)
+        lines << tr("validation accuracy %1").arg(formatShare(run.outcome.validationAccuracy));
+    if (!run.outcome.message.isEmpty())
+        lines << run.outcome.message;
+    return lines.join('\n');
+}
+
+QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::Alignment(Qt::AlignVCenter | (section >= Rate ? Qt::AlignRight : Qt::AlignLeft)));
+    if (role == Qt::ToolTipRole && section == Against)
+        return tr("Throughput against the baseline's, of single runs: for a verdict, measure the change");
+    if (role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case When: return tr("Run");
+    case Changes: return tr("Changes");
+    case Rate: return tr("Images/s");
+    case Against: return tr("Ratio");
+    default: return {};
+    }
+}
+
+} // namespace app

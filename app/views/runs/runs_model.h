@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/session/run_folder.h"
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <vector>
+
+namespace app {
+
+/// The kept runs, newest first, each against a baseline.
+class RunsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { When, Changes, Rate, Against, kColumns };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setRuns(std::vector<RunRecord> runs);
+    /// The run that the others are compared with, by name; empty or gone: the oldest of the same model.
+    void setBaseline(const QString& name);
+    [[nodiscard]] const RunRecord& run(int row) const { return m_runs[static_cast<std::size_t>(row)]; }
+    /// The baseline of a run; itself when there is no other.
+    [[nodiscard]] const RunRecord& baselineOf(const RunRecord& run) const;
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    [[nodiscard]] QString text(const RunRecord& run, int column) const;
+    [[nodiscard]] QString toolTip(const RunRecord& run) const;
+
+    std::vector<RunRecord> m_runs;
+    QString m_baseline;
+};
+
+/// "workers = 2, amp = bf16": what `run` has different from `baseline`, by the knobs' labels.
+QString changesText(const config::TrainingConfig& baseline, const config::TrainingConfig& run);
+
+} // namespace app
