@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
+#include <utility>
 
 namespace profiler {
 namespace {
@@ -95,17 +97,26 @@ void TrackStore::inferPending()
 {
     if (m_newEnd >= m_newBegin)
         pullInferred(m_newBegin, m_newEnd);
-    std::sort(m_pending.begin(), m_pending.end(), beginsBefore);
-    std::int64_t end = m_pending.front().end();
-    for (const RawSlice& slice : m_pending)
+    // Open slices hold others too; where their own depth is to be found, they take part, and leave again.
+    std::vector<RawSlice> context;
+    std::vector<RawSlice> slices = std::move(m_pending);
+    const std::size_t pending = slices.size();
+    for (const RawSlice& slice : openSlices(RawSlice::kTimeLimit))
+        (slice.inferred() ? slices : context).push_back(slice);
+    std::unordered_set<std::uint32_t> guests;
+    for (std::size_t i = pending; i < slices.size(); ++i)
+        guests.insert(slices[i].ordinal);
+    std::sort(slices.begin(), slices.end(), beginsBefore);
+    std::int64_t end = slices.front().end();
+    for (const RawSlice& slice : slices)
         end = std::max(end, slice.end());
-    auto context = sealedOverlapping(m_pending.front().begin, end);
-    for (const RawSlice& slice : openSlices(RawSlice::kTimeLimit)) {
-        if (!slice.inferred())
-            context.push_back(slice);
-    }
+    const auto sealed = sealedOverlapping(slices.front().begin, end);
+    context.insert(context.end(), sealed.begin(), sealed.end());
     std::sort(context.begin(), context.end(), beginsBefore);
-    inferDepths(m_pending, context);
+    inferDepths(slices, context);
+    if (!guests.empty())
+        std::erase_if(slices, [&](const RawSlice& slice) { return guests.contains(slice.ordinal); });
+    m_pending = std::move(slices);
 }
 
 void TrackStore::seal()
