@@ -3,6 +3,7 @@
 #include "advisor/verdict.h"
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
 
 namespace advisor {
@@ -72,10 +73,14 @@ bool ranOnCpu(const Case& c)
 
 int computeThreads(const Case& c)
 {
-    if (!c.config || !ranOnCpu(c))
+    if (!ranOnCpu(c))
         return 1;
-    const auto asked = static_cast<int>((*c.config)[config::key::threads]);
-    return asked > 0 ? asked : std::max(c.facts.input.cores, 1);
+    const std::string_view recorded = metadata(c.trace, "host.threads");
+    int threads = 0;
+    std::from_chars(recorded.data(), recorded.data() + recorded.size(), threads);
+    if (threads == 0 && c.config)
+        threads = static_cast<int>((*c.config)[config::key::threads]);
+    return threads > 0 ? threads : std::max(c.facts.input.cores, 1);
 }
 
 std::string_view metadata(const profiler::Trace& trace, std::string_view key)

@@ -11,7 +11,8 @@ namespace advisor {
 bool ranOnCpu(const Case& c);
 /// Some device ran kernels, copies or memsets.
 bool hasDeviceWork(const profiler::Trace& trace);
-/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads.
+/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads ("host.threads",
+/// else the configuration's, else one for each core).
 int computeThreads(const Case& c);
 /// A value of the trace's metadata; empty where it is not recorded.
 std::string_view metadata(const profiler::Trace& trace, std::string_view key);

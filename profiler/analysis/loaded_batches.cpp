@@ -3,6 +3,7 @@
 #include "profiler/analysis/intervals.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace profiler::analysis {
@@ -25,8 +26,6 @@ bool holds(const Intervals& set, TraceTime time)
     return after != set.begin() && std::prev(after)->contains(time);
 }
 
-bool endsBatch(std::string_view stageName) { return stageName == stage::kCollate || stageName == stage::kPin; }
-
 /// Groups the stages of one track into batches.
 class Grouping {
 public:
@@ -38,6 +37,8 @@ public:
             m_batch = {.track = slice.id.track, .range = slice.range(), .work = {}, .stages = {}};
         m_batch.range.end = std::max(m_batch.range.end, slice.end());
         m_batch.stages.push_back(slice);
+        if (m_trace.name(slice) == stage::kCollate && !slice.is(slice_flag::kOpen))
+            m_collated = slice.args.value;
     }
     void wait(TimeRange range) { m_waits.push_back(range); }
     void close()
@@ -47,19 +48,20 @@ public:
             m_batch.work = total(subtract(whole, unite(m_waits)));
             m_batches.push_back(std::move(m_batch));
         }
+        drop();
+    }
+    void drop()
+    {
         m_batch = {};
         m_waits.clear();
+        m_collated.reset();
     }
-    void drop() { m_batch = {}; }
-    /// The stage before `next` ended a batch.
-    [[nodiscard]] bool isOver(std::string_view next) const
+    /// The batch was put together.
+    [[nodiscard]] bool isWhole() const { return m_collated.has_value(); }
+    /// `next` belongs to another batch: this one was put together, and it is not pinned afterwards.
+    [[nodiscard]] bool isOver(const Slice& next) const
     {
-        return !m_batch.stages.empty() && endsBatch(m_trace.name(m_batch.stages.back())) && !endsBatch(next);
-    }
-    [[nodiscard]] bool isWhole() const
-    {
-        return !m_batch.stages.empty() && endsBatch(m_trace.name(m_batch.stages.back())) &&
-               !m_batch.stages.back().is(slice_flag::kOpen);
+        return isWhole() && !(m_trace.name(next) == stage::kPin && next.args.value == *m_collated);
     }
 
 private:
@@ -67,6 +69,7 @@ private:
     std::vector<LoadedBatch>& m_batches;
     LoadedBatch m_batch;
     std::vector<TimeRange> m_waits;
+    std::optional<std::int64_t> m_collated; ///< number of the batch, once it was put together
 };
 
 /// Outermost stages and waits of a worker's track, by begin.
@@ -88,7 +91,7 @@ void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& 
 {
     const std::vector<Slice> slices = workerSlices(trace, track);
     const bool marked = std::any_of(slices.begin(), slices.end(), [&](const Slice& slice) {
-        return slice.kind == ActivityKind::LoaderStage && endsBatch(trace.name(slice));
+        return slice.kind == ActivityKind::LoaderStage && trace.name(slice) == stage::kCollate;
     });
     Grouping group(trace, batches);
     for (const Slice& slice : slices) {
@@ -99,7 +102,7 @@ void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& 
                 group.close();
             continue;
         }
-        if (group.isOver(trace.name(slice)))
+        if (group.isOver(slice))
             group.close();
         group.add(slice);
     }

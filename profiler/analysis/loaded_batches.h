@@ -18,8 +18,8 @@ struct LoadedBatch {
 /// Loader workers that worked during steady steps, by name: a worker that is made anew each epoch is one.
 int workerCount(const Trace& trace, const std::vector<Step>& steps);
 
-/// Batches whose loading began in a steady step, by begin. On a worker a batch ends with its last `collate` or `pin` stage, or
-/// at a LoaderWait where these are not recorded; on the main thread it is what lies in a "data wait". What is cut at either end
+/// Batches whose loading began in a steady step, by begin. On a worker a batch ends with its `collate` stage, and what
+/// pins it after that, or at a LoaderWait where no collating is recorded; on the main thread it is what lies in a "data wait". What is cut at either end
 /// of the trace is left out.
 std::vector<LoadedBatch> loadedBatches(const Trace& trace, const std::vector<Step>& steps);
 

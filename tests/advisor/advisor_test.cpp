@@ -1,0 +1,68 @@
+#include "advisor/rule.h"
+#include "tests/advisor/rules_fixtures.h"
+#include "tests/support/trace_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using namespace advisor;
+using testing::ElementsAre;
+
+std::vector<std::string_view> keys(const std::vector<Rule>& rules)
+{
+    std::vector<std::string_view> result;
+    for (const Rule& rule : rules)
+        result.push_back(rule.key);
+    return result;
+}
+
+TEST(Advisor, KnowsItsRulesByKey)
+{
+    EXPECT_THAT(keys(allRules()), ElementsAre("debug.anomaly", "eval.no_grad", "loader.prefetch_factor", "loader.workers",
+                                              "memory_format", "precision.amp", "sync.every_n_steps",
+                                              "zero_grad.set_to_none"));
+}
+
+TEST(Advisor, EveryRulesKeyIsAKnob)
+{
+    for (const Rule& rule : allRules())
+        EXPECT_NE(config::findKnob(rule.key), nullptr) << rule.key;
+}
+
+TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
+{
+    const std::string text = cpuRun(1000, 600, 0.9) + R"(
+        main
+          repeat 20 every 1000
+            phase "zero grad" 980 20
+            op aten::zero_ 980 20
+          end
+    )";
+    const auto trace = test_support::traceFromText(text);
+    const config::TrainingConfig config;
+    const auto advice = advise(*trace, &config);
+    ASSERT_EQ(advice.size(), allRules().size());
+    EXPECT_EQ(advice[0].id, "loader.workers");
+    EXPECT_EQ(advice[1].id, "zero_grad.set_to_none");
+    EXPECT_EQ(advice[2].id, "memory_format"); // fires, but predicts nothing
+    int rank = 0;
+    for (const RuleAdvice& row : advice) {
+        const int now = row.advice.state == State::Fires ? 0 : row.advice.state == State::CannotTell ? 1 : 2;
+        EXPECT_GE(now, rank);
+        rank = now;
+        EXPECT_FALSE(row.advice.title.empty());
+    }
+}
+
+TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
+{
+    const auto trace = test_support::traceFromText("");
+    for (const RuleAdvice& row : advise(*trace, nullptr))
+        EXPECT_NE(row.advice.state, State::Fires) << row.id;
+}
+
+} // namespace
+} // namespace advisor_test

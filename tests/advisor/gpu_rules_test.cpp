@@ -1,0 +1,90 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::Contains;
+using testing::HasSubstr;
+
+Judged sync(const std::string& text, const std::vector<std::string>& assignments = {})
+{
+    return Judged("sync_every_n_steps", text, assignments);
+}
+
+TEST(SyncEveryNSteps, FiresFromAFiftiethOfTheStepOn)
+{
+    EXPECT_EQ(sync(gpuRun(1.9, 10)).advice().state, State::Silent);
+    EXPECT_EQ(sync(gpuRun(2.1, 10)).advice().state, State::Fires);
+}
+
+TEST(SyncEveryNSteps, SavesNineTenthsOfWhatReadingCosts)
+{
+    const Judged judged = sync(gpuRun(30, 20));
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->low, 18, 1e-9);  // the host waits for 20
+    EXPECT_NEAR(judged.advice().saving->high, 27, 1e-9); // the device idles for 30
+    EXPECT_EQ(judged.advice().toggle->to, "10");
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("detached loss")));
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("late")));
+}
+
+TEST(SyncEveryNSteps, ReadingACpuTensorIsNoSync)
+{
+    const Judged judged = sync(cpuRun(1000, 100));
+    EXPECT_EQ(judged.advice().state, State::Silent);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("CPU"));
+}
+
+TEST(SyncEveryNSteps, IsSilentWhereItIsDone)
+{
+    EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=10"}).advice().state, State::Silent);
+    EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=9"}).advice().state, State::Fires);
+}
+
+TEST(SyncEveryNSteps, LargeCopiesBringResultsThatAreWanted)
+{
+    std::string text = gpuRun(30, 20);
+    text.replace(text.find("bytes=4 "), 8, "bytes=1000000 ");
+    EXPECT_EQ(sync(text).advice().state, State::Silent);
+}
+
+TEST(SyncEveryNSteps, IdlenessInADataWaitIsTheLoadersFault)
+{
+    std::string text = gpuRun(30, 20);
+    text.replace(text.find("phase metrics 40 20"), 19, "phase metrics 40 20\nphase \"data wait\" 61 38");
+    EXPECT_EQ(sync(text).advice().state, State::Silent);
+}
+
+TEST(MemoryFormatOnAGpu, LayoutChangesAreEvidenceWithoutAConfiguration)
+{
+    const std::string_view text = R"(
+        device 0 gpu
+        main
+          repeat 10 every 100
+            step 0 0 100
+          end
+        stream 0 7
+          repeat 10 every 100
+            kernel nchwToNhwcKernel 0 10
+            kernel cudnn_conv_fprop 10 60
+            kernel elementwise 70 20
+          end
+    )";
+    const Judged judged("memory_format", std::string(text), {}, true);
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_EQ(judged.advice().evidence.front().name, "nchwToNhwcKernel");
+    EXPECT_FALSE(judged.advice().toggle);
+}
+
+TEST(PrecisionAmpOnAGpu, KernelNamesTellThePrecision)
+{
+    EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "sgemm_128x64")).advice().state, State::Fires);
+    EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "ampere_bf16_s16816gemm_bf16_128x64")).advice().state, State::Silent);
+}
+
+} // namespace
+} // namespace advisor_test

@@ -1,0 +1,191 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::Contains;
+using testing::HasSubstr;
+
+Judged workers(const std::string& text, const std::vector<std::string>& assignments = {})
+{
+    return Judged("loader_workers", text, assignments);
+}
+
+TEST(LoaderWorkers, FiresFromATwentiethOfTheStepOn)
+{
+    EXPECT_EQ(workers(cpuRun(1000, 49)).advice().state, State::Silent);
+    EXPECT_EQ(workers(cpuRun(1000, 51)).advice().state, State::Fires);
+}
+
+TEST(LoaderWorkers, WaitsOfSixTenthsOnTwoCoresAskForOneOrTwo)
+{
+    const Judged judged = workers(cpuRun(1000, 600));
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_EQ(judged.advice().toggle->key, "loader.workers");
+    EXPECT_EQ(judged.advice().toggle->from, "0");
+    // One worker makes a step 600 µs; two, with the training, are three threads on two cores: 500 at best.
+    EXPECT_EQ(judged.advice().toggle->to, "2");
+    EXPECT_NEAR(judged.advice().saving->high, 500, 5);
+    EXPECT_GT(judged.advice().saving->low, 300);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("waits 60.0 % of its time for data (600 µs of 1.00 ms)"));
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("host memory")));
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("share 2 cores")));
+}
+
+TEST(LoaderWorkers, ABatchThatLoadsFasterThanItTrainsNeedsOne)
+{
+    const Judged judged = workers(cpuRun(1000, 300));
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_EQ(judged.advice().toggle->to, "1");
+    EXPECT_NEAR(judged.advice().saving->mid, 300, 5);
+}
+
+TEST(LoaderWorkers, OneCoreHasNothingToShare)
+{
+    std::string text = cpuRun(1000, 600);
+    text.replace(text.find("host.cores 2"), 12, "host.cores 1");
+    EXPECT_EQ(workers(text).advice().state, State::Silent);
+}
+
+TEST(LoaderWorkers, UnknownCoresAreACaveat)
+{
+    std::string text = cpuRun(1000, 600);
+    text.erase(text.find("meta host.cores 2"), 17);
+    const Judged judged = workers(text);
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("does not say how many cores")));
+    EXPECT_LT(judged.advice().saving->low, 10);
+}
+
+TEST(LoaderWorkers, ComputingOnAllCoresLeavesLittleToWin)
+{
+    std::string text = cpuRun(1000, 600);
+    text.replace(text.find("host.threads 1"), 14, "host.threads 2");
+    const Judged one = workers(cpuRun(1000, 600)), two = workers(text);
+    ASSERT_EQ(two.advice().state, State::Fires);
+    EXPECT_LT(two.advice().saving->mid, one.advice().saving->mid);
+}
+
+TEST(LoaderWorkers, ADeviceThatIsBusyMeanwhileLosesNothing)
+{
+    const std::string_view steps = R"(
+        device 0 gpu
+        main
+          repeat 10 every 100
+            step 0 0 100
+            phase "data wait" 0 50
+            stage decode 0 50
+          end
+        stream 0 7
+    )";
+    const auto withKernel = [&](std::string_view kernel) {
+        return std::string(steps) + "repeat 10 every 100\n" + std::string(kernel) + "\nend\n";
+    };
+    EXPECT_EQ(workers(withKernel("kernel gemm 0 46")).advice().state, State::Silent);
+    EXPECT_EQ(workers(withKernel("kernel gemm 0 30")).advice().state, State::Fires);
+}
+
+TEST(LoaderWorkers, WithoutStagesTheRuleOfThumbStandsInAndPromisesNothing)
+{
+    const Judged judged = workers(R"(
+        meta host.cores 2
+        main
+          repeat 10 every 100
+            step 0 0 100
+            phase "data wait" 0 50
+          end
+    )");
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_FALSE(judged.advice().saving);
+    EXPECT_EQ(judged.advice().toggle->to, "2"); // four for the only device, but there are two cores
+}
+
+TEST(LoaderWorkers, StepsWithoutPhasesSayNothingOfWaiting)
+{
+    EXPECT_EQ(workers("main\nrepeat 10 every 100\nstep 0 0 100\nend").advice().state, State::CannotTell);
+}
+
+/// Two workers, each busy all the time with batches of 200 µs, for steps of 100 that compute 40.
+constexpr std::string_view kBusyWorkers = R"(
+    meta host.cores 8
+    meta host.threads 1
+    main
+      repeat 20 every 100
+        step 0 0 100
+        phase "data wait" 0 60
+      end
+    worker 0
+      repeat 10 every 200
+        stage decode 0 190
+        stage collate 190 10
+      end
+    worker 1
+      repeat 10 every 200
+        stage decode 100 190
+        stage collate 290 10
+      end
+)";
+
+TEST(LoaderWorkers, TooFewWorkersBecomeMore)
+{
+    const Judged judged = workers(std::string(kBusyWorkers), {"loader.workers=2"});
+    ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
+    EXPECT_EQ(judged.advice().toggle->from, "2");
+    EXPECT_EQ(judged.advice().toggle->to, "5"); // 200 µs of loading for each 40 of computing
+    EXPECT_NEAR(judged.advice().saving->mid, 60, 3);
+}
+
+TEST(LoaderWorkers, WhereTheCoresAreFullMoreAreNotAdvised)
+{
+    std::string text(kBusyWorkers);
+    text.replace(text.find("host.cores 8"), 12, "host.cores 2");
+    const Judged judged = workers(text, {"loader.workers=2"});
+    EXPECT_EQ(judged.advice().state, State::Silent) << judged.advice().reason;
+}
+
+Judged prefetch(const std::string& text, const std::vector<std::string>& assignments)
+{
+    return Judged("loader_prefetch_factor", text, assignments);
+}
+
+const Fixture& fixture(std::string_view name)
+{
+    for (const Fixture& candidate : fixtures())
+        if (candidate.name == name)
+            return candidate;
+    std::abort();
+}
+
+TEST(LoaderPrefetchFactor, StallsOfAFastLoaderAskForMoreInFlight)
+{
+    const Judged judged(fixture("loader_prefetch_factor_fires"));
+    ASSERT_TRUE(judged.advice().toggle);
+    EXPECT_EQ(judged.advice().toggle->from, "2");
+    EXPECT_EQ(judged.advice().toggle->to, "4");
+    EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("Up to 4 batches instead of 2")));
+}
+
+TEST(LoaderPrefetchFactor, EnoughInFlightAlreadyIsSilent)
+{
+    const std::string text = fixture("loader_prefetch_factor_fires").text;
+    EXPECT_EQ(prefetch(text, {"loader.workers=1", "loader.prefetch_factor=16"}).advice().state, State::Silent);
+}
+
+TEST(LoaderPrefetchFactor, ALoaderThatIsTooSlowOnTheAverageIsNoCaseForIt)
+{
+    const Judged judged = prefetch(std::string(kBusyWorkers), {"loader.workers=2"});
+    EXPECT_EQ(judged.advice().state, State::Silent);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("too slow on the average"));
+}
+
+TEST(LoaderPrefetchFactor, ShortWaitsAreSilent)
+{
+    EXPECT_EQ(prefetch(cpuRun(1000, 49), {"loader.workers=2"}).advice().state, State::Silent);
+}
+
+} // namespace
+} // namespace advisor_test

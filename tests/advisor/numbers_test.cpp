@@ -1,0 +1,25 @@
+#include "advisor/numbers.h"
+
+#include <gtest/gtest.h>
+
+namespace advisor {
+namespace {
+
+TEST(Numbers, HaveThreeSignificantDigitsAndAUnit)
+{
+    EXPECT_EQ(timeText(0.123), "0.12 µs");
+    EXPECT_EQ(timeText(8.125), "8.12 µs");
+    EXPECT_EQ(timeText(41.24), "41.2 µs");
+    EXPECT_EQ(timeText(999.4), "999 µs");
+    EXPECT_EQ(timeText(999.6), "1.00 ms");
+    EXPECT_EQ(timeText(41240), "41.2 ms");
+    EXPECT_EQ(timeText(999600), "1.00 s");
+    EXPECT_EQ(timeText(-500), "-500 µs");
+    EXPECT_EQ(shareText(0.6), "60.0 %");
+    EXPECT_EQ(shareText(1), "100 %");
+    EXPECT_EQ(countText(3), "3");
+    EXPECT_EQ(countText(2.54), "2.5");
+}
+
+} // namespace
+} // namespace advisor

@@ -1,0 +1,115 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include "advisor_rules_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::Evidence;
+using advisor::State;
+using testing::IsEmpty;
+using testing::Not;
+
+class RuleFixtures : public testing::TestWithParam<Fixture> {};
+
+TEST_P(RuleFixtures, HasTheVerdictThatItIsNamedAfter)
+{
+    const Judged judged(GetParam());
+    EXPECT_EQ(judged.advice().state, GetParam().state) << judged.advice().reason;
+    EXPECT_THAT(judged.advice().reason, Not(IsEmpty()));
+}
+
+TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
+{
+    const Judged judged(GetParam());
+    const Advice& advice = judged.advice();
+    EXPECT_LE(advice.evidence.size(), 10U);
+    for (const Evidence& place : advice.evidence) {
+        ASSERT_TRUE(place.slice);
+        ASSERT_LT(place.slice->ordinal, judged.trace().sliceCount(place.track));
+        const profiler::Slice slice = judged.trace().slice(*place.slice);
+        EXPECT_EQ(slice.range(), place.range);
+        EXPECT_EQ(judged.trace().name(slice), place.name);
+        EXPECT_EQ(place.slice->track, place.track);
+    }
+    if (advice.state == State::Fires) {
+        EXPECT_THAT(advice.evidence, Not(IsEmpty()));
+    }
+}
+
+TEST_P(RuleFixtures, AFindingPredictsARangeOrSaysWhyNot)
+{
+    const Judged judged(GetParam());
+    const Advice& advice = judged.advice();
+    if (advice.state != State::Fires) {
+        EXPECT_FALSE(advice.saving);
+        EXPECT_FALSE(advice.toggle);
+        return;
+    }
+    if (advice.saving) {
+        EXPECT_LE(advice.saving->low, advice.saving->mid);
+        EXPECT_LE(advice.saving->mid, advice.saving->high);
+        EXPECT_GT(advice.saving->high, 0);
+        EXPECT_THAT(advice.whyNoPrediction, IsEmpty());
+    } else {
+        EXPECT_THAT(advice.whyNoPrediction, Not(IsEmpty()));
+    }
+    EXPECT_THAT(advice.caveats, Not(IsEmpty()));
+}
+
+TEST_P(RuleFixtures, AToggleChangesTheRunsConfiguration)
+{
+    const Judged judged(GetParam());
+    const Advice& advice = judged.advice();
+    if (advice.state != State::Fires)
+        return;
+    ASSERT_TRUE(advice.toggle);
+    config::TrainingConfig config;
+    for (const std::string& assignment : GetParam().assignments)
+        ASSERT_TRUE(config.setAssignment(assignment));
+    EXPECT_EQ(advice.toggle->from, config.text(advice.toggle->key));
+    EXPECT_NE(advice.toggle->from, advice.toggle->to);
+    EXPECT_TRUE(config.set(advice.toggle->key, advice.toggle->to));
+}
+
+TEST_P(RuleFixtures, WithoutAConfigurationThereIsNoToggle)
+{
+    Fixture fixture = GetParam();
+    fixture.imported = true;
+    const Judged judged(fixture);
+    EXPECT_FALSE(judged.advice().toggle);
+    if (judged.advice().state == State::Fires) {
+        EXPECT_THAT(judged.advice().whyNoToggle, Not(IsEmpty()));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RuleFixtures, testing::ValuesIn(fixtures()),
+                         [](const testing::TestParamInfo<Fixture>& row) { return std::string(row.param.name); });
+
+TEST(Rules, EachHasAFixtureForEachState)
+{
+    std::set<std::pair<std::string_view, State>> covered;
+    for (const Fixture& fixture : fixtures())
+        covered.insert({fixture.stem, fixture.state});
+    for (const auto& rule : advisor::rules::all())
+        for (const State state : {State::Fires, State::Silent, State::CannotTell})
+            EXPECT_TRUE(covered.contains({rule.stem, state})) << rule.stem << ' ' << static_cast<int>(state);
+}
+
+TEST(Rules, AnEmptyTraceIsBeyondAllOfThem)
+{
+    for (const auto& rule : advisor::rules::all()) {
+        const Judged imported(rule.stem, "", {}, true);
+        EXPECT_NE(imported.advice().state, State::Fires) << rule.stem;
+        EXPECT_THAT(imported.advice().reason, Not(IsEmpty())) << rule.stem;
+    }
+}
+
+} // namespace
+} // namespace advisor_test

@@ -1,0 +1,122 @@
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/transfers.h"
+
+#include "tests/support/trace_text.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace profiler::analysis {
+namespace {
+
+using test_support::traceFromText;
+
+constexpr std::string_view kGpu = R"(
+    device 0 "NVIDIA H100"
+    main
+      phase "data wait" 0 100
+      call cudaMalloc 100 50
+      call cudaMemcpy 150 50
+      call cudaLaunchKernel 300 20
+      call cudaStreamSynchronize 400 100
+    stream 0 7
+      copy HtoD 0 10 bytes=1000000 src=pageable dst=device
+      copy HtoD 200 20 bytes=2000000 src=pageable dst=device
+      kernel gemm 220 80
+      kernel relu 330 20
+    stream 0 8
+      kernel gemm 250 20
+      copy DtoH 500 20 bytes=4 src=device dst=pinned
+)";
+
+TEST(DeviceUse, BusyIsTheUnionOverStreams)
+{
+    const auto devices = deviceUse(*traceFromText(kGpu));
+    ASSERT_EQ(devices.size(), 1U);
+    EXPECT_EQ(devices[0].name, "NVIDIA H100");
+    EXPECT_EQ(devices[0].streams, 2);
+    EXPECT_EQ(toUs(devices[0].busyKernel), 100);
+    EXPECT_EQ(toUs(devices[0].busyAny), 150);
+    EXPECT_EQ(toUs(devices[0].span), 520);
+}
+
+TEST(DeviceUse, IdlenessIsExplainedByTheMainThreadOnce)
+{
+    std::map<std::string, double> causes;
+    double sum = 0;
+    for (const IdleCause& cause : idleCauses(*traceFromText(kGpu))) {
+        causes[std::string(cause.cause)] = toUs(cause.time);
+        sum += toUs(cause.time);
+    }
+    EXPECT_EQ(causes["data_loader"], 90);
+    EXPECT_EQ(causes["allocation"], 50);
+    EXPECT_EQ(causes["copy"], 50);
+    EXPECT_EQ(causes["launch"], 20);
+    EXPECT_EQ(causes["sync"], 100);
+    EXPECT_EQ(causes["other"], 60); // 320–330 and 350–400
+    EXPECT_EQ(sum, 520 - 150);
+}
+
+TEST(DeviceUse, ACpuTraceHasNone)
+{
+    const auto trace = traceFromText("main\nphase forward 0 10");
+    EXPECT_TRUE(deviceUse(*trace).empty());
+    EXPECT_TRUE(idleCauses(*trace).empty());
+    EXPECT_TRUE(deviceBusy(*trace).empty());
+}
+
+TEST(DeviceUse, SynchronizingAndBlockingCallsAreCounted)
+{
+    const SyncUse use = syncUse(*traceFromText(kGpu));
+    EXPECT_EQ(use.calls, 1);
+    EXPECT_EQ(toUs(use.time), 100);
+    EXPECT_EQ(use.blockingCopies, 1);
+    EXPECT_EQ(toUs(use.blockingCopyTime), 50);
+}
+
+TEST(DeviceUse, WaitsCountWhereCallsAreNotRecorded)
+{
+    const SyncUse use = syncUse(*traceFromText("main\nsync stream 10 30\nsync stream 50 5"));
+    EXPECT_EQ(use.calls, 2);
+    EXPECT_EQ(toUs(use.time), 35);
+}
+
+TEST(Transfers, AreGroupedByKindAndMemory)
+{
+    const auto rows = transfers(*traceFromText(kGpu));
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].kind, CopyKind::HtoD);
+    EXPECT_EQ(rows[0].src, MemoryKind::Pageable);
+    EXPECT_EQ(rows[0].count, 2);
+    EXPECT_EQ(rows[0].bytes, 3000000);
+    EXPECT_DOUBLE_EQ(rows[0].gbPerSecond(), 100); // 3 MB in 30 µs
+    EXPECT_EQ(rows[1].kind, CopyKind::DtoH);
+}
+
+TEST(Transfers, KernelsAreSummedByName)
+{
+    const auto kernels = topKernels(*traceFromText(kGpu), 1);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].name, "gemm");
+    EXPECT_EQ(kernels[0].count, 2);
+    EXPECT_EQ(toUs(kernels[0].time), 100);
+}
+
+TEST(Transfers, CommunicationIsExposedWhereNoOtherKernelRuns)
+{
+    const Communication c = communication(*traceFromText(R"(
+        device 0 gpu
+        stream 0 7
+          kernel gemm 0 50
+        stream 0 8
+          kernel ncclDevKernel_AllReduce 30 50
+    )"));
+    EXPECT_EQ(c.kernels, 1);
+    EXPECT_EQ(toUs(c.time), 50);
+    EXPECT_EQ(toUs(c.exposed), 30);
+}
+
+} // namespace
+} // namespace profiler::analysis

@@ -1,0 +1,279 @@
+#include "profiler/analysis/steps.h"
+
+#include "profiler/analysis/intervals.h"
+#include "tests/support/trace_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace profiler::analysis {
+namespace {
+
+using testing::ElementsAre;
+using test_support::traceFromText;
+
+std::vector<Step> stepsOf(std::string_view text) { return findSteps(*traceFromText(text)); }
+
+std::vector<std::int64_t> warmupIndexes(const std::vector<Step>& steps)
+{
+    std::vector<std::int64_t> indexes;
+    for (const Step& step : steps)
+        if (step.warmup)
+            indexes.push_back(step.index);
+    return indexes;
+}
+
+Nanoseconds sum(const StepParts& p)
+{
+    return p.dataWait + p.copy + p.forward + p.backward + p.optimizer + p.zeroGrad + p.metrics + p.other;
+}
+
+TEST(Steps, PartsAreExclusiveAndSumToTheStep)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 100
+          phase "data wait" 0 20
+          phase copy 20 5
+          phase "zero grad" 25 3
+          phase forward 30 20
+          phase backward 50 30
+          phase optimizer 80 10
+          phase metrics 90 4
+    )");
+    ASSERT_EQ(steps.size(), 1U);
+    const StepParts& parts = steps[0].parts;
+    EXPECT_EQ(toUs(parts.dataWait), 20);
+    EXPECT_EQ(toUs(parts.copy), 5);
+    EXPECT_EQ(toUs(parts.zeroGrad), 3);
+    EXPECT_EQ(toUs(parts.forward), 20);
+    EXPECT_EQ(toUs(parts.backward), 30);
+    EXPECT_EQ(toUs(parts.optimizer), 10);
+    EXPECT_EQ(toUs(parts.metrics), 4);
+    EXPECT_EQ(toUs(parts.other), 8);
+    EXPECT_EQ(sum(parts), steps[0].range.duration());
+}
+
+TEST(Steps, TheInnermostPhaseCounts)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 100
+          phase forward 10 60
+          phase copy 20 15
+    )");
+    EXPECT_EQ(toUs(steps[0].parts.forward), 45);
+    EXPECT_EQ(toUs(steps[0].parts.copy), 15);
+    EXPECT_EQ(sum(steps[0].parts), steps[0].range.duration());
+}
+
+TEST(Steps, PhasesOfOtherThreadsAreNotTheStepsOwn)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 100
+        thread other
+          phase forward 10 60
+    )");
+    EXPECT_EQ(toUs(steps[0].parts.forward), 0);
+}
+
+TEST(Steps, AValidationInsideAStepIsOtherAndMakesItUnsteady)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 4 every 100
+            step 0 0 100
+            phase "data wait" 0 10
+          end
+          step 4 400 500
+          phase "data wait" 400 10
+          phase validation 450 400
+          phase "data wait" 450 100
+          phase forward 560 200
+    )");
+    ASSERT_EQ(steps.size(), 5U);
+    EXPECT_TRUE(steps[4].warmup);
+    EXPECT_EQ(toUs(steps[4].parts.dataWait), 10);
+    EXPECT_EQ(toUs(steps[4].parts.forward), 0);
+    EXPECT_EQ(toUs(steps[4].parts.other), 490);
+}
+
+TEST(Steps, WorkersThatStartInsideAStepMakeItUnsteady)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 6 every 100
+            step 0 0 100
+          end
+          phase "start workers" 310 5
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0, 3));
+    EXPECT_EQ(toUs(steps[3].parts.other), 100);
+}
+
+TEST(Steps, TheFirstStepIsWarmupEvenWhenItLooksLikeTheRest)
+{
+    EXPECT_THAT(warmupIndexes(stepsOf("main\nrepeat 10 every 100\nstep 0 0 100\nend")), ElementsAre(0));
+}
+
+TEST(Steps, SlowFirstStepsAreWarmupUntilOneIsLikeTheRest)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 900
+          step 1 900 300
+          step 2 1200 115    # further than a seventh
+          repeat 17 every 100
+            step 3 2000 100
+          end
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0, 1, 2));
+    EXPECT_DOUBLE_EQ(stepStatistics(steps).steadyMeanUs, 100);
+}
+
+TEST(Steps, AStepWithinASeventhOfTheMedianIsNoWarmup)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 900
+          step 1 900 114     # 100 / 7 = 14.3
+          repeat 17 every 100
+            step 2 2000 100
+          end
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
+}
+
+TEST(Steps, AnOutlierInTheMiddleIsNoWarmup)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 8 every 100
+            step 0 0 100
+          end
+          step 8 800 5000
+          repeat 8 every 100
+            step 9 5800 100
+          end
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
+}
+
+TEST(Steps, ScatterWidensWhatCountsAsUsual)
+{
+    // Steps alternate between 60 and 140: a first step of 170 is within three deviations, one of 400 is not.
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 400
+          step 1 400 170
+          repeat 15 every 200
+            step 2 1000 60
+            step 2 1060 140
+          end
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
+}
+
+TEST(Steps, AnEpochBeginsAfterAValidationBetweenSteps)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 12 every 100
+            step 0 0 100
+          end
+          phase validation 1200 300
+          step 12 1500 400
+          repeat 11 every 100
+            step 13 1900 100
+          end
+    )");
+    EXPECT_THAT(warmupIndexes(steps), ElementsAre(0, 12));
+}
+
+TEST(Steps, AnEpochBeginsWhereBatchIndexesBeginAnew)
+{
+    const std::string text = R"(
+        main
+          repeat 12 every 100
+            step 0 0 100
+            phase "data wait" 0 10 value=0
+          end
+          step 12 1200 400
+          phase "data wait" 1200 310 value=0
+          repeat 11 every 100
+            step 13 1600 100
+            phase "data wait" 1600 10 value=1
+          end
+    )";
+    EXPECT_THAT(warmupIndexes(stepsOf(text)), ElementsAre(0, 12));
+}
+
+TEST(Steps, AnOpenStepIsPartial)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 4 every 100
+            step 0 0 100
+          end
+          step 4 400 open
+        lost cut
+    )");
+    ASSERT_EQ(steps.size(), 5U);
+    EXPECT_TRUE(steps[4].partial);
+    EXPECT_FALSE(steps[3].partial);
+    EXPECT_EQ(stepStatistics(steps).steadyCount, 3);
+}
+
+TEST(Steps, OpsAreSeenOnAnyHostThread)
+{
+    const auto steps = stepsOf(R"(
+        main
+          repeat 3 every 100
+            step 0 0 100
+          end
+        thread autograd
+          op aten::mul 150 10
+    )");
+    EXPECT_FALSE(steps[0].opsRecorded);
+    EXPECT_TRUE(steps[1].opsRecorded);
+    EXPECT_FALSE(steps[2].opsRecorded);
+}
+
+TEST(StepStatistics, AreOverAllMarksAndSteadyWithoutWarmup)
+{
+    const auto steps = stepsOf(R"(
+        main
+          step 0 0 200
+          phase "data wait" 0 150
+          step 1 200 100
+          phase "data wait" 200 30
+          step 2 300 104
+          phase "data wait" 300 20
+          step 3 404 96
+          phase "data wait" 404 10
+          phase forward 420 30
+    )");
+    const StepStatistics statistics = stepStatistics(steps);
+    EXPECT_EQ(statistics.count, 4);
+    EXPECT_DOUBLE_EQ(statistics.meanUs, 125);
+    EXPECT_DOUBLE_EQ(statistics.medianUs, 102);
+    EXPECT_DOUBLE_EQ(statistics.minUs, 96);
+    EXPECT_DOUBLE_EQ(statistics.maxUs, 200);
+    EXPECT_NEAR(statistics.p90Us, 171.2, 1e-9); // rank 2.7 between 104 and 200
+    EXPECT_EQ(statistics.steadyCount, 3);
+    EXPECT_DOUBLE_EQ(statistics.steadyMeanUs, 100);
+    EXPECT_DOUBLE_EQ(toUs(statistics.steadyMeanParts.dataWait), 20);
+    EXPECT_DOUBLE_EQ(toUs(statistics.steadyMeanParts.forward), 10);
+}
+
+TEST(StepStatistics, WithoutStepsAllIsZero)
+{
+    const StepStatistics statistics = stepStatistics({});
+    EXPECT_EQ(statistics.count, 0);
+    EXPECT_EQ(statistics.meanUs, 0);
+    EXPECT_TRUE(stepsOf("main\nop aten::add 0 5").empty());
+}
+
+} // namespace
+} // namespace profiler::analysis
