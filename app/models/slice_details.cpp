@@ -1,0 +1,120 @@
+#include "app/models/slice_details.h"
+
+#include "app/widgets/kind_palette.h"
+#include "app/widgets/number_format.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+namespace app {
+
+using profiler::ActivityKind;
+using profiler::Slice;
+using profiler::Trace;
+
+namespace {
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("SliceDetails", source);
+}
+
+void addCopy(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    const profiler::SliceArgs& args = slice.args;
+    if (args.bytes != 0)
+        details.push_back({text("Bytes"), formatBytes(static_cast<double>(args.bytes)), {}});
+    const double seconds = static_cast<double>(slice.duration.count()) / 1e9;
+    const bool moves = slice.kind == ActivityKind::GpuMemcpy || slice.kind == ActivityKind::GpuMemset ||
+                       slice.kind == ActivityKind::LoaderStage;
+    if (moves && args.bytes != 0 && seconds > 0)
+        details.push_back({text("Rate"), formatBytes(static_cast<double>(args.bytes) / seconds) + QStringLiteral("/s"), {}});
+    if (args.copy != profiler::CopyKind::Unknown)
+        details.push_back({text("Direction"), traceText(copyKindName(args.copy)), {}});
+    if (args.src != profiler::MemoryKind::Unknown || args.dst != profiler::MemoryKind::Unknown)
+        details.push_back({text("Memory"), traceText(memoryKindName(args.src)) + QStringLiteral(" → ") +
+                                               traceText(memoryKindName(args.dst)), {}});
+}
+
+void addIndex(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    const QString value = formatCount(slice.args.value);
+    if (slice.kind == ActivityKind::LoaderStage)
+        details.push_back({text("Sample"), value, {}});
+    else if (slice.kind == ActivityKind::Phase)
+        details.push_back({text("Batch"), value, {}});
+    if (slice.sequence >= 0)
+        details.push_back({text("Autograd sequence"), QString::number(slice.sequence), {}});
+    if (slice.correlation.value != 0)
+        details.push_back({text("Correlation"), QString::number(slice.correlation.value), {}});
+}
+
+void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    if (slice.is(profiler::slice_flag::kOpen))
+        details.push_back({text("End"), text("not seen: still running, or cut off"), {}});
+    if (slice.is(profiler::slice_flag::kBackward))
+        details.push_back({text("Pass"), text("backward"), {}});
+    if (slice.is(profiler::slice_flag::kAsync))
+        details.push_back({text("Call"), text("asynchronous"), {}});
+}
+
+QString linkText(const Trace& trace, const Slice& slice)
+{
+    return sliceTitle(trace, slice) + QStringLiteral(" · ") + formatDuration(slice.duration);
+}
+
+} // namespace
+
+QString traceText(std::string_view view)
+{
+    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+QString sliceTitle(const Trace& trace, const Slice& slice)
+{
+    const QString name = traceText(trace.name(slice));
+    if (slice.kind == ActivityKind::Step)
+        return name + u' ' + formatCount(slice.args.value);
+    return name.isEmpty() ? text("(without a name)") : name;
+}
+
+QString sliceSentence(const Trace& trace, const Slice& slice)
+{
+    return text("%1, %2, %3, on %4")
+        .arg(sliceTitle(trace, slice), className(classify(slice.kind, trace.name(slice))), formatDuration(slice.duration),
+             traceText(trace.track(slice.id.track).name));
+}
+
+std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> details;
+    const QString category = traceText(activityName(slice.kind));
+    const QString meaning = className(classify(slice.kind, trace.name(slice)));
+    details.push_back({text("Kind"), meaning == category ? meaning : meaning + QStringLiteral(" (") + category + u')', {}});
+    details.push_back({text("Duration"), formatDuration(slice.duration), {}});
+    details.push_back({text("Start"), formatDuration(slice.begin - trace.range().begin), {}});
+    details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});
+    addIndex(details, slice);
+    addCopy(details, slice);
+    addFlags(details, slice);
+    return details;
+}
+
+std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> links;
+    if (slice.depth > 0)
+        if (const auto around = trace.at(slice.id.track, slice.depth - 1, slice.begin))
+            links.push_back({text("Inside"), linkText(trace, *around), around->id});
+    for (const profiler::Flow& flow : trace.flowsOf(slice.id)) {
+        const bool outgoing = flow.from == slice.id;
+        const char* label = flow.kind == profiler::FlowKind::Launch ? (outgoing ? "Starts" : "Started by")
+                                                                    : (outgoing ? "Backward" : "Forward");
+        const Slice other = trace.slice(outgoing ? flow.to : flow.from);
+        links.push_back({text(label), linkText(trace, other), other.id});
+    }
+    return links;
+}
+
+} // namespace app

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QColor>
+#include <QFont>
+#include <QHash>
+#include <QImage>
+#include <QPainter>
+#include <QString>
+#include <vector>
+
+namespace app {
+
+/// Texts drawn once and copied afterwards: drawing hundreds of labels each frame costs more than everything else together.
+/// One font at one device pixel ratio; GUI thread.
+class LabelCache {
+public:
+    void setFont(const QFont& font, double devicePixelRatio);
+
+    /// Draws `text`, shortened with "…" where it is wider than `width`; nothing when not even three letters fit.
+    /// @param x, baseTop  top left corner in logical pixels
+    /// @return width drawn, in logical pixels
+    double draw(QPainter& painter, double x, double top, double width, const QString& text, const QColor& color);
+    /// Width of a whole text, in logical pixels.
+    double width(const QString& text, const QColor& color);
+    /// Height of a text, in logical pixels.
+    [[nodiscard]] int height() const { return m_height; }
+    [[nodiscard]] qsizetype size() const { return m_labels.size(); }
+
+private:
+    struct Label {
+        QImage image;
+        std::vector<float> ends; ///< logical x after each letter
+    };
+    const Label& label(const QString& text, const QColor& color);
+    Label render(const QString& text, const QColor& color) const;
+
+    QFont m_font;
+    double m_ratio = 1;
+    int m_height = 0;
+    double m_ellipsisWidth = 0;
+    QHash<std::pair<QString, QRgb>, Label> m_labels;
+};
+
+} // namespace app

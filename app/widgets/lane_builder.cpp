@@ -1,0 +1,172 @@
+#include "app/widgets/lane_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace app {
+
+using profiler::LodBucket;
+using profiler::Slice;
+using profiler::TimeRange;
+using profiler::TraceTime;
+using profiler::TrackId;
+
+namespace {
+
+constexpr std::size_t kFewSlices = 1500; ///< in view of one track: cheaper one by one than by pixel
+constexpr int kSeparated = 3;            ///< device pixels from which on a slice shows its left edge
+constexpr int kBoxed = 8;                ///< … and from which on it may carry a label
+constexpr int kSingleRun = 5;            ///< a run of pixels this long with one slice each is looked up
+constexpr double kFaintest = 0.30;       ///< share of colour that a nearly empty pixel still gets
+
+QRgb blend(QRgb under, QRgb over, double share)
+{
+    const int weight = static_cast<int>(share * 256);
+    const auto mix = [weight](int a, int b) { return a + ((b - a) * weight) / 256; };
+    return qRgb(mix(qRed(under), qRed(over)), mix(qGreen(under), qGreen(over)), mix(qBlue(under), qBlue(over)));
+}
+
+} // namespace
+
+LaneBuilder::LaneBuilder(const profiler::Trace& trace, ClassLookup& classes, const TimelineTheme& theme,
+                         const TimeAxis& axis, double devicePixelRatio)
+    : m_trace(trace), m_classes(classes), m_theme(theme), m_axis(axis), m_ratio(devicePixelRatio),
+      m_width(std::max(1, static_cast<int>(std::lround(axis.width() * devicePixelRatio))))
+{
+}
+
+void LaneBuilder::setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns)
+{
+    m_background = color;
+    m_blank.pixels.assign(static_cast<std::size_t>(m_width), color.rgb());
+    for (const int x : gridColumns)
+        if (x >= 0 && x < m_width)
+            m_blank.pixels[static_cast<std::size_t>(x)] = gridColor.rgb();
+}
+
+const std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int lanes)
+{
+    m_lanes.resize(static_cast<std::size_t>(std::max(lanes, 0)));
+    const auto clear = [&] {
+        for (LaneStrip& lane : m_lanes) {
+            lane.pixels = m_blank.pixels;
+            lane.hatches.clear();
+            lane.boxes.clear();
+        }
+    };
+    clear();
+    if (buildExact(track, firstDepth))
+        return m_lanes;
+    clear();
+    for (int lane = 0; lane < lanes; ++lane)
+        buildDense(track, firstDepth + lane, m_lanes[static_cast<std::size_t>(lane)]);
+    return m_lanes;
+}
+
+bool LaneBuilder::buildExact(TrackId track, int firstDepth)
+{
+    const int lanes = static_cast<int>(m_lanes.size());
+    std::size_t visited = 0;
+    bool few = true;
+    m_trace.forEach(track, m_axis.visible(), [&](const Slice& slice) {
+        if (++visited > kFewSlices)
+            return few = false;
+        if (const int lane = slice.depth - firstDepth; lane >= 0 && lane < lanes)
+            addSlice(m_lanes[static_cast<std::size_t>(lane)], slice);
+        return true;
+    });
+    return few;
+}
+
+void LaneBuilder::buildDense(TrackId track, int depth, LaneStrip& lane)
+{
+    m_buckets.resize(static_cast<std::size_t>(m_width));
+    m_trace.summarize(track, depth, {timeOf(0), timeOf(m_width)}, m_buckets);
+    const auto bucket = [this](int x) -> const LodBucket& { return m_buckets[static_cast<std::size_t>(x)]; };
+    const auto same = [&](int a, int b) {
+        return bucket(b).count == 1 && bucket(a).name == bucket(b).name && bucket(a).kind == bucket(b).kind;
+    };
+    for (int x = 0; x < m_width;) {
+        if (bucket(x).count == 0) {
+            ++x;
+            continue;
+        }
+        int end = x + 1;
+        while (bucket(x).count == 1 && end < m_width && same(x, end))
+            ++end;
+        const auto slice = end - x >= kSingleRun ? m_trace.at(track, depth, timeOf(x + 1.5)) : std::nullopt;
+        if (slice) {
+            addSlice(lane, *slice);
+            x = std::max(x + 1, std::min(end, pixelOf(slice->end())));
+        } else {
+            addDense(lane, x, bucket(x));
+            ++x;
+        }
+    }
+}
+
+void LaneBuilder::addSlice(LaneStrip& lane, const Slice& slice)
+{
+    const int begin = pixelOf(slice.begin);
+    const int left = std::max(0, begin);
+    const int right = std::min(m_width, std::max(pixelOf(slice.end()), begin + 1));
+    if (left >= right)
+        return;
+    const SliceClass which = m_classes(m_trace, slice.kind, slice.name);
+    const ClassStyle& style = classStyle(which, m_theme.dark);
+    std::fill(lane.pixels.begin() + left, lane.pixels.begin() + right, style.fill.rgb());
+    if (style.pattern != FillPattern::Solid)
+        lane.hatches.push_back({left, right, style.second.rgb(), style.pattern == FillPattern::SparseHatch});
+    if (right - left >= kSeparated && begin >= 0)
+        lane.pixels[static_cast<std::size_t>(begin)] = style.edge.rgb();
+    if (right - left >= kBoxed)
+        lane.boxes.push_back({left, right, slice, which});
+}
+
+void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
+{
+    const ClassStyle& style = classStyle(m_classes(m_trace, bucket.kind, bucket.name), m_theme.dark);
+    const double share = kFaintest + (1 - kFaintest) * static_cast<double>(bucket.busy);
+    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background.rgb(), style.fill.rgb(), share);
+    if (style.pattern == FillPattern::Solid)
+        return;
+    const QRgb second = blend(m_background.rgb(), style.second.rgb(), share);
+    const bool sparse = style.pattern == FillPattern::SparseHatch;
+    if (!lane.hatches.empty() && lane.hatches.back().right == left && lane.hatches.back().color == second)
+        lane.hatches.back().right = left + 1;
+    else
+        lane.hatches.push_back({left, left + 1, second, sparse});
+}
+
+int LaneBuilder::pixelOf(TraceTime time) const
+{
+    const double x = std::floor(m_axis.xOf(time) * m_ratio + 0.5);
+    return static_cast<int>(std::clamp(x, -1e6, 1e6));
+}
+
+TraceTime LaneBuilder::timeOf(double pixel) const
+{
+    return m_axis.timeAt(pixel / m_ratio);
+}
+
+void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane)
+{
+    constexpr int kPeriod = 8;
+    top = std::max(top, 0);
+    bottom = std::min(bottom, image.height());
+    const int width = std::min(static_cast<int>(lane.pixels.size()), image.width() - left);
+    for (int y = top; y < bottom && width > 0; ++y) {
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y)) + left;
+        std::memcpy(line, lane.pixels.data(), static_cast<std::size_t>(width) * sizeof(QRgb));
+        for (const LaneStrip::Hatched& hatch : lane.hatches) {
+            const int thickness = hatch.sparse ? 2 : 3;
+            // The slice's own left edge stays whole.
+            for (int x = hatch.left + (hatch.right - hatch.left > 2); x < std::min(hatch.right, width); ++x)
+                if ((x + y) % kPeriod < thickness)
+                    line[x] = hatch.color;
+        }
+    }
+}
+
+} // namespace app

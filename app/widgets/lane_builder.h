@@ -1,0 +1,69 @@
+#pragma once
+
+#include "app/widgets/kind_palette.h"
+#include "app/widgets/time_axis.h"
+#include "app/widgets/timeline_theme.h"
+#include "profiler/model/trace.h"
+
+#include <QImage>
+#include <QRgb>
+#include <vector>
+
+namespace app {
+
+/// One lane as a row of pixels, and what has to be drawn over it. x in device pixels.
+struct LaneStrip {
+    struct Box {
+        int left = 0, right = 0; ///< of the slice, clipped to the lane; half-open
+        profiler::Slice slice;
+        SliceClass which = SliceClass::Other;
+    };
+    struct Hatched {
+        int left = 0, right = 0;
+        QRgb color = 0;
+        bool sparse = false;
+    };
+    std::vector<QRgb> pixels;
+    std::vector<Hatched> hatches;
+    std::vector<Box> boxes; ///< slices wide enough for a label or an outline
+};
+
+/// Turns slices into lanes. The cost of a lane is that of its pixels, however many slices lie under them: a track with few
+/// slices in view is drawn slice by slice, any other from the level-of-detail index, with single slices looked up where a
+/// run of pixels shows one.
+class LaneBuilder {
+public:
+    LaneBuilder(const profiler::Trace& trace, ClassLookup& classes, const TimelineTheme& theme, const TimeAxis& axis,
+                double devicePixelRatio);
+
+    /// What the lanes are drawn over. @param gridColumns  device pixels of the axis' lines
+    void setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns);
+    /// A lane without slices.
+    [[nodiscard]] const LaneStrip& blank() const { return m_blank; }
+    /// So many lanes of a track from nesting depth `firstDepth` on. Valid until the next call.
+    const std::vector<LaneStrip>& build(profiler::TrackId track, int firstDepth, int lanes);
+
+private:
+    bool buildExact(profiler::TrackId track, int firstDepth);
+    void buildDense(profiler::TrackId track, int depth, LaneStrip& lane);
+    void addSlice(LaneStrip& lane, const profiler::Slice& slice);
+    void addDense(LaneStrip& lane, int left, const profiler::LodBucket& bucket);
+    [[nodiscard]] int pixelOf(profiler::TraceTime time) const;
+    [[nodiscard]] profiler::TraceTime timeOf(double pixel) const;
+
+    const profiler::Trace& m_trace;
+    ClassLookup& m_classes;
+    const TimelineTheme& m_theme;
+    const TimeAxis& m_axis;
+    double m_ratio;
+    int m_width;
+    QColor m_background;
+    LaneStrip m_blank;
+    std::vector<LaneStrip> m_lanes;
+    std::vector<profiler::LodBucket> m_buckets;
+};
+
+/// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.
+void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane);
+
+} // namespace app

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "profiler/model/clock.h"
+
+#include <QString>
+#include <cstdint>
+
+namespace app {
+
+/// Numbers as people read them: three significant digits and a unit, never raw nanoseconds of something long. English
+/// digits go with the app's English text; the figures are tabular where the font's are.
+
+/// Three significant digits, thousands grouped: 41.2, 0.00123, 12,300.
+QString formatSignificant(double value);
+/// So many decimals, thousands grouped.
+QString formatFixed(double value, int decimals);
+/// "41.2 ms", "850 ns", "1.50 s", "12.3 min".
+QString formatDuration(profiler::Nanoseconds duration);
+/// A duration given in µs, as the analyses have it.
+QString formatUs(double microseconds);
+/// "1.50 MB" (decimal units).
+QString formatBytes(double bytes);
+/// "1,234,567".
+QString formatCount(std::int64_t count);
+/// A share of one as "61.2 %"; "< 0.1 %" for what is little but not nothing.
+QString formatShare(double share);
+/// "1.43 ×".
+QString formatRatio(double ratio);
+/// "812 images/s".
+QString formatRate(double perSecond, const QString& what);
+/// A counter's value in its unit: bytes become "1.50 MB", "" stays a number.
+QString formatValue(double value, const QString& unit);
+
+} // namespace app

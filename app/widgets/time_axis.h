@@ -1,0 +1,77 @@
+#pragma once
+
+#include "profiler/model/clock.h"
+
+#include <QString>
+#include <vector>
+
+namespace app {
+
+/// The maths between trace time and pixels: which part of a trace is on screen and how large. A value without a widget.
+/// Time is int64 ns plus a fraction, so that panning by a pixel is exact at every scale.
+class TimeAxis {
+public:
+    /// Deepest zoom: fifty pixels a nanosecond.
+    static constexpr double kMinNsPerPixel = 0.02;
+    /// Furthest zoom: the trace fills this share of the width.
+    static constexpr double kFitShare = 0.96;
+
+    /// The whole trace. What is shown stays, clamped; the first bounds that are not empty are fitted.
+    void setBounds(profiler::TimeRange bounds);
+    /// Width in pixels, at least one. The shown range stays.
+    void setWidth(double pixels);
+
+    [[nodiscard]] profiler::TimeRange bounds() const { return m_bounds; }
+    [[nodiscard]] double width() const { return m_width; }
+    [[nodiscard]] double nsPerPixel() const { return m_nsPerPixel; }
+    /// What is on screen, rounded outwards to whole ns.
+    [[nodiscard]] profiler::TimeRange visible() const;
+
+    /// Pixel of a time, unclamped; 0 is the left edge.
+    [[nodiscard]] double xOf(profiler::TraceTime time) const;
+    /// The nanosecond that holds a pixel (floor).
+    [[nodiscard]] profiler::TraceTime timeAt(double x) const;
+
+    /// Shows `range` over `share` of the width, centred.
+    void show(profiler::TimeRange range, double share = kFitShare);
+    /// Shows the whole trace.
+    void fit() { show(m_bounds); }
+    /// Scales by `factor` (2: half as much time on screen); the time under pixel `x` stays there.
+    void zoomAt(double x, double factor);
+    /// Moves the contents by `pixels` to the left: later times come into view.
+    void panBy(double pixels);
+    /// Keeps the scale; puts `time` at pixel `x`.
+    void place(profiler::TraceTime time, double x);
+
+    friend bool operator==(const TimeAxis&, const TimeAxis&) = default;
+
+private:
+    void setBegin(std::int64_t base, double offsetNs);
+    void clampScale();
+    void clampPlace();
+
+    profiler::TimeRange m_bounds;
+    double m_width = 1;
+    std::int64_t m_beginNs = 0; ///< whole ns at the left edge …
+    double m_fraction = 0;      ///< … and the rest, in [0, 1)
+    double m_nsPerPixel = 1;
+};
+
+/// A line across the axis and its label.
+struct AxisTick {
+    profiler::TraceTime time{};
+    QString label;
+    bool isBase = false; ///< a whole label that the "+…" labels to its right count from, or simply a whole label
+};
+
+/// Smallest 1, 2 or 5 × 10^k that is at least `value` (≥ 1).
+std::int64_t niceStep(double value);
+
+/// Ticks over what is visible, at 1-2-5 steps, at least `minSpacing` pixels apart, labelled from the trace's begin. Where
+/// a whole label would be long ("12.3456789 s"), only some ticks carry one and the others count from it ("+200 ns").
+std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing = 90);
+
+/// Ticks of a value axis from 0 to `top`: at most `count` steps of 1-2-5.
+std::vector<double> valueTicks(double top, int count);
+
+} // namespace app

@@ -1,0 +1,290 @@
+#include "app/widgets/timeline_canvas.h"
+
+#include "app/models/slice_details.h"
+#include "app/widgets/slice_search.h"
+
+#include <QAccessible>
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+
+namespace app {
+
+using profiler::Nanoseconds;
+using profiler::Slice;
+using profiler::SliceId;
+using profiler::TimeRange;
+using profiler::Trace;
+using profiler::TrackId;
+
+namespace {
+
+constexpr int kBarSteps = 100'000;          ///< resolution of the horizontal scroll bar
+constexpr double kShowShare = 0.6;          ///< of the width that shown evidence fills
+constexpr Nanoseconds kLiveSpan{10'000'000'000}; ///< of a growing trace that is shown while following
+constexpr double kEndShare = 0.97;          ///< where the end stands while following
+
+} // namespace
+
+TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent)
+{
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    viewport()->setMouseTracking(true);
+    viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+    setContextMenuPolicy(Qt::ActionsContextMenu);
+    setAccessibleName(tr("Timeline"));
+    m_scene.theme = TimelineTheme::from(palette());
+    addTimelineActions(*this);
+}
+
+bool TimelineCanvas::isEmpty() const
+{
+    return !m_scene.trace || m_scene.trace->range().empty();
+}
+
+void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
+{
+    m_scene.axis = TimeAxis();
+    m_scene.axis.setWidth(m_scene.lanesRect().width());
+    m_scene.classes.reset();
+    m_scene.mark.reset();
+    m_scene.range.reset();
+    m_scene.hovered.reset();
+    m_scene.currentRow = -1;
+    m_scene.trace = nullptr;
+    setSelectedSlice({});
+    setFollow(trace && trace->captureStats().live);
+    updateTrace(std::move(trace));
+    if (!isEmpty())
+        m_scene.axis.fit();
+    syncScrollBars();
+}
+
+void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
+{
+    const bool wasWhole = m_scene.axis.visible().duration() >= m_scene.axis.bounds().duration();
+    m_scene.trace = std::move(trace);
+    m_scene.counters.clear();
+    m_scene.rows.setTrace(m_scene.trace);
+    m_scene.axis.setBounds(m_scene.trace ? m_scene.trace->range() : TimeRange{});
+    const TimeRange bounds = m_scene.axis.bounds();
+    if (m_follow && !bounds.empty()) {
+        if (wasWhole && bounds.duration() <= kLiveSpan)
+            m_scene.axis.fit();
+        else {
+            if (wasWhole)
+                m_scene.axis.show({bounds.end - kLiveSpan, bounds.end});
+            m_scene.axis.place(bounds.end, m_scene.axis.width() * kEndShare);
+        }
+    }
+    if (m_scene.selected) // an open slice may have grown
+        setSelectedSlice(m_scene.selected->id);
+    moved();
+}
+
+void TimelineCanvas::setSelectedSlice(std::optional<SliceId> id)
+{
+    m_scene.selected.reset();
+    m_scene.flows.clear();
+    if (id && m_scene.trace && id->track.value < m_scene.trace->tracks().size()) {
+        m_scene.selected = m_scene.trace->slice(*id);
+        m_scene.flows = m_scene.trace->flowsOf(*id);
+        m_scene.currentRow = m_scene.rows.rowOf(id->track);
+        setAccessibleDescription(sliceSentence(*m_scene.trace, *m_scene.selected));
+    } else {
+        setAccessibleDescription({});
+    }
+    QAccessibleEvent changed(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&changed);
+    viewport()->update();
+}
+
+void TimelineCanvas::setSelectedRange(std::optional<TimeRange> range)
+{
+    m_scene.range = range;
+    viewport()->update();
+}
+
+void TimelineCanvas::bringIntoView(TimeRange range, std::optional<TrackId> track)
+{
+    if (isEmpty())
+        return;
+    setFollow(false);
+    m_scene.axis.show(range, kShowShare);
+    if (track) {
+        const int depth = m_scene.selected && m_scene.selected->id.track == *track ? m_scene.selected->depth : 0;
+        m_scene.rows.reveal(*track, depth);
+        m_scene.currentRow = m_scene.rows.rowOf(*track);
+        syncScrollBars();
+        scrollToRow(m_scene.currentRow, depth);
+    }
+    moved();
+}
+
+void TimelineCanvas::selectAndShow(const Slice& slice)
+{
+    setSelectedSlice(slice.id);
+    setSelectedRange({});
+    m_scene.rows.reveal(slice.id.track, slice.depth);
+    const TimeRange visible = m_scene.axis.visible();
+    if (!visible.contains(slice.begin) || !visible.contains(slice.end())) {
+        setFollow(false);
+        if (slice.duration > visible.duration())
+            m_scene.axis.show(slice.range(), kShowShare);
+        else
+            m_scene.axis.place(slice.begin + slice.duration / 2, m_scene.axis.width() / 2);
+    }
+    syncScrollBars();
+    scrollToRow(m_scene.rows.rowOf(slice.id.track), slice.depth);
+    moved();
+    emit sliceSelected(slice.id);
+}
+
+void TimelineCanvas::scrollToRow(int index, int depth)
+{
+    if (index < 0)
+        return;
+    const TrackRow& row = m_scene.rows.all()[static_cast<std::size_t>(index)];
+    const bool lane = row.kind == TrackRow::Kind::Track && row.showsDepth(depth);
+    const int top = lane ? row.laneTop(depth) : row.top;
+    const int bottom = top + (lane ? TrackRows::kLaneHeight : row.height);
+    const int room = m_scene.lanesRect().height();
+    QScrollBar* bar = verticalScrollBar();
+    if (top < bar->value())
+        bar->setValue(top);
+    else if (bottom > bar->value() + room)
+        bar->setValue(bottom - room);
+}
+
+void TimelineCanvas::setFollow(bool follow)
+{
+    if (m_follow == follow)
+        return;
+    m_follow = follow;
+    emit followingChanged(follow);
+}
+
+/// What is shown has changed: scroll bars and picture follow.
+void TimelineCanvas::moved()
+{
+    syncScrollBars();
+    if (m_scene.pointerInside)
+        hover(m_scene.pointer);
+    viewport()->update();
+}
+
+void TimelineCanvas::syncScrollBars()
+{
+    m_syncing = true;
+    const auto bounds = m_scene.axis.bounds();
+    const auto visible = m_scene.axis.visible();
+    QScrollBar* across = horizontalScrollBar();
+    if (isEmpty() || visible.duration() >= bounds.duration()) {
+        across->setRange(0, 0);
+    } else {
+        const double whole = static_cast<double>((bounds.duration() - visible.duration()).count());
+        const double at = static_cast<double>((visible.begin - bounds.begin).count());
+        const double page = static_cast<double>(visible.duration().count()) / whole;
+        across->setRange(0, kBarSteps);
+        across->setPageStep(static_cast<int>(std::min(page * kBarSteps, 1e9)));
+        across->setSingleStep(std::max(1, across->pageStep() / 10));
+        across->setValue(static_cast<int>(std::clamp(at / whole, 0.0, 1.0) * kBarSteps));
+    }
+    QScrollBar* down = verticalScrollBar();
+    const int room = std::max(0, m_scene.lanesRect().height());
+    down->setRange(0, isEmpty() ? 0 : std::max(0, m_scene.rows.height() - room));
+    down->setPageStep(room);
+    down->setSingleStep(TrackRows::kLaneHeight);
+    m_scene.scrollY = down->value();
+    m_syncing = false;
+}
+
+void TimelineCanvas::scrollContentsBy(int dx, int)
+{
+    if (m_syncing)
+        return;
+    m_scene.scrollY = verticalScrollBar()->value();
+    if (dx != 0 && !isEmpty()) {
+        const auto bounds = m_scene.axis.bounds();
+        const auto whole = bounds.duration() - m_scene.axis.visible().duration();
+        const double share = static_cast<double>(horizontalScrollBar()->value()) / kBarSteps;
+        setFollow(false);
+        m_scene.axis.place(bounds.begin + Nanoseconds{static_cast<std::int64_t>(static_cast<double>(whole.count()) * share)}, 0);
+    }
+    viewport()->update();
+}
+
+void TimelineCanvas::layOut()
+{
+    m_scene.size = viewport()->size();
+    m_scene.headerWidth = std::clamp(m_scene.headerWidth, 60, std::max(60, m_scene.size.width() * 2 / 3));
+    m_scene.axis.setWidth(std::max(1, m_scene.lanesRect().width()));
+    moved();
+}
+
+void TimelineCanvas::resizeEvent(QResizeEvent*)
+{
+    layOut();
+}
+
+void TimelineCanvas::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) {
+        m_scene.theme = TimelineTheme::from(palette());
+        viewport()->update();
+    }
+    QAbstractScrollArea::changeEvent(event);
+}
+
+void TimelineCanvas::focusInEvent(QFocusEvent* event)
+{
+    m_scene.focused = true;
+    if (m_scene.currentRow < 0 && !m_scene.rows.all().empty())
+        m_scene.currentRow = 0;
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+void TimelineCanvas::focusOutEvent(QFocusEvent* event)
+{
+    m_scene.focused = false;
+    QAbstractScrollArea::focusOutEvent(event);
+    viewport()->update();
+}
+
+void TimelineCanvas::paintEvent(QPaintEvent*)
+{
+    QPainter painter(viewport());
+    if (isEmpty()) {
+        paintEmpty(painter);
+        return;
+    }
+    m_scene.ratio = devicePixelRatioF();
+    m_scene.labels.setFont(font(), m_scene.ratio);
+    m_painter.paint(painter, m_scene);
+}
+
+void TimelineCanvas::paintEmpty(QPainter& painter) const
+{
+    const QRect all = viewport()->rect();
+    painter.fillRect(all, m_scene.theme.background);
+    QFont title = font();
+    title.setPointSizeF(title.pointSizeF() * 1.5);
+    painter.setFont(title);
+    painter.setPen(m_scene.theme.text);
+    const QRect upper(all.left() + 20, all.top(), all.width() - 40, all.height() / 2 - 4);
+    const bool live = m_scene.trace && m_scene.trace->captureStats().live;
+    painter.drawText(upper, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWordWrap,
+                     live ? tr("Waiting for the first events") : tr("Nothing recorded yet"));
+    painter.setFont(font());
+    painter.setPen(m_scene.theme.dimText);
+    const QRect lower(all.left() + 20, upper.bottom() + 10, all.width() - 40, all.height() / 2 - 10);
+    painter.drawText(lower, Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap,
+                     live ? tr("The training is starting; its threads appear here as they begin to work.")
+                          : tr("Press Start to run the training and watch it here, or open a trace: "
+                               "drop its file anywhere in the window."));
+}
+
+} // namespace app

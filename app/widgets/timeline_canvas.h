@@ -1,0 +1,104 @@
+#pragma once
+
+#include "app/widgets/timeline_painter.h"
+#include "app/widgets/timeline_scene.h"
+
+#include <QAbstractScrollArea>
+#include <memory>
+#include <optional>
+
+namespace app {
+
+/// The timeline: tracks of a trace over time, under the hands that ui.md describes. Work on the GUI thread is bounded by
+/// pixels, however many slices the trace has. Knows nothing of the session: a view connects it.
+class TimelineCanvas : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit TimelineCanvas(QWidget* parent = nullptr);
+
+    /// Another trace: shows all of it, forgets selection and marks. Null or empty: the empty state.
+    void setTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// A later snapshot of the same trace; keeps what is shown, or follows the end while nobody moved.
+    void updateTrace(std::shared_ptr<const profiler::Trace> trace);
+
+    void setSelectedSlice(std::optional<profiler::SliceId> slice);
+    void setSelectedRange(std::optional<profiler::TimeRange> range);
+    /// Moves and zooms so that `range` fills most of the width; opens and scrolls to `track`.
+    void bringIntoView(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
+
+    [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
+    [[nodiscard]] bool following() const { return m_follow; }
+
+    // What the hands do; each is a QAction of actions() with its key.
+    void zoomIn();
+    void zoomOut();
+    void panLeft();
+    void panRight();
+    void scrollUp();
+    void scrollDown();
+    void fit(); ///< the selection, or all without one or when the selection fills the screen already
+    void goToBegin();
+    void followEnd();
+    void toggleMark(); ///< at the pointer; lets an existing one go
+    void letGo();      ///< of the mark, then of the selection
+    void zoomToSelected();
+    void selectNext();
+    void selectPrevious();
+    void rowUp();
+    void rowDown();
+    void toggleRow();
+    void foldAll();
+    void unfoldAll();
+
+signals:
+    void sliceSelected(profiler::SliceId slice);
+    void rangeSelected(profiler::TimeRange range);
+    void selectionCleared();
+    void followingChanged(bool following);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+
+private:
+    enum class Drag { None, Pressed, Pan, Range, Header };
+
+    [[nodiscard]] bool isEmpty() const;
+    [[nodiscard]] bool onHeaderEdge(QPointF at) const;
+    [[nodiscard]] std::optional<profiler::Slice> sliceAt(QPointF at) const;
+    [[nodiscard]] double zoomAnchor() const;
+    void layOut();
+    void syncScrollBars();
+    void moved();
+    void setFollow(bool follow);
+    void hover(QPointF at);
+    void click(QPointF at);
+    void dragRange(QPointF to);
+    void selectAndShow(const profiler::Slice& slice);
+    void scrollToRow(int row, int depth);
+    void zoomAt(double x, double factor);
+    void pan(double pixels);
+    void paintEmpty(QPainter& painter) const;
+
+    TimelineScene m_scene;
+    TimelinePainter m_painter;
+    bool m_follow = false;
+    bool m_syncing = false; ///< scroll bars are being set from the scene
+    Drag m_drag = Drag::None;
+    QPointF m_pressed, m_last;
+};
+
+/// Gives the canvas its actions: menu texts and keys, active while it has the focus.
+void addTimelineActions(TimelineCanvas& canvas);
+
+} // namespace app

@@ -1,0 +1,104 @@
+#include "app/models/slice_details.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/timeline_painter.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr int kIndent = 14;
+constexpr int kArrowRoom = 18;
+constexpr int kInset = 6;
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("Timeline", source);
+}
+
+/// The triangle of a row that folds: right when folded, down when open.
+void paintArrow(QPainter& painter, QPointF center, bool open, const QColor& color)
+{
+    const double size = 3.5;
+    QPolygonF triangle;
+    if (open)
+        triangle << center + QPointF(-size, -size / 2) << center + QPointF(size, -size / 2) << center + QPointF(0, size);
+    else
+        triangle << center + QPointF(-size / 2, -size) << center + QPointF(-size / 2, size) << center + QPointF(size, 0);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawPolygon(triangle);
+}
+
+/// Least and greatest value of a counter, beside its curve.
+void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
+{
+    const auto& samples = scene.samples(row.track);
+    if (samples.empty())
+        return;
+    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+    const int top = scene.yOf(row.top);
+    const auto drawRight = [&](double value, double y) {
+        const QString label = formatValue(value, row.detail);
+        scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label, scene.theme.dimText);
+    };
+    drawRight(high->value, top + 2);
+    drawRight(low->value, top + row.height - 2 - scene.labels.height());
+}
+
+void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
+{
+    const TrackRow& row = scene.rows.all()[static_cast<std::size_t>(index)];
+    const TimelineTheme& theme = scene.theme;
+    const int top = scene.yOf(row.top);
+    const QRect rect(0, top, scene.headerWidth, row.height);
+    const bool group = row.kind == TrackRow::Kind::Group;
+    painter.fillRect(rect, group ? mixed(theme.header, theme.text, 0.05) : theme.header);
+    const bool current = scene.focused && index == scene.currentRow;
+    if (current)
+        painter.fillRect(QRect(0, top, 3, row.height), theme.accent);
+    const int first = group || row.kind == TrackRow::Kind::Counter ? std::min(row.height, TrackRows::kGroupHeight) : TrackRows::kLaneHeight + 2 * TrackRows::kPadding;
+    double x = kInset + row.indent * kIndent;
+    if (row.foldable)
+        paintArrow(painter, QPointF(x + 6, top + first / 2.0), row.open, theme.dimText);
+    x += kArrowRoom;
+    const double right = scene.headerWidth - kInset - 4;
+    const double y = top + (first - scene.labels.height()) / 2.0;
+    const bool counter = row.kind == TrackRow::Kind::Counter;
+    const double used = scene.labels.draw(painter, x, y, right - x - (counter ? 56 : 0), row.name, theme.text);
+    if (counter)
+        paintScale(painter, scene, row, right);
+    else if (row.height >= first + scene.labels.height())
+        scene.labels.draw(painter, x, top + first - 2, right - x, row.detail, theme.dimText);
+    else if (right - x - used - 8 > scene.labels.width(row.detail, theme.dimText))
+        scene.labels.draw(painter, x + used + 8, y, right - x - used - 8, row.detail, theme.dimText);
+    painter.fillRect(QRect(0, top + row.height - 1, scene.headerWidth, 1), theme.grid);
+}
+
+} // namespace
+
+void paintHeader(QPainter& painter, TimelineScene& scene)
+{
+    const TimelineTheme& theme = scene.theme;
+    const QRect column(0, TimelineScene::kRulerHeight, scene.headerWidth, scene.size.height() - TimelineScene::kRulerHeight);
+    painter.fillRect(QRect(0, 0, scene.headerWidth, scene.size.height()), theme.header);
+    painter.save();
+    painter.setClipRect(column);
+    for (std::size_t i = 0; i < scene.rows.all().size(); ++i) {
+        const TrackRow& row = scene.rows.all()[i];
+        if (scene.yOf(row.top) < scene.size.height() && scene.yOf(row.top + row.height) > TimelineScene::kRulerHeight)
+            paintRowHeader(painter, scene, static_cast<int>(i));
+    }
+    painter.restore();
+    const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
+    if (scene.stepTrack())
+        scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40, text("Steps"), theme.dimText);
+    scene.labels.draw(painter, kInset + kArrowRoom, (TimelineScene::kAxisHeight - scene.labels.height()) / 2.0,
+                      scene.headerWidth - 40, text("Time"), theme.dimText);
+    painter.fillRect(QRect(0, TimelineScene::kRulerHeight - 1, scene.headerWidth, 1), theme.border);
+    painter.fillRect(QRect(scene.headerWidth - 1, 0, 1, scene.size.height()), theme.border);
+}
+
+} // namespace app

@@ -1,0 +1,348 @@
+#include "app/widgets/slice_search.h"
+#include "app/widgets/timeline_canvas.h"
+
+#include <QApplication>
+#include <QMouseEvent>
+#include <QPointingDevice>
+#include <QScrollBar>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+namespace app {
+
+using profiler::Nanoseconds;
+using profiler::Slice;
+using profiler::TimeRange;
+
+namespace {
+
+constexpr double kKeyZoom = 1.5;
+constexpr double kWheelZoom = 1.2;     ///< a notch
+constexpr double kKeyPan = 0.1;        ///< of the width
+constexpr double kReach = 3;           ///< pixels beside a slice that still mean it
+constexpr int kHeaderEdge = 4;         ///< pixels around the header's edge that resize it
+constexpr double kFilled = 0.95;       ///< a selection that fills this much of the usual share is fitted already
+constexpr double kFitSelection = 0.8;
+
+} // namespace
+
+std::optional<Slice> TimelineCanvas::sliceAt(QPointF at) const
+{
+    if (isEmpty() || !m_scene.lanesRect().contains(at.toPoint()))
+        return std::nullopt;
+    const auto lane = m_scene.rows.laneAt(static_cast<int>(at.y()) - TimelineScene::kRulerHeight + m_scene.scrollY);
+    if (!lane)
+        return std::nullopt;
+    const auto reach = Nanoseconds{static_cast<std::int64_t>(std::ceil(kReach * m_scene.axis.nsPerPixel()))};
+    return nearestSlice(*m_scene.trace, lane->track, lane->depth, m_scene.timeAt(at.x()), reach);
+}
+
+bool TimelineCanvas::onHeaderEdge(QPointF at) const
+{
+    return std::abs(at.x() - m_scene.headerWidth) <= kHeaderEdge;
+}
+
+double TimelineCanvas::zoomAnchor() const
+{
+    const double width = m_scene.axis.width();
+    return m_scene.pointerInside ? std::clamp(m_scene.pointer.x() - m_scene.headerWidth, 0.0, width) : width / 2;
+}
+
+void TimelineCanvas::zoomAt(double x, double factor)
+{
+    setFollow(false);
+    m_scene.axis.zoomAt(x, factor);
+    moved();
+}
+
+void TimelineCanvas::pan(double pixels)
+{
+    setFollow(false);
+    m_scene.axis.panBy(pixels);
+    moved();
+}
+
+void TimelineCanvas::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton)
+        return;
+    m_pressed = m_last = event->position();
+    if (isEmpty())
+        return;
+    if (onHeaderEdge(m_pressed))
+        m_drag = Drag::Header;
+    else if (m_pressed.x() > m_scene.headerWidth &&
+             (m_pressed.y() < TimelineScene::kRulerHeight || event->modifiers().testFlag(Qt::ShiftModifier)))
+        m_drag = Drag::Range;
+    else
+        m_drag = Drag::Pressed;
+}
+
+void TimelineCanvas::mouseMoveEvent(QMouseEvent* event)
+{
+    const QPointF at = event->position();
+    const QPointF by = at - m_last;
+    const bool far = (at - m_pressed).manhattanLength() >= QApplication::startDragDistance();
+    if (m_drag == Drag::Pressed && far && m_pressed.x() > m_scene.headerWidth) {
+        m_drag = Drag::Pan;
+        viewport()->setCursor(Qt::ClosedHandCursor);
+        m_scene.hovered.reset();
+    }
+    if (m_drag == Drag::Pan) {
+        pan(-(at.x() - m_last.x()));
+        verticalScrollBar()->setValue(verticalScrollBar()->value() - static_cast<int>(std::lround(by.y())));
+    } else if (m_drag == Drag::Header) {
+        m_scene.headerWidth = static_cast<int>(at.x());
+        layOut();
+    } else if (m_drag == Drag::Range && far) {
+        dragRange(at);
+    }
+    m_last = at;
+    hover(at);
+}
+
+void TimelineCanvas::dragRange(QPointF to)
+{
+    const auto bounds = m_scene.axis.bounds();
+    const auto clamped = [&](double x) { return std::clamp(m_scene.timeAt(x), bounds.begin, bounds.end); };
+    const auto a = clamped(m_pressed.x()), b = clamped(to.x());
+    setSelectedRange(TimeRange{std::min(a, b), std::max(a, b)});
+}
+
+void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event)
+{
+    const Drag drag = std::exchange(m_drag, Drag::None);
+    viewport()->unsetCursor();
+    if (isEmpty())
+        return;
+    const bool far = (event->position() - m_pressed).manhattanLength() >= QApplication::startDragDistance();
+    if (drag == Drag::Range && far) {
+        dragRange(event->position());
+        setSelectedSlice({});
+        if (m_scene.range && !m_scene.range->empty())
+            emit rangeSelected(*m_scene.range);
+    } else if (drag == Drag::Pressed || drag == Drag::Range) {
+        click(event->position());
+    }
+}
+
+void TimelineCanvas::click(QPointF at)
+{
+    const int y = static_cast<int>(at.y()) - TimelineScene::kRulerHeight;
+    const int row = y < 0 ? -1 : m_scene.rows.rowAt(y + m_scene.scrollY);
+    if (row >= 0)
+        m_scene.currentRow = row;
+    if (row >= 0 && (at.x() < m_scene.headerWidth || m_scene.rows.all()[static_cast<std::size_t>(row)].kind == TrackRow::Kind::Group)) {
+        toggleRow();
+        return;
+    }
+    std::optional<Slice> slice = sliceAt(at);
+    if (y < 0 && y >= -TimelineScene::kStepsHeight && m_scene.stepTrack())
+        slice = m_scene.trace->at(*m_scene.stepTrack(), 0, m_scene.timeAt(at.x()));
+    if (slice) {
+        setSelectedRange({});
+        setSelectedSlice(slice->id);
+        emit sliceSelected(slice->id);
+    } else if (m_scene.selected || m_scene.range) {
+        setSelectedSlice({});
+        setSelectedRange({});
+        emit selectionCleared();
+    }
+}
+
+void TimelineCanvas::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (isEmpty() || event->position().x() < m_scene.headerWidth) {
+        mousePressEvent(event);
+        return;
+    }
+    if (const auto slice = sliceAt(event->position())) {
+        setSelectedSlice(slice->id);
+        emit sliceSelected(slice->id);
+        zoomToSelected();
+    }
+}
+
+void TimelineCanvas::hover(QPointF at)
+{
+    m_scene.pointer = at;
+    m_scene.pointerInside = m_scene.lanesRect().contains(at.toPoint());
+    if (m_drag == Drag::None) {
+        m_scene.hovered = sliceAt(at);
+        viewport()->setCursor(onHeaderEdge(at) && !isEmpty() ? Qt::SplitHCursor : Qt::ArrowCursor);
+    }
+    viewport()->update();
+}
+
+bool TimelineCanvas::viewportEvent(QEvent* event)
+{
+    if (event->type() == QEvent::Leave) {
+        m_scene.pointerInside = false;
+        m_scene.hovered.reset();
+        viewport()->update();
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineCanvas::wheelEvent(QWheelEvent* event)
+{
+    event->accept();
+    if (isEmpty())
+        return;
+    // Pixel deltas of a mouse are not to be trusted (X11); those of a gesture are.
+    const bool pad = !event->pixelDelta().isNull() &&
+                     (event->phase() != Qt::NoScrollPhase || event->device()->type() == QInputDevice::DeviceType::TouchPad);
+    const bool zooming = event->modifiers().testFlag(Qt::ControlModifier);
+    const bool overHeader = event->position().x() < m_scene.headerWidth;
+    const QPointF notches = QPointF(event->angleDelta()) / QWheelEvent::DefaultDeltasPerStep;
+    QScrollBar* down = verticalScrollBar();
+    if (pad && !zooming) {
+        if (event->pixelDelta().x() != 0)
+            pan(-event->pixelDelta().x());
+        down->setValue(down->value() - event->pixelDelta().y());
+    } else if (overHeader) {
+        down->setValue(down->value() - static_cast<int>(notches.y() * 3 * TrackRows::kLaneHeight));
+    } else if (event->modifiers().testFlag(Qt::ShiftModifier) || (notches.y() == 0 && notches.x() != 0)) {
+        pan(-(notches.x() + notches.y()) * m_scene.axis.width() * kKeyPan);
+    } else {
+        zoomAt(event->position().x() - m_scene.headerWidth, std::pow(kWheelZoom, notches.y()));
+    }
+    hover(event->position());
+}
+
+void TimelineCanvas::zoomIn() { zoomAt(zoomAnchor(), kKeyZoom); }
+void TimelineCanvas::zoomOut() { zoomAt(zoomAnchor(), 1 / kKeyZoom); }
+void TimelineCanvas::panLeft() { pan(-m_scene.axis.width() * kKeyPan); }
+void TimelineCanvas::panRight() { pan(m_scene.axis.width() * kKeyPan); }
+void TimelineCanvas::scrollUp() { verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub); }
+void TimelineCanvas::scrollDown() { verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd); }
+
+void TimelineCanvas::fit()
+{
+    std::optional<TimeRange> range = m_scene.range;
+    if (m_scene.selected)
+        range = m_scene.selected->range();
+    const double filled = range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
+    const bool shown = range && m_scene.axis.visible().contains(range->begin) && filled > kFilled * kFitSelection;
+    setFollow(false);
+    if (range && !shown)
+        m_scene.axis.show(*range, kFitSelection);
+    else
+        m_scene.axis.fit();
+    moved();
+}
+
+void TimelineCanvas::goToBegin()
+{
+    setFollow(false);
+    m_scene.axis.place(m_scene.axis.bounds().begin, m_scene.axis.width() * 0.03);
+    moved();
+}
+
+void TimelineCanvas::followEnd()
+{
+    m_scene.axis.place(m_scene.axis.bounds().end, m_scene.axis.width() * 0.97);
+    setFollow(m_scene.trace && m_scene.trace->captureStats().live);
+    moved();
+}
+
+void TimelineCanvas::toggleMark()
+{
+    if (m_scene.mark)
+        m_scene.mark.reset();
+    else if (m_scene.pointerInside)
+        m_scene.mark = m_scene.timeAt(m_scene.pointer.x());
+    else if (m_scene.selected)
+        m_scene.mark = m_scene.selected->begin;
+    viewport()->update();
+}
+
+void TimelineCanvas::letGo()
+{
+    if (m_scene.mark) {
+        m_scene.mark.reset();
+        viewport()->update();
+        return;
+    }
+    setSelectedSlice({});
+    setSelectedRange({});
+    emit selectionCleared();
+}
+
+void TimelineCanvas::zoomToSelected()
+{
+    if (!m_scene.selected && !m_scene.range)
+        return;
+    setFollow(false);
+    m_scene.axis.show(m_scene.selected ? m_scene.selected->range() : *m_scene.range, kFitSelection);
+    moved();
+}
+
+void TimelineCanvas::selectNext()
+{
+    if (isEmpty())
+        return;
+    if (m_scene.selected) {
+        if (const auto next = nextSlice(*m_scene.trace, *m_scene.selected))
+            selectAndShow(*next);
+        return;
+    }
+    // Nothing selected: the first slice in view of the current row.
+    const int row = std::max(0, m_scene.currentRow);
+    for (std::size_t i = static_cast<std::size_t>(row); i < m_scene.rows.all().size(); ++i) {
+        const TrackRow& at = m_scene.rows.all()[i];
+        if (at.kind != TrackRow::Kind::Track)
+            continue;
+        const auto reach = m_scene.axis.visible().duration();
+        if (const auto first = nearestSlice(*m_scene.trace, at.track, at.firstDepth, m_scene.axis.visible().begin, reach))
+            selectAndShow(*first);
+        return;
+    }
+}
+
+void TimelineCanvas::selectPrevious()
+{
+    if (isEmpty() || !m_scene.selected)
+        return selectNext();
+    if (const auto previous = previousSlice(*m_scene.trace, *m_scene.selected))
+        selectAndShow(*previous);
+}
+
+void TimelineCanvas::rowUp()
+{
+    m_scene.currentRow = std::max(0, m_scene.currentRow - 1);
+    scrollToRow(m_scene.currentRow, 0);
+    viewport()->update();
+}
+
+void TimelineCanvas::rowDown()
+{
+    m_scene.currentRow = std::min(static_cast<int>(m_scene.rows.all().size()) - 1, m_scene.currentRow + 1);
+    scrollToRow(m_scene.currentRow, 0);
+    viewport()->update();
+}
+
+void TimelineCanvas::toggleRow()
+{
+    const auto& rows = m_scene.rows.all();
+    if (m_scene.currentRow < 0 || m_scene.currentRow >= static_cast<int>(rows.size()))
+        return;
+    m_scene.rows.setOpen(m_scene.currentRow, !rows[static_cast<std::size_t>(m_scene.currentRow)].open);
+    moved();
+}
+
+void TimelineCanvas::foldAll()
+{
+    m_scene.rows.setAllOpen(false);
+    m_scene.currentRow = std::min(m_scene.currentRow, static_cast<int>(m_scene.rows.all().size()) - 1);
+    moved();
+}
+
+void TimelineCanvas::unfoldAll()
+{
+    m_scene.rows.setAllOpen(true);
+    moved();
+}
+
+} // namespace app

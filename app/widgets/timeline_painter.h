@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/widgets/lane_builder.h"
+#include "app/widgets/timeline_scene.h"
+
+#include <QImage>
+#include <QPainter>
+#include <vector>
+
+namespace app {
+
+/// Draws a scene, stage by stage: lanes into an image, then what lies over them with a painter. Keeps buffers from frame
+/// to frame.
+class TimelinePainter {
+public:
+    /// One frame. @param painter  of the canvas, in logical pixels
+    void paint(QPainter& painter, TimelineScene& scene);
+
+private:
+    struct Box { ///< a wide slice and the lane it lies in; logical pixels of the canvas
+        QRectF rect;
+        LaneStrip::Box what;
+    };
+    void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
+    void paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
+    void paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
+    void paintLabels(QPainter& painter, TimelineScene& scene) const;
+
+    /// What the lanes' image depends on: while it stays, hovering redraws only what lies over them.
+    struct Key {
+        std::shared_ptr<const profiler::Trace> trace;
+        TimeAxis axis;
+        TimelineTheme theme;
+        QSize size;
+        double ratio = 0;
+        int headerWidth = 0, scrollY = 0, rows = 0;
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+
+    Key m_key;
+    QImage m_lanes;
+    std::vector<Box> m_boxes;
+};
+
+void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
+void paintHeader(QPainter& painter, TimelineScene& scene);
+void paintCounters(QPainter& painter, TimelineScene& scene);
+/// Selection, flows, range, mark and the pointer's line.
+void paintOverlay(QPainter& painter, TimelineScene& scene);
+/// What the pointer is over, in a card beside it.
+void paintHoverCard(QPainter& painter, TimelineScene& scene);
+
+} // namespace app

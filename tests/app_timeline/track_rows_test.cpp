@@ -1,0 +1,169 @@
+#include "app/widgets/track_rows.h"
+#include "tests/app_timeline/training_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace app {
+namespace {
+
+using namespace profiler;
+using testing::ElementsAre;
+
+std::vector<std::string> names(const TrackRows& rows)
+{
+    std::vector<std::string> all;
+    for (const TrackRow& row : rows.all())
+        all.push_back(row.name.toStdString());
+    return all;
+}
+
+int rowNamed(const TrackRows& rows, const QString& name)
+{
+    for (std::size_t i = 0; i < rows.all().size(); ++i)
+        if (rows.all()[i].name == name)
+            return static_cast<int>(i);
+    return -1;
+}
+
+TrackRows rowsOf(const test::TrainingShape& shape)
+{
+    TrackRows rows;
+    rows.setTrace(test::trainingTrace(shape));
+    return rows;
+}
+
+TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name, std::int64_t pid, bool busy = true)
+{
+    Track track;
+    track.kind = kind;
+    track.name = name;
+    track.pid = pid;
+    const TrackId id = builder.addTrack(track);
+    Slice slice;
+    slice.begin = traceTime(100);
+    slice.duration = Nanoseconds{10};
+    slice.name = builder.intern("work");
+    if (busy)
+        builder.add(id, slice);
+    return id;
+}
+
+TEST(TrackRows, StandInTheOrderOfTheRing)
+{
+    const TrackRows rows = rowsOf({.steps = 3});
+    EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 0", "loader worker 1", "main thread", "GPU 0", "stream 7",
+                                         "stream 14", "Counters", "loss", "memory"));
+}
+
+TEST(TrackRows, LieBelowOneAnotherWithoutGaps)
+{
+    const TrackRows rows = rowsOf({.steps = 3});
+    int top = 0;
+    for (std::size_t i = 0; i < rows.all().size(); ++i) {
+        EXPECT_EQ(rows.all()[i].top, top);
+        EXPECT_EQ(rows.rowAt(top), static_cast<int>(i));
+        top += rows.all()[i].height;
+        EXPECT_EQ(rows.rowAt(top - 1), static_cast<int>(i));
+    }
+    EXPECT_EQ(rows.height(), top);
+    EXPECT_EQ(rows.rowAt(top), -1);
+    EXPECT_EQ(rows.rowAt(-1), -1);
+}
+
+TEST(TrackRows, CountNumbersNotLetters)
+{
+    TraceBuilder builder;
+    for (const char* name : {"loader worker 10", "loader worker 2", "loader worker 1"})
+        addThread(builder, TrackKind::LoaderWorker, name, 1);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 1", "loader worker 2", "loader worker 10"));
+}
+
+TEST(TrackRows, LeaveOutWhatHasNothingToShow)
+{
+    TraceBuilder builder;
+    addThread(builder, TrackKind::MainThread, "main thread", 1);
+    addThread(builder, TrackKind::Thread, "silent", 1, false);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("main thread"));
+}
+
+TEST(TrackRows, TellProcessesApart)
+{
+    TraceBuilder builder;
+    addThread(builder, TrackKind::MainThread, "main thread", 20);
+    addThread(builder, TrackKind::MainThread, "main thread", 10);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Process 10 · main thread", "Process 20 · main thread"));
+}
+
+TEST(TrackRows, FoldManyOtherThreadsAtFirst)
+{
+    TraceBuilder builder;
+    for (int i = 0; i < 9; ++i)
+        addThread(builder, TrackKind::Thread, "thread " + std::to_string(i), 1);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Other threads"));
+    rows.setOpen(0, true);
+    EXPECT_EQ(rows.all().size(), 10U);
+}
+
+TEST(TrackRows, KeepTheirFoldsInLaterSnapshots)
+{
+    TrackRows rows = rowsOf({.steps = 3, .live = true});
+    rows.setOpen(0, false);
+    ASSERT_EQ(rowNamed(rows, "loader worker 0"), -1);
+    rows.setTrace(test::trainingTrace({.steps = 5, .live = true}));
+    EXPECT_EQ(rowNamed(rows, "loader worker 0"), -1);
+}
+
+TEST(TrackRows, AFoldedMainThreadShowsItsPhases)
+{
+    TrackRows rows = rowsOf({.steps = 3});
+    const int main = rowNamed(rows, "main thread");
+    const TrackId track = rows.all()[static_cast<std::size_t>(main)].track;
+    EXPECT_TRUE(rows.shows(track, 3));
+    rows.setOpen(main, false);
+    EXPECT_TRUE(rows.shows(track, 1));
+    EXPECT_FALSE(rows.shows(track, 0));
+    EXPECT_FALSE(rows.shows(track, 3));
+    const TrackRow& row = rows.all()[static_cast<std::size_t>(main)];
+    const auto lane = rows.laneAt(row.laneTop(1) + 2);
+    ASSERT_TRUE(lane);
+    EXPECT_EQ(lane->depth, 1);
+}
+
+TEST(TrackRows, FindTheLaneOfADepth)
+{
+    const TrackRows rows = rowsOf({.steps = 3});
+    const TrackRow& row = rows.all()[static_cast<std::size_t>(rowNamed(rows, "main thread"))];
+    for (int depth = 0; depth < row.lanes; ++depth) {
+        const auto lane = rows.laneAt(row.laneTop(depth) + 5);
+        ASSERT_TRUE(lane);
+        EXPECT_EQ(lane->track, row.track);
+        EXPECT_EQ(lane->depth, depth);
+    }
+    EXPECT_FALSE(rows.laneAt(row.top));
+    EXPECT_FALSE(rows.laneAt(rows.all()[0].top + 4)) << "a group has no lanes";
+}
+
+TEST(TrackRows, RevealOpensWhatHidesASlice)
+{
+    TrackRows rows = rowsOf({.steps = 3});
+    const TrackId worker = rows.all()[static_cast<std::size_t>(rowNamed(rows, "loader worker 1"))].track;
+    const TrackId main = rows.all()[static_cast<std::size_t>(rowNamed(rows, "main thread"))].track;
+    rows.setAllOpen(false);
+    EXPECT_EQ(rows.rowOf(worker), 0) << "its folded group stands for it";
+    rows.reveal(worker, 0);
+    EXPECT_TRUE(rows.shows(worker, 0));
+    rows.reveal(main, 3);
+    EXPECT_TRUE(rows.shows(main, 3));
+}
+
+} // namespace
+} // namespace app
