@@ -1,14 +1,93 @@
 #pragma once
 
+#include "app/look/appearance.h"
+#include "app/session/selection.h"
+#include "app/session/session.h"
+#include "app/views/view.h"
+
 #include <QMainWindow>
+#include <vector>
+
+class QLabel;
+class QSplitter;
+class QStackedWidget;
 
 namespace app {
 
-/// The one window: a workbench of views around one session.
+class LoadingBar;
+class NoticeStrip;
+class StatusLine;
+
+/// The one window: a workbench of views around one session. It paints with its tool bar and start page first and makes the
+/// docks afterwards.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    using QMainWindow::QMainWindow;
+    /// All three outlive the window.
+    MainWindow(Session* session, Selection* selection, Appearance* appearance);
+    ~MainWindow() override;
+
+    /// True once the docks and the centre's views are there.
+    [[nodiscard]] bool isComplete() const { return m_complete; }
+
+signals:
+    void firstPainted();
+    void completed();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    // main_window.cpp
+    void makeCentre();
+    void complete();
+    void connectSession();
+    void showStartPage(bool start);
+    void updateForTrace();
+    bool mayClose();
+
+    // main_window_actions.cpp
+    void makeActions();
+    void makeMenus();
+    void makeToolBar();
+    void makeViewMenu();
+    void addViewActions(QWidget* view, const QString& title);
+    void updateActions();
+    void openTraceDialog();
+    void openConfigurationDialog();
+    void saveConfigurationDialog();
+    void showAbout();
+
+    // main_window_docks.cpp
+    void makeViews();
+    void addDock(const View& view, QWidget* widget);
+    void arrangeDocks();
+    void restoreLayout();
+    void saveLayout();
+    void resetLayout();
+
+    struct Actions {
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openConfiguration, *saveConfiguration, *home, *quit, *findKnob;
+    };
+
+    ViewContext m_context;
+    Appearance* m_appearance;
+    Actions m_actions{};
+    bool m_painted = false, m_complete = false, m_closing = false;
+    QStackedWidget* m_stack = nullptr;
+    QSplitter* m_centre = nullptr;
+    QWidget* m_start = nullptr;
+    NoticeStrip* m_notice = nullptr;
+    LoadingBar* m_loading = nullptr;
+    StatusLine* m_status = nullptr;
+    QLabel* m_runLabel = nullptr;
+    QMenu* m_viewMenu = nullptr;
+    std::vector<std::pair<View, QDockWidget*>> m_docks;
+    QByteArray m_layout;        ///< of the workbench, while the start page hides part of it
+    QByteArray m_defaultLayout;
 };
 
 } // namespace app

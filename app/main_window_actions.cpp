@@ -1,0 +1,191 @@
+#include "app/look/icon.h"
+#include "app/main_window.h"
+#include "app/shell/notice_strip.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QToolBar>
+#include <QToolButton>
+#include <QWhatsThis>
+
+// Actions, menus and the tool bar.
+namespace app {
+
+void MainWindow::makeActions()
+{
+    Session* session = m_context.session;
+    const auto make = [this](const QString& name, const QString& iconStem, const QString& text, const QKeySequence& key, auto slot) {
+        auto* action = new QAction(iconStem.isEmpty() ? QIcon() : icon(iconStem), text, this);
+        action->setObjectName(name);
+        action->setShortcut(key);
+        action->setToolTip(key.isEmpty() ? text : QString("%1 (%2)").arg(QString(text).remove('&').remove("…"), key.toString(QKeySequence::NativeText)));
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    m_actions.start = make("start", "start", tr("&Start"), Qt::Key_F5, [session] { session->start(); });
+    m_actions.pause = make("pause", "pause", tr("&Pause"), Qt::Key_F6, [session] {
+        session->runState() == RunState::Paused ? session->resume() : session->pause();
+    });
+    m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stop(); });
+    m_actions.openTrace = make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
+    m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
+                                       [this] { openConfigurationDialog(); });
+    m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"), QKeySequence::Save,
+                                       [this] { saveConfigurationDialog(); });
+    m_actions.home = make("home", {}, tr("Start &page"), Qt::ALT | Qt::Key_Home, [this] { showStartPage(true); });
+    m_actions.quit = make("quit", {}, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
+    m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), QKeySequence::Find, [this] {
+        for (const auto& [view, dock] : m_docks)
+            if (auto* search = dock->findChild<QLineEdit*>("searchKnobs")) {
+                dock->show();
+                dock->raise();
+                search->setFocus(Qt::ShortcutFocusReason);
+                search->selectAll();
+            }
+    });
+    m_actions.undo = session->undoStack()->createUndoAction(this, tr("&Undo"));
+    m_actions.undo->setObjectName("undo");
+    m_actions.undo->setShortcut(QKeySequence::Undo);
+    m_actions.undo->setIcon(icon("undo"));
+    m_actions.redo = session->undoStack()->createRedoAction(this, tr("&Redo"));
+    m_actions.redo->setObjectName("redo");
+    m_actions.redo->setShortcut(QKeySequence::Redo);
+    m_actions.redo->setIcon(icon("redo"));
+}
+
+void MainWindow::makeMenus()
+{
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addActions({m_actions.openTrace, m_actions.openConfiguration, m_actions.saveConfiguration});
+    file->addSeparator();
+    file->addActions({m_actions.home});
+    file->addSeparator();
+    file->addAction(m_actions.quit);
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    edit->addActions({m_actions.undo, m_actions.redo});
+    edit->addSeparator();
+    edit->addAction(m_actions.findKnob);
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addActions({m_actions.start, m_actions.pause, m_actions.stop});
+    m_viewMenu = menuBar()->addMenu(tr("&View"));
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(QWhatsThis::createAction(this));
+    help->addAction(tr("&About Stepscope"), this, &MainWindow::showAbout);
+}
+
+void MainWindow::makeToolBar()
+{
+    auto* bar = new QToolBar(tr("Tool bar"), this);
+    bar->setObjectName("toolBar");
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar->setIconSize({16, 16});
+    bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    bar->addActions({m_actions.start, m_actions.pause, m_actions.stop});
+    bar->addSeparator();
+    m_runLabel = new QLabel(bar);
+    m_runLabel->setContentsMargins(8, 0, 8, 0);
+    m_runLabel->setAccessibleName(tr("Run on screen"));
+    QFont font = m_runLabel->font();
+    font.setWeight(QFont::DemiBold);
+    m_runLabel->setFont(font);
+    bar->addWidget(m_runLabel);
+    auto* spacer = new QWidget(bar);
+    spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    bar->addWidget(spacer);
+    bar->addActions({m_actions.undo, m_actions.redo});
+    bar->addSeparator();
+    bar->addAction(m_actions.openTrace);
+    for (QAction* action : {m_actions.undo, m_actions.redo})
+        if (auto* button = qobject_cast<QToolButton*>(bar->widgetForAction(action)))
+            button->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    addToolBar(bar);
+}
+
+void MainWindow::makeViewMenu()
+{
+    for (const auto& [view, dock] : m_docks)
+        m_viewMenu->addAction(dock->toggleViewAction());
+    m_viewMenu->addSeparator();
+    QMenu* themes = m_viewMenu->addMenu(tr("&Theme"));
+    auto* group = new QActionGroup(themes);
+    const auto add = [&](const QString& name, const QString& text, Theme theme) {
+        QAction* action = themes->addAction(text, this, [this, theme] { m_appearance->setTheme(theme); });
+        action->setObjectName(name);
+        action->setCheckable(true);
+        action->setChecked(m_appearance->theme() == theme);
+        group->addAction(action);
+    };
+    add("themeSystem", tr("As the &system"), Theme::System);
+    add("themeLight", tr("&Light"), Theme::Light);
+    add("themeDark", tr("&Dark"), Theme::Dark);
+    m_viewMenu->addAction(tr("&Reset the layout"), this, &MainWindow::resetLayout);
+}
+
+void MainWindow::addViewActions(QWidget* view, const QString& title)
+{
+    if (view->actions().isEmpty())
+        return;
+    auto* menu = new QMenu(title, this);
+    menu->addActions(view->actions());
+    menuBar()->insertMenu(m_viewMenu->menuAction(), menu);
+}
+
+void MainWindow::updateActions()
+{
+    const RunState state = m_context.session->runState();
+    const bool measuring = m_context.session->experimentRunning();
+    m_actions.start->setEnabled(state == RunState::Idle && !measuring);
+    m_actions.start->setToolTip(measuring ? tr("A change is being measured: a training beside it would spoil the numbers")
+                                          : tr("Start the training (F5)"));
+    m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
+    m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
+    m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
+    m_actions.stop->setEnabled(state != RunState::Idle && state != RunState::Stopping);
+    m_actions.openTrace->setEnabled(state == RunState::Idle);
+}
+
+void MainWindow::openTraceDialog()
+{
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
+    if (!file.isEmpty())
+        m_context.session->openTrace(file.toStdString());
+}
+
+void MainWindow::openConfigurationDialog()
+{
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a configuration"), {}, tr("Configurations (*.json)"));
+    if (!file.isEmpty())
+        m_context.session->loadConfiguration(file.toStdString());
+}
+
+void MainWindow::saveConfigurationDialog()
+{
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the configuration"), "training.json", tr("Configurations (*.json)"));
+    if (file.isEmpty())
+        return;
+    if (const auto saved = m_context.session->configuration().save(file.toStdString()); !saved)
+        m_notice->show(tr("The configuration was not saved."), QString::fromStdString(saved.error().message()), true);
+}
+
+void MainWindow::showAbout()
+{
+    const auto& description = m_context.session->description();
+    QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, and measures that "
+                      "it pays.</p>")
+                       .arg(QApplication::applicationVersion());
+    if (m_context.session->descriptionKnown())
+        text += tr("<p>Trainer: LibTorch %1, %2 cores. %3</p>")
+                    .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
+                    .arg(description.cores)
+                    .arg(description.gpuAvailable ? tr("A GPU can be used.") : QString::fromStdString(description.gpuReason).toHtmlEscaped());
+    QMessageBox::about(this, tr("About Stepscope"), text);
+}
+
+} // namespace app

@@ -1,0 +1,138 @@
+#include "app/main_window.h"
+#include "stepscope_app_views_registry.h"
+
+#include <QDockWidget>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <algorithm>
+
+// The docks: made from the registry of views after the first paint, arranged, and their layout kept.
+namespace app {
+
+namespace {
+
+// A saved layout of another arrangement of docks would restore to something odd.
+constexpr int kLayoutVersion = 1;
+constexpr auto kGeometryKey = "window/geometry";
+constexpr auto kLayoutKey = "window/layout";
+constexpr auto kCentreKey = "window/centre";
+
+Qt::DockWidgetArea dockArea(ViewArea area)
+{
+    switch (area) {
+    case ViewArea::Right: return Qt::RightDockWidgetArea;
+    case ViewArea::Bottom: return Qt::BottomDockWidgetArea;
+    default: return Qt::LeftDockWidgetArea;
+    }
+}
+
+} // namespace
+
+void MainWindow::makeViews()
+{
+    auto all = views::all();
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.entry.order < b.entry.order; });
+    for (const auto& [stem, view] : all) {
+        if (view.area == ViewArea::Start)
+            continue;
+        const bool central = view.area == ViewArea::Center;
+        QWidget* widget = view.create(m_context, central ? static_cast<QWidget*>(m_centre) : this);
+        if (widget->objectName().isEmpty())
+            widget->setObjectName(QString::fromUtf8(stem.data(), static_cast<qsizetype>(stem.size())));
+        if (central)
+            m_centre->addWidget(widget);
+        else
+            addDock(view, widget);
+        addViewActions(widget, view.title);
+    }
+    // The last of the centre's views is the one that the room is for.
+    for (int i = 0; i < m_centre->count(); ++i)
+        m_centre->setStretchFactor(i, i + 1 == m_centre->count() ? 1 : 0);
+    arrangeDocks();
+    m_defaultLayout = saveState(kLayoutVersion);
+    const QSettings settings;
+    restoreState(settings.value(kLayoutKey).toByteArray(), kLayoutVersion);
+    m_centre->restoreState(settings.value(kCentreKey).toByteArray());
+    showStartPage(m_context.session->traceTitle().isEmpty());
+}
+
+void MainWindow::addDock(const View& view, QWidget* widget)
+{
+    auto* dock = new QDockWidget(view.title, this);
+    dock->setObjectName("dock:" + widget->objectName());
+    dock->setWidget(widget);
+    addDockWidget(dockArea(view.area), dock);
+    m_docks.emplace_back(view, dock);
+}
+
+void MainWindow::arrangeDocks()
+{
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    setDocumentMode(true);
+    QDockWidget* firstBottom = nullptr;
+    QList<QDockWidget*> left;
+    for (const auto& [view, dock] : m_docks) {
+        if (view.area == ViewArea::Left)
+            left << dock;
+        if (view.area == ViewArea::Right)
+            resizeDocks({dock}, {360}, Qt::Horizontal);
+        if (view.area != ViewArea::Bottom)
+            continue;
+        if (firstBottom)
+            tabifyDockWidget(firstBottom, dock);
+        else
+            firstBottom = dock;
+    }
+    if (firstBottom) {
+        firstBottom->raise();
+        resizeDocks({firstBottom}, {230}, Qt::Vertical);
+    }
+    if (!left.isEmpty())
+        resizeDocks({left.front()}, {320}, Qt::Horizontal);
+    if (left.size() == 2)
+        resizeDocks(left, {560, 200}, Qt::Vertical);
+}
+
+void MainWindow::showStartPage(bool start)
+{
+    m_stack->setCurrentIndex(start ? 0 : 1);
+    if (m_docks.empty() || start != m_layout.isEmpty())
+        return;
+    if (start) {
+        // What has nothing to show without a trace stays out of the way.
+        m_layout = saveState(kLayoutVersion);
+        for (const auto& [view, dock] : m_docks)
+            if (view.area == ViewArea::Bottom || view.area == ViewArea::Right)
+                dock->hide();
+    } else {
+        restoreState(m_layout, kLayoutVersion);
+        m_layout.clear();
+    }
+}
+
+void MainWindow::restoreLayout()
+{
+    restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+}
+
+void MainWindow::saveLayout()
+{
+    QSettings settings;
+    settings.setValue(kGeometryKey, saveGeometry());
+    settings.setValue(kLayoutKey, m_layout.isEmpty() ? saveState(kLayoutVersion) : m_layout);
+    settings.setValue(kCentreKey, m_centre->saveState());
+}
+
+void MainWindow::resetLayout()
+{
+    if (m_layout.isEmpty())
+        restoreState(m_defaultLayout, kLayoutVersion);
+    else
+        m_layout = m_defaultLayout;
+    arrangeDocks();
+}
+
+} // namespace app

@@ -1,0 +1,111 @@
+#include "app/shell/status_line.h"
+
+#include "app/widgets/number_format.h"
+
+#include <QLabel>
+#include <QProgressBar>
+
+namespace app {
+
+namespace {
+
+QString stateText(RunState state)
+{
+    switch (state) {
+    case RunState::Idle: return StatusLine::tr("ready");
+    case RunState::Starting: return StatusLine::tr("starting");
+    case RunState::Running: return StatusLine::tr("training");
+    case RunState::Paused: return StatusLine::tr("paused");
+    case RunState::Stopping: return StatusLine::tr("stopping after this step");
+    }
+    return {};
+}
+
+void addTraceFigures(QStringList& parts, const profiler::Trace& trace)
+{
+    const profiler::CaptureStats& stats = trace.captureStats();
+    if (trace.sliceCount() == 0)
+        return;
+    parts << StatusLine::tr("%1 events").arg(formatCount(static_cast<std::int64_t>(trace.sliceCount())));
+    parts << StatusLine::tr("%1 dropped").arg(formatCount(static_cast<std::int64_t>(stats.dropped)));
+    if (stats.cut)
+        parts << StatusLine::tr("cut");
+}
+
+} // namespace
+
+QString statusText(const Session& session, const QString& preparing)
+{
+    QStringList parts{stateText(session.runState())};
+    const auto& steps = session.stepHistory();
+    if (session.runState() == RunState::Starting && !preparing.isEmpty())
+        parts << preparing;
+    if (!steps.empty()) {
+        const auto& last = steps.back();
+        const auto total = session.hello() ? session.hello()->totalSteps : 0;
+        parts << (total > 0 ? StatusLine::tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))
+                            : StatusLine::tr("step %1").arg(formatCount(last.step + 1)));
+        parts << formatRate(last.samplesPerSecond, StatusLine::tr("images"));
+        for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+            if (step->loss) {
+                parts << StatusLine::tr("loss %1").arg(formatSignificant(*step->loss));
+                break;
+            }
+        parts << StatusLine::tr("%1 events dropped").arg(formatCount(static_cast<std::int64_t>(last.dropped)));
+    } else {
+        addTraceFigures(parts, *session.trace());
+    }
+    return parts.join("  ·  ");
+}
+
+StatusLine::StatusLine(Session* session, QWidget* parent)
+    : QStatusBar(parent), m_session(session), m_words(new QLabel(this)), m_bar(new QProgressBar(this))
+{
+    m_words->setObjectName("status");
+    m_words->setContentsMargins(6, 0, 6, 0);
+    m_bar->setMaximumSize(180, 10);
+    m_bar->setTextVisible(false);
+    m_bar->hide();
+    addWidget(m_words, 1);
+    addPermanentWidget(m_bar);
+    m_redraw.setSingleShot(true);
+    m_redraw.setInterval(100);
+    connect(&m_redraw, &QTimer::timeout, this, &StatusLine::showState);
+    connect(session, &Session::progressed, this, &StatusLine::take);
+    connect(session, &Session::runStateChanged, this, &StatusLine::showState);
+    connect(session, &Session::traceChanged, this, [this] {
+        if (!m_redraw.isActive())
+            m_redraw.start();
+    });
+    showState();
+}
+
+QString StatusLine::text() const { return m_words->text(); }
+
+void StatusLine::take(const config::protocol::Progress& progress)
+{
+    if (const auto* preparing = std::get_if<config::protocol::Preparing>(&progress)) {
+        m_preparing = QString::fromStdString(preparing->what);
+        if (preparing->total > 0)
+            m_preparing += tr(" (%1 of %2)").arg(formatCount(preparing->done), formatCount(preparing->total));
+        m_bar->setMaximum(static_cast<int>(std::min<std::int64_t>(preparing->total, 1'000'000'000)));
+        m_bar->setValue(static_cast<int>(std::min<std::int64_t>(preparing->done, 1'000'000'000)));
+    }
+    if (!m_redraw.isActive())
+        m_redraw.start();
+}
+
+void StatusLine::showState()
+{
+    const RunState state = m_session->runState();
+    if (state == RunState::Idle || state == RunState::Running)
+        m_preparing.clear();
+    m_words->setText(statusText(*m_session, m_preparing));
+    if (state == RunState::Running && m_session->hello() && m_session->hello()->totalSteps > 0 && !m_session->stepHistory().empty()) {
+        m_bar->setMaximum(static_cast<int>(m_session->hello()->totalSteps));
+        m_bar->setValue(static_cast<int>(m_session->stepHistory().back().step + 1));
+    }
+    m_bar->setVisible(state == RunState::Running || (state == RunState::Starting && !m_preparing.isEmpty()));
+}
+
+} // namespace app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <QStatusBar>
+#include <QTimer>
+
+class QLabel;
+class QProgressBar;
+
+namespace app {
+
+/// The window's last line: what the training does, how far it is, how fast, its loss, and what the recording lost.
+class StatusLine : public QStatusBar {
+    Q_OBJECT
+public:
+    StatusLine(Session* session, QWidget* parent);
+
+    [[nodiscard]] QString text() const;
+
+private:
+    void take(const config::protocol::Progress& progress);
+    void showState();
+
+    Session* m_session;
+    QLabel* m_words;
+    QProgressBar* m_bar;
+    QString m_preparing;
+    QTimer m_redraw;
+};
+
+/// "running · step 340 of 1,000 · 812 images/s · loss 0.41 · 0 events dropped".
+QString statusText(const Session& session, const QString& preparing);
+
+} // namespace app
