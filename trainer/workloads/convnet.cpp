@@ -38,7 +38,7 @@ public:
             if (block + 1 < m_convolutions.size())
                 x = at::max_pool2d(x, 2);
         }
-        return m_head->forward(at::adaptive_avg_pool2d(x, 1).flatten(1));
+        return m_head->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
     }
 
 private:

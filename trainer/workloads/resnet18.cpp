@@ -81,7 +81,7 @@ public:
             x = at::max_pool2d(x, 3, 2, 1);
         for (const auto& block : m_blocks)
             x = block->forward(x);
-        return m_head->forward(at::adaptive_avg_pool2d(x, 1).flatten(1));
+        return m_head->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
     }
 
 private:
