@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QStyleOption>
 #include <QTabBar>
+#include <algorithm>
 
 namespace app {
 
@@ -99,6 +100,57 @@ void drawDockTitle(const QStyleOptionDockWidget& option, QPainter* painter, cons
     painter->restore();
 }
 
+void drawHeaderSection(const QStyleOption* option, QPainter* painter)
+{
+    painter->fillRect(option->rect, option->palette.color(QPalette::Window));
+    painter->fillRect(QRect(option->rect.left(), option->rect.bottom(), option->rect.width(), 1), option->palette.color(QPalette::Mid));
+}
+
+void drawMenuBarItem(const QStyleOptionMenuItem& option, QPainter* painter)
+{
+    painter->fillRect(option.rect, option.palette.color(QPalette::Window));
+    if (option.state.testFlag(QStyle::State_Selected)) {
+        QColor fill = option.palette.color(QPalette::WindowText);
+        fill.setAlphaF(0.08F);
+        painter->fillRect(option.rect.adjusted(1, 1, -1, -1), fill);
+    }
+    const auto group = option.state.testFlag(QStyle::State_Enabled) ? QPalette::Active : QPalette::Disabled;
+    painter->setPen(option.palette.color(group, QPalette::WindowText));
+    painter->drawText(option.rect, Qt::AlignCenter | Qt::TextHideMnemonic, option.text);
+}
+
+/// Along the bar: where the handle is.
+QRect scrollHandle(const QStyleOptionSlider& option)
+{
+    constexpr int kShortest = 24;
+    const bool upright = option.orientation == Qt::Vertical;
+    const int room = upright ? option.rect.height() : option.rect.width();
+    const int range = option.maximum - option.minimum;
+    if (range <= 0)
+        return option.rect;
+    const auto share = static_cast<double>(option.pageStep) / (static_cast<double>(range) + option.pageStep);
+    const int length = std::clamp(static_cast<int>(room * share), std::min(kShortest, room), room);
+    const int at = QStyle::sliderPositionFromValue(option.minimum, option.maximum, option.sliderPosition, room - length, option.upsideDown);
+    return upright ? QRect(option.rect.left(), option.rect.top() + at, option.rect.width(), length)
+                   : QRect(option.rect.left() + at, option.rect.top(), length, option.rect.height());
+}
+
+void drawScrollBar(const QStyleOptionSlider& option, QPainter* painter)
+{
+    if (option.maximum <= option.minimum)
+        return;
+    const bool active = option.activeSubControls.testFlag(QStyle::SC_ScrollBarSlider) &&
+                        (option.state & (QStyle::State_MouseOver | QStyle::State_Sunken));
+    QColor fill = option.palette.color(QPalette::WindowText);
+    fill.setAlphaF(active ? 0.45F : 0.22F);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(fill);
+    painter->drawRoundedRect(QRectF(scrollHandle(option)).adjusted(2.5, 2.5, -2.5, -2.5), 3.5, 3.5);
+    painter->restore();
+}
+
 } // namespace
 
 Style::Style() : QProxyStyle("fusion") {}
@@ -177,10 +229,62 @@ void Style::drawControl(ControlElement element, const QStyleOption* option, QPai
         break;
     case CE_Splitter:
         return;
+    case CE_HeaderSection:
+    case CE_HeaderEmptyArea:
+        drawHeaderSection(option, painter);
+        return;
+    case CE_MenuBarItem:
+        if (const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(option)) {
+            drawMenuBarItem(*item, painter);
+            return;
+        }
+        break;
     default:
         break;
     }
     QProxyStyle::drawControl(element, option, painter, widget);
+}
+
+void Style::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter, const QWidget* widget) const
+{
+    const auto* bar = control == CC_ScrollBar ? qstyleoption_cast<const QStyleOptionSlider*>(option) : nullptr;
+    if (bar)
+        drawScrollBar(*bar, painter);
+    else
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+}
+
+QRect Style::subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part, const QWidget* widget) const
+{
+    const auto* bar = control == CC_ScrollBar ? qstyleoption_cast<const QStyleOptionSlider*>(option) : nullptr;
+    if (!bar)
+        return QProxyStyle::subControlRect(control, option, part, widget);
+    const QRect handle = scrollHandle(*bar);
+    const bool upright = bar->orientation == Qt::Vertical;
+    switch (part) {
+    case SC_ScrollBarSlider:
+        return handle;
+    case SC_ScrollBarGroove:
+        return bar->rect;
+    case SC_ScrollBarSubPage:
+        return upright ? QRect(bar->rect.topLeft(), handle.topRight()) : QRect(bar->rect.topLeft(), handle.bottomLeft());
+    case SC_ScrollBarAddPage:
+        return upright ? QRect(handle.bottomLeft(), bar->rect.bottomRight()) : QRect(handle.topRight(), bar->rect.bottomRight());
+    default:
+        return {}; // no arrows
+    }
+}
+
+QSize Style::sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size, const QWidget* widget) const
+{
+    QSize wanted = QProxyStyle::sizeFromContents(type, option, size, widget);
+    if (type == CT_PushButton)
+        wanted.rwidth() += 12;
+    if (type == CT_MenuBarItem)
+        wanted += QSize(6, 4);
+    if (type == CT_HeaderSection)
+        wanted.rheight() += 4;
+    return wanted;
 }
 
 int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const
@@ -205,6 +309,10 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     case PM_TabBarTabHSpace:
         return 24;
     case PM_TabBarTabVSpace:
+        return 12;
+    case PM_HeaderMargin:
+        return 6;
+    case PM_ScrollBarExtent:
         return 12;
     case PM_SmallIconSize:
         return 16;

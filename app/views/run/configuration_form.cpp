@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -108,6 +109,7 @@ QWidget* ConfigurationForm::makeGroups()
     layout->addWidget(m_nothing);
     layout->addStretch(1);
     scroll->setWidget(body);
+    scroll->setMinimumWidth(body->minimumSizeHint().width() + scroll->verticalScrollBar()->sizeHint().width());
     return scroll;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
-constexpr int kLabelWidth = 128;
+constexpr int kLabelWidth = 112;
 
 const std::vector<config::protocol::Choice>* choicesFor(std::string_view key, const config::protocol::Description& description)
 {
@@ -60,7 +60,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->addWidget(m_reset, 0, 3);
     grid->addWidget(m_error, 1, 0, 1, 4);
     grid->setColumnStretch(1, 1);
-    grid->setColumnMinimumWidth(2, 54);
+    grid->setColumnMinimumWidth(2, 56);
 
     connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
     connect(m_reset, &QToolButton::clicked, this, [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
