@@ -97,6 +97,8 @@ Advice check(const Case& c)
     const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
     if (ranOnCpu(c))
         return silent("The run was on the CPU: reading a value of a CPU tensor waits for nothing.");
+    if (every == 0)
+        return silent("Metrics are read back only at the end of an epoch.");
     if (every >= kEvery)
         return silent(fmt::format("Metrics are read back only every {} steps.", every));
     if (auto advice = withoutSteadySteps(c))

@@ -42,6 +42,7 @@ TEST(SyncEveryNSteps, ReadingACpuTensorIsNoSync)
 TEST(SyncEveryNSteps, IsSilentWhereItIsDone)
 {
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=10"}).advice().state, State::Silent);
+    EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=0"}).advice().state, State::Silent); // only at an epoch's end
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=9"}).advice().state, State::Fires);
 }
 
