@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <functional>
+
+namespace profiler::capture {
+
+static_assert(CUPTI_API_VERSION >= 130000, "records are decoded as CUPTI 13 lays them out");
+
+/// The calls of CUPTI that the capture makes, each as cupti_activity.h documents it: the real ones, or a test's.
+struct CuptiApi {
+    std::function<CUptiResult(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, CUpti_SubscriberParams*)> subscribe;
+    std::function<CUptiResult(CUpti_SubscriberHandle)> unsubscribe;
+    std::function<CUptiResult(CUpti_ActivityThreadIdType)> setThreadIdType;
+    std::function<CUptiResult(CUpti_ActivityAttribute, size_t*, void*)> setAttribute;
+    std::function<CUptiResult(CUpti_TimestampCallbackFunc)> registerTimestampCallback;
+    std::function<CUptiResult(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc)> registerCallbacks;
+    std::function<CUptiResult(CUpti_ActivityKind)> enable;
+    std::function<CUptiResult(CUpti_ActivityKind)> disable;
+    std::function<CUptiResult(CUpti_CallbackId, uint8_t)> enableRuntimeApi;
+    std::function<CUptiResult(CUpti_CallbackId, uint8_t)> enableDriverApi;
+    std::function<CUptiResult(uint8_t)> enableAllSyncRecords;
+    std::function<CUptiResult(uint32_t)> flushPeriod;
+    std::function<CUptiResult(uint32_t)> flushAll;
+    std::function<CUptiResult(CUcontext, uint32_t, size_t*)> getNumDroppedRecords;
+    std::function<CUptiResult(uint8_t*, size_t, CUpti_Activity**)> getNextRecord;
+    std::function<CUptiResult(CUpti_CallbackDomain, uint32_t, const char**)> getCallbackName;
+};
+
+} // namespace profiler::capture

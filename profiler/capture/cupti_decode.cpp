@@ -1,0 +1,304 @@
+#include "profiler/capture/cupti_decode.h"
+
+#include "profiler/capture/cupti_names.h"
+#include "profiler/model/trace.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace profiler::capture {
+
+namespace {
+
+/// On a host thread the nesting is found from the intervals; on a stream there is none.
+constexpr std::uint8_t kUnknownDepth = 255;
+
+std::uint32_t saturated(std::uint64_t bytes)
+{
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// Bytes of a record whose layout we know; 0 for others.
+std::size_t sizeOf(CUpti_ActivityKind kind)
+{
+    switch (kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return sizeof(CUpti_ActivityMemcpyPtoP4);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return sizeof(CUpti_ActivityMemset4);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return sizeof(CUpti_ActivitySynchronization2);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return sizeof(CUpti_ActivityOverhead3);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+        return sizeof(CUpti_ActivityExternalCorrelation);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+        return sizeof(CUpti_ActivityDevice5);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+        return sizeof(CUpti_ActivityCudaEvent2);
+    default:
+        return 0;
+    }
+}
+
+/// Without both times a record says nothing that could be shown: CUPTI gives 0 where it could not take them.
+template <class Record>
+bool hasTimes(const Record& record)
+{
+    constexpr auto kLast = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return record.start != 0 && record.start <= record.end && record.end <= kLast;
+}
+
+template <class Record>
+wire::EventRecord eventOf(const Record& record, wire::EventType type, ActivityKind kind, std::uint8_t depth,
+                          std::uint32_t name)
+{
+    wire::EventRecord event{};
+    event.type = type;
+    event.kind = kind;
+    event.depth = depth;
+    event.name = name;
+    event.begin = static_cast<std::int64_t>(record.start);
+    event.end = static_cast<std::int64_t>(record.end);
+    event.link = record.correlationId;
+    return event;
+}
+
+/// Work on a device, without what only its kind has.
+template <class Record>
+CuptiRecords::DeviceWork workOf(const Record& record, ActivityKind kind, std::uint32_t name)
+{
+    CuptiRecords::DeviceWork work{};
+    work.device = DeviceId{record.deviceId};
+    work.stream = StreamId{record.streamId};
+    work.event = eventOf(record, wire::EventType::Device, kind, 0, name);
+    work.extra.type = wire::EventType::Extra;
+    return work;
+}
+
+template <class Copy>
+CuptiRecords::DeviceWork copyOf(const Copy& copy, CopyKind kind, std::uint32_t name)
+{
+    CuptiRecords::DeviceWork work = workOf(copy, ActivityKind::GpuMemcpy, name);
+    work.event.flags = copy.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? slice_flag::kAsync : 0;
+    work.event.bytes = saturated(copy.bytes);
+    work.extra.copy = kind;
+    work.extra.src = memoryKind(copy.srcKind);
+    work.extra.dst = memoryKind(copy.dstKind);
+    work.extra.bytes = copy.bytes;
+    return work;
+}
+
+template <class Record>
+const Record& as(const CUpti_Activity& record)
+{
+    return reinterpret_cast<const Record&>(record);
+}
+
+} // namespace
+
+CuptiDecoder::CuptiDecoder(const CuptiApi& api, Intern intern) : m_api(api), m_intern(std::move(intern)) {}
+
+CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
+{
+    CuptiRecords records;
+    CUpti_Activity* record = nullptr;
+    std::size_t whole = 0; // bytes up to the end of the last record of known size
+    CUptiResult status = CUPTI_SUCCESS;
+    while (valid > 0 && (status = m_api.getNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
+        const auto at = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer);
+        const std::size_t size = sizeOf(record->kind);
+        if (at + std::max(size, sizeof(CUpti_Activity)) > valid) {
+            ++records.damaged;
+            return records;
+        }
+        whole = size != 0 ? at + size : valid;
+        add(*record, records);
+    }
+    // MAX_LIMIT_REACHED is the end; anything else, or bytes left behind it, is a part that cannot be read.
+    if (valid > 0 && (status != CUPTI_ERROR_MAX_LIMIT_REACHED || whole < valid))
+        ++records.damaged;
+    return records;
+}
+
+void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
+{
+    switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return addKernel(as<CUpti_ActivityKernel10>(record), to);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return addCopy(as<CUpti_ActivityMemcpy6>(record), to);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return addPeerCopy(as<CUpti_ActivityMemcpyPtoP4>(record), to);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return addMemset(as<CUpti_ActivityMemset4>(record), to);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return addCall(as<CUpti_ActivityAPI>(record), to);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return addSync(as<CUpti_ActivitySynchronization2>(record), to);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return addOverhead(as<CUpti_ActivityOverhead3>(record), to);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+        const auto& external = as<CUpti_ActivityExternalCorrelation>(record);
+        to.externals.push_back({external.correlationId, external.externalId});
+        return;
+    }
+    case CUPTI_ACTIVITY_KIND_DEVICE: {
+        const auto& device = as<CUpti_ActivityDevice5>(record);
+        to.devices.push_back({DeviceId{device.id}, device.name ? device.name : "", uuidText(device.uuid)});
+        return;
+    }
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
+        const auto& event = as<CUpti_ActivityCudaEvent2>(record);
+        to.events.push_back({DeviceId{event.deviceId}, StreamId{event.streamId}, event.correlationId, event.eventId,
+                             event.cudaEventSyncId});
+        return;
+    }
+    default:
+        ++to.unknown;
+    }
+}
+
+void CuptiDecoder::addKernel(const CUpti_ActivityKernel10& kernel, CuptiRecords& to)
+{
+    if (!hasTimes(kernel)) {
+        ++to.damaged;
+        return;
+    }
+    CuptiRecords::DeviceWork work = workOf(kernel, ActivityKind::Kernel, kernelName(kernel.name));
+    const std::int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ};
+    const std::int32_t block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
+    for (int i = 0; i < 3; ++i) {
+        work.extra.grid[i] = static_cast<std::uint32_t>(grid[i]);
+        work.extra.block[i] = static_cast<std::uint32_t>(block[i]);
+    }
+    to.work.push_back(work);
+}
+
+void CuptiDecoder::addCopy(const CUpti_ActivityMemcpy6& copy, CuptiRecords& to)
+{
+    if (!hasTimes(copy)) {
+        ++to.damaged;
+        return;
+    }
+    const CopyKind kind = copyKind(copy.copyKind);
+    to.work.push_back(copyOf(copy, kind, copyName(kind, memoryKind(copy.srcKind), memoryKind(copy.dstKind))));
+}
+
+void CuptiDecoder::addPeerCopy(const CUpti_ActivityMemcpyPtoP4& copy, CuptiRecords& to)
+{
+    if (!hasTimes(copy)) {
+        ++to.damaged;
+        return;
+    }
+    to.work.push_back(
+        copyOf(copy, CopyKind::PtoP, copyName(CopyKind::PtoP, memoryKind(copy.srcKind), memoryKind(copy.dstKind))));
+}
+
+void CuptiDecoder::addMemset(const CUpti_ActivityMemset4& memset, CuptiRecords& to)
+{
+    if (!hasTimes(memset)) {
+        ++to.damaged;
+        return;
+    }
+    const MemoryKind memory = memoryKind(memset.memoryKind);
+    const std::uint32_t name = m_intern(fmt::format("Memset ({})", memoryWord(memory)));
+    CuptiRecords::DeviceWork work = workOf(memset, ActivityKind::GpuMemset, name);
+    work.event.flags = memset.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC ? slice_flag::kAsync : 0;
+    work.event.bytes = saturated(memset.bytes);
+    work.extra.dst = memory;
+    work.extra.bytes = memset.bytes;
+    to.work.push_back(work);
+}
+
+void CuptiDecoder::addCall(const CUpti_ActivityAPI& call, CuptiRecords& to)
+{
+    if (!hasTimes(call)) {
+        ++to.damaged;
+        return;
+    }
+    const bool runtime = call.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+    const auto domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
+    const ActivityKind kind = runtime ? ActivityKind::CudaRuntime : ActivityKind::CudaDriver;
+    to.host.push_back(
+        {call.threadId, eventOf(call, wire::EventType::Slice, kind, kUnknownDepth, callName(domain, call.cbid))});
+}
+
+void CuptiDecoder::addSync(const CUpti_ActivitySynchronization2& sync, CuptiRecords& to)
+{
+    if (sync.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT) {
+        to.streamWaits.push_back({StreamId{sync.streamId}, sync.correlationId, sync.cudaEventId, sync.cudaEventSyncId});
+        return;
+    }
+    if (!hasTimes(sync)) {
+        ++to.damaged;
+        return;
+    }
+    to.waits.push_back({sync.correlationId, eventOf(sync, wire::EventType::Slice, ActivityKind::Sync, kUnknownDepth,
+                                                    m_intern(syncName(sync.type)))});
+}
+
+void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRecords& to)
+{
+    if (!hasTimes(overhead)) {
+        ++to.damaged;
+        return;
+    }
+    if (overhead.objectKind != CUPTI_ACTIVITY_OBJECT_THREAD) {
+        ++to.unplaced;
+        return;
+    }
+    to.host.push_back(
+        {overhead.objectId.pt.threadId, eventOf(overhead, wire::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
+                                                m_intern(overheadName(overhead.overheadKind)))});
+}
+
+std::uint32_t CuptiDecoder::kernelName(const char* mangled)
+{
+    const std::string_view text = mangled ? mangled : "unnamed kernel";
+    if (const auto known = m_kernels.find(text); known != m_kernels.end())
+        return known->second;
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> readable(
+        abi::__cxa_demangle(std::string(text).c_str(), nullptr, nullptr, &status), std::free);
+    const std::uint32_t id = m_intern(status == 0 && readable ? std::string_view(readable.get()) : text);
+    m_kernels.emplace(text, id);
+    return id;
+}
+
+std::uint32_t CuptiDecoder::callName(CUpti_CallbackDomain domain, std::uint32_t call)
+{
+    const auto [at, isNew] = m_calls.try_emplace({domain, call}, 0);
+    if (isNew) {
+        const char* name = nullptr;
+        const bool known = m_api.getCallbackName(domain, call, &name) == CUPTI_SUCCESS && name;
+        at->second = m_intern(known ? callWithoutVersion(name) : std::string_view(fmt::format("CUDA call {}", call)));
+    }
+    return at->second;
+}
+
+std::uint32_t CuptiDecoder::copyName(CopyKind copy, MemoryKind from, MemoryKind to)
+{
+    const auto [at, isNew] = m_copies.try_emplace({copy, from, to}, 0);
+    if (isNew)
+        at->second =
+            m_intern(fmt::format("Memcpy {} ({} -> {})", copyKindName(copy), memoryWord(from), memoryWord(to)));
+    return at->second;
+}
+
+} // namespace profiler::capture

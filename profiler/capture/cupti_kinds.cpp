@@ -1,0 +1,55 @@
+#include "profiler/capture/cupti_kinds.h"
+
+namespace profiler::capture {
+
+std::span<const CuptiKind> cuptiKinds()
+{
+    static constexpr CuptiKind kKinds[] = {
+        {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CuptiLevel::Always, "kernels", true},
+        {CUPTI_ACTIVITY_KIND_MEMCPY, CuptiLevel::Always, "copies"},
+        {CUPTI_ACTIVITY_KIND_MEMCPY2, CuptiLevel::Always, "copies between GPUs"},
+        {CUPTI_ACTIVITY_KIND_MEMSET, CuptiLevel::Always, "memsets"},
+        {CUPTI_ACTIVITY_KIND_DEVICE, CuptiLevel::Always, "the GPUs' names"},
+        {CUPTI_ACTIVITY_KIND_RUNTIME, CuptiLevel::Standard, "runtime calls"},
+        {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLevel::Standard, "waits for the GPU"},
+        {CUPTI_ACTIVITY_KIND_OVERHEAD, CuptiLevel::Standard, "overheads of driver and profiler"},
+        {CUPTI_ACTIVITY_KIND_DRIVER, CuptiLevel::Full, "driver calls"},
+    };
+    return kKinds;
+}
+
+std::span<const CUpti_CallbackId> noisyRuntimeCalls()
+{
+    static constexpr CUpti_CallbackId kCalls[] = {
+        CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaGetDeviceCount_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+        CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
+        CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
+        CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
+        CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v12030,
+        CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
+        CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000,
+    };
+    return kCalls;
+}
+
+std::span<const CUpti_CallbackId> launchingDriverCalls()
+{
+    static constexpr CUpti_CallbackId kCalls[] = {
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    };
+    return kCalls;
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "profiler/capture/cupti_source.h"
+
+#include <cupti.h>
+#include <span>
+#include <string_view>
+
+namespace profiler::capture {
+
+/// A kind of record: from which level it is wanted, and what is missing without it.
+struct CuptiKind {
+    CUpti_ActivityKind kind;
+    CuptiLevel from;
+    std::string_view what;
+    bool required = false; ///< without it there is no GPU trace
+};
+
+/// In the order in which they are enabled.
+std::span<const CuptiKind> cuptiKinds();
+/// Runtime calls that only ask for something and would be most of the records.
+std::span<const CUpti_CallbackId> noisyRuntimeCalls();
+/// Driver calls that launch kernels without the runtime: libraries use them, and without them their kernels lack a
+/// launch.
+std::span<const CUpti_CallbackId> launchingDriverCalls();
+
+} // namespace profiler::capture

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "profiler/capture/recorder.h"
+#include "profiler/model/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace profiler::capture {
+
+struct CuptiApi;
+/// The CUPTI library that the program is linked to.
+const CuptiApi& systemCupti();
+
+/// How much of the GPU's doings is recorded; each level contains the ones before it.
+enum class CuptiLevel {
+    Always,   ///< kernels, copies, memsets, devices
+    Standard, ///< and runtime calls (so that work has its launch), synchronization, overheads
+    Full,     ///< and all driver calls
+};
+
+struct CuptiOptions {
+    CuptiLevel level = CuptiLevel::Standard;
+    /// A buffer is handed over when it is full, or its records are all complete at a flush: small ones bound what a
+    /// kill loses.
+    std::size_t bufferBytes = 256 << 10;
+    /// Buffers made at the start. More are made when these are all in use, up to maxBuffers; then CUPTI drops and
+    /// counts.
+    std::size_t buffers = 8;
+    std::size_t maxBuffers = 64;
+    Nanoseconds flushEvery =
+        std::chrono::milliseconds(200); ///< CUPTI's own thread hands over complete buffers; 0: never
+};
+
+/// GPU work, runtime calls and their waits, from CUPTI into a recorder. One at a time in a process. Its methods are
+/// called by one thread; CUPTI calls back on any.
+class CuptiSource {
+public:
+    /// Call before the program's first CUDA call. Fails where another tool holds CUPTI (the Error names it), or where
+    /// there is no driver, no GPU or no support; the recording goes on without the GPU then.
+    /// @param recorder, api  outlive the source
+    static Result<std::unique_ptr<CuptiSource>> start(Recorder& recorder, const CuptiApi& api,
+                                                      const CuptiOptions& options);
+    /// stop(), if that was not called.
+    ~CuptiSource();
+    CuptiSource(const CuptiSource&) = delete;
+    CuptiSource& operator=(const CuptiSource&) = delete;
+
+    /// Records more or less from now on: for windows of a few steps. What was recorded so far is flushed.
+    Result<void> setLevel(CuptiLevel level);
+    /// Hands over the buffers whose records are complete. Between steps or windows; blocks for as long as decoding
+    /// takes.
+    Result<void> flush();
+    /// Ends the recording: hands over all buffers, even those with incomplete records. Synchronize the devices before.
+    /// CUPTI stays loaded and idle, since taking it down while the program runs is not safe. Returns the first error
+    /// there was.
+    Result<void> stop();
+
+    /// What could not be recorded and why, one sentence each: kinds of records that this GPU or driver does not give.
+    [[nodiscard]] const std::vector<std::string>& notes() const;
+
+private:
+    CuptiSource();
+    struct State;
+    State* m = nullptr; ///< lives on after the source: CUPTI may hold buffers of its until the process ends
+};
+
+} // namespace profiler::capture

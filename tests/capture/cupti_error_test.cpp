@@ -1,0 +1,40 @@
+#include "profiler/capture/cupti_error.h"
+
+#include <gmock/gmock.h>
+#include <set>
+#include <string>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using testing::HasSubstr;
+
+// The states of a machine that a user meets: each has words of its own.
+TEST(CuptiError, EachStateOfAMachineHasItsSentence)
+{
+    std::set<std::string> sentences;
+    for (const int status : {33, 35, 39, 40, 41, 42, 43, 44, 45, 46, 999}) {
+        const Error error = cuptiError(static_cast<CUptiResult>(status), "start GPU tracing");
+        EXPECT_THAT(error.what, HasSubstr("cannot start GPU tracing: "));
+        EXPECT_EQ(error.where, "CUPTI error " + std::to_string(status));
+        EXPECT_FALSE(error.mend.empty());
+        EXPECT_TRUE(sentences.insert(error.what).second) << error.what;
+    }
+}
+
+TEST(CuptiError, NamesTheToolThatIsInTheWay)
+{
+    const Error error =
+        cuptiError(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing", "Nsight Systems");
+    EXPECT_EQ(error.code, Error::Code::Unavailable);
+    EXPECT_THAT(error.what, HasSubstr("(Nsight Systems)"));
+}
+
+TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
+{
+    EXPECT_THAT(cuptiError(CUPTI_ERROR_INVALID_PARAMETER, "flush").what, HasSubstr("CUPTI_ERROR_INVALID_PARAMETER"));
+    EXPECT_THAT(cuptiError(static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
+}
+
+} // namespace capture_test

@@ -1,0 +1,102 @@
+#include "tests/capture/fake_cupti.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace capture_test {
+
+CUptiResult FakeCupti::call(const std::string& name)
+{
+    calls.push_back(name);
+    const auto failure = failures.find(name);
+    return failure != failures.end() ? failure->second : CUPTI_SUCCESS;
+}
+
+FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
+{
+    api.subscribe = [this](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc, void*, CUpti_SubscriberParams* params) {
+        const CUptiResult status = call("subscribe");
+        if (status == CUPTI_SUCCESS)
+            *handle = reinterpret_cast<CUpti_SubscriberHandle>(this);
+        else
+            std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", otherTool.c_str());
+        return status;
+    };
+    api.unsubscribe = [this](CUpti_SubscriberHandle) { return call("unsubscribe"); };
+    api.setThreadIdType = [this](CUpti_ActivityThreadIdType) { return call("thread ids"); };
+    api.setAttribute = [this](CUpti_ActivityAttribute attribute, size_t*, void*) {
+        return call("attribute " + std::to_string(attribute));
+    };
+    api.registerTimestampCallback = [this](CUpti_TimestampCallbackFunc function) {
+        clock = function;
+        return call("clock");
+    };
+    api.registerCallbacks = [this](CUpti_BuffersCallbackRequestFunc requested,
+                                   CUpti_BuffersCallbackCompleteFunc completed) {
+        m_request = requested;
+        m_complete = completed;
+        return call("callbacks");
+    };
+    api.enable = [this](CUpti_ActivityKind kind) {
+        const CUptiResult status = call("enable " + std::to_string(kind));
+        if (status == CUPTI_SUCCESS)
+            enabled.insert(kind);
+        return status;
+    };
+    api.disable = [this](CUpti_ActivityKind kind) {
+        enabled.erase(kind);
+        return call("disable " + std::to_string(kind));
+    };
+    api.enableRuntimeApi = [this](CUpti_CallbackId, uint8_t) { return call("filter runtime"); };
+    api.enableDriverApi = [this](CUpti_CallbackId id, uint8_t on) {
+        return call("driver " + std::to_string(id) + " " + std::to_string(on));
+    };
+    api.enableAllSyncRecords = [this](uint8_t on) { return call("all syncs " + std::to_string(on)); };
+    api.flushPeriod = [this](uint32_t ms) { return call("period " + std::to_string(ms)); };
+    api.flushAll = [this](uint32_t flag) {
+        const CUptiResult status = call("flush " + std::to_string(flag));
+        handOver();
+        return status;
+    };
+    api.getNumDroppedRecords = [this](CUcontext, uint32_t, size_t* count) {
+        *count = std::exchange(dropped, 0);
+        return CUPTI_SUCCESS;
+    };
+}
+
+std::uint8_t* FakeCupti::request(std::size_t* size)
+{
+    std::uint8_t* buffer = nullptr;
+    std::size_t most = 1;
+    m_request(&buffer, size, &most);
+    if (buffer && !std::all_of(buffer, buffer + *size, [](std::uint8_t byte) { return byte == 0; }))
+        buffersWereZero = false;
+    return buffer;
+}
+
+void FakeCupti::complete(std::uint8_t* buffer, std::size_t size, std::size_t valid)
+{
+    m_complete(nullptr, 0, buffer, size, valid);
+}
+
+void FakeCupti::put(CuptiBuffer& records)
+{
+    std::size_t size = 0;
+    std::uint8_t* buffer = request(&size);
+    if (!buffer || records.size() > size) {
+        ++dropped;
+        return;
+    }
+    std::memcpy(buffer, records.data(), records.size());
+    m_filled.push_back({buffer, size, records.size()});
+}
+
+void FakeCupti::handOver()
+{
+    for (const Filled& filled : std::exchange(m_filled, {}))
+        complete(filled.buffer, filled.size, filled.valid);
+}
+
+} // namespace capture_test
