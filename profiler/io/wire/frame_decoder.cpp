@@ -177,7 +177,7 @@ StringId FrameDecoder::string(std::uint32_t id)
         return *m_strings[id];
     if (const auto found = m_farStrings.find(id); found != m_farStrings.end())
         return found->second;
-    return m_builder.intern(fmt::format("(lost name {})", id));
+    return id == 0 ? StringId{} : m_builder.intern(fmt::format("(lost name {})", id));
 }
 
 FrameDecoder::KnownTrack* FrameDecoder::track(std::uint32_t number, TrackKind kindIfUnknown)

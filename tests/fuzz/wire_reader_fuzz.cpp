@@ -1,0 +1,9 @@
+#include "tests/fuzz/wire_reader_target.h"
+
+/// libFuzzer's entry; give it whole traces as a corpus. wire_mutation_test goes deeper: it mends the checksums of what
+/// it changes.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    readAnything(data, size);
+    return 0;
+}

@@ -1,0 +1,148 @@
+#include "profiler/io/wire/tailing_reader.h"
+#include "tests/profiler/wire_file.h"
+#include "tests/support/trace_text.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace profiler;
+using namespace profiler::wire;
+using namespace wire_test;
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
+{
+    const MemoryFile memory;
+    const WireFile file = everything();
+    const auto& boundaries = file.boundaries();
+    std::vector<std::size_t> slices; ///< by number of whole frames
+    for (std::size_t size = 0; size < file.bytes().size(); ++size) {
+        const auto trace = readTrace(memory.write(std::span{file.bytes()}.first(size)));
+        ASSERT_EQ(trace.has_value(), size >= sizeof(FileHeader)) << size;
+        if (!trace)
+            continue;
+        const bool atBoundary = std::find(boundaries.begin(), boundaries.end(), size) != boundaries.end();
+        if (atBoundary)
+            slices.push_back((*trace)->sliceCount());
+        ASSERT_EQ((*trace)->sliceCount(), slices.back()) << size;
+        ASSERT_TRUE((*trace)->captureStats().cut);
+        const auto partial = Contains(HasSubstr("from byte " + std::to_string(boundaries[slices.size() - 1])));
+        if (atBoundary) {
+            ASSERT_THAT((*trace)->captureStats().notes, Not(partial)) << size;
+        } else {
+            ASSERT_THAT((*trace)->captureStats().notes, partial) << size;
+        }
+    }
+    EXPECT_EQ(slices.size(), boundaries.size() - 1);
+    EXPECT_EQ(slices.back(), kSlicesOfEverything) << "all but the frame End";
+}
+
+TEST(WireDamage, AFlippedByteCostsOneFrame)
+{
+    const MemoryFile memory;
+    const WireFile file = everything();
+    const auto& boundaries = file.boundaries();
+    const auto full = readTrace(memory.write(file.bytes()));
+    ASSERT_TRUE(full);
+    for (std::size_t i = sizeof(FileHeader); i < file.bytes().size(); ++i) {
+        auto bytes = file.bytes();
+        bytes[i] ^= std::byte{0x10};
+        const auto trace = readTrace(memory.write(bytes));
+        ASSERT_TRUE(trace) << i << trace.error().message();
+        const auto frame = std::upper_bound(boundaries.begin(), boundaries.end(), i) - 1;
+        const bool last = frame + 2 == boundaries.end();
+        const std::string where = last ? "from byte " + std::to_string(*frame) : "at byte " + std::to_string(*frame);
+        ASSERT_THAT((*trace)->captureStats().notes, Contains(HasSubstr(where))) << i;
+        ASSERT_EQ((*trace)->captureStats().cut, last) << i;
+        ASSERT_GE((*trace)->sliceCount() + 4, (*full)->sliceCount()) << i << ": no frame has more than four slices";
+    }
+}
+
+TEST(WireDamage, LostEventsAreCounted)
+{
+    const TestFolder folder;
+    WireFile file;
+    const std::vector<EventRecord> records(10, record(EventType::Slice, ActivityKind::CpuOp, 0, 5, 6, -1));
+    file.events(0, 0, std::span{records}.first(2))
+        .events(0, 2, std::span{records}.first(3))
+        .events(0, 5, records)
+        .end();
+    auto bytes = file.bytes();
+    bytes[file.boundaries()[1] + sizeof(FrameHeader) + 20] ^= std::byte{1};
+    const auto trace = readTrace(folder.write("a.sstrace", bytes));
+    ASSERT_TRUE(trace);
+    EXPECT_EQ((*trace)->sliceCount(), 12U);
+    EXPECT_EQ((*trace)->captureStats().dropped, 3U);
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("3 events of host threads are missing")));
+}
+
+TEST(WireDamage, MissingAndRepeatedFramesAreTold)
+{
+    const TestFolder folder;
+    const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0, 5, 6, -1);
+    WireFile file;
+    file.events(0, kNotFromRing, {&op, 1}).jumpTo(4).events(0, kNotFromRing, {&op, 1});
+    const std::string gapAt = std::to_string(file.boundaries()[1]);
+    const std::string againAt = std::to_string(file.boundaries()[2]);
+    file.jumpTo(4).events(0, kNotFromRing, {&op, 1}).end();
+    const auto trace = readTrace(folder.write("a.sstrace", file.bytes()));
+    ASSERT_TRUE(trace);
+    EXPECT_EQ((*trace)->sliceCount(), 2U);
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("3 frames are missing before byte " + gapAt)));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("at byte " + againAt + " comes a second time")));
+}
+
+TEST(WireDamage, AGiantLengthTakesNoMemoryAndHidesNoFrame)
+{
+    const TestFolder folder;
+    for (const std::uint32_t claimed : {0xffffffffU, kMaxPayloadBytes, kMaxPayloadBytes + 1}) {
+        const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0, 5, 6, -1);
+        WireFile file;
+        file.events(0, 0, {&op, 1}).events(0, 1, {&op, 1});
+        auto bytes = file.bytes();
+        const auto raw = std::as_bytes(std::span{&claimed, 1});
+        std::copy(raw.begin(), raw.end(), bytes.begin() + static_cast<std::ptrdiff_t>(file.boundaries()[0]) + 8);
+        const auto path = folder.write("a.sstrace", bytes);
+        auto reader = TailingReader::open(path);
+        ASSERT_TRUE(reader);
+        ASSERT_TRUE(*(*reader)->poll()) << "the frame behind it shows that nothing is to be waited for";
+        EXPECT_EQ((*reader)->snapshot()->sliceCount(), 1U);
+    }
+}
+
+TEST(WireDamage, PayloadsThatDoNotFitAreTold)
+{
+    const TestFolder folder;
+    for (const FrameType type : {FrameType::Clock, FrameType::Strings, FrameType::Tracks, FrameType::Events,
+                                 FrameType::Device, FrameType::Metadata, FrameType::Loss, static_cast<FrameType>(99)}) {
+        WireFile file;
+        const std::vector<std::byte> odd(19, std::byte{0x7f});
+        file.frame(type,
+                   std::span{odd}.first(
+                       type == FrameType::Loss || type == FrameType::Device || type == FrameType::Clock ? 7 : 19));
+        const auto trace = readTrace(folder.write("a.sstrace", file.end().bytes()));
+        ASSERT_TRUE(trace);
+        EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("was not taken wholly")))
+            << static_cast<int>(type);
+    }
+}
+
+TEST(WireDamage, NotesAreFew)
+{
+    const TestFolder folder;
+    WireFile file;
+    for (std::uint32_t i = 0; i < 100; ++i)
+        file.jumpTo(i * 2 + 1).frame(FrameType::Strings);
+    const auto trace = readTrace(folder.write("a.sstrace", file.end().bytes()));
+    ASSERT_TRUE(trace);
+    EXPECT_LE((*trace)->captureStats().notes.size(), 25U);
+    EXPECT_THAT((*trace)->captureStats().notes, Contains("and 80 more of these"));
+}
+
+} // namespace

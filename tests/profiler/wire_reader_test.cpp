@@ -1,0 +1,292 @@
+#include "profiler/io/wire/ring_file.h"
+#include "profiler/io/wire/ring_file_live.h"
+#include "profiler/io/wire/tailing_reader.h"
+#include "tests/profiler/wire_file.h"
+#include "tests/support/trace_text.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace profiler;
+using namespace profiler::wire;
+using namespace wire_test;
+using test_support::traceToText;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kEverythingAsText = R"(format stepscope
+meta clock.realtime_minus_monotonic_ns 4000
+meta workload convnet
+device 0 "NVIDIA H100" GPU-1
+lost dropped=3 unmatched=1
+main
+  step 4 1 1
+    phase forward 1.1 0.4 value=4 depth=1
+      op relu 1.2 0.1 seq=9 depth=2
+    op relu_backward 1.6 0.1 seq=9 depth=1 backward
+  phase "data wait" 2 open value=5
+worker 0
+  stage read 1 1.5 value=4 bytes=512
+stream 0 7
+  copy HtoD 1.3 0.1 bytes=5000000000 src=pageable dst=device corr=41
+  kernel gemm 1.4 0.05 corr=42
+counter loss unit=nats
+  sample 1.8 0.5
+)";
+
+TEST(WireReader, ReadsEveryTypeOfFrame)
+{
+    const TestFolder folder;
+    std::vector<double> shares;
+    const auto trace =
+        readTrace(folder.write("a.sstrace", everything().bytes()), [&](double share) { shares.push_back(share); });
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ(traceToText(**trace), kEverythingAsText);
+    EXPECT_EQ((*trace)->sliceCount(), kSlicesOfEverything);
+    ASSERT_FALSE(shares.empty());
+    EXPECT_EQ(shares.back(), 1);
+}
+
+TEST(WireReader, ErrorsSayWhatIsWrong)
+{
+    const TestFolder folder;
+    const auto error = [&](const std::filesystem::path& path) {
+        const auto trace = readTrace(path);
+        return trace ? Error{Error::Code::Io, "no error", "", ""} : trace.error();
+    };
+    EXPECT_EQ(error(folder / "missing").code, Error::Code::NotFound);
+    EXPECT_EQ(error(folder / ".").code, Error::Code::Invalid);
+    EXPECT_THAT(error(folder.write("empty", {})).what, HasSubstr("empty"));
+    const std::string_view other = "{\"traceEvents\": [";
+    EXPECT_THAT(error(folder.write("other", std::as_bytes(std::span{other}))).what, HasSubstr("not a Stepscope trace"));
+
+    auto bytes = everything().bytes();
+    auto header =
+        std::bit_cast<FileHeader>(*reinterpret_cast<const std::array<std::byte, sizeof(FileHeader)>*>(bytes.data()));
+    const auto withHeader = [&] {
+        const auto raw = std::as_bytes(std::span{&header, 1});
+        std::copy(raw.begin(), raw.end(), bytes.begin());
+        return folder.write("changed", bytes);
+    };
+    header.version = kVersion + 1;
+    EXPECT_EQ(error(withHeader()).code, Error::Code::Unsupported);
+    EXPECT_THAT(error(withHeader()).message(), HasSubstr("newer"));
+    header.version = 0;
+    EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
+    header.version = kVersion;
+    header.headerBytes = 31;
+    EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
+    header.headerBytes = 0xffffffff;
+    EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
+}
+
+TEST(WireReader, CanBeCancelled)
+{
+    const TestFolder folder;
+    std::stop_source source;
+    source.request_stop();
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), {}, source.get_token());
+    ASSERT_FALSE(trace);
+    EXPECT_EQ(trace.error().code, Error::Code::Cancelled);
+}
+
+TEST(WireReader, FollowsAFileThatGrowsByteByByte)
+{
+    const MemoryFile memory;
+    const WireFile file = everything();
+    const auto& bytes = file.bytes();
+    const auto path = memory.write(std::span{bytes}.first(sizeof(FileHeader)));
+    auto reader = TailingReader::open(path);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE((*reader)->snapshot()->captureStats().live);
+    std::size_t news = 0;
+    for (std::size_t size = sizeof(FileHeader) + 1; size <= bytes.size(); ++size) {
+        memory.write(std::span{bytes}.first(size));
+        const auto polled = (*reader)->poll();
+        ASSERT_TRUE(polled) << polled.error().message();
+        const auto& whole = file.boundaries();
+        ASSERT_EQ(*polled, std::find(whole.begin(), whole.end(), size) != whole.end()) << size;
+        news += *polled ? 1 : 0;
+        if (*polled) {
+            ASSERT_NE((*reader)->snapshot(), nullptr);
+        }
+    }
+    EXPECT_EQ(news, file.boundaries().size() - 1);
+    EXPECT_TRUE((*reader)->ended());
+    const auto trace = (*reader)->snapshot();
+    EXPECT_EQ(traceToText(*trace), kEverythingAsText);
+    EXPECT_EQ((*reader)->snapshot(), trace) << "nothing new, the same snapshot";
+    EXPECT_FALSE(*(*reader)->poll());
+}
+
+TEST(WireReader, WaitsWhenAnUnfinishedFrameIsTakenBack)
+{
+    // What a writer does whose disk is full.
+    const TestFolder folder;
+    const WireFile file = everything();
+    const std::size_t whole = file.boundaries()[5];
+    const auto path = folder.write("a.sstrace", std::span{file.bytes()}.first(whole + 30));
+    auto reader = TailingReader::open(path);
+    ASSERT_TRUE((*reader)->poll());
+    folder.write("a.sstrace", std::span{file.bytes()}.first(whole));
+    EXPECT_FALSE(*(*reader)->poll());
+    folder.write("a.sstrace", file.bytes());
+    EXPECT_TRUE(*(*reader)->poll());
+    EXPECT_THAT((*reader)->snapshot()->captureStats().notes, IsEmpty());
+    folder.write("a.sstrace", std::span{file.bytes()}.first(whole));
+    EXPECT_FALSE(*(*reader)->poll()) << "after its end nothing is looked at";
+}
+
+TEST(WireReader, SaysWhenAFileShrinks)
+{
+    const TestFolder folder;
+    const WireFile file = everything();
+    const auto path = folder.write("a.sstrace", std::span{file.bytes()}.first(file.boundaries()[5]));
+    auto reader = TailingReader::open(path);
+    ASSERT_TRUE((*reader)->poll());
+    folder.write("a.sstrace", std::span{file.bytes()}.first(file.boundaries()[4]));
+    const auto polled = (*reader)->poll();
+    ASSERT_FALSE(polled);
+    EXPECT_THAT(polled.error().what, HasSubstr("shorter"));
+}
+
+TEST(WireReader, NewEntriesChangeTracks)
+{
+    const TestFolder folder;
+    TrackEntry thread{};
+    thread.name = 1;
+    TrackEntry worker{};
+    worker.kind = static_cast<std::uint32_t>(TrackKind::LoaderWorker);
+    worker.name = 2;
+    worker.tid = 5;
+    WireFile file;
+    file.strings({{1, "thread 5"}, {2, "loader worker 0"}}).track(4, thread);
+    file.track(4, worker).end();
+    const auto trace = readTrace(folder.write("a.sstrace", file.bytes()));
+    ASSERT_TRUE(trace);
+    EXPECT_EQ(traceToText(**trace), "format stepscope\nworker 0 tid=5\n");
+}
+
+TEST(WireReader, NamesWhatNobodyDefined)
+{
+    const TestFolder folder;
+    const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0xfffffff0, 0, 1000, -1);
+    const EventRecord sample = record(EventType::Counter, ActivityKind::Other, 8, 0, 0);
+    WireFile file;
+    file.events(0xfffffff1, 0, {&op, 1}).events(7, 0, {&sample, 1}).end();
+    const auto trace = readTrace(folder.write("a.sstrace", file.bytes()));
+    ASSERT_TRUE(trace);
+    EXPECT_EQ(traceToText(**trace), R"text(format stepscope
+thread "(lost name of track 4294967281)"
+  op "(lost name 4294967280)" 0 1
+thread "(lost name of track 7)"
+counter "(lost name of track 8)"
+  sample 0 0
+)text");
+}
+
+TEST(WireReader, CountsRecordsThatCannotBe)
+{
+    const TestFolder folder;
+    EventRecord strange = record(EventType::Slice, static_cast<ActivityKind>(200), 0, 50, 10);
+    strange.flags = 0xff;
+    const EventRecord records[] = {strange, record(static_cast<EventType>(77), ActivityKind::CpuOp, 0, 0, 1),
+                                   record(EventType::Extra, ActivityKind::Other, 0, 0, 0),
+                                   record(EventType::Device, ActivityKind::Kernel, 0, 60, 70, 1)};
+    WireFile file;
+    file.events(0, kNotFromRing, records).end();
+    const auto trace = readTrace(folder.write("a.sstrace", file.bytes()));
+    ASSERT_TRUE(trace);
+    EXPECT_EQ((*trace)->captureStats().unmatched, 4U);
+    const auto slices = (*trace)->sorted(TrackId{0});
+    ASSERT_EQ(slices.size(), 2U);
+    EXPECT_EQ(slices[0].kind, ActivityKind::Other);
+    EXPECT_EQ(slices[0].duration.count(), 0);
+    EXPECT_EQ(slices[0].flags, slice_flag::kOpen | slice_flag::kBackward | slice_flag::kAsync);
+    EXPECT_EQ(slices[1].correlation.value, 1U);
+}
+
+/// A ring file with three ops, of which the trace file has the first.
+void makeRing(const std::filesystem::path& trace, std::uint64_t runId)
+{
+    const RingLayout layout{2, 16, 8, 4096};
+    auto ring = LiveRing::create(ringPath(trace), layout, runId);
+    ASSERT_TRUE(ring) << ring.error().message();
+    ASSERT_TRUE((*ring)->publish());
+    static_cast<void>((*ring)->putString(0, ""));
+    static_cast<void>((*ring)->putString(1, "main thread"));
+    static_cast<void>((*ring)->putString(2, "op"));
+    TrackEntry track{};
+    track.name = 1;
+    track.kind = static_cast<std::uint32_t>(TrackKind::MainThread);
+    (*ring)->putTrack(track);
+    const auto lane = (*ring)->addLane(0);
+    ASSERT_TRUE(lane);
+    for (int i = 0; i < 3; ++i)
+        lane->records[i] = record(EventType::Slice, ActivityKind::CpuOp, 2, i * 1000, i * 1000 + 500, -1);
+    lane->header->written = 3;
+    (*ring)->countLoss(5, 0);
+}
+
+WireFile killed(std::int64_t pid)
+{
+    TrackEntry track{};
+    track.name = 1;
+    track.kind = static_cast<std::uint32_t>(TrackKind::MainThread);
+    const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 2, 0, 500, -1);
+    WireFile file{pid};
+    file.strings({{0, ""}, {1, "main thread"}, {2, "op"}}).track(0, track).events(0, 0, {&op, 1});
+    return file;
+}
+
+TEST(WireReader, CompletesAKilledRunFromItsRingFile)
+{
+    const TestFolder folder;
+    const auto path = folder.write("a.sstrace", killed(WireFile::kNobody).bytes());
+    makeRing(path, WireFile::kRunId);
+    const auto trace = readTrace(path);
+    ASSERT_TRUE(trace);
+    const auto& stats = (*trace)->captureStats();
+    EXPECT_TRUE(stats.cut);
+    EXPECT_FALSE(stats.live);
+    EXPECT_EQ(stats.dropped, 5U);
+    EXPECT_THAT(stats.notes, Contains(HasSubstr("2 events of its last moments")));
+    EXPECT_EQ((*trace)->sliceCount(), 3U) << "the event that is in both files counts once";
+}
+
+TEST(WireReader, LeavesTheRingFileOfAnotherRunAlone)
+{
+    const TestFolder folder;
+    const auto path = folder.write("a.sstrace", killed(WireFile::kNobody).bytes());
+    makeRing(path, WireFile::kRunId + 1);
+    const auto trace = readTrace(path);
+    ASSERT_TRUE(trace);
+    EXPECT_TRUE((*trace)->captureStats().cut);
+    EXPECT_EQ((*trace)->sliceCount(), 1U);
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("last moments of the run are missing")));
+}
+
+TEST(WireReader, ATraceIsLiveWhileItsWriterAndRingFileAreThere)
+{
+    const TestFolder folder;
+    const auto path = folder.write("a.sstrace", killed(getpid()).bytes());
+    const auto alone = readTrace(path);
+    ASSERT_TRUE(alone);
+    EXPECT_TRUE((*alone)->captureStats().cut) << "another process has the writer's number by now";
+    makeRing(path, WireFile::kRunId);
+    const auto trace = readTrace(path);
+    ASSERT_TRUE(trace);
+    EXPECT_TRUE((*trace)->captureStats().live);
+    EXPECT_FALSE((*trace)->captureStats().cut);
+    EXPECT_EQ((*trace)->sliceCount(), 1U);
+}
+
+} // namespace
