@@ -1,0 +1,259 @@
+#include "tests/trainer/trace_view.h"
+#include "tests/trainer/trainer_run.h"
+
+#include "profiler/io/wire/tailing_reader.h"
+#include "trainer/config/training_config.h"
+
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace trainer_test;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace {
+
+std::vector<std::string> endless(const TestFolder& folder, std::vector<std::string> settings = {})
+{
+    settings.emplace_back("run.steps=1000000");
+    return smallTraining(folder.path(), settings);
+}
+
+std::vector<std::string> turns(const TestFolder& folder, const std::vector<std::string>& settings = {})
+{
+    auto arguments = smallTraining(folder.path(), settings);
+    arguments.emplace_back("--turns");
+    return arguments;
+}
+
+TEST(Run, ReportsHelloFirstThenStepsEpochsAndDone)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"run.epochs=2"});
+    const auto hello = run.one<protocol::Hello>();
+    EXPECT_EQ(hello.trainSamples, 80);
+    EXPECT_EQ(hello.validationSamples, 20);
+    EXPECT_EQ(hello.stepsPerEpoch, 5);
+    EXPECT_EQ(hello.totalSteps, 10);
+    EXPECT_GT(hello.parameters, 0);
+    std::int64_t steps = 0;
+    for (const auto& record : run.records)
+        if (const auto* step = std::get_if<protocol::StepProgress>(&record)) {
+            steps += step->steps;
+            EXPECT_GT(step->samplesPerSecond, 0);
+            EXPECT_TRUE(step->loss);
+        }
+    EXPECT_EQ(steps, 10);
+    ASSERT_TRUE(std::holds_alternative<protocol::Done>(run.records.back()));
+    const auto done = run.one<protocol::Done>();
+    EXPECT_EQ(done.steps, 10);
+    EXPECT_FALSE(done.stopped);
+    EXPECT_GT(done.peakBytes, 1 << 20);
+}
+
+TEST(Run, StopsAtTheNumberOfStepsInTheMiddleOfAnEpoch)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"run.steps=7"});
+    EXPECT_EQ(run.one<protocol::Done>().steps, 7);
+    EXPECT_EQ(TraceView(run.trace).onMain(profiler::ActivityKind::Step).size(), 7u);
+}
+
+TEST(Run, StopCommandFinishesTheStepAndTheTrace)
+{
+    const TestFolder folder;
+    const auto path = folder.path() / "run.sstrace";
+    auto arguments = endless(folder, {"loader.workers=2"});
+    arguments.insert(arguments.end(), {"--trace", path.string()});
+    TrainerRun run(arguments);
+    ASSERT_TRUE(run.await<protocol::StepProgress>());
+    run.send(protocol::Stop{});
+    const auto done = run.await<protocol::Done>();
+    EXPECT_EQ(run.end().status, 0);
+    ASSERT_TRUE(done);
+    EXPECT_TRUE(done->stopped);
+    const auto read = profiler::wire::readTrace(path);
+    ASSERT_TRUE(read);
+    EXPECT_FALSE((*read)->captureStats().cut);
+    EXPECT_EQ(TraceView(*read).onMain(profiler::ActivityKind::Step).size(), static_cast<std::size_t>(done->steps));
+}
+
+TEST(Run, TerminationSignalsStopItLikeTheCommand)
+{
+    for (const int number : {SIGTERM, SIGINT}) {
+        const TestFolder folder;
+        TrainerRun run(endless(folder));
+        ASSERT_TRUE(run.await<protocol::StepProgress>());
+        run.signal(number);
+        const auto done = run.await<protocol::Done>();
+        ASSERT_TRUE(done);
+        EXPECT_TRUE(done->stopped);
+        EXPECT_EQ(run.end().status, 0);
+    }
+}
+
+TEST(Run, PausesAndResumes)
+{
+    const TestFolder folder;
+    TrainerRun run(endless(folder, {"loader.workers=1"}));
+    ASSERT_TRUE(run.await<protocol::StepProgress>());
+    run.send(protocol::Pause{});
+    // The record that ends the pause's last steps is the last for a while.
+    const auto ticks = [&] {
+        std::ifstream stat("/proc/" + std::to_string(run.pid()) + "/schedstat");
+        std::int64_t ran = 0;
+        stat >> ran;
+        return ran;
+    };
+    ::usleep(300000);
+    const auto before = ticks();
+    ::usleep(300000);
+    EXPECT_EQ(ticks(), before) << "a paused training uses no processor";
+    run.send(protocol::Resume{});
+    for (int i = 0; i < 20; ++i)
+        ASSERT_TRUE(run.await<protocol::StepProgress>());
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(Run, EndOfInputIsNoStop)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path()));
+    run.closeInput();
+    const auto done = run.await<protocol::Done>();
+    ASSERT_TRUE(done);
+    EXPECT_FALSE(done->stopped);
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(Run, CommandsThatMakeNoSenseAreToldAndPassedOver)
+{
+    const TestFolder folder;
+    TrainerRun run(endless(folder));
+    run.sendLine("hello?\n");
+    const auto notice = run.await<protocol::Notice>();
+    ASSERT_TRUE(notice);
+    EXPECT_THAT(notice->what, HasSubstr("hello?"));
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(Turns, TimeWhatIsAskedAndNothingElse)
+{
+    const TestFolder folder;
+    TrainerRun run(turns(folder, {"loader.workers=1"}));
+    const auto hello = run.await<protocol::Hello>();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->totalSteps, 0);
+    run.send(protocol::Turn{"steps", 3, 4});
+    const auto steps = run.await<protocol::TurnResult>();
+    ASSERT_TRUE(steps);
+    EXPECT_EQ(steps->what, "steps");
+    EXPECT_THAT(steps->seconds, SizeIs(4));
+    EXPECT_THAT(steps->losses, SizeIs(4));
+    EXPECT_EQ(steps->samples, 4 * 16);
+    EXPECT_GT(steps->peakBytes, 0);
+    run.send(protocol::Turn{"epoch", 0, 1});
+    const auto epoch = run.await<protocol::TurnResult>();
+    ASSERT_TRUE(epoch);
+    EXPECT_EQ(epoch->what, "epoch");
+    EXPECT_THAT(epoch->seconds, SizeIs(1));
+    EXPECT_EQ(epoch->samples, 80);
+    run.send(protocol::Turn{"validation", 1, 2});
+    const auto validation = run.await<protocol::TurnResult>();
+    ASSERT_TRUE(validation);
+    EXPECT_THAT(validation->seconds, SizeIs(2));
+    EXPECT_EQ(validation->samples, 2 * 20);
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(Turns, ContinueWhereTheLastOneEnded)
+{
+    const TestFolder folder;
+    const auto whole = losses(folder.path(), {}, 8);
+    TrainerRun run(turns(folder));
+    std::vector<double> parts;
+    for (const auto& [drop, count] : {std::pair{0, 3}, {2, 1}, {0, 2}}) {
+        run.send(protocol::Turn{"steps", drop, count});
+        const auto result = run.await<protocol::TurnResult>();
+        ASSERT_TRUE(result);
+        parts.insert(parts.end(), result->losses.begin(), result->losses.end());
+    }
+    EXPECT_THAT(parts, testing::ElementsAre(whole[0], whole[1], whole[2], whole[5], whole[6], whole[7]));
+    run.send(protocol::Stop{});
+    run.end();
+}
+
+TEST(Turns, LossesAreThereAlsoWhenStepsDoNotReadThemBack)
+{
+    const TestFolder folder;
+    EXPECT_EQ(losses(folder.path(), {"sync.every_n_steps=0"}), losses(folder.path(), {"sync.every_n_steps=1"}));
+}
+
+TEST(Turns, NothingRunsInBetween)
+{
+    const TestFolder folder;
+    TrainerRun run(turns(folder, {"loader.workers=2"}));
+    run.send(protocol::Turn{"steps", 0, 2});
+    ASSERT_TRUE(run.await<protocol::TurnResult>());
+    const auto ran = [&] {
+        std::int64_t sum = 0;
+        for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(run.pid()) + "/task")) {
+            std::int64_t nanoseconds = 0;
+            std::ifstream(task.path() / "schedstat") >> nanoseconds;
+            sum += nanoseconds;
+        }
+        return sum;
+    };
+    ::usleep(200000);
+    const auto before = ran();
+    ::usleep(300000);
+    EXPECT_LT(ran() - before, 3000000) << "parked workers use no processor";
+    run.send(protocol::Stop{});
+    run.end();
+}
+
+TEST(Turns, EndWhenTheirStarterIsGone)
+{
+    const TestFolder folder;
+    TrainerRun run(turns(folder));
+    ASSERT_TRUE(run.await<protocol::Hello>());
+    run.closeInput();
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(Describe, NamesEveryChoiceOfTheKnobs)
+{
+    const TestFolder folder;
+    TrainerRun run({"--describe"});
+    const auto ended = run.end();
+    ASSERT_EQ(ended.status, 0);
+    const auto description = protocol::parseDescription(ended.output);
+    ASSERT_TRUE(description) << description.error();
+    EXPECT_EQ(description->gpuAvailable, description->gpuReason.empty());
+    EXPECT_GE(description->cores, 1);
+    const auto ids = [](const std::vector<protocol::Choice>& choices) {
+        std::vector<std::string> list;
+        for (const protocol::Choice& choice : choices) {
+            EXPECT_FALSE(choice.title.empty()) << choice.id;
+            EXPECT_FALSE(choice.doc.empty()) << choice.id;
+            list.push_back(choice.id);
+        }
+        return list;
+    };
+    const auto allowed = [](std::string_view key) {
+        const auto& choices = config::findKnob(key)->choices;
+        return std::vector<std::string>(choices.begin(), choices.end());
+    };
+    EXPECT_THAT(ids(description->workloads), testing::UnorderedElementsAreArray(allowed("workload")));
+    EXPECT_THAT(ids(description->datasets), testing::UnorderedElementsAreArray(allowed("dataset.kind")));
+    EXPECT_THAT(ids(description->optimizers), testing::UnorderedElementsAreArray(allowed("optimizer.kind")));
+}
+
+} // namespace

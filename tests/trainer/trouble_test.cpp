@@ -1,0 +1,153 @@
+#include "tests/trainer/trace_view.h"
+#include "tests/trainer/trainer_run.h"
+
+#include "profiler/io/wire/tailing_reader.h"
+
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+using namespace trainer_test;
+using protocol::Notice;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kBadInput = static_cast<int>(protocol::Exit::BadInput);
+constexpr int kWrongUsage = static_cast<int>(protocol::Exit::WrongUsage);
+constexpr int kFailed = static_cast<int>(protocol::Exit::Failed);
+
+struct Refused {
+    Ended ended;
+    Notice notice;
+};
+Refused refused(const std::vector<std::string>& arguments, const std::function<void()>& beforeExec = {})
+{
+    TrainerRun run(arguments, beforeExec);
+    const Ended ended = run.end();
+    for (const Notice& notice : run.all<Notice>())
+        if (notice.severity == Notice::Severity::Error)
+            return {ended, notice};
+    return {ended, {}};
+}
+
+TEST(WrongUsage, OfSetNamesTheKeyAndWhatIsAllowed)
+{
+    const auto unknown = refused({"--set", "loader.wrokers=2"});
+    EXPECT_EQ(unknown.ended.status, kWrongUsage);
+    EXPECT_THAT(unknown.notice.what, HasSubstr("loader.workers"));
+    const auto range = refused({"--set", "loader.workers=1000"});
+    EXPECT_EQ(range.ended.status, kWrongUsage);
+    EXPECT_THAT(range.notice.what, HasSubstr("loader.workers = 1000: must be an integer from 0 to 256"));
+    EXPECT_EQ(refused({"--set", "loader.workers"}).ended.status, kWrongUsage);
+    EXPECT_EQ(refused({"--nonsense"}).ended.status, kWrongUsage);
+}
+
+TEST(BadInput, OfTheConfigurationFileNamesFileAndPlace)
+{
+    const TestFolder folder;
+    const auto path = folder.path() / "run.json";
+    EXPECT_EQ(refused({"--config", path.string()}).ended.status, kBadInput);
+    std::ofstream(path) << R"({"loader": {"workers": )";
+    const auto broken = refused({"--config", path.string()});
+    EXPECT_EQ(broken.ended.status, kBadInput);
+    EXPECT_THAT(broken.notice.what, HasSubstr(path.string()));
+    EXPECT_THAT(broken.notice.what, HasSubstr("byte"));
+}
+
+TEST(BadInput, MissingFolderIsNamed)
+{
+    const auto missing = refused({"--set", "dataset.kind=image_folder", "--set", "dataset.path=/no/such/folder"});
+    EXPECT_EQ(missing.ended.status, kBadInput);
+    EXPECT_THAT(missing.notice.what + missing.notice.where, HasSubstr("/no/such/folder"));
+}
+
+TEST(BadInput, TraceThatCannotBeWrittenIsNamedBeforeTheTraining)
+{
+    const TestFolder folder;
+    auto arguments = smallTraining(folder.path());
+    arguments.insert(arguments.end(), {"--trace", (folder.path() / "missing" / "run.sstrace").string()});
+    const auto none = refused(arguments);
+    EXPECT_EQ(none.ended.status, kBadInput);
+    EXPECT_THAT(none.notice.what + none.notice.where, HasSubstr("run.sstrace"));
+}
+
+TEST(BrokenImages, AreNamedCountedAndLeftOut)
+{
+    const TestFolder folder;
+    ASSERT_EQ(train(folder.path()).ended.status, 0);
+    std::vector<fs::path> images;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path() / "images"))
+        if (entry.is_regular_file() && entry.path().extension().string().starts_with(".jp"))
+            images.push_back(entry.path());
+    ASSERT_EQ(images.size(), 100u);
+    const fs::path classes = images[0].parent_path().parent_path();
+    for (int i : {3, 40})
+        fs::resize_file(images[static_cast<std::size_t>(i)], 0);
+    std::ofstream(images[77]) << "this is no picture";
+    for (const char* workers : {"loader.workers=0", "loader.workers=2"}) {
+        const auto run = train(
+            folder.path(), {"dataset.kind=image_folder", "dataset.path=" + classes.string(), "run.epochs=2", workers});
+        EXPECT_EQ(run.ended.status, 0) << run.ended.output;
+        std::string told;
+        for (const auto& record : run.records)
+            if (const auto* notice = std::get_if<Notice>(&record))
+                told += notice->what + notice->where + "\n";
+        for (int i : {3, 40, 77})
+            EXPECT_THAT(told, HasSubstr(images[static_cast<std::size_t>(i)].filename().string())) << workers;
+    }
+}
+
+TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
+{
+    const TestFolder folder;
+    const auto path = folder.path() / "run.sstrace";
+    auto arguments = smallTraining(
+        folder.path(), {"batch.size=64", "model.width=512", "dataset.image_size=256", "capture.ops_every=1"});
+    arguments.insert(arguments.end(), {"--trace", path.string()});
+    // Room to start and to load a batch, none for the activations of such a model.
+    const auto none = refused(arguments, [] {
+        const rlimit limit{3ull << 30, 3ull << 30};
+        ::setrlimit(RLIMIT_AS, &limit);
+    });
+    EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
+    EXPECT_THAT(none.notice.what, HasSubstr("Out of memory"));
+    EXPECT_THAT(none.notice.mend, HasSubstr("batch.size"));
+    const auto read = profiler::wire::readTrace(path);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_FALSE((*read)->captureStats().cut);
+}
+
+TEST(FullDisk, IsToldAndTheTrainingGoesOn)
+{
+    const TestFolder folder;
+    ASSERT_EQ(train(folder.path()).ended.status, 0) << "the images must be there before the disk fills";
+    const auto path = folder.path() / "full.sstrace";
+    auto arguments = smallTraining(folder.path(), {"run.steps=60", "capture.ops_every=1"});
+    arguments.insert(arguments.end(), {"--trace", path.string()});
+    TrainerRun run(arguments, [] {
+        // Files may not grow past this; the write fails as on a full disk. The ring file is sized before.
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{64 << 20, 64 << 20};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    });
+    EXPECT_EQ(run.end().status, 0);
+    ASSERT_FALSE(run.all<protocol::Done>().empty());
+    EXPECT_EQ(run.all<protocol::Done>()[0].steps, 60);
+}
+
+TEST(NotANumber, IsFoundByAnomalyDetection)
+{
+    const TestFolder folder;
+    auto arguments = smallTraining(folder.path(), {"debug.anomaly=true", "optimizer.learning_rate=100", "run.steps=500",
+                                                   "optimizer.weight_decay=10", "optimizer.momentum=0.9999"});
+    const auto found = refused(arguments);
+    EXPECT_EQ(found.ended.status, kFailed);
+    EXPECT_THAT(found.notice.what, HasSubstr("not a number"));
+    EXPECT_THAT(found.notice.mend, HasSubstr("learning_rate"));
+}
+
+} // namespace
