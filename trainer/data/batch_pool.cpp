@@ -48,8 +48,10 @@ std::shared_ptr<BatchBuffer> BatchPool::acquire()
     }
     if (!buffer)
         buffer = make();
-    return {buffer.release(), [pool = shared_from_this()](BatchBuffer* used) {
-                pool->release(std::unique_ptr<BatchBuffer>(used));
+    return {buffer.release(), [pool = weak_from_this()](BatchBuffer* used) {
+                std::unique_ptr<BatchBuffer> returned(used);
+                if (const auto alive = pool.lock())
+                    alive->release(std::move(returned));
             }};
 }
 

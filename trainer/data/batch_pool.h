@@ -17,8 +17,8 @@ struct BatchBuffer {
     std::int64_t* labels = nullptr;
 };
 
-/// Buffers of equal size that are used again and again. Thread-safe. A buffer returns when its last owner lets go of it, also
-/// after the loader is gone.
+/// Buffers of equal size that are used again and again. Thread-safe. A buffer returns when its last owner lets go of it; once
+/// the pool is gone it is freed then.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
 public:
     /// @param floats, labels  of one batch

@@ -24,13 +24,12 @@ profiler::Result<CropBox> decode(Workspace& space, std::uint64_t augmentSeed, in
     const auto full = space.decoder.measure(space.file);
     if (!full)
         return tl::unexpected(full.error());
-    CropBox box = augmentSeed != 0 ? randomCrop(*full, augmentSeed) : centreCrop(*full);
+    const CropBox box = augmentSeed != 0 ? randomCrop(*full, augmentSeed) : centreCrop(*full);
     const double needed = std::max(edge / box.width, edge / box.height);
-    if (auto ok = space.decoder.decode(space.file, needed, space.image); !ok)
-        return tl::unexpected(ok.error());
-    const double scaleX = static_cast<double>(space.image.size().width) / full->width;
-    const double scaleY = static_cast<double>(space.image.size().height) / full->height;
-    return CropBox{box.x * scaleX, box.y * scaleY, box.width * scaleX, box.height * scaleY, box.flip};
+    const auto scale = space.decoder.decode(space.file, needed, space.image);
+    if (!scale)
+        return tl::unexpected(scale.error());
+    return CropBox{box.x * *scale, box.y * *scale, box.width * *scale, box.height * *scale, box.flip};
 }
 
 } // namespace

@@ -49,12 +49,15 @@ profiler::Result<ImageSize> ImageDecoder::measure(std::span<const std::uint8_t> 
     return size;
 }
 
-profiler::Result<void> ImageDecoder::decode(std::span<const std::uint8_t> file, double leastScale, RgbImage& out)
+profiler::Result<double> ImageDecoder::decode(std::span<const std::uint8_t> file, double leastScale, RgbImage& out)
 {
-    const ImageSize size = m_isJpeg ? scaledJpegSize(m_size, leastScale) : m_size;
-    if (auto ok = checkPixels(size, kMostDecodedPixels); !ok)
-        return ok;
-    return m_isJpeg ? m_jpeg.decode(file, size, out) : decodePng(file, out);
+    const ScaledJpeg wanted = m_isJpeg ? scaledJpeg(m_size, leastScale) : ScaledJpeg{m_size, 1};
+    auto ok = checkPixels(wanted.size, kMostDecodedPixels);
+    if (ok)
+        ok = m_isJpeg ? m_jpeg.decode(file, wanted.size, out) : decodePng(file, out);
+    if (!ok)
+        return tl::unexpected(ok.error());
+    return wanted.scale;
 }
 
 } // namespace trainer::data

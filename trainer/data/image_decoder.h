@@ -22,7 +22,8 @@ public:
     /// Looks at the contents, not at a name. Refuses images that are too large before memory is taken.
     profiler::Result<ImageSize> measure(std::span<const std::uint8_t> file);
     /// @param leastScale  the result may be smaller than the file's size, down to this share of it, when that saves work
-    profiler::Result<void> decode(std::span<const std::uint8_t> file, double leastScale, RgbImage& out);
+    /// @return the scale of the result, at most 1
+    profiler::Result<double> decode(std::span<const std::uint8_t> file, double leastScale, RgbImage& out);
 
 private:
     JpegDecoder m_jpeg;

@@ -47,6 +47,8 @@ profiler::Result<ImageSize> JpegDecoder::measure(std::span<const std::uint8_t> f
                                            &subsampling, &colourSpace);
     if (auto ok = checked(m_handle.get(), status); !ok)
         return tl::unexpected(ok.error());
+    if (size.width < 1 || size.height < 1) // a file that ends before the picture begins is no error to the library
+        return tl::unexpected(malformed("there is no picture in it"));
     m_cmyk = colourSpace == TJCS_CMYK || colourSpace == TJCS_YCCK;
     return size;
 }
@@ -77,16 +79,16 @@ profiler::Result<void> JpegDecoder::decodeCmyk(std::span<const std::uint8_t> fil
     return {};
 }
 
-ImageSize scaledJpegSize(ImageSize full, double leastScale)
+ScaledJpeg scaledJpeg(ImageSize full, double leastScale)
 {
     int count = 0;
     const tjscalingfactor* factors = tjGetScalingFactors(&count);
-    ImageSize best = full;
+    ScaledJpeg best{full, 1};
     for (int i = 0; i < count; ++i) {
         const double scale = static_cast<double>(factors[i].num) / factors[i].denom;
-        const ImageSize size{TJSCALED(full.width, factors[i]), TJSCALED(full.height, factors[i])};
-        if (scale <= 1 && scale >= leastScale && size.pixels() < best.pixels())
-            best = size;
+        // Only whole, half, quarter and eighth have vector code in libjpeg-turbo: 5/8 takes longer than the whole picture.
+        if (factors[i].num == 1 && scale >= leastScale && scale < best.scale)
+            best = {{TJSCALED(full.width, factors[i]), TJSCALED(full.height, factors[i])}, scale};
     }
     return best;
 }

@@ -16,7 +16,7 @@ public:
     JpegDecoder();
     /// Reads the header only. Error::what says what is wrong; the caller knows the file.
     profiler::Result<ImageSize> measure(std::span<const std::uint8_t> file);
-    /// @param size  one that scaledJpegSize() gave
+    /// @param size  of scaledJpeg()
     profiler::Result<void> decode(std::span<const std::uint8_t> file, ImageSize size, RgbImage& out);
 
 private:
@@ -27,9 +27,14 @@ private:
     std::vector<std::uint8_t> m_cmykPixels;
 };
 
-/// The smallest size that the decoder can scale to by itself (n/8, at most the full size) with at least `leastScale` of the
-/// full one in both directions.
-ImageSize scaledJpegSize(ImageSize full, double leastScale);
+/// What a JPEG can be decoded to at less cost.
+struct ScaledJpeg {
+    ImageSize size;   ///< the last row and column may be covered in part only
+    double scale = 1; ///< its pixels to those of the file
+};
+/// The smallest size that the decoder scales to fast (whole, half, quarter or eighth) with at least `leastScale` of the full
+/// one.
+ScaledJpeg scaledJpeg(ImageSize full, double leastScale);
 
 /// Encodes with chroma at half size, as cameras do.
 profiler::Result<std::vector<std::uint8_t>> encodeJpeg(const RgbImage& image, int quality);

@@ -35,7 +35,7 @@ struct Batch {
 
 /// Makes memory for batches, pinned where asked; from the trainer, so that the loader knows no LibTorch.
 struct BufferAllocator {
-    std::function<std::shared_ptr<void>(std::size_t bytes)> allocate; ///< empty: plain aligned memory
+    std::function<std::shared_ptr<void>(std::size_t bytes)> allocate{}; ///< empty: plain aligned memory
     bool pinned = false;
 };
 
@@ -48,9 +48,9 @@ struct LoaderOptions {
     bool shuffle = true;
     bool augment = true;
     std::uint64_t seed = 0;
-    BufferAllocator memory;
+    BufferAllocator memory{};
     profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded
-    std::function<void()> workerStart; ///< on each new worker thread: one intra-op thread
+    std::function<void()> workerStart{}; ///< on each new worker thread: one intra-op thread
 };
 
 /// Batches of an epoch, in the same order with the same content whatever the number of workers: the shuffle depends on
@@ -61,12 +61,15 @@ public:
     /// Cancels and joins.
     ~Loader();
 
-    /// Begins an epoch; an unfinished one is given up. Starts workers unless they persist from the epoch before.
+    /// Begins an epoch; an unfinished one is given up, which takes as long as the samples at hand. Starts workers unless they
+    /// persist from the epoch before. Throws std::system_error when no thread can be made.
     void startEpoch(std::int64_t epoch);
-    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel().
+    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel(). Throws what the allocator or
+    /// workerStart threw: a batch that has no memory is no bad sample.
     std::optional<Batch> next();
     [[nodiscard]] std::int64_t batchesPerEpoch() const;
-    /// Workers finish the sample at hand and wait until unpark(). next() keeps working on what is ready.
+    /// Workers finish the sample at hand and wait until unpark(): returns when all of them rest. next() keeps working on what
+    /// is ready, then waits for unpark(). Without workers there is nobody to park.
     void park();
     void unpark();
     /// Wakes next() and the workers for good; any thread.

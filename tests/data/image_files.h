@@ -1,0 +1,51 @@
+#pragma once
+
+#include "trainer/config/training_config.h"
+#include "trainer/data/dataset_kind.h"
+#include "trainer/data/image.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace data_test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// A folder of a test's own, deleted with it.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+    [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return m_path / name; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+trainer::data::RgbImage plainImage(trainer::data::ImageSize size, std::array<std::uint8_t, 3> colour);
+/// Every pixel its own: x and y can be read from red and green.
+trainer::data::RgbImage rampImage(trainer::data::ImageSize size);
+
+/// Folders on the way are made.
+void writeBytes(const std::filesystem::path& path, const Bytes& bytes);
+Bytes readBytes(const std::filesystem::path& path);
+void writeJpeg(const std::filesystem::path& path, const trainer::data::RgbImage& image, int quality = 95);
+/// 8-bit RGB by libpng.
+void writePng(const std::filesystem::path& path, const trainer::data::RgbImage& image);
+
+/// A configuration from assignments.
+config::TrainingConfig configOf(std::initializer_list<std::pair<std::string_view, std::string>> values);
+/// Opens a data set by the name of its kind.
+profiler::Result<std::shared_ptr<const trainer::data::Dataset>>
+openDataset(std::string_view kind, const config::TrainingConfig& config, const trainer::data::OpenProgress& progress = {},
+            std::stop_token stop = {});
+
+} // namespace data_test
