@@ -55,6 +55,7 @@ struct ExperimentResult {
     bool lossParity = true;
     double lossTolerance = 0;
     std::int64_t peakBytesA = 0, peakBytesB = 0;
+    Interval savedBytes;                   ///< measured saving a − b at the peak; only when judged by memory
     Verdict verdict = Verdict::Inconclusive;
     std::string why;                       ///< one sentence
     double secondsSpent = 0;

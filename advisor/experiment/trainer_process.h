@@ -24,11 +24,13 @@ struct TrainerExit {
     int status = 0;           ///< exit status, when it ended by itself
     int signal = 0;           ///< else the signal that killed it
     std::string lastOutput;   ///< last lines of its stdout and stderr
+    std::string lastError;    ///< its last Notice of severity Error that next() gave out, as one line
     /// What a user should read: "The trainer was killed (signal 9: out of memory?) …"
     [[nodiscard]] std::string message() const;
 };
 
 /// A running stepscope-train: starts it, reads its progress, sends commands. No thread of its own; one owner, any thread.
+/// Start it from a thread that outlives it: the kernel ends the trainer with that thread, so that a crash of ours leaves none.
 class TrainerProcess {
 public:
     static profiler::Result<std::unique_ptr<TrainerProcess>> start(const config::TrainingConfig& config,
@@ -46,7 +48,7 @@ public:
     profiler::Result<void> send(const config::protocol::Command& command);
     /// SIGKILL.
     void kill();
-    /// How it ended; nullopt while it runs.
+    /// How it ended; nullopt while it runs. Records that it wrote before its end may still be waiting in next().
     std::optional<TrainerExit> exited();
 
 private:
@@ -57,7 +59,7 @@ private:
 
 /// STEPSCOPE_TRAINER, else stepscope-train beside this program, in ../trainer of the build tree, in PATH.
 profiler::Result<std::filesystem::path> findTrainer();
-/// Runs `program --describe`.
+/// Runs `program --describe`; kills it after half a minute. Blocks.
 profiler::Result<config::protocol::Description> describeTrainer(const std::filesystem::path& program);
 
 } // namespace advisor

@@ -1,0 +1,103 @@
+#include "advisor/experiment/experiment.h"
+
+#include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/statistics.h"
+#include "advisor/experiment/turn_order.h"
+#include "advisor/experiment/warm_up.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace advisor {
+
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+Result<std::array<config::TrainingConfig, 2>> armConfigurations(const ExperimentPlan& plan)
+{
+    std::array<config::TrainingConfig, 2> configs = {plan.baseline, plan.baseline};
+    for (const Toggle& change : plan.changes)
+        if (const auto set = configs[1].set(change.key, change.to); !set)
+            return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+    return configs;
+}
+
+std::string nameOf(const std::vector<Toggle>& changes)
+{
+    std::string name = "the change";
+    for (const Toggle& change : changes)
+        name += (&change == changes.data() ? " " : ", ") + change.key + "=" + change.to;
+    return name;
+}
+
+Result<void> checkPlan(const ExperimentPlan& plan)
+{
+    if (plan.measure != "steps" && plan.measure != "epoch" && plan.measure != "validation")
+        return tl::unexpected(Error{Error::Code::Invalid, "There is no such thing to measure", plan.measure,
+                                    "measure steps, epoch or validation"});
+    if (plan.judgedBy == JudgedBy::Convergence)
+        return tl::unexpected(Error{Error::Code::Unsupported, "How fast a training converges cannot be measured by turns",
+                                    nameOf(plan.changes), "train both configurations and compare their runs"});
+    return {};
+}
+
+} // namespace
+
+std::string_view verdictName(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::Pays:
+        return "pays";
+    case Verdict::DoesNotPay:
+        return "does not pay";
+    case Verdict::Costs:
+        return "costs";
+    case Verdict::Inconclusive:
+        break;
+    }
+    return "inconclusive";
+}
+
+std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
+{
+    // A start of the trainer, by experience: LibTorch and the data set's index, for both arms at a time.
+    constexpr double kStartSeconds = 2;
+    // Warming up takes about four chunks of a third of a second, or of a few steps when they are long.
+    constexpr double kWarmUpUnits = 12, kWarmUpSeconds = 1.2;
+    const double unit = std::max(stepUs, 0.0) * 1e-6;
+    const bool steps = plan.measure == "steps";
+    // What the change makes of these is not known: the baseline's count for both.
+    const auto ahead = plan.baseline[config::key::workers] * plan.baseline[config::key::prefetchFactor] + 1;
+    const double turn = unit * static_cast<double>(unitsPerTurn(plan.measure, unit) + (steps ? ahead : 0));
+    const double start = kStartSeconds + 2 * std::max(kWarmUpSeconds, unit * (steps ? kWarmUpUnits : 2));
+    // Most end at the first or the second look.
+    const auto pairs = static_cast<double>(kLooks[1]);
+    const double all = pairs * 2 * turn + std::ceil(pairs / static_cast<double>(kPairsPerStart)) * start;
+    const auto expected = std::chrono::seconds(std::llround(all));
+    return plan.budget.count() > 0 ? std::min(expected, plan.budget) : expected;
+}
+
+Result<ExperimentResult> runExperiment(const ExperimentPlan& plan, const std::function<void(const ExperimentProgress&)>& progress,
+                                       std::stop_token stop)
+{
+    if (const auto checked = checkPlan(plan); !checked)
+        return tl::unexpected(checked.error());
+    auto configs = armConfigurations(plan);
+    if (!configs)
+        return tl::unexpected(configs.error());
+    const auto program = plan.trainer.empty() ? findTrainer() : Result<std::filesystem::path>(plan.trainer);
+    if (!program)
+        return tl::unexpected(program.error());
+    ExperimentRun run{plan, *program, std::move(*configs), {"the baseline", nameOf(plan.changes)}, progress, {}};
+    run.bounds.stop = std::move(stop);
+    if (plan.budget.count() > 0)
+        run.bounds.deadline = run.begin + plan.budget;
+    auto result = plan.judgedBy == JudgedBy::Memory ? measureMemory(run) : measureThroughput(run);
+    if (result)
+        result->secondsSpent = run.secondsSpent();
+    return result;
+}
+
+} // namespace advisor

@@ -1,0 +1,110 @@
+#include "advisor/experiment/experiment_run.h"
+
+#include "advisor/experiment/statistics.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace advisor {
+
+namespace {
+
+std::vector<double> logRatios(const std::vector<Pair>& pairs)
+{
+    std::vector<double> result;
+    for (const Pair& pair : pairs)
+        result.push_back(pair.logRatio);
+    return result;
+}
+
+double geometricMean(const std::vector<Pair>& pairs, double Pair::*arm)
+{
+    double sum = 0;
+    for (const Pair& pair : pairs)
+        sum += std::log(pair.*arm);
+    return std::exp(sum / static_cast<double>(pairs.size()));
+}
+
+std::string pairsText(const ExperimentResult& result)
+{
+    return fmt::format("in {} pair{}", result.pairs.size(), result.pairs.size() == 1 ? "" : "s");
+}
+
+std::string withoutGain(const ExperimentResult& result)
+{
+    const Interval& ratio = result.samplesPerSecond;
+    if (ratio.low >= 1 / kWorth && ratio.high <= kWorth)
+        return fmt::format("No difference of one percent or more: {} × the samples per second {}.", intervalText(ratio),
+                           pairsText(result));
+    return fmt::format("No gain of more than one percent is shown: {} × the samples per second {}.", intervalText(ratio),
+                       pairsText(result));
+}
+
+std::string undecided(const ExperimentResult& result, bool outOfTime)
+{
+    if (result.pairs.size() < 2)
+        return "The time was over before two pairs were measured.";
+    const std::string ratio = fmt::format("{} × the samples per second {}", intervalText(result.samplesPerSecond), pairsText(result));
+    if (outOfTime && result.pairs.size() < kLooks.front())
+        return fmt::format("The time was over before the first look, which is after {} pairs: {} so far.", kLooks.front(), ratio);
+    return fmt::format("The machine is too restless to tell: {}.", ratio);
+}
+
+} // namespace
+
+double ExperimentRun::secondsSpent() const
+{
+    return std::chrono::duration<double>(Bounds::Clock::now() - begin).count();
+}
+
+void ExperimentRun::tell(const ExperimentProgress& state) const
+{
+    if (!progress)
+        return;
+    ExperimentProgress now = state;
+    now.secondsSpent = secondsSpent();
+    if (bounds.deadline != Bounds::Clock::time_point::max()) {
+        const double left = std::chrono::duration<double>(bounds.deadline - Bounds::Clock::now()).count();
+        now.secondsLeft = std::max(0.0, std::min(now.secondsLeft, left));
+    }
+    progress(now);
+}
+
+void setSpeeds(ExperimentResult& result)
+{
+    if (result.pairs.empty())
+        return;
+    result.samplesPerSecond = ratioInterval(logRatios(result.pairs));
+    result.samplesPerSecondA = geometricMean(result.pairs, &Pair::a);
+    result.samplesPerSecondB = geometricMean(result.pairs, &Pair::b);
+}
+
+void setSavedTime(ExperimentResult& result)
+{
+    const auto saved = [&](double ratio) { return result.unitUsA * (1 - 1 / ratio); };
+    const Interval& ratio = result.samplesPerSecond;
+    if (ratio.low > 0)
+        result.savedUs = {saved(ratio.value), saved(ratio.low), saved(ratio.high)};
+}
+
+std::string intervalText(const Interval& interval)
+{
+    return fmt::format("{:.3g} (95 % interval {:.3g}–{:.3g})", interval.value, interval.low, interval.high);
+}
+
+std::string explain(const ExperimentResult& result, bool outOfTime)
+{
+    const std::string ratio = fmt::format("{} × the samples per second {}", intervalText(result.samplesPerSecond), pairsText(result));
+    const auto loss = [&](std::string_view difference) {
+        return fmt::format("the loss {} ({:.4g} against {:.4g} over the same batches)", difference, result.lossB, result.lossA);
+    };
+    if (!result.lossParity && result.samplesPerSecond.low > kWorth)
+        return fmt::format("Faster, {}, but {}.", ratio, loss("differs"));
+    if (result.verdict == Verdict::Pays)
+        return result.lossTolerance > 0 ? fmt::format("Faster: {}; {}.", ratio, loss("agrees")) : fmt::format("Faster: {}.", ratio);
+    if (result.verdict == Verdict::Costs)
+        return fmt::format("Slower: {}.", ratio);
+    return result.verdict == Verdict::DoesNotPay ? withoutGain(result) : undecided(result, outOfTime);
+}
+
+} // namespace advisor

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "advisor/experiment/experiment.h"
+#include "advisor/experiment/trainer_arm.h"
+
+#include <array>
+
+namespace advisor {
+
+/// An experiment that has been checked and can begin: what both kinds of it share.
+struct ExperimentRun {
+    const ExperimentPlan& plan;
+    std::filesystem::path program;
+    std::array<config::TrainingConfig, 2> configs; ///< baseline, change
+    std::array<std::string, 2> names;              ///< as errors call them
+    const std::function<void(const ExperimentProgress&)>& progress;
+    Bounds bounds;
+    Bounds::Clock::time_point begin = Bounds::Clock::now();
+
+    [[nodiscard]] double secondsSpent() const;
+    void tell(const ExperimentProgress& state) const;
+};
+
+/// Steps, epochs or validations per second, in turns.
+profiler::Result<ExperimentResult> measureThroughput(const ExperimentRun& run);
+/// Peak memory, each arm alone in fresh processes: two residents would share what they compete for.
+profiler::Result<ExperimentResult> measureMemory(const ExperimentRun& run);
+
+/// b / a as geometric means over the pairs, with the pairs' interval.
+void setSpeeds(ExperimentResult& result);
+/// Sets savedUs: a − b per unit of the baseline's, from the ratio: a · (1 − 1 / ratio). A larger batch does more in a step; so this is
+/// the time saved on the work of a baseline's step.
+void setSavedTime(ExperimentResult& result);
+/// One sentence for a verdict on throughput.
+std::string explain(const ExperimentResult& result, bool outOfTime);
+/// "1.43 (95 % interval 1.40–1.46)".
+std::string intervalText(const Interval& interval);
+
+} // namespace advisor

@@ -1,0 +1,124 @@
+#include "advisor/experiment/child_process.h"
+#include "advisor/experiment/trainer_process.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace advisor {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr const char* kName = "stepscope-train";
+// LibTorch's libraries are a gigabyte, which a cold disk takes its time to read.
+constexpr std::chrono::seconds kDescribeLimit{30};
+constexpr std::size_t kLongestDescription = 16 << 20;
+
+bool canRun(const fs::path& path)
+{
+    std::error_code error;
+    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<fs::path> firstThatRuns(const std::vector<fs::path>& paths)
+{
+    for (const fs::path& path : paths)
+        if (canRun(path))
+            return path;
+    return std::nullopt;
+}
+
+/// Beside this program, or where its build tree has it.
+std::vector<fs::path> nearThisProgram()
+{
+    std::error_code error;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    if (error)
+        return {};
+    std::vector<fs::path> result = {folder / kName};
+    for (fs::path tree = folder; tree.has_relative_path(); tree = tree.parent_path()) {
+        if (!fs::exists(tree / "CMakeCache.txt", error))
+            continue;
+        for (const char* place : {"bin", "trainer", "trainer/loop"})
+            result.push_back(tree / place / kName);
+        break;
+    }
+    return result;
+}
+
+std::vector<fs::path> inPath()
+{
+    std::vector<fs::path> result;
+    const char* folders = std::getenv("PATH");
+    std::istringstream list(folders ? folders : "");
+    for (std::string folder; std::getline(list, folder, ':');)
+        if (!folder.empty())
+            result.push_back(fs::path(folder) / kName);
+    return result;
+}
+
+} // namespace
+
+Result<fs::path> findTrainer()
+{
+    if (const char* chosen = std::getenv("STEPSCOPE_TRAINER"); chosen && *chosen) {
+        if (canRun(chosen))
+            return fs::absolute(chosen);
+        return tl::unexpected(Error{Error::Code::NotFound, "STEPSCOPE_TRAINER names no program that can be run", chosen,
+                                    "unset it, or set it to the path of stepscope-train"});
+    }
+    if (const auto near = firstThatRuns(nearThisProgram()))
+        return *near;
+    if (const auto found = firstThatRuns(inPath()))
+        return *found;
+    return tl::unexpected(Error{Error::Code::NotFound, "There is no stepscope-train", {},
+                                "build it (it needs LibTorch: packaging/build), or set STEPSCOPE_TRAINER to its path"});
+}
+
+Result<config::protocol::Description> describeTrainer(const fs::path& program)
+{
+    const auto fail = [&](std::string what) {
+        return tl::unexpected(Error{Error::Code::Unavailable, std::move(what), program.string(), {}});
+    };
+    ChildCommand command;
+    command.program = program;
+    command.arguments = {"--describe"};
+    command.joinErrors = false;
+    auto process = ChildProcess::start(command);
+    if (!process)
+        return tl::unexpected(process.error());
+    std::string text;
+    const auto until = Clock::now() + kDescribeLimit;
+    while (true) {
+        // Asked before reading: what it wrote before its end is then there.
+        const bool ended = process->status().has_value();
+        const bool open = readAvailable(process->output(), text);
+        if (ended)
+            break;
+        if (Clock::now() > until || text.size() > kLongestDescription)
+            return fail(fmt::format("The trainer did not describe itself within {} s", kDescribeLimit.count()));
+        pollfd watched{open ? process->output() : process->end(), POLLIN, 0};
+        ::poll(&watched, 1, 100);
+    }
+    const int status = *process->status();
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        TrainerExit exit;
+        exit.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        return fail(exit.message());
+    }
+    auto description = config::protocol::parseDescription(text);
+    if (!description)
+        return fail("The trainer's description of itself cannot be read: " + description.error());
+    return std::move(*description);
+}
+
+} // namespace advisor

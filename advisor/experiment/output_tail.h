@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace advisor {
+
+/// The end of what a program printed, however much that was.
+class OutputTail {
+public:
+    void add(std::string_view text);
+    /// The last lines (at most twenty) as valid UTF-8 without control characters, so that they can be shown and stored as they are.
+    [[nodiscard]] std::string lastLines() const;
+
+private:
+    std::string m_text;
+};
+
+} // namespace advisor

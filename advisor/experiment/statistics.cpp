@@ -1,0 +1,44 @@
+#include "advisor/experiment/statistics.h"
+
+#include "advisor/experiment/student_t.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace advisor {
+
+Interval ratioInterval(std::span<const double> logRatios, double alpha)
+{
+    const auto n = static_cast<double>(logRatios.size());
+    double mean = 0, squares = 0;
+    for (const double value : logRatios)
+        mean += value / n;
+    if (logRatios.size() < 2)
+        return {std::exp(mean), 0, std::numeric_limits<double>::infinity()};
+    for (const double value : logRatios)
+        squares += (value - mean) * (value - mean);
+    const double error = std::sqrt(squares / (n - 1) / n);
+    const double reach = studentTQuantile(1 - alpha / 2, n - 1) * error;
+    return {std::exp(mean), std::exp(mean - reach), std::exp(mean + reach)};
+}
+
+bool isLook(std::size_t pairs)
+{
+    return std::find(kLooks.begin(), kLooks.end(), pairs) != kLooks.end();
+}
+
+std::optional<Verdict> decide(const Interval& ratio, bool last)
+{
+    if (ratio.low > kWorth)
+        return Verdict::Pays;
+    if (ratio.high < 1 / kWorth)
+        return Verdict::Costs;
+    if (ratio.low >= 1 / kWorth && ratio.high <= kWorth)
+        return Verdict::DoesNotPay;
+    if (!last)
+        return std::nullopt;
+    return ratio.high > kMissed ? Verdict::Inconclusive : Verdict::DoesNotPay;
+}
+
+} // namespace advisor

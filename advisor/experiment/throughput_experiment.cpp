@@ -1,0 +1,225 @@
+#include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/loss_comparison.h"
+#include "advisor/experiment/statistics.h"
+#include "advisor/experiment/turn_order.h"
+#include "advisor/experiment/warm_up.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace advisor {
+
+namespace protocol = config::protocol;
+using profiler::Result;
+using Clock = Bounds::Clock;
+
+namespace {
+
+class Throughput {
+public:
+    explicit Throughput(const ExperimentRun& run) : m_run(run), m_bounds(run.bounds), m_steps(run.plan.measure == "steps")
+    {
+        m_result.plan = run.plan;
+        m_bounds.preparing = [this](const protocol::Preparing& preparing) { tellPreparing(preparing); };
+    }
+
+    Result<ExperimentResult> go()
+    {
+        for (;;) {
+            if (const auto measured = pair(); !measured)
+                return interrupted(measured.error());
+            const std::size_t pairs = m_result.pairs.size();
+            setSpeeds(m_result);
+            // Two pairs give an interval that says nothing.
+            if (pairs > 2)
+                m_state.ratio = m_result.samplesPerSecond;
+            tellTurn();
+            if (!isLook(pairs))
+                continue;
+            if (const auto verdict = decide(m_result.samplesPerSecond, pairs == kLooks.back()))
+                return finish(*verdict, false);
+        }
+    }
+
+private:
+    Outcome<void> pair();
+    Outcome<void> startBoth();
+    Outcome<void> warmBoth();
+    Outcome<void> compareLosses();
+    Outcome<protocol::TurnResult> turn(std::size_t arm);
+    Result<ExperimentResult> interrupted(const Interruption& interruption);
+    Result<ExperimentResult> finish(Verdict verdict, bool outOfTime);
+    void tellDoing(std::string doing);
+    void tellPreparing(const protocol::Preparing& preparing);
+    void tellTurn();
+    [[nodiscard]] double secondsLeft() const;
+
+    const ExperimentRun& m_run;
+    Bounds m_bounds;
+    bool m_steps;                    // else epochs or validations
+    std::vector<TrainerArm> m_arms;
+    std::int64_t m_drop = 0, m_units = 0; // of a turn
+    std::array<double, 2> m_unitSeconds{};
+    std::array<double, 2> m_seconds{}, m_unitsDone{};
+    double m_startSeconds = 0;       // of the latest start with its warm-up
+    LossComparison m_losses;
+    ExperimentProgress m_state;
+    ExperimentResult m_result;
+};
+
+Outcome<void> Throughput::startBoth()
+{
+    tellDoing("starting the trainers");
+    m_arms.clear();
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        auto started = TrainerArm::start(m_run.program, m_run.configs[arm], m_run.names[arm]);
+        if (!started)
+            return tl::unexpected(started.error());
+        m_arms.push_back(std::move(*started));
+    }
+    for (TrainerArm& arm : m_arms)
+        if (const auto hello = arm.hello(m_bounds); !hello)
+            return tl::unexpected(hello.error());
+    return {};
+}
+
+Outcome<void> Throughput::warmBoth()
+{
+    tellDoing("warming up");
+    // Both drop as many, so that they stay at the same batches.
+    m_drop = m_steps ? std::max(m_arms[0].batchesAhead(), m_arms[1].batchesAhead()) : 0;
+    const auto unit = warmUp(m_arms, m_run.plan.measure, m_drop, m_bounds);
+    if (!unit)
+        return tl::unexpected(unit.error());
+    m_unitSeconds = *unit;
+    // As many in both arms, for the same reason; the slower one's turns are as long as turns should be.
+    if (m_units == 0)
+        m_units = unitsPerTurn(m_run.plan.measure, std::max(m_unitSeconds[0], m_unitSeconds[1]));
+    return {};
+}
+
+Outcome<void> Throughput::compareLosses()
+{
+    constexpr std::int64_t kSteps = 10;
+    std::array<std::vector<double>, 2> losses;
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        auto result = m_arms[arm].take({"steps", 0, kSteps}, m_bounds, std::chrono::minutes(10));
+        if (!result)
+            return tl::unexpected(result.error());
+        losses[arm] = std::move(result->losses);
+    }
+    m_losses.add(losses[0], losses[1]);
+    return {};
+}
+
+Outcome<void> Throughput::pair()
+{
+    if (startsFresh(m_result.pairs.size())) {
+        const auto begin = Clock::now();
+        if (auto started = startBoth(); !started)
+            return started;
+        // Epochs and validations report no losses of steps, so that a few steps are done for them: first of all, while both
+        // arms are at the same batch.
+        if (!m_steps)
+            if (auto compared = compareLosses(); !compared)
+                return compared;
+        if (auto warm = warmBoth(); !warm)
+            return warm;
+        m_startSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    m_state.doing = fmt::format("pair {} of at most {}", m_result.pairs.size() + 1, kLooks.back());
+    std::array<double, 2> speed{};
+    std::array<std::vector<double>, 2> losses;
+    for (const std::size_t arm : turnOrder(m_result.pairs.size())) {
+        tellTurn();
+        auto result = turn(arm);
+        if (!result)
+            return tl::unexpected(result.error());
+        const double seconds = std::accumulate(result->seconds.begin(), result->seconds.end(), 0.0);
+        speed[arm] = static_cast<double>(result->samples) / seconds;
+        m_seconds[arm] += seconds;
+        m_unitsDone[arm] += static_cast<double>(result->seconds.size());
+        losses[arm] = std::move(result->losses);
+        std::int64_t& peak = arm == 0 ? m_result.peakBytesA : m_result.peakBytesB;
+        peak = std::max(peak, result->peakBytes);
+    }
+    m_losses.add(losses[0], losses[1]);
+    m_result.pairs.push_back({speed[0], speed[1], std::log(speed[1] / speed[0])});
+    return {};
+}
+
+Outcome<protocol::TurnResult> Throughput::turn(std::size_t arm)
+{
+    const double expected = m_unitSeconds[arm] * static_cast<double>(m_drop + m_units);
+    return m_arms[arm].take({m_run.plan.measure, m_drop, m_units}, m_bounds, patienceFor(expected));
+}
+
+Result<ExperimentResult> Throughput::interrupted(const Interruption& interruption)
+{
+    if (interruption.why != Interruption::Why::OutOfTime)
+        return tl::unexpected(interruption.error);
+    // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next planned one.
+    const bool looked = m_result.pairs.size() >= kLooks.front();
+    return finish(looked ? *decide(m_result.samplesPerSecond, true) : Verdict::Inconclusive, true);
+}
+
+Result<ExperimentResult> Throughput::finish(Verdict verdict, bool outOfTime)
+{
+    m_arms.clear();
+    const auto unitUs = [&](std::size_t arm) { return m_unitsDone[arm] > 0 ? 1e6 * m_seconds[arm] / m_unitsDone[arm] : 0; };
+    m_result.unitUsA = unitUs(0);
+    m_result.unitUsB = unitUs(1);
+    setSavedTime(m_result);
+    const auto losses = m_losses.result();
+    m_result.lossA = losses.a;
+    m_result.lossB = losses.b;
+    if (sameBatches(m_run.plan.changes)) {
+        m_result.lossParity = losses.parity;
+        m_result.lossTolerance = losses.tolerance;
+    }
+    m_result.verdict = verdict == Verdict::Pays && !m_result.lossParity ? Verdict::DoesNotPay : verdict;
+    m_result.why = explain(m_result, outOfTime);
+    return std::move(m_result);
+}
+
+void Throughput::tellDoing(std::string doing)
+{
+    m_state.doing = std::move(doing);
+    tellTurn();
+}
+
+void Throughput::tellPreparing(const protocol::Preparing& preparing)
+{
+    tellDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total) : preparing.what);
+}
+
+void Throughput::tellTurn()
+{
+    m_state.pairs = m_result.pairs;
+    m_state.secondsLeft = secondsLeft();
+    m_run.tell(m_state);
+}
+
+double Throughput::secondsLeft() const
+{
+    if (m_units == 0)
+        return static_cast<double>(expectedDuration(m_run.plan, 0).count());
+    const auto done = m_result.pairs.size(), most = kLooks.back();
+    const double units = static_cast<double>(m_drop + m_units);
+    const double pairSeconds = (m_unitSeconds[0] + m_unitSeconds[1]) * units;
+    std::size_t starts = 0;
+    for (std::size_t pair = done; pair < most; ++pair)
+        starts += startsFresh(pair) ? 1 : 0;
+    return static_cast<double>(most - done) * pairSeconds + static_cast<double>(starts) * m_startSeconds;
+}
+
+} // namespace
+
+Result<ExperimentResult> measureThroughput(const ExperimentRun& run)
+{
+    return Throughput(run).go();
+}
+
+} // namespace advisor

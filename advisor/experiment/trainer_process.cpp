@@ -1,0 +1,206 @@
+#include "advisor/experiment/trainer_process.h"
+
+#include "advisor/experiment/child_process.h"
+#include "advisor/experiment/output_tail.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+namespace advisor {
+
+namespace protocol = config::protocol;
+using profiler::Error;
+using profiler::Result;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+namespace {
+
+// A turn of a million steps is a line of some ten megabytes; what is longer than this is no record.
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+// Where the kernel cannot tell of a process's end (pidfd came with Linux 5.3), this often is asked for it.
+constexpr milliseconds kAskForEnd{20};
+
+protocol::Notice unreadable(std::string what)
+{
+    protocol::Notice notice;
+    notice.severity = protocol::Notice::Severity::Warning;
+    notice.what = std::move(what);
+    return notice;
+}
+
+std::string oneLine(const protocol::Notice& notice)
+{
+    return Error{Error::Code::Io, notice.what, notice.where, notice.mend}.message();
+}
+
+} // namespace
+
+struct TrainerProcess::State {
+    ChildProcess process;
+    OutputTail output;
+    std::string pending;       // progress that was read
+    std::size_t given = 0;     // so much of it was given out
+    std::size_t searched = 0;  // and up to here there is no end of a line
+    bool progressOpen = true, outputOpen = true;
+    std::string lastError;
+
+    void readAll();
+    void readOutput();
+    std::optional<std::string> takeLine();
+    protocol::Progress read(const std::string& line);
+    void wait(milliseconds most);
+};
+
+void TrainerProcess::State::readOutput()
+{
+    if (!outputOpen)
+        return;
+    std::string text;
+    outputOpen = readAvailable(process.output(), text);
+    output.add(text);
+}
+
+void TrainerProcess::State::readAll()
+{
+    readOutput();
+    if (progressOpen)
+        progressOpen = readAvailable(process.extra(), pending);
+}
+
+std::optional<std::string> TrainerProcess::State::takeLine()
+{
+    const auto end = pending.find('\n', searched);
+    if (end != std::string::npos) {
+        std::string line = pending.substr(given, end - given);
+        searched = given = end + 1;
+        return line;
+    }
+    pending.erase(0, std::exchange(given, 0));
+    searched = pending.size();
+    // The last line of a trainer that was killed has no end.
+    if (pending.empty() || (progressOpen && pending.size() < kLongestLine))
+        return std::nullopt;
+    searched = 0;
+    return std::exchange(pending, {});
+}
+
+protocol::Progress TrainerProcess::State::read(const std::string& line)
+{
+    auto progress = protocol::parseProgress(line);
+    if (!progress)
+        return unreadable("A record of the trainer cannot be read: " + progress.error());
+    if (const auto* notice = std::get_if<protocol::Notice>(&*progress))
+        if (notice->severity == protocol::Notice::Severity::Error)
+            lastError = oneLine(*notice);
+    return std::move(*progress);
+}
+
+void TrainerProcess::State::wait(milliseconds most)
+{
+    // poll() passes over negative descriptors, and would report a closed one for ever.
+    std::array<pollfd, 3> watched = {pollfd{progressOpen ? process.extra() : -1, POLLIN, 0},
+                                     pollfd{outputOpen ? process.output() : -1, POLLIN, 0},
+                                     pollfd{process.end(), POLLIN, 0}};
+    const bool blind = !progressOpen && process.end() < 0;
+    ::poll(watched.data(), watched.size(), static_cast<int>((blind ? std::min(most, kAskForEnd) : most).count()));
+}
+
+TrainerProcess::TrainerProcess() : m(std::make_unique<State>()) {}
+TrainerProcess::~TrainerProcess() = default;
+
+Result<std::unique_ptr<TrainerProcess>> TrainerProcess::start(const config::TrainingConfig& config, const TrainerOptions& options)
+{
+    ChildCommand command;
+    command.program = options.program;
+    command.file = config.toJson();
+    command.fileOption = "--config";
+    command.extraOption = "--progress-fd";
+    if (!options.trace.empty())
+        command.arguments = {"--trace", options.trace.string()};
+    if (options.turns)
+        command.arguments.emplace_back("--turns");
+    auto process = ChildProcess::start(command);
+    if (!process) {
+        Error error = std::move(process.error());
+        error.what = "The trainer could not be started. " + error.what;
+        return tl::unexpected(std::move(error));
+    }
+    auto trainer = std::unique_ptr<TrainerProcess>(new TrainerProcess);
+    trainer->m->process = std::move(*process);
+    return trainer;
+}
+
+int TrainerProcess::progressDescriptor() const
+{
+    return m->process.extra();
+}
+
+std::int64_t TrainerProcess::pid() const
+{
+    return m->process.pid();
+}
+
+std::optional<protocol::Progress> TrainerProcess::next(milliseconds timeout)
+{
+    const auto until = Clock::now() + timeout;
+    for (;;) {
+        // Asked before reading: what it wrote before its end is then there.
+        const bool ended = m->process.status().has_value();
+        // What is there is given out before more is read: a flood then waits in the pipe, not in memory.
+        for (int round = 0; round < 2; ++round) {
+            while (const auto line = m->takeLine())
+                if (line->find_first_not_of(" \t\r") != std::string::npos)
+                    return m->read(*line);
+            if (round == 0)
+                m->readAll();
+        }
+        const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+        if (ended || left <= milliseconds::zero())
+            return std::nullopt;
+        m->wait(left);
+    }
+}
+
+Result<void> TrainerProcess::send(const protocol::Command& command)
+{
+    const std::string line = toLine(command);
+    for (std::size_t done = 0; done < line.size();) {
+        const ssize_t sent =
+            ::send(m->process.input(), line.data() + done, line.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0)
+            done += static_cast<std::size_t>(sent);
+        else if (errno != EINTR)
+            return tl::unexpected(Error{Error::Code::Unavailable, "The trainer takes no command", std::strerror(errno), {}});
+    }
+    return {};
+}
+
+void TrainerProcess::kill()
+{
+    m->process.kill();
+}
+
+std::optional<TrainerExit> TrainerProcess::exited()
+{
+    const auto status = m->process.status();
+    m->readOutput();
+    if (!status)
+        return std::nullopt;
+    TrainerExit exit;
+    if (WIFSIGNALED(*status))
+        exit.signal = WTERMSIG(*status);
+    else
+        exit.status = WEXITSTATUS(*status);
+    exit.lastOutput = m->output.lastLines();
+    exit.lastError = m->lastError;
+    return exit;
+}
+
+} // namespace advisor
