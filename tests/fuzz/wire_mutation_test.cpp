@@ -83,7 +83,7 @@ TEST(WireMutation, NoBytesBreakTheReader)
 {
     const Bytes seed = wire_test::everything().bytes();
     Mutator mutator{20240607};
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < 4000; ++i) {
         const Bytes bytes = mutator.mutate(seed);
         readAnything(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     }

@@ -1,0 +1,208 @@
+#include "profiler/io/wire/frame.h"
+#include "profiler/io/wire/frame_writer.h"
+#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/model/trace_builder.h"
+
+#include <benchmark/benchmark.h>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+// The trace at sizes from ten thousand to ten million slices: what building, reading and drawing cost.
+namespace {
+
+using namespace profiler;
+
+constexpr int kNames = 200;
+constexpr int kInnerOps = 9;
+
+/// Scopes as a training thread makes them: nine inner ops, then the outer one that holds them.
+class Scopes {
+public:
+    explicit Scopes(TraceBuilder& builder) : m_builder(builder)
+    {
+        Track track;
+        track.name = "main thread";
+        m_track = builder.addTrack(track);
+        for (int i = 0; i < kNames; ++i)
+            m_names.push_back(builder.intern("aten::op_" + std::to_string(i)));
+    }
+    void add(std::int64_t count)
+    {
+        for (std::int64_t i = 0; i < count; ++i)
+            addOne();
+    }
+    [[nodiscard]] TrackId track() const { return m_track; }
+
+private:
+    void addOne()
+    {
+        const std::int64_t turn = m_added % (kInnerOps + 1);
+        const std::int64_t base = m_added / (kInnerOps + 1) * 1000;
+        Slice slice;
+        slice.kind = ActivityKind::CpuOp;
+        slice.name = m_names[m_random() % kNames];
+        slice.sequence = turn == 0 ? m_added : -1;
+        slice.depth = turn == kInnerOps ? 0 : 1;
+        slice.begin = traceTime(turn == kInnerOps ? base : base + turn * 100 + 10);
+        slice.duration = Nanoseconds{turn == kInnerOps ? 990 : 20 + static_cast<std::int64_t>(m_random() % 70)};
+        m_builder.add(m_track, slice);
+        ++m_added;
+    }
+
+    TraceBuilder& m_builder;
+    TrackId m_track;
+    std::vector<StringId> m_names;
+    std::minstd_rand m_random;
+    std::int64_t m_added = 0;
+};
+
+const Trace& traceOf(std::int64_t slices)
+{
+    static std::map<std::int64_t, std::shared_ptr<const Trace>> made;
+    auto& trace = made[slices];
+    if (!trace) {
+        TraceBuilder builder;
+        Scopes{builder}.add(slices);
+        trace = builder.finish();
+    }
+    return *trace;
+}
+
+void build(benchmark::State& state)
+{
+    for (auto _ : state) {
+        TraceBuilder builder;
+        Scopes{builder}.add(state.range(0));
+        const auto trace = builder.finish();
+        state.counters["bytes/slice"] = static_cast<double>(trace->memoryBytes()) / static_cast<double>(state.range(0));
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(build)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+/// A live trace: a snapshot after every thousand slices.
+void buildLive(benchmark::State& state)
+{
+    std::chrono::nanoseconds longest{};
+    for (auto _ : state) {
+        TraceBuilder builder;
+        Scopes scopes{builder};
+        for (std::int64_t i = 0; i < state.range(0); i += 1000) {
+            scopes.add(1000);
+            const auto begin = std::chrono::steady_clock::now();
+            benchmark::DoNotOptimize(builder.snapshot());
+            longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
+        }
+    }
+    state.counters["longest snapshot ms"] = static_cast<double>(longest.count()) / 1e6;
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(buildLive)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+/// A frame of a zoomed-out view: 1600 pixels of two depths.
+void summarizeAll(benchmark::State& state)
+{
+    const Trace& trace = traceOf(state.range(0));
+    std::vector<LodBucket> buckets(1600);
+    for (auto _ : state) {
+        for (int depth = 0; depth < 2; ++depth)
+            trace.summarize(TrackId{0}, depth, trace.range(), buckets);
+        benchmark::DoNotOptimize(buckets.data());
+    }
+}
+BENCHMARK(summarizeAll)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
+
+/// The same of a hundredth of the time, in the middle.
+void summarizePart(benchmark::State& state)
+{
+    const Trace& trace = traceOf(state.range(0));
+    const auto part = trace.range().duration() / 100;
+    const TimeRange window{trace.range().begin + part * 50, trace.range().begin + part * 51};
+    std::vector<LodBucket> buckets(1600);
+    for (auto _ : state) {
+        for (int depth = 0; depth < 2; ++depth)
+            trace.summarize(TrackId{0}, depth, window, buckets);
+        benchmark::DoNotOptimize(buckets.data());
+    }
+}
+BENCHMARK(summarizePart)->Arg(10'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
+
+void visitEverySlice(benchmark::State& state)
+{
+    const Trace& trace = traceOf(1'000'000);
+    for (auto _ : state) {
+        std::int64_t sum = 0;
+        trace.forEach(TrackId{0}, trace.range(), [&](const Slice& slice) {
+            sum += slice.duration.count();
+            return true;
+        });
+        benchmark::DoNotOptimize(sum);
+    }
+    state.SetItemsProcessed(state.iterations() * 1'000'000);
+}
+BENCHMARK(visitEverySlice)->Unit(benchmark::kMillisecond);
+
+void findFlows(benchmark::State& state)
+{
+    const Trace& trace = traceOf(10'000'000);
+    std::uint32_t ordinal = 0;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(trace.flowsOf({TrackId{0}, ordinal}));
+        ordinal = (ordinal + 7'919 * (kInnerOps + 1)) % 10'000'000;
+    }
+}
+BENCHMARK(findFlows);
+
+std::filesystem::path writeFile(std::int64_t slices)
+{
+    using namespace profiler::wire;
+    const auto path = std::filesystem::temp_directory_path() / ("trace_bench." + std::to_string(getpid()) + ".sstrace");
+    auto writer = FrameWriter::create(path, 1);
+    if (!writer)
+        return {};
+    Payload payload;
+    for (std::uint32_t i = 0; i < kNames; ++i)
+        appendString(payload, i, "aten::op_" + std::to_string(i));
+    static_cast<void>((*writer)->write(FrameType::Strings, payload));
+    constexpr std::int64_t kBatch = 4000;
+    std::vector<EventRecord> records(kBatch);
+    for (std::int64_t first = 0; first < slices; first += kBatch) {
+        for (std::int64_t i = 0; i < kBatch; ++i) {
+            EventRecord& record = records[static_cast<std::size_t>(i)];
+            record = {};
+            record.kind = ActivityKind::CpuOp;
+            record.name = static_cast<std::uint32_t>((first + i) % kNames);
+            record.begin = (first + i) * 100;
+            record.end = record.begin + 80;
+            record.link = first + i;
+        }
+        payload.clear();
+        appendEvents(payload, {0, 0, static_cast<std::uint64_t>(first)}, records);
+        static_cast<void>((*writer)->write(FrameType::Events, payload));
+    }
+    static_cast<void>((*writer)->write(FrameType::End, {}));
+    return path;
+}
+
+void readFile(benchmark::State& state)
+{
+    const auto path = writeFile(state.range(0));
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(path, error);
+    for (auto _ : state) {
+        const auto trace = wire::readTrace(path);
+        if (!trace || (*trace)->sliceCount() != static_cast<std::size_t>(state.range(0)))
+            state.SkipWithError("the file was not read");
+    }
+    std::filesystem::remove(path, error);
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
+}
+BENCHMARK(readFile)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+} // namespace
