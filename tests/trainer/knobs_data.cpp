@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
-#include <set>
 
 namespace trainer_test {
 
@@ -56,13 +55,9 @@ double workerTracks(const Seen& seen)
     return static_cast<double>(seen.trace().tracks(TrackKind::LoaderWorker).size());
 }
 
-// How many threads loaded something, over the whole run.
-double workerThreads(const Seen& seen)
+double workerStarts(const Seen& seen)
 {
-    std::set<std::int64_t> threads;
-    for (const Track& track : seen.trace().tracks(TrackKind::LoaderWorker))
-        threads.insert(track.tid);
-    return static_cast<double>(threads.size());
+    return static_cast<double>(seen.trace().phases(phase::kWorkerStart).size());
 }
 
 // How many samples the workers were ahead of the training, at most: reads begun before the wait for a batch was over,
@@ -114,9 +109,9 @@ std::vector<Observable> dataKnobs()
         {"loader.persistent_workers",
          "false",
          "true",
-         "threads that loaded",
+         "starts of workers",
          {"loader.workers=1", "run.epochs=3", "dataset.validation_share=0"},
-         workerThreads,
+         workerStarts,
          Greater},
         {"loader.shuffle", "true", "false", "loss of the first step", {"augment.enabled=false"}, firstLoss, Differs},
         {"workload", "convnet", "resnet18", "weights", {"run.steps=1"}, parameters, Less},

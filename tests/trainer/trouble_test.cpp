@@ -124,19 +124,21 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
 TEST(FullDisk, IsToldAndTheTrainingGoesOn)
 {
     const TestFolder folder;
-    ASSERT_EQ(train(folder.path()).ended.status, 0) << "the images must be there before the disk fills";
-    const auto path = folder.path() / "full.sstrace";
-    auto arguments = smallTraining(folder.path(), {"run.steps=60", "capture.ops_every=1"});
-    arguments.insert(arguments.end(), {"--trace", path.string()});
-    TrainerRun run(arguments, [] {
-        // Files may not grow past this; the write fails as on a full disk. The ring file is sized before.
-        std::signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{64 << 20, 64 << 20};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-    });
+    auto arguments = smallTraining(folder.path(), {"run.steps=300", "capture.ops_every=1"});
+    arguments.insert(arguments.end(), {"--trace", (folder.path() / "full.sstrace").string()});
+    TrainerRun run(arguments, [] { std::signal(SIGXFSZ, SIG_IGN); });
+    ASSERT_TRUE(run.await<protocol::Hello>());
+    // No file may grow from now on: writes fail as on a disk that has just become full.
+    const rlimit limit{1, 1};
+    ASSERT_EQ(::prlimit(run.pid(), RLIMIT_FSIZE, &limit, nullptr), 0);
     EXPECT_EQ(run.end().status, 0);
     ASSERT_FALSE(run.all<protocol::Done>().empty());
-    EXPECT_EQ(run.all<protocol::Done>()[0].steps, 60);
+    EXPECT_EQ(run.all<protocol::Done>()[0].steps, 300);
+    const auto notices = run.all<Notice>();
+    ASSERT_EQ(notices.size(), 1u) << "told once";
+    EXPECT_EQ(notices[0].severity, Notice::Severity::Warning);
+    EXPECT_THAT(notices[0].what, HasSubstr("trace"));
+    EXPECT_THAT(notices[0].where, HasSubstr("full.sstrace"));
 }
 
 TEST(NotANumber, IsFoundByAnomalyDetection)

@@ -1,6 +1,8 @@
 #include "trainer/loop/meter.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <utility>
 
 namespace trainer {
 

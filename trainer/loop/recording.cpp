@@ -39,6 +39,25 @@ void Recording::nameThings()
                   m_recorder->addCounter("memory", "bytes"), m_recorder->addCounter("peak memory", "bytes")};
 }
 
+std::vector<std::string> Recording::recordGpu()
+{
+    if (!m_events)
+        return {};
+    auto source =
+        capture::CuptiSource::start(*m_recorder, capture::systemCupti(), {.level = capture::CuptiLevel::Always});
+    if (!source)
+        return {source.error().message()};
+    m_gpu = std::move(*source);
+    return m_gpu->notes();
+}
+
+void Recording::setDetailed(bool detailed)
+{
+    // A failure of CUPTI is reported by stop().
+    if (m_gpu)
+        static_cast<void>(m_gpu->setLevel(detailed ? capture::CuptiLevel::Standard : capture::CuptiLevel::Always));
+}
+
 void Recording::setMetadata(std::string_view key, std::string_view value)
 {
     if (m_recorder)
@@ -84,6 +103,9 @@ std::optional<Error> Recording::takeError()
 
 void Recording::finish()
 {
+    if (m_gpu)
+        if (const auto stopped = m_gpu->stop(); !stopped)
+            setMetadata("note.gpu", stopped.error().message());
     // A failure stays in error(), where takeError() finds it.
     if (m_recorder)
         static_cast<void>(m_recorder->finish());

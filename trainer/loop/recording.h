@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/capture/cupti_source.h"
 #include "profiler/capture/nvtx_ranges.h"
 #include "profiler/capture/recorder.h"
 
@@ -8,7 +9,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainer {
 
@@ -24,6 +27,12 @@ public:
     /// @param events  false: the trace holds metadata only
     static profiler::Result<std::unique_ptr<Recording>> start(const std::filesystem::path& path, bool events);
 
+    /// Records the GPU's work as well. Before the process's first CUDA call.
+    /// @return what cannot be recorded, and why; the rest is
+    std::vector<std::string> recordGpu();
+    /// Records also what is only wanted in windows of a few steps: with a GPU, runtime calls and waits. Between steps.
+    void setDetailed(bool detailed);
+
     /// For those who record on threads of their own; null when nothing is recorded.
     [[nodiscard]] profiler::capture::Recorder* events() const { return m_events ? m_recorder.get() : nullptr; }
     /// The training thread's lane; null when nothing is recorded.
@@ -36,7 +45,7 @@ public:
     [[nodiscard]] std::uint64_t dropped() const;
     /// What keeps the trace from being written (a full disk), once.
     std::optional<profiler::Error> takeError();
-    /// Writes the trace's end.
+    /// Writes the trace's end. The device must have nothing left to do.
     void finish();
 
 private:
@@ -49,6 +58,7 @@ private:
     void nameThings();
 
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
+    std::unique_ptr<profiler::capture::CuptiSource> m_gpu; // null without a GPU
     bool m_events = false, m_errorTaken = false;
     profiler::capture::HostLane* m_lane = nullptr;
     profiler::capture::NvtxRanges m_nvtx;

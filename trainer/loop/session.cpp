@@ -82,13 +82,13 @@ public:
                             "choose another folder");
             return Exit::BadInput;
         }
+        if (auto started = startRecording(gpu); !started)
+            return refuse(started.error());
         const auto device = chooseDevice(m_config, gpu);
         if (!device)
             return refuse(device.error());
         if (!device->note.empty())
             m_progress.warn(device->note, gpu.name, "the training runs on the processor");
-        if (auto started = startRecording(); !started)
-            return refuse(started.error());
         const Exit exit = train(*dataset, *device);
         m_recording->finish();
         if (const auto error = m_recording->takeError())
@@ -120,7 +120,8 @@ private:
         return Exit::BadInput;
     }
 
-    Result<void> startRecording()
+    // Before LibTorch touches the GPU: CUPTI must be there first.
+    Result<void> startRecording(const GpuState& gpu)
     {
         m_recording = std::make_unique<Recording>();
         if (m_invocation.trace.empty())
@@ -129,6 +130,9 @@ private:
         if (!started)
             return tl::unexpected(started.error());
         m_recording = std::move(*started);
+        if (gpu.available && m_config[key::device] != "cpu")
+            for (const std::string& note : m_recording->recordGpu())
+                m_progress.warn("Not all of the GPU's work can be recorded: " + note);
         return {};
     }
 
@@ -142,7 +146,10 @@ private:
             describeRun(*m_recording, m_config, device);
             m_progress.report(hello(training, *dataset, device, m_invocation));
             const Surroundings around{m_config, *m_recording, m_progress, m_commands};
-            m_progress.report(m_invocation.turns ? trainByTurns(training, around) : trainThrough(training, around));
+            const protocol::Done done =
+                m_invocation.turns ? trainByTurns(training, around) : trainThrough(training, around);
+            training.learner().synchronize();
+            m_progress.report(done);
             return Exit::Done;
         } catch (const std::exception& exception) {
             m_progress.report(explain(exception));

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <chrono>
+#include <utility>
 
 namespace trainer {
 
@@ -56,10 +57,12 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
 
 Training::~Training() = default;
 
-void Training::setOps(bool on)
+void Training::setDetailed(bool on)
 {
-    if (m_hook)
-        m_hook->set(on);
+    if (!m_hook || on == std::exchange(m_detailed, on))
+        return;
+    m_hook->set(on);
+    m_recording.setDetailed(on);
 }
 
 void Training::beginEpoch()
@@ -91,7 +94,7 @@ std::optional<double> Training::measure(const Learner::Output& output, const at:
 Training::Step Training::step()
 {
     const auto begin = std::chrono::steady_clock::now();
-    setOps(m_window.contains(m_steps));
+    setDetailed(m_window.contains(m_steps));
     Step result;
     {
         const StepRange range(m_recording, m_steps);
@@ -128,7 +131,7 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
     if (!m_validationLoader)
         return result;
     const auto begin = std::chrono::steady_clock::now();
-    setOps(m_window.validationBatches() > 0);
+    setDetailed(m_window.validationBatches() > 0);
     Meter meter;
     {
         const PhaseRange pass(m_recording, Phase::Validation, m_epoch);
@@ -148,11 +151,11 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
             meter.add(m_learner.evaluate(tensors), tensors.labels);
             result.samples += batch->count;
             if (index + 1 == m_window.validationBatches())
-                setOps(false);
+                setDetailed(false);
         }
         result.means = meter.take();
     }
-    setOps(false);
+    setDetailed(false);
     result.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
     return result;
 }

@@ -60,7 +60,7 @@ public:
 private:
     BatchTensors copyIn(const data::Batch& batch);
     std::optional<double> measure(const Learner::Output& output, const at::Tensor& labels);
-    void setOps(bool on);
+    void setDetailed(bool on);
 
     std::shared_ptr<const data::Dataset> m_dataset;
     Recording& m_recording;
@@ -72,6 +72,7 @@ private:
     std::unique_ptr<data::Loader> m_validationLoader;
     Meter m_meter;
     std::int64_t m_syncEvery;
+    bool m_detailed = false; // operators are being recorded
     std::int64_t m_epoch = -1, m_steps = 0, m_batchesLeft = 0, m_validations = 0;
 };
 
