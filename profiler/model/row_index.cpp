@@ -116,16 +116,16 @@ void RowIndex::buildPyramid(const SliceColumns& columns, Row& row)
     for (std::uint32_t entry = 0; entry < row.count; ++entry) {
         const std::uint32_t here = position(row, entry);
         if (entry % kGroup == 0)
-            m_longest.push_back(here);
-        else if (columns.duration[here] > columns.duration[m_longest.back()])
-            m_longest.back() = here;
+            m_longest.push_back({columns.duration[here], here});
+        else if (columns.duration[here] > m_longest.back().duration)
+            m_longest.back() = {columns.duration[here], here};
     }
     std::size_t level = row.firstNode;
     for (std::size_t nodes = m_longest.size() - level; nodes > 1; nodes = (nodes + 1) / 2) {
         for (std::size_t i = 0; i < nodes; i += 2) {
-            const std::uint32_t left = m_longest[level + i];
-            const std::uint32_t right = m_longest[level + std::min(i + 1, nodes - 1)];
-            m_longest.push_back(columns.duration[right] > columns.duration[left] ? right : left);
+            const Longest left = m_longest[level + i];
+            const Longest right = m_longest[level + std::min(i + 1, nodes - 1)];
+            m_longest.push_back(right.duration > left.duration ? right : left);
         }
         level += nodes;
     }
@@ -139,17 +139,36 @@ std::span<const Row> RowIndex::rows(int depth) const
     return std::span{m_rows}.subspan(m_depthFirstRow[index], m_depthFirstRow[index + 1] - m_depthFirstRow[index]);
 }
 
-std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
-                                  std::uint32_t from) const
+std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time, std::uint32_t from,
+                                  std::uint32_t guess) const
 {
     const auto before = [&](std::uint32_t entry) { return columns.begin[position(row, entry)] < time; };
-    std::uint32_t step = 1;
     std::uint32_t low = from;
-    std::uint32_t high = from;
-    while (high < row.count && before(high)) {
-        low = high + 1;
-        high = step < row.count - high ? high + step : row.count;
-        step *= 2;
+    std::uint32_t high = row.count;
+    // Away from the guess in growing steps, until the entry lies between two of them.
+    guess = std::max(guess, from);
+    std::uint32_t step = 1;
+    if (guess < high && before(guess)) {
+        low = guess + 1;
+        for (std::uint32_t next = low; next < high; step *= 2) {
+            if (!before(next)) {
+                high = next;
+                break;
+            }
+            low = next + 1;
+            next = step < high - low ? low + step : high;
+        }
+    } else {
+        high = std::min(guess, high);
+        while (low < high) {
+            const std::uint32_t next = step < high - low ? high - step : low;
+            if (before(next)) {
+                low = next + 1;
+                break;
+            }
+            high = next;
+            step *= 2;
+        }
     }
     while (low < high) {
         const std::uint32_t middle = low + (high - low) / 2;
@@ -162,11 +181,12 @@ std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, s
 }
 
 RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end,
-                              std::uint32_t from) const
+                              std::uint32_t from, std::uint32_t expect) const
 {
     RowSpan span;
-    span.begin = firstFrom(columns, row, begin, from);
-    span.end = firstFrom(columns, row, end, span.begin);
+    span.begin = firstFrom(columns, row, begin, from, from);
+    const std::uint32_t room = row.count - span.begin;
+    span.end = firstFrom(columns, row, end, span.begin, span.begin + std::min(expect, room));
     if (span.begin > 0 && columns.end(position(row, span.begin - 1)) > begin)
         --span.begin;
     return span;
@@ -196,19 +216,20 @@ std::int64_t RowIndex::covered(const SliceColumns& columns, const Row& row, RowS
 
 std::uint32_t RowIndex::longest(const SliceColumns& columns, const Row& row, RowSpan entries) const
 {
-    std::uint32_t best = position(row, entries.begin);
-    const auto consider = [&](std::uint32_t here) {
-        const std::int64_t difference = columns.duration[here] - columns.duration[best];
-        if (difference > 0 || (difference == 0 && here < best))
-            best = here;
+    Longest best{-1, 0};
+    const auto consider = [&](Longest other) {
+        if (other.duration > best.duration || (other.duration == best.duration && other.position < best.position))
+            best = other;
+    };
+    const auto considerEntries = [&](std::uint32_t begin, std::uint32_t end) {
+        for (std::uint32_t entry = begin; entry < end; ++entry)
+            consider({columns.duration[position(row, entry)], position(row, entry)});
     };
     std::uint32_t low = (entries.begin + kGroup - 1) / kGroup;
     std::uint32_t high = entries.end / kGroup;
     const std::uint32_t headEnd = std::min(low * kGroup, entries.end);
-    for (std::uint32_t entry = entries.begin; entry < headEnd; ++entry)
-        consider(position(row, entry));
-    for (std::uint32_t entry = std::max(high * kGroup, headEnd); entry < entries.end; ++entry)
-        consider(position(row, entry));
+    considerEntries(entries.begin, headEnd);
+    considerEntries(std::max(high * kGroup, headEnd), entries.end);
     std::size_t level = row.firstNode;
     std::size_t nodes = (row.count + kGroup - 1) / kGroup;
     while (low < high) {
@@ -221,14 +242,14 @@ std::uint32_t RowIndex::longest(const SliceColumns& columns, const Row& row, Row
         level += nodes;
         nodes = (nodes + 1) / 2;
     }
-    return best;
+    return best.position;
 }
 
 std::size_t RowIndex::bytes() const
 {
     return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) +
            m_positions.capacity() * sizeof(std::uint32_t) + m_sums.capacity() * sizeof(std::int64_t) +
-           m_longest.capacity() * sizeof(std::uint32_t);
+           m_longest.capacity() * sizeof(Longest);
 }
 
 } // namespace profiler

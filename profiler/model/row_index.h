@@ -26,7 +26,7 @@ struct RowSpan {
 };
 
 /// The level-of-detail index of a block: its slices by row, running sums of their durations, and for each row a pyramid
-/// of the longest slice of 16, 32, 64… entries. About 5 bytes a slice.
+/// of the longest slice of 16, 32, 64… entries. About 7 bytes a slice.
 class RowIndex {
 public:
     explicit RowIndex(const SliceColumns& columns);
@@ -42,12 +42,14 @@ public:
         return m_positions[row.first + entry];
     }
 
-    /// The first entry at or after `from` that begins at `time` or later. O(log of the distance).
+    /// The first entry at or after `from` that begins at `time` or later. O(log of its distance from `guess`).
     [[nodiscard]] std::uint32_t firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
-                                          std::uint32_t from = 0) const;
-    /// Entries that overlap [begin, end); `from` as in firstFrom. An empty slice lies where it begins.
+                                          std::uint32_t from = 0, std::uint32_t guess = 0) const;
+    /// Entries that overlap [begin, end). An empty slice lies where it begins.
+    /// @param from    an entry that none before it overlaps, but the one just before
+    /// @param expect  how many entries there may be: a good guess saves time
     [[nodiscard]] RowSpan overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end,
-                                      std::uint32_t from = 0) const;
+                                      std::uint32_t from = 0, std::uint32_t expect = 0) const;
     /// Time that entries which overlap [begin, end) cover of it.
     [[nodiscard]] std::int64_t covered(const SliceColumns& columns, const Row& row, RowSpan entries, std::int64_t begin,
                                        std::int64_t end) const;
@@ -66,8 +68,13 @@ private:
     std::vector<Row> m_rows;
     std::vector<std::uint32_t> m_depthFirstRow; ///< depth → its first row; one more at the end
     std::vector<std::uint32_t> m_positions;
-    std::vector<std::int64_t> m_sums;     ///< by group of a row: ns of the row's entries before it
-    std::vector<std::uint32_t> m_longest; ///< by level, group: position of the longest
+    std::vector<std::int64_t> m_sums; ///< by group of a row: ns of the row's entries before it
+    /// The longest slice of a group, or of two nodes of the level below.
+    struct Longest {
+        std::int64_t duration;
+        std::uint32_t position;
+    };
+    std::vector<Longest> m_longest; ///< by level, group
 };
 
 } // namespace profiler

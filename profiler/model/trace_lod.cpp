@@ -62,14 +62,18 @@ void addRow(const PlacedRow& placed, const Spans& spans, std::span<LodBucket> bu
     const auto& columns = block->columns;
     const auto& rows = block->rows;
     const std::int64_t rowEnd = columns.end(rows.position(*row, row->count - 1));
-    std::uint32_t cursor = 0;
+    std::uint32_t next = 0;   ///< where the entries of the coming spans begin
+    std::uint32_t expect = 0; ///< as many as the last span had
     for (std::size_t i = spans.firstEndingAfter(columns.begin[rows.position(*row, 0)]); i < spans.count(); ++i) {
         const std::int64_t begin = spans.begin(i);
         const std::int64_t end = spans.end(i);
         if (begin > rowEnd)
             return;
-        cursor = rows.firstFrom(columns, *row, begin, cursor);
-        const RowSpan entries = rows.overlapping(columns, *row, begin, end, cursor);
+        next = rows.firstFrom(columns, *row, begin, next, next);
+        const RowSpan entries = rows.overlapping(columns, *row, begin, end, next, expect);
+        if (spans.begin(i + 1) == end)
+            next = entries.end;
+        expect = entries.count();
         if (entries.count() == 0)
             continue;
         buckets[i].count += entries.count();
