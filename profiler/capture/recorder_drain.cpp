@@ -134,10 +134,10 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
             const std::uint64_t count = std::min<std::uint64_t>(end - at, kMaxRecordsInFrame);
             const std::uint64_t first = at & (lane.capacity - 1);
             const std::uint64_t upToEnd = std::min(count, lane.capacity - first);
-            events.push_back(
-                {wire::FrameType::Events,
-                 eventPayload(slot.track, at, {lane.records + first, upToEnd}, {lane.records, count - upToEnd}), &slot,
-                 at + count});
+            events.push_back({wire::FrameType::Events,
+                              eventPayload(slot.track, at - slot.trackBegin, {lane.records + first, upToEnd},
+                                           {lane.records, count - upToEnd}),
+                              &slot, at + count});
             at += count;
         }
     }

@@ -30,6 +30,8 @@ Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackK
         slot->name = name;
         slot->kind = kind;
         slot->track = tracks.laneTrack(name, kind, tid);
+        slot->trackBegin = slot->impl.written;
+        std::atomic_ref(slot->impl.header->trackBegin).store(slot->trackBegin, std::memory_order_relaxed);
         std::atomic_ref(slot->impl.header->track).store(slot->track, std::memory_order_release);
         return slot;
     }

@@ -36,6 +36,7 @@ struct Recorder::State {
         std::uint32_t name = 0;
         TrackKind kind = TrackKind::Thread;
         std::uint32_t track = 0;
+        std::uint64_t trackBegin = 0; ///< records of the lane before this track
     };
     /// A frame that waits for the file. A lane's index moves on only when its frame is written, so that a kill at any
     /// moment finds each record in the ring or in the file.

@@ -1,5 +1,6 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/io/wire/ring_file.h"
+#include "profiler/io/wire/tailing_reader.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 
@@ -113,6 +114,37 @@ TEST(Kill, AtAnyMomentLosesNothingThatWasRecorded)
     }
     EXPECT_GT(fromFile, 0U);
     EXPECT_GT(fromRing, 0U) << "the rings were never needed: the test shows nothing";
+}
+
+// The program's own reader puts file and ring together.
+TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
+{
+    for (int round = 0; round < 4; ++round) {
+        const TemporaryFolder folder;
+        const auto path = folder / "a.sstrace";
+        Progress* progress = sharedProgress();
+        const pid_t child = fork();
+        if (child == 0)
+            beChild(path, *progress);
+        while (!progress->ready)
+            std::this_thread::sleep_for(1ms);
+        std::this_thread::sleep_for(30ms + round * 5ms);
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        const auto trace = profiler::wire::readTrace(path);
+        ASSERT_TRUE(trace) << trace.error().message();
+        EXPECT_TRUE((*trace)->captureStats().cut);
+        EXPECT_EQ((*trace)->captureStats().dropped, 0U);
+        ASSERT_EQ((*trace)->tracks().size(), std::size_t{kThreads});
+        for (const Track& track : (*trace)->tracks()) {
+            const std::vector<Slice> slices = (*trace)->sorted(track.id);
+            const int thread = track.name.back() - '0';
+            EXPECT_GE(std::ssize(slices), progress->recorded[thread].load());
+            for (std::size_t i = 0; i < slices.size(); ++i)
+                ASSERT_EQ(slices[i].sequence, static_cast<std::int64_t>(i)) << "lost or twice";
+        }
+        munmap(progress, sizeof(Progress));
+    }
 }
 
 TEST(Kill, AHangShowsWhatHadBegun)

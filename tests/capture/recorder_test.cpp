@@ -176,8 +176,11 @@ TEST(Recorder, LanesOfEndedThreadsServeOtherThreads)
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_TRUE(trace.problems.empty()) << trace.problems.front();
     EXPECT_EQ(trace.tracks.size(), 30U);
-    for (int i = 0; i < 30; ++i)
-        EXPECT_EQ(trace.of("thread number " + std::to_string(i)).size(), 1U) << i;
+    for (int i = 0; i < 30; ++i) {
+        const auto events = trace.of("thread number " + std::to_string(i));
+        ASSERT_EQ(events.size(), 1U) << i;
+        EXPECT_EQ(events[0].index, 0U) << "each track counts from 0";
+    }
 }
 
 TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)

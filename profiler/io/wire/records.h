@@ -107,7 +107,7 @@ static_assert(sizeof(ExtraRecord) == sizeof(EventRecord));
 /// Events of one track follow. `depth` 255: the nesting is found from the intervals.
 struct EventBatch {
     std::uint32_t track, count;
-    /// Running index, in its thread's ring, of the first record. A killed run may leave records both here and in the ring
+    /// Running index of the first record among those of its track that passed a ring, from 0. A killed run may leave records both here and in the ring
     /// file: those with an index below the largest `firstIndex + count` of the track are here already.
     /// kNotFromRing: device work and runtime calls, which pass no ring.
     std::uint64_t firstIndex;

@@ -103,9 +103,10 @@ bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t in
     const std::uint64_t count = header.written - header.read;
     const auto track = std::find_if(into.tracks.begin(), into.tracks.end(),
                                     [&](const TrackEntry& entry) { return entry.track == header.track; });
-    if (header.read > header.written || count > layout.laneEvents || track == into.tracks.end())
+    if (header.trackBegin > header.read || header.read > header.written || count > layout.laneEvents ||
+        track == into.tracks.end())
         return false;
-    RingLeftovers::Lane lane{*track, header.read, std::vector<EventRecord>(count)};
+    RingLeftovers::Lane lane{*track, header.read - header.trackBegin, std::vector<EventRecord>(count)};
     const std::uint64_t records = at + sizeof(LaneHeader);
     const std::uint64_t slot = header.read & (layout.laneEvents - 1);
     const std::uint64_t upToEnd = std::min(count, layout.laneEvents - slot);

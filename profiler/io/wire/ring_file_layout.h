@@ -34,11 +34,12 @@ struct RingHeader {
 /// Head of a lane. The recording thread writes the first line, the writer thread the second; so they share no cache
 /// line.
 struct LaneHeader {
-    alignas(64) std::uint64_t written; ///< records ever put in
-    std::uint64_t dropped;             ///< records for which there was no room
-    std::uint64_t unmatched;           ///< ends without a begin
-    alignas(64) std::uint64_t read;    ///< records that are in the trace file
-    alignas(64) std::uint32_t track;
+    alignas(64) std::uint64_t written;    ///< records ever put in
+    std::uint64_t dropped;                ///< records for which there was no room
+    std::uint64_t unmatched;              ///< ends without a begin
+    alignas(64) std::uint64_t read;       ///< records that are in the trace file
+    alignas(64) std::uint64_t trackBegin; ///< `written` when the lane came to its present track
+    std::uint32_t track;
     std::uint32_t reserved;
 };
 static_assert(sizeof(LaneHeader) == 192);

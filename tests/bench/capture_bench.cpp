@@ -1,0 +1,160 @@
+#include "profiler/capture/recorder.h"
+
+#include <benchmark/benchmark.h>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace profiler;
+using namespace profiler::capture;
+
+namespace {
+
+/// A recorder whose writer thread stays out of the measurement unless flush() calls on it. What does not fit is
+/// dropped, which costs less than a record that does, so a benchmark flushes before its ring is full, outside the
+/// timing.
+class Recording {
+public:
+    explicit Recording(std::size_t ringEvents = 1 << 20)
+        : m_path(std::filesystem::temp_directory_path() / ("capture_bench." + std::to_string(getpid()) + ".sstrace")),
+          m_room(ringEvents)
+    {
+        auto started = Recorder::start({.path = m_path, .ringEvents = ringEvents, .drainEvery = std::chrono::hours(1)});
+        if (!started)
+            return;
+        m_recorder = std::move(*started);
+        m_lane = &m_recorder->nameThisThread("bench", TrackKind::MainThread);
+    }
+    ~Recording()
+    {
+        m_recorder.reset();
+        std::filesystem::remove(m_path);
+    }
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    [[nodiscard]] bool works() const { return m_recorder != nullptr; }
+    Recorder& recorder() { return *m_recorder; }
+    HostLane& lane() { return *m_lane; }
+    /// Makes room for so many records.
+    void reserve(benchmark::State& state, std::size_t records)
+    {
+        m_used += records;
+        if (m_used < m_room)
+            return;
+        state.PauseTiming();
+        static_cast<void>(m_recorder->flush());
+        m_used = records;
+        state.ResumeTiming();
+    }
+
+private:
+    std::filesystem::path m_path;
+    std::size_t m_room, m_used = 0;
+    std::unique_ptr<Recorder> m_recorder;
+    HostLane* m_lane = nullptr;
+};
+
+/// Real names of operators, so that hashing and comparing cost what they cost in a training.
+const std::vector<std::string>& operators()
+{
+    static const std::vector<std::string> names = {"aten::convolution",   "aten::batch_norm",    "aten::relu",
+                                                   "aten::max_pool2d",    "aten::add_",          "aten::linear",
+                                                   "aten::cross_entropy", "ConvolutionBackward0"};
+    return names;
+}
+
+void clockRead(benchmark::State& state)
+{
+    for (auto _ : state)
+        benchmark::DoNotOptimize(TraceClock::now());
+}
+BENCHMARK(clockRead);
+
+void pushPop(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    const std::uint32_t name = recording.lane().intern("aten::add");
+    for (auto _ : state) {
+        recording.lane().push(ActivityKind::CpuOp, name, 1);
+        recording.lane().pop();
+        recording.reserve(state, 1);
+    }
+}
+BENCHMARK(pushPop);
+
+void openClose(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    const std::uint32_t name = recording.lane().intern("forward");
+    for (auto _ : state) {
+        recording.lane().open(ActivityKind::Phase, name);
+        recording.lane().close();
+        recording.reserve(state, 2);
+    }
+}
+BENCHMARK(openClose);
+
+void internHit(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    std::size_t next = 0;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(recording.lane().intern(operators()[next++ % operators().size()]));
+}
+BENCHMARK(internHit);
+
+/// What the op hook does for an operator.
+void internPushPop(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    std::size_t next = 0;
+    for (auto _ : state) {
+        HostLane& lane = recording.lane();
+        lane.push(ActivityKind::CpuOp, lane.intern(operators()[next++ % operators().size()]), 1);
+        lane.pop();
+        recording.reserve(state, 1);
+    }
+}
+BENCHMARK(internPushPop);
+
+void laneOfThisThread(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    for (auto _ : state)
+        benchmark::DoNotOptimize(&recording.recorder().thisThread());
+}
+BENCHMARK(laneOfThisThread);
+
+/// Ring to file: checksum and write included.
+void drain(benchmark::State& state)
+{
+    constexpr std::int64_t kEvents = 60'000;
+    Recording recording(1 << 16);
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    for (auto _ : state) {
+        state.PauseTiming();
+        for (std::int64_t i = 0; i < kEvents; ++i)
+            recording.lane().complete(ActivityKind::CpuOp, 1, traceTime(i), traceTime(i + 1), i);
+        state.ResumeTiming();
+        if (!recording.recorder().flush())
+            return state.SkipWithError("the trace cannot be written");
+    }
+    state.SetItemsProcessed(state.iterations() * kEvents);
+    state.SetBytesProcessed(state.iterations() * kEvents * static_cast<std::int64_t>(sizeof(wire::EventRecord)));
+}
+BENCHMARK(drain)->Iterations(50)->Unit(benchmark::kMillisecond);
+
+} // namespace
