@@ -31,7 +31,7 @@ double pipelineStepUs(const InputModel& model, LoaderSetup setup, std::size_t fr
     return (done[to - 1] - done[from - 1]) / static_cast<double>(to - from);
 }
 
-/// The same loader in ticks of one µs on a number of cores: every busy thread gets an equal share of each tick.
+/// The same loader in short ticks on a number of cores: every busy thread gets an equal share of each tick.
 double tickedStepUs(const InputModel& model, LoaderSetup setup, int computeThreads, bool barrier, std::size_t from,
                     std::size_t to)
 {
@@ -39,7 +39,7 @@ double tickedStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
         double left = 0;
         std::size_t batch = 0;
     };
-    constexpr double kTick = 0.05;
+    constexpr double kTick = 0.1;
     const auto capacity = static_cast<std::size_t>(setup.workers * setup.prefetchFactor);
     std::vector<Thread> workers(static_cast<std::size_t>(setup.workers));
     std::vector<bool> ready(to + capacity + 1);

@@ -1,0 +1,98 @@
+#include "advisor/cli/advice_json.h"
+
+#include "profiler/analysis/intervals.h"
+
+namespace advisor::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using profiler::analysis::toUs;
+
+Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evidence)
+{
+    Json rows = Json::array();
+    for (const Evidence& place : evidence)
+        rows.push_back({{"track", trace.track(place.track).name},
+                        {"name", place.name},
+                        {"begin_us", toUs(place.range.begin - trace.range().begin)},
+                        {"duration_us", toUs(place.range.duration())}});
+    return rows;
+}
+
+Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
+{
+    const Advice& advice = row.advice;
+    Json json = {{"id", row.id},
+                 {"state", stateName(advice.state)},
+                 {"title", advice.title},
+                 {"reason", advice.reason},
+                 {"evidence", evidenceJson(trace, advice.evidence)},
+                 {"saving", savingJson(advice.saving)}};
+    if (!advice.saving)
+        json["why_no_prediction"] = advice.whyNoPrediction.empty() ? Json(nullptr) : Json(advice.whyNoPrediction);
+    json["caveats"] = advice.caveats;
+    json["toggle"] = toggleJson(advice.toggle);
+    if (!advice.toggle)
+        json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle);
+    json["judged_by"] = judgedByName(advice.judgedBy);
+    json["measure"] = advice.measure;
+    return json;
+}
+
+} // namespace
+
+std::string_view stateName(State state)
+{
+    switch (state) {
+    case State::Fires: return "fires";
+    case State::Silent: return "silent";
+    case State::CannotTell: return "cannot tell";
+    }
+    return "cannot tell";
+}
+
+std::string_view judgedByName(JudgedBy by)
+{
+    switch (by) {
+    case JudgedBy::Time: return "time";
+    case JudgedBy::Memory: return "memory";
+    case JudgedBy::Convergence: return "convergence";
+    }
+    return "time";
+}
+
+std::string_view savingUnitName(SavingUnit unit)
+{
+    switch (unit) {
+    case SavingUnit::UsPerStep: return "us_per_step";
+    case SavingUnit::UsPerEpoch: return "us_per_epoch";
+    case SavingUnit::UsPerValidation: return "us_per_validation";
+    case SavingUnit::Bytes: return "bytes";
+    }
+    return "us_per_step";
+}
+
+Json savingJson(const std::optional<Saving>& saving)
+{
+    if (!saving)
+        return nullptr;
+    return {{"unit", savingUnitName(saving->unit)}, {"low", saving->low}, {"mid", saving->mid}, {"high", saving->high}};
+}
+
+Json toggleJson(const std::optional<Toggle>& toggle)
+{
+    if (!toggle)
+        return nullptr;
+    return {{"key", toggle->key}, {"from", toggle->from}, {"to", toggle->to}};
+}
+
+Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice)
+{
+    Json rows = Json::array();
+    for (const RuleAdvice& row : advice)
+        rows.push_back(oneJson(trace, row));
+    return {{"schema", 1}, {"advice", rows}};
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace advisor::cli {
+
+std::string_view stateName(State state);       ///< "fires", "silent", "cannot tell"
+std::string_view judgedByName(JudgedBy by);    ///< "time", "memory", "convergence"
+std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
+nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
+nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
+/// The fields of `advise --json`; times of evidence count from the trace's begin.
+nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice);
+
+} // namespace advisor::cli

@@ -1,0 +1,81 @@
+#include "advisor/cli/advice_json.h"
+#include "advisor/cli/commands.h"
+#include "advisor/cli/text_table.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+
+#include <fmt/format.h>
+#include <optional>
+
+namespace advisor::cli {
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+config::Result<std::optional<config::TrainingConfig>> configurationOf(const profiler::Trace& trace,
+                                                                      const std::filesystem::path& file)
+{
+    if (file.empty() && metadata(trace, "config").empty())
+        return std::nullopt;
+    auto configuration = file.empty() ? config::TrainingConfig::fromJson(metadata(trace, "config"), "the trace's configuration")
+                                      : config::TrainingConfig::load(file);
+    if (!configuration)
+        return tl::unexpected(configuration.error());
+    return *configuration;
+}
+
+std::string savingText(const Saving& saving)
+{
+    const auto text = [&](double value) {
+        return saving.unit == SavingUnit::Bytes ? fmt::format("{:.0f} bytes", value) : timeText(value);
+    };
+    const std::string_view per = saving.unit == SavingUnit::UsPerStep         ? " a step"
+                                 : saving.unit == SavingUnit::UsPerEpoch      ? " an epoch"
+                                 : saving.unit == SavingUnit::UsPerValidation ? " a validation"
+                                                                              : "";
+    return fmt::format("Should save {} to {}{}.", text(saving.low), text(saving.high), per);
+}
+
+std::string toText(const RuleAdvice& row)
+{
+    const Advice& advice = row.advice;
+    std::string text = fmt::format("{:<12} {}  ({})\n", stateName(advice.state), advice.title, row.id);
+    text += wrapped(advice.reason, kWidth, 13);
+    if (advice.state != State::Fires)
+        return text;
+    text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction, kWidth, 13);
+    if (advice.toggle)
+        text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to, advice.toggle->from);
+    else
+        text += wrapped(advice.whyNoToggle, kWidth, 13);
+    for (const std::string& caveat : advice.caveats)
+        text += wrapped("- " + caveat, kWidth, 13);
+    return text;
+}
+
+} // namespace
+
+int adviseOn(const AdviseOptions& options, const Streams& streams)
+{
+    const auto trace = openTrace(options.trace);
+    if (!trace) {
+        streams.err << trace.error().message() << '\n';
+        return kBadInput;
+    }
+    const auto configuration = configurationOf(**trace, options.config);
+    if (!configuration) {
+        streams.err << configuration.error().message() << '\n';
+        return kBadInput;
+    }
+    const auto advice = advise(**trace, *configuration ? &**configuration : nullptr);
+    if (options.json) {
+        streams.out << adviceJson(**trace, advice).dump(2) << '\n';
+        return kDone;
+    }
+    for (const RuleAdvice& row : advice)
+        streams.out << toText(row) << '\n';
+    return kDone;
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,128 @@
+#include "advisor/cli/commands.h"
+#include "advisor/cli/text_table.h"
+#include "advisor/experiment/trainer_process.h"
+#include "advisor/rule.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace advisor::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using config::protocol::Choice;
+using config::protocol::Description;
+
+profiler::Result<Description> askTrainer()
+{
+    return findTrainer().and_then([](const std::filesystem::path& program) { return describeTrainer(program); });
+}
+
+std::string_view typeName(config::KnobType type)
+{
+    switch (type) {
+    case config::KnobType::Flag: return "flag";
+    case config::KnobType::Integer: return "integer";
+    case config::KnobType::Real: return "real";
+    case config::KnobType::Choice: return "choice";
+    case config::KnobType::Path: return "path";
+    case config::KnobType::Text: return "text";
+    }
+    return "text";
+}
+
+Json knobJson(const config::Knob& knob)
+{
+    const bool bounded = knob.type == config::KnobType::Integer || knob.type == config::KnobType::Real;
+    Json json = {{"key", knob.key}, {"group", knob.group}, {"label", knob.label}, {"type", typeName(knob.type)}};
+    json["default"] = std::visit([](const auto& value) { return Json(value); }, knob.fallback);
+    json["min"] = bounded ? Json(knob.min) : Json(nullptr);
+    json["max"] = bounded ? Json(knob.max) : Json(nullptr);
+    json["choices"] = knob.choices;
+    json["unit"] = knob.unit;
+    json["doc"] = knob.doc;
+    json["where"] = knob.where;
+    json["needs_gpu"] = knob.needsGpu;
+    json["advanced"] = knob.advanced;
+    return json;
+}
+
+Json choicesJson(const std::vector<Choice>& choices)
+{
+    Json rows = Json::array();
+    for (const Choice& choice : choices)
+        rows.push_back({{"id", choice.id}, {"title", choice.title}, {"doc", choice.doc}});
+    return rows;
+}
+
+Json describeJson(const profiler::Result<Description>& trainer)
+{
+    Json knobs = Json::array(), rules = Json::array();
+    for (const config::Knob& knob : config::knobs())
+        knobs.push_back(knobJson(knob));
+    for (const Rule& rule : allRules())
+        rules.push_back({{"id", rule.key}, {"title", rule.title}});
+    // Null, not empty: without a trainer beside this program they are not known.
+    const auto known = [&](const std::vector<Choice> Description::*list) {
+        return trainer ? choicesJson((*trainer).*list) : Json(nullptr);
+    };
+    Json json = {{"schema", 1}, {"knobs", knobs}};
+    json["workloads"] = known(&Description::workloads);
+    json["optimizers"] = known(&Description::optimizers);
+    json["schedules"] = Json::array();
+    json["datasets"] = known(&Description::datasets);
+    json["rules"] = rules;
+    json["formats"] = {{{"id", "stepscope"}, {"extension", ".sstrace"}, {"reads", true}, {"writes", true}}};
+    json["trainer"] = nullptr;
+    if (trainer)
+        json["trainer"] = {{"torch", trainer->torchVersion},
+                           {"gpu_available", trainer->gpuAvailable},
+                           {"gpu_reason", trainer->gpuReason},
+                           {"cores", trainer->cores}};
+    else
+        json["why_no_trainer"] = trainer.error().message();
+    return json;
+}
+
+std::string choicesText(std::string_view heading, const std::vector<Choice>& choices)
+{
+    std::string text = fmt::format("\n{}\n", heading);
+    for (const Choice& choice : choices)
+        text += fmt::format("  {:<18} {}\n", choice.id, choice.doc);
+    return text;
+}
+
+std::string describeText(const profiler::Result<Description>& trainer)
+{
+    std::string text = "Knobs\n";
+    for (const config::Knob& knob : config::knobs())
+        text += fmt::format("  {} ({}, default {})\n{}", knob.key, config::allowedText(knob), config::toText(knob.fallback),
+                            wrapped(std::string(knob.doc), 100, 6));
+    if (trainer) {
+        text += choicesText("Workloads", trainer->workloads) + choicesText("Data sets", trainer->datasets) +
+                choicesText("Optimizers", trainer->optimizers);
+        text += fmt::format("\nLibTorch {}, {} cores, {}\n", trainer->torchVersion, trainer->cores,
+                            trainer->gpuAvailable ? std::string("a GPU") : "no GPU: " + trainer->gpuReason);
+    } else {
+        text += "\nWorkloads, data sets and optimizers are not known. " + trainer.error().message() + '\n';
+    }
+    text += "\nRules\n";
+    for (const Rule& rule : allRules())
+        text += fmt::format("  {:<26} {}\n", rule.key, rule.title);
+    return text + "\nFormats\n  stepscope (.sstrace)\n";
+}
+
+} // namespace
+
+int describe(const DescribeOptions& options, const Streams& streams)
+{
+    const auto trainer = askTrainer();
+    if (options.json)
+        streams.out << describeJson(trainer).dump(2) << '\n';
+    else
+        streams.out << describeText(trainer);
+    return kDone;
+}
+
+} // namespace advisor::cli

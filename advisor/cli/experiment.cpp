@@ -1,0 +1,123 @@
+#include "advisor/experiment/experiment.h"
+
+#include "advisor/cli/commands.h"
+#include "advisor/cli/configured.h"
+#include "advisor/cli/experiment_json.h"
+#include "advisor/cli/interrupt.h"
+#include "advisor/numbers.h"
+#include "advisor/rule.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <thread>
+
+namespace advisor::cli {
+
+namespace {
+
+/// Where a change acts, so that what is timed is what it changes.
+std::string measureOf(const std::vector<Toggle>& changes)
+{
+    for (const Toggle& change : changes) {
+        const std::string_view where = config::findKnob(change.key)->where;
+        if (where == "validation")
+            return "validation";
+        if (where == "start of an epoch")
+            return "epoch";
+    }
+    return "steps";
+}
+
+/// What the trace's advice promises for the only change.
+std::optional<Saving> predicted(const profiler::Trace& trace, const config::TrainingConfig& baseline,
+                                const std::vector<Toggle>& changes)
+{
+    if (changes.size() != 1)
+        return std::nullopt;
+    for (const RuleAdvice& row : advise(trace, &baseline))
+        if (row.advice.toggle && row.advice.toggle->key == changes[0].key && row.advice.toggle->to == changes[0].to)
+            return row.advice.saving;
+    return std::nullopt;
+}
+
+tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const Streams& streams)
+{
+    auto baseline = loadConfiguration(options.config, streams);
+    if (!baseline)
+        return tl::unexpected(baseline.error());
+    const auto changed = withAssignments(*baseline, options.assignments, streams);
+    if (!changed)
+        return tl::unexpected(changed.error());
+    ExperimentPlan plan;
+    plan.baseline = *baseline;
+    for (const config::Difference& difference : config::difference(*baseline, *changed))
+        plan.changes.push_back({difference.key, difference.a, difference.b});
+    plan.measure = options.measure.empty() ? measureOf(plan.changes) : options.measure;
+    plan.budget = std::chrono::seconds(options.budgetSeconds);
+    if (!options.trace.empty()) {
+        const auto trace = openTrace(options.trace);
+        if (!trace) {
+            streams.err << trace.error().message() << '\n';
+            return tl::unexpected(kBadInput);
+        }
+        plan.predicted = predicted(**trace, plan.baseline, plan.changes);
+    }
+    return plan;
+}
+
+void tell(const ExperimentProgress& progress, std::ostream& err)
+{
+    err << progress.doing;
+    if (progress.ratio)
+        err << fmt::format(" · {:.3f} × ({:.3f} to {:.3f})", progress.ratio->value, progress.ratio->low, progress.ratio->high);
+    err << fmt::format(" · {:.0f} s spent, at most {:.0f} s left", progress.secondsSpent, progress.secondsLeft) << std::endl;
+}
+
+void print(const ExperimentResult& result, std::ostream& out)
+{
+    if (result.plan.changes.empty())
+        out << "The same against itself\n";
+    for (const Toggle& change : result.plan.changes)
+        out << fmt::format("{}: {} against {}\n", change.key, change.to, change.from);
+    const Interval& ratio = result.samplesPerSecond;
+    out << fmt::format("{}: {}\n", verdictName(result.verdict), result.why);
+    out << fmt::format("{:.0f} against {:.0f} samples/s: {:.3f} × (95 % interval {:.3f} to {:.3f}, {} pairs)\n",
+                       result.samplesPerSecondB, result.samplesPerSecondA, ratio.value, ratio.low, ratio.high,
+                       result.pairs.size());
+    out << fmt::format("saves {} ({} to {}) of {}", timeText(result.savedUs.value), timeText(result.savedUs.low),
+                       timeText(result.savedUs.high), timeText(result.unitUsA));
+    if (const auto& promised = result.plan.predicted)
+        out << fmt::format("; predicted were {} to {}", timeText(promised->low), timeText(promised->high));
+    out << '\n';
+}
+
+} // namespace
+
+int experiment(const ExperimentOptions& options, const Streams& streams)
+{
+    const auto plan = planOf(options, streams);
+    if (!plan)
+        return plan.error();
+    catchInterrupts();
+    std::stop_source stop;
+    // A signal handler may not request a stop itself.
+    const std::jthread watcher([&stop](const std::stop_token& ended) {
+        while (!ended.stop_requested() && interrupts() == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (interrupts() > 0)
+            stop.request_stop();
+    });
+    const auto result = runExperiment(
+        *plan, [&](const ExperimentProgress& progress) { tell(progress, streams.err); }, stop.get_token());
+    if (!result) {
+        streams.err << result.error().message() << '\n';
+        return kBadInput;
+    }
+    if (options.json)
+        streams.out << toJson(*result).dump(2) << '\n';
+    else
+        print(*result, streams.out);
+    return kDone;
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,72 @@
+#include "advisor/cli/experiment_json.h"
+
+#include "advisor/cli/advice_json.h"
+
+namespace advisor::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ci95(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json changesJson(const std::vector<Toggle>& changes)
+{
+    Json rows = Json::array();
+    for (const Toggle& change : changes)
+        rows.push_back(toggleJson(change));
+    return rows;
+}
+
+/// Time of one unit in each arm. Samples of equal number make its ratio a / b that of the throughput, b / a.
+Json unitJson(const ExperimentResult& result, std::string_view measure)
+{
+    if (result.plan.measure != measure || result.unitUsB <= 0)
+        return nullptr;
+    bool sameSamples = true;
+    for (const Toggle& change : result.plan.changes)
+        sameSamples = sameSamples && change.key != config::key::batchSize.name;
+    return {{"a", result.unitUsA},
+            {"b", result.unitUsB},
+            {"ratio", result.unitUsA / result.unitUsB},
+            {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)}};
+}
+
+Json bytesJson(std::int64_t bytes) { return bytes > 0 ? Json(bytes) : Json(nullptr); }
+
+std::string_view unitName(std::string_view measure)
+{
+    return savingUnitName(measure == "epoch"        ? SavingUnit::UsPerEpoch
+                          : measure == "validation" ? SavingUnit::UsPerValidation
+                                                    : SavingUnit::UsPerStep);
+}
+
+} // namespace
+
+Json toJson(const ExperimentResult& result)
+{
+    const ExperimentPlan& plan = result.plan;
+    Json json = {{"schema", 1}, {"baseline", Json::parse(plan.baseline.toJson())}};
+    json["change"] = plan.changes.empty() ? Json(nullptr) : toggleJson(plan.changes.front());
+    json["changes"] = changesJson(plan.changes);
+    json["pairs"] = result.pairs.size();
+    json["judged_by"] = judgedByName(plan.judgedBy);
+    json["samples_per_s"] = {{"a", result.samplesPerSecondA},
+                             {"b", result.samplesPerSecondB},
+                             {"ratio", result.samplesPerSecond.value},
+                             {"ci95", ci95(result.samplesPerSecond)}};
+    json["step_us"] = unitJson(result, "steps");
+    json["epoch_us"] = unitJson(result, "epoch");
+    json["validation_us"] = unitJson(result, "validation");
+    json["loss"] = {{"a", result.lossA}, {"b", result.lossB}, {"parity", result.lossParity}, {"tolerance", result.lossTolerance}};
+    json["loss_at_equal_time"] = nullptr;
+    json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}};
+    json["verdict"] = verdictName(result.verdict);
+    json["why"] = result.why;
+    json["predicted"] = savingJson(plan.predicted);
+    json["measured"] = {{"unit", unitName(plan.measure)}, {"value", result.savedUs.value}, {"ci95", ci95(result.savedUs)}};
+    json["seconds_spent"] = result.secondsSpent;
+    return json;
+}
+
+} // namespace advisor::cli

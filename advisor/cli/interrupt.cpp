@@ -1,0 +1,29 @@
+#include "advisor/cli/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace advisor::cli {
+
+namespace {
+
+// A signal handler reaches nothing but globals, and may write only what is lock-free.
+std::atomic<int> count{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void countInterrupt(int) { count.fetch_add(1); }
+
+} // namespace
+
+void catchInterrupts()
+{
+    struct sigaction action = {};
+    action.sa_handler = countInterrupt;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+int interrupts() { return count.load(); }
+
+} // namespace advisor::cli

@@ -1,0 +1,86 @@
+#include "advisor/cli/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+#include <iostream>
+
+namespace {
+
+using namespace advisor::cli;
+
+/// A command's options, where the parser puts them, and what runs it.
+struct CommandLine {
+    SummarizeOptions summarize;
+    AdviseOptions advise;
+    DescribeOptions describe;
+    TrainOptions train;
+    ExperimentOptions experiment;
+    std::function<int(const Streams&)> run;
+};
+
+constexpr const char* kJson = "Print JSON instead of a table";
+constexpr const char* kConfig = "Training configuration (JSON)";
+
+void addReaders(CLI::App& app, CommandLine& line)
+{
+    CLI::App* summarize = app.add_subcommand("summarize", "What is in a trace and where the steps' time goes");
+    summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
+    summarize->add_flag("--json", line.summarize.json, kJson);
+    summarize->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
+
+    CLI::App* advise = app.add_subcommand("advise", "Every rule's verdict on a trace, with reasons");
+    advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
+    advise->add_option("--config", line.advise.config, "Configuration of the run; else the one that the trace holds");
+    advise->add_flag("--json", line.advise.json, kJson);
+    advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
+
+    CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, data sets, rules, formats");
+    describe->add_flag("--json", line.describe.json, kJson);
+    describe->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
+}
+
+void addRunners(CLI::App& app, CommandLine& line)
+{
+    CLI::App* train = app.add_subcommand("train", "One training, traced");
+    train->add_option("--config", line.train.config, kConfig)->required();
+    train->add_option("--set", line.train.assignments, "Change a knob: key=value")->take_all();
+    train->add_option("-o,--output", line.train.trace, "Trace file to write")->required();
+    train->add_flag("--json", line.train.json, kJson);
+    train->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::train(line.train, s); }; });
+
+    CLI::App* experiment =
+        app.add_subcommand("experiment", "Baseline against change, alternately, with a confidence interval");
+    experiment->add_option("--config", line.experiment.config, kConfig)->required();
+    experiment->add_option("--set", line.experiment.assignments, "What the second arm has different: key=value; none: A against A")
+        ->take_all();
+    experiment->add_option("--trace", line.experiment.trace, "Trace of the baseline to predict from");
+    experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
+        ->check(CLI::IsMember({"steps", "epoch", "validation"}));
+    experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(CLI::PositiveNumber);
+    experiment->add_flag("--json", line.experiment.json, kJson);
+    experiment->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    // A reader of our output that is gone, as head is, or a trainer that has died ends no write with a signal.
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app("Stepscope on the command line: trains, traces, advises and measures", "stepscope-cli");
+    app.set_version_flag("--version", STEPSCOPE_VERSION);
+    app.require_subcommand(1);
+    CommandLine line;
+    addReaders(app, line);
+    addRunners(app, line);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& wrong) { // CLI11's way to say anything, --help too
+        if (wrong.get_exit_code() == 0)
+            return app.exit(wrong);
+        std::cerr << wrong.what() << " (stepscope-cli --help)\n";
+        return kWrongUsage;
+    }
+    return line.run({std::cout, std::cerr});
+}

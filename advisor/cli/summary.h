@@ -1,0 +1,44 @@
+#pragma once
+
+#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/facts.h"
+#include "profiler/analysis/transfers.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace advisor::cli {
+
+/// What `summarize` says of a trace.
+struct Summary {
+    struct Counts {
+        std::int64_t events = 0, kernel = 0, memcpy = 0, memset = 0, runtime = 0, cpuOp = 0, nvtx = 0;
+    };
+    Counts counts;
+    double kernelUs = 0;
+    std::int64_t shortKernels = 0; ///< under 10 µs
+    std::int64_t dataWaits = 0;
+    double dataWaitUs = 0;
+    std::vector<profiler::analysis::Transfer> transfers;
+    std::vector<profiler::analysis::DeviceUse> devices;
+    std::vector<profiler::analysis::Step> steps;
+    profiler::analysis::StepStatistics statistics;
+    profiler::analysis::Breakdown breakdown;
+    profiler::analysis::InputWait input;
+    profiler::analysis::Communication communication;
+    profiler::analysis::SyncUse sync;
+    std::vector<profiler::analysis::IdleCause> idle;
+    std::vector<profiler::analysis::KernelTotal> topKernels;
+};
+Summary summaryOf(const profiler::Trace& trace);
+
+/// The fields of `summarize --json`.
+nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);
+/// The same for a reader.
+std::string toText(const profiler::Trace& trace, const Summary& summary);
+
+} // namespace advisor::cli

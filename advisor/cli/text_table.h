@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace advisor::cli {
+
+/// Columns of text for a terminal; the first is left-aligned, the others right-aligned.
+class TextTable {
+public:
+    explicit TextTable(std::vector<std::string> header) : m_rows{std::move(header)} {}
+    void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
+    [[nodiscard]] bool empty() const { return m_rows.size() == 1; }
+    /// Each line indented by two blanks and ended.
+    [[nodiscard]] std::string text() const;
+
+private:
+    std::vector<std::vector<std::string>> m_rows; ///< the header first
+};
+
+/// Characters that a UTF-8 text shows; ours are all one column wide.
+std::size_t shownWidth(const std::string& text);
+/// Breaks at blanks so that no line is longer than `width`, each indented by `indent` blanks.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
+
+} // namespace advisor::cli

@@ -1,0 +1,84 @@
+#include "advisor/cli/experiment_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::ElementsAre;
+
+std::vector<std::string> keys(const Json& object)
+{
+    std::vector<std::string> names;
+    for (const auto& [key, value] : object.items())
+        names.push_back(key);
+    return names;
+}
+
+ExperimentResult result(std::vector<Toggle> changes)
+{
+    ExperimentResult r;
+    r.plan.changes = std::move(changes);
+    r.pairs.resize(6);
+    r.samplesPerSecond = {.value = 1.25, .low = 1.2, .high = 1.3};
+    r.samplesPerSecondA = 800;
+    r.samplesPerSecondB = 1000;
+    r.unitUsA = 50;
+    r.unitUsB = 40;
+    r.savedUs = {.value = 10, .low = 8, .high = 12};
+    r.peakBytesA = 1000;
+    r.verdict = Verdict::Pays;
+    r.why = "because";
+    return r;
+}
+
+TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
+{
+    const Json json = toJson(result({{"loader.workers", "0", "2"}}));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "baseline", "change", "changes", "pairs", "judged_by", "samples_per_s", "step_us",
+                                        "epoch_us", "validation_us", "loss", "loss_at_equal_time", "peak_bytes", "verdict", "why",
+                                        "predicted", "measured", "seconds_spent"));
+    EXPECT_EQ(json["change"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
+    EXPECT_EQ(json["pairs"], 6);
+    EXPECT_EQ(json["verdict"], "pays");
+    EXPECT_EQ(json["samples_per_s"]["ci95"], Json::array({1.2, 1.3}));
+    EXPECT_EQ(json["step_us"]["ratio"], 1.25);
+    EXPECT_EQ(json["step_us"]["ci95"], Json::array({1.2, 1.3}));
+    EXPECT_TRUE(json["epoch_us"].is_null());
+    EXPECT_EQ(json["measured"]["unit"], "us_per_step");
+    EXPECT_EQ(json["peak_bytes"]["a"], 1000);
+    EXPECT_TRUE(json["peak_bytes"]["b"].is_null()); // not measured
+    EXPECT_TRUE(json["predicted"].is_null());
+    EXPECT_TRUE(json["baseline"].contains("loader"));
+}
+
+TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)
+{
+    const Json json = toJson(result({{"batch.size", "32", "64"}}));
+    EXPECT_TRUE(json["step_us"]["ci95"].is_null());
+    EXPECT_FALSE(json["samples_per_s"]["ci95"].is_null());
+}
+
+TEST(ExperimentJson, AgainstItselfNothingChanges)
+{
+    const Json json = toJson(result({}));
+    EXPECT_TRUE(json["change"].is_null());
+    EXPECT_EQ(json["changes"], Json::array());
+}
+
+TEST(ExperimentJson, AValidationIsMeasuredByItself)
+{
+    ExperimentResult r = result({{"eval.no_grad", "false", "true"}});
+    r.plan.measure = "validation";
+    r.plan.predicted = Saving{.unit = SavingUnit::UsPerValidation, .low = 1, .mid = 2, .high = 3};
+    const Json json = toJson(r);
+    EXPECT_TRUE(json["step_us"].is_null());
+    EXPECT_EQ(json["validation_us"]["a"], 50);
+    EXPECT_EQ(json["measured"]["unit"], "us_per_validation");
+    EXPECT_EQ(json["predicted"]["high"], 3);
+}
+
+} // namespace
+} // namespace advisor::cli

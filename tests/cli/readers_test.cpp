@@ -1,0 +1,294 @@
+#include "tests/cli/cli_program.h"
+
+#include "trainer/config/training_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace cli_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> keys(const Json& object)
+{
+    std::vector<std::string> names;
+    for (const auto& [key, value] : object.items())
+        names.push_back(key);
+    return names;
+}
+
+/// A CPU run as the trainer leaves it: two cores, no workers, a wait of 60 %.
+constexpr std::string_view kCpuRun = R"(
+    meta host.cores 2
+    meta host.threads 1
+    meta versions.torch 2.11.0
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase "data wait" 0 600
+        stage read 0 100
+        stage decode 100 480
+        stage collate 580 10
+        phase forward 600 200
+        op aten::conv2d 600 150
+        phase backward 800 200
+      end
+)";
+
+constexpr std::string_view kGpuRun = R"(
+    device 0 "NVIDIA H100" GPU-1
+    main
+      repeat 4 every 100
+        step 0 0 100
+        phase "data wait" 0 20
+        call cudaLaunchKernel 20 5 corr=5
+        call cudaMemcpyAsync 50 5
+        call cudaStreamSynchronize 60 10
+      end
+    stream 0 7
+      repeat 4 every 100
+        copy HtoD 20 10 bytes=20000 src=pageable dst=device
+        kernel gemm 30 40
+        kernel relu 70 5
+        memset Memset 75 1 bytes=64
+      end
+)";
+
+Json jsonOf(const Ended& ended)
+{
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.err, IsEmpty());
+    return Json::parse(ended.out, nullptr, false);
+}
+
+std::string onlyLine(const std::string& text)
+{
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+    return text;
+}
+
+TEST(Summarize, HasTheFieldsThatProgramsRead)
+{
+    const Folder folder;
+    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy", "devices",
+                                        "steps", "versions", "breakdown", "loader", "comm", "sync", "idle", "top_kernels",
+                                        "data_loss"));
+    EXPECT_EQ(json["schema"], 1);
+    EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
+    EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
+    EXPECT_THAT(keys(json["steps"]), ElementsAre("count", "mean_us", "median_us", "p90_us", "min_us", "max_us", "steady_mean_us",
+                                                 "list_us"));
+    EXPECT_THAT(keys(json["versions"]), ElementsAre("cuda_driver", "cuda_runtime", "cudnn", "nccl", "cupti", "torch"));
+    EXPECT_THAT(keys(json["breakdown"]), ElementsAre("kernel", "communication", "memcpy", "memset", "runtime", "data_loader",
+                                                     "cpu_op", "other"));
+    EXPECT_THAT(keys(json["loader"]), ElementsAre("waits", "time_us", "workers"));
+    EXPECT_THAT(keys(json["comm"]), ElementsAre("kernels", "time_us", "exposed_us", "overlap"));
+    EXPECT_THAT(keys(json["sync"]), ElementsAre("calls", "time_us", "blocking_copy_calls", "blocking_copy_us"));
+    EXPECT_THAT(keys(json["data_loss"]), ElementsAre("dropped", "unmatched", "notes"));
+}
+
+TEST(Summarize, OfACpuRun)
+{
+    const Folder folder;
+    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
+    EXPECT_EQ(json["source"]["format"], "stepscope");
+    EXPECT_TRUE(json["source"]["rank"].is_null());
+    EXPECT_EQ(json["counts"]["events"], 160);
+    EXPECT_EQ(json["counts"]["cpu_op"], 20);
+    EXPECT_EQ(json["steps"]["count"], 20);
+    EXPECT_EQ(json["steps"]["steady_mean_us"], 1000);
+    EXPECT_EQ(json["steps"]["list_us"].size(), 20U);
+    EXPECT_EQ(json["versions"]["torch"], "2.11.0");
+    EXPECT_TRUE(json["versions"]["cupti"].is_null());
+    EXPECT_DOUBLE_EQ(json["breakdown"]["data_loader"], 0.6);
+    EXPECT_DOUBLE_EQ(json["breakdown"]["cpu_op"], 0.4);
+    EXPECT_EQ(json["loader"]["waits"], 20);
+    EXPECT_EQ(json["loader"]["time_us"], 12000);
+    EXPECT_EQ(json["loader"]["workers"], 0);
+    EXPECT_TRUE(json["comm"]["overlap"].is_null());
+    EXPECT_THAT(json["devices"], IsEmpty());
+    EXPECT_EQ(json["data_loss"], (Json{{"dropped", 0}, {"unmatched", 0}, {"notes", Json::array()}}));
+}
+
+TEST(Summarize, OfAGpuRun)
+{
+    const Folder folder;
+    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kGpuRun), "--json"}));
+    EXPECT_EQ(json["source"]["devices"], Json::array({{{"id", 0}, {"name", "NVIDIA H100"}}}));
+    EXPECT_EQ(json["counts"]["kernel"], 8);
+    EXPECT_EQ(json["counts"]["runtime"], 12);
+    EXPECT_EQ(json["kernel_time_us"], 180);
+    EXPECT_EQ(json["kernels_under_10us"], 4);
+    EXPECT_EQ(json["memcpy"], Json::array({{{"kind", "HtoD"}, {"src", "pageable"}, {"dst", "device"}, {"count", 4},
+                                            {"bytes", 80000}, {"time_us", 40.0}, {"gb_per_s", 2.0}}}));
+    EXPECT_THAT(keys(json["devices"][0]), ElementsAre("id", "busy_kernel_us", "busy_any_us", "span_us", "busy_kernel", "busy_any",
+                                                      "streams"));
+    EXPECT_EQ(json["devices"][0]["span_us"], 356);
+    EXPECT_EQ(json["devices"][0]["busy_any_us"], 224);
+    EXPECT_EQ(json["top_kernels"], Json::array({{{"name", "gemm"}, {"count", 4}, {"time_us", 160.0}},
+                                                {{"name", "relu"}, {"count", 4}, {"time_us", 20.0}}}));
+    EXPECT_EQ(json["idle"], Json::array({{{"cause", "other"}, {"time_us", 72.0}}, {{"cause", "data_loader"}, {"time_us", 60.0}}}));
+    EXPECT_EQ(json["sync"]["calls"], 4);
+    double sum = 0;
+    for (const auto& [name, share] : json["breakdown"].items())
+        sum += share.get<double>();
+    EXPECT_DOUBLE_EQ(sum, 1);
+    EXPECT_DOUBLE_EQ(json["breakdown"]["kernel"], 0.45);
+}
+
+TEST(Summarize, IsATableForReaders)
+{
+    const Folder folder;
+    const Ended ended = run({"summarize", folder.trace("a.sstrace", kCpuRun)});
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.out, HasSubstr("20 steps, 19 of them steady"));
+    EXPECT_THAT(ended.out, HasSubstr("data wait"));
+    EXPECT_THAT(ended.out, HasSubstr("60.0 %"));
+    EXPECT_THAT(ended.out, HasSubstr("decode"));
+}
+
+TEST(Summarize, ATraceWithoutStepsHasNulls)
+{
+    const Folder folder;
+    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", "main\nop aten::mm 0 10"), "--json"}));
+    EXPECT_EQ(json["steps"]["count"], 0);
+    EXPECT_TRUE(json["steps"]["mean_us"].is_null());
+    EXPECT_TRUE(json["breakdown"].is_null());
+    EXPECT_TRUE(json["loader"]["workers"].is_null());
+}
+
+TEST(Summarize, WhatCannotBeReadIsOneLineAndStatusOne)
+{
+    const Folder folder;
+    const Ended missing = run({"summarize", folder / "no.sstrace"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_THAT(onlyLine(missing.err), HasSubstr("no.sstrace"));
+    EXPECT_THAT(missing.out, IsEmpty());
+
+    const Ended foreign = run({"summarize", folder.write("a.json", "{\"traceEvents\": []}"), "--json"});
+    EXPECT_EQ(foreign.status, 1);
+    EXPECT_THAT(onlyLine(foreign.err), HasSubstr("a.json"));
+    EXPECT_THAT(foreign.out, IsEmpty());
+}
+
+TEST(Advise, HasEveryRuleWithItsFields)
+{
+    const Folder folder;
+    const std::filesystem::path trace = folder.trace("a.sstrace", kCpuRun);
+    const Json json = jsonOf(run({"advise", trace, "--config", folder.write("c.json", "{}"), "--json"}));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "advice"));
+    ASSERT_EQ(json["advice"].size(), 8U);
+    const Json& first = json["advice"][0];
+    EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle", "judged_by",
+                                         "measure"));
+    EXPECT_EQ(first["id"], "loader.workers");
+    EXPECT_EQ(first["state"], "fires");
+    EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "name", "begin_us", "duration_us"));
+    EXPECT_EQ(first["evidence"][0]["name"], "data wait");
+    EXPECT_EQ(first["evidence"][0]["duration_us"], 600);
+    EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // from the trace's begin; the first step is warm-up
+    EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high"));
+    EXPECT_EQ(first["saving"]["unit"], "us_per_step");
+    EXPECT_EQ(first["toggle"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
+    EXPECT_EQ(first["judged_by"], "time");
+    for (const Json& advice : json["advice"]) {
+        EXPECT_THAT(advice["state"], testing::AnyOf("fires", "silent", "cannot tell"));
+        if (advice["saving"].is_null()) {
+            EXPECT_TRUE(advice.contains("why_no_prediction"));
+        }
+        if (advice["toggle"].is_null()) {
+            EXPECT_TRUE(advice.contains("why_no_toggle"));
+        }
+    }
+}
+
+TEST(Advise, TakesTheConfigurationThatTheTraceHolds)
+{
+    const Folder folder;
+    const std::string text = "meta config {\"loader\": {\"workers\": 0}}\n" + std::string(kCpuRun);
+    const Json json = jsonOf(run({"advise", folder.trace("a.sstrace", text), "--json"}));
+    EXPECT_EQ(json["advice"][0]["toggle"]["key"], "loader.workers");
+}
+
+TEST(Advise, WithoutAConfigurationThereIsNoToggleAndItSaysWhy)
+{
+    const Folder folder;
+    const Json json = jsonOf(run({"advise", folder.trace("a.sstrace", kCpuRun), "--json"}));
+    EXPECT_EQ(json["advice"][0]["state"], "fires");
+    EXPECT_TRUE(json["advice"][0]["toggle"].is_null());
+    EXPECT_THAT(json["advice"][0]["why_no_toggle"], HasSubstr("no configuration"));
+}
+
+TEST(Advise, IsTextForReaders)
+{
+    const Folder folder;
+    const Ended ended = run({"advise", folder.trace("a.sstrace", kCpuRun), "--config", folder.write("c.json", "{}")});
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.out, HasSubstr("The step waits for data  (loader.workers)"));
+    EXPECT_THAT(ended.out, HasSubstr("Change: loader.workers = 2 (now 0)"));
+}
+
+TEST(Advise, ABadConfigurationIsBadInput)
+{
+    const Folder folder;
+    const std::filesystem::path trace = folder.trace("a.sstrace", kCpuRun);
+    const Ended ended = run({"advise", trace, "--config", folder.write("c.json", R"({"loader": {"workers": "many"}})")});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(onlyLine(ended.err), HasSubstr("loader.workers"));
+    EXPECT_THAT(ended.err, HasSubstr("c.json"));
+}
+
+TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
+{
+    const Json json = jsonOf(run({"describe", "--json"}));
+    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["knobs"].size(), config::knobs().size());
+    EXPECT_EQ(json["rules"].size(), 8U);
+    EXPECT_THAT(keys(json["knobs"][0]), ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit",
+                                                    "doc", "where", "needs_gpu", "advanced"));
+    EXPECT_EQ(json["formats"][0]["id"], "stepscope");
+    EXPECT_TRUE(json["workloads"].is_null());
+    EXPECT_TRUE(json["trainer"].is_null());
+    EXPECT_THAT(json["why_no_trainer"], HasSubstr("/nowhere/stepscope-train"));
+}
+
+TEST(Usage, WrongUsageIsStatusTwo)
+{
+    const Folder folder;
+    const std::string config = folder.write("c.json", "{}");
+    EXPECT_EQ(run({}).status, 2);
+    EXPECT_EQ(run({"dance"}).status, 2);
+    EXPECT_EQ(run({"summarize"}).status, 2);
+    EXPECT_EQ(run({"summarize", "a", "--jason"}).status, 2);
+    EXPECT_EQ(run({"experiment", "--config", config, "--measure", "mood"}).status, 2);
+    const Ended knob = run({"train", "--config", config, "--set", "loader.worker=2", "-o", folder / "t.sstrace"});
+    EXPECT_EQ(knob.status, 2);
+    EXPECT_THAT(onlyLine(knob.err), HasSubstr("loader.workers"));
+    EXPECT_EQ(run({"--help"}).status, 0);
+}
+
+TEST(Usage, AMissingConfigurationOrTrainerIsBadInput)
+{
+    const Folder folder;
+    const Ended missing = run({"train", "--config", folder / "no.json", "-o", folder / "t.sstrace"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_THAT(onlyLine(missing.err), HasSubstr("no.json"));
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"train", "--config", folder.write("c.json", "{}"), "-o", folder / "t.sstrace"},
+          std::vector<std::string>{"experiment", "--config", folder / "c.json", "--set", "loader.workers=1"}}) {
+        const Ended ended = run(arguments);
+        EXPECT_EQ(ended.status, 1);
+        EXPECT_THAT(ended.err, HasSubstr("/nowhere/stepscope-train"));
+    }
+}
+
+} // namespace
+} // namespace cli_test
