@@ -30,7 +30,9 @@ public:
     CaptureStats& captureStats();
 
     /// A whole slice; `slice.id` is ignored. With `kUnknownDepth` the nesting is found from the intervals when the
-    /// track is sealed. A slice that a begin() announced (same track, begin and name) completes it.
+    /// track is sealed, and found anew when slices come that hold it. A CpuOp keeps its sequence number, every other
+    /// kind its correlation; times are kept within ±73 years. A slice that a begin() announced (same track, begin and
+    /// name) completes it and takes its id.
     void add(TrackId track, const Slice& slice);
     /// A slice that began and has not ended: shows as open until add() completes it.
     void begin(TrackId track, const Slice& slice);
