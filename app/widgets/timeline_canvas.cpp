@@ -55,7 +55,6 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.currentRow = -1;
     m_scene.trace = nullptr;
     setSelectedSlice({});
-    setFollow(trace && trace->captureStats().live);
     updateTrace(std::move(trace));
     if (!isEmpty())
         m_scene.axis.fit();
@@ -64,6 +63,8 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
 
 void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
 {
+    if (isEmpty()) // the first slices of a run: nobody can have moved yet
+        setFollow(trace && trace->captureStats().live);
     const bool wasWhole = m_scene.axis.visible().duration() >= m_scene.axis.bounds().duration();
     m_scene.trace = std::move(trace);
     m_scene.counters.clear();
@@ -144,7 +145,7 @@ void TimelineCanvas::selectAndShow(const Slice& slice)
 
 void TimelineCanvas::scrollToRow(int index, int depth)
 {
-    if (index < 0)
+    if (index < 0 || index >= static_cast<int>(m_scene.rows.all().size()))
         return;
     const TrackRow& row = m_scene.rows.all()[static_cast<std::size_t>(index)];
     const bool lane = row.kind == TrackRow::Kind::Track && row.showsDepth(depth);

@@ -86,6 +86,7 @@ private:
     void dragRange(QPointF to);
     void selectAndShow(const profiler::Slice& slice);
     void scrollToRow(int row, int depth);
+    void goToRow(int row);
     void zoomAt(double x, double factor);
     void pan(double pixels);
     void paintEmpty(QPainter& painter) const;

@@ -309,16 +309,13 @@ void TimelineCanvas::selectPrevious()
         selectAndShow(*previous);
 }
 
-void TimelineCanvas::rowUp()
-{
-    m_scene.currentRow = std::max(0, m_scene.currentRow - 1);
-    scrollToRow(m_scene.currentRow, 0);
-    viewport()->update();
-}
+void TimelineCanvas::rowUp() { goToRow(m_scene.currentRow - 1); }
+void TimelineCanvas::rowDown() { goToRow(m_scene.currentRow + 1); }
 
-void TimelineCanvas::rowDown()
+void TimelineCanvas::goToRow(int row)
 {
-    m_scene.currentRow = std::min(static_cast<int>(m_scene.rows.all().size()) - 1, m_scene.currentRow + 1);
+    const int last = static_cast<int>(m_scene.rows.all().size()) - 1;
+    m_scene.currentRow = std::clamp(row, std::min(0, last), std::max(last, -1));
     scrollToRow(m_scene.currentRow, 0);
     viewport()->update();
 }

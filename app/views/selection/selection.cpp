@@ -1,0 +1,27 @@
+#include "app/session/session.h"
+#include "app/views/selection/selection_panel.h"
+#include "app/views/view.h"
+
+#include <QCoreApplication>
+
+namespace app::views {
+
+namespace {
+
+QWidget* create(const ViewContext& context, QWidget* parent)
+{
+    auto* panel = new SelectionPanel(context.selection, parent);
+    Session* session = context.session;
+    QObject::connect(session, &Session::traceChanged, panel, [=] { panel->setTrace(session->trace()); });
+    panel->setTrace(session->trace());
+    return panel;
+}
+
+} // namespace
+
+View selection()
+{
+    return {QCoreApplication::translate("views", "Selection"), ViewArea::Bottom, 1, create};
+}
+
+} // namespace app::views

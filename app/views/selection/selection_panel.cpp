@@ -1,0 +1,205 @@
+#include "app/views/selection/selection_panel.h"
+
+#include "app/models/slice_details.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/swatch.h"
+#include "app/widgets/timeline_theme.h"
+
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStackedWidget>
+
+namespace app {
+
+using profiler::Slice;
+using profiler::SliceId;
+using profiler::TimeRange;
+
+namespace {
+
+QLabel* plainLabel(const QString& text, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setTextFormat(Qt::PlainText); // names come from the trace
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setWordWrap(true);
+    return label;
+}
+
+QFont titleFont(QFont font)
+{
+    font.setBold(true);
+    font.setPointSizeF(font.pointSizeF() * 1.1);
+    return font;
+}
+
+EvidenceRow rowOf(const RangeSums::Sum& sum, const RangeSums& sums)
+{
+    const QString word = className(sum.which);
+    const auto ns = [](profiler::Nanoseconds time) { return static_cast<double>(time.count()); };
+    const double share = sums.self.count() > 0 ? ns(sum.self) / ns(sums.self) : 0;
+    EvidenceRow row;
+    row.cells = {{sum.name.empty() ? word : traceText(sum.name), 0},
+                 {formatDuration(sum.self), ns(sum.self)},
+                 {formatShare(share), share},
+                 {formatCount(sum.count), static_cast<double>(sum.count)},
+                 {formatDuration(sum.longestDuration), ns(sum.longestDuration)}};
+    row.swatch = sum.which;
+    row.evidence.slice = sum.longest;
+    return row;
+}
+
+} // namespace
+
+SelectionPanel::SelectionPanel(Selection* selection, QWidget* parent)
+    : QWidget(parent), m_selection(selection), m_pages(new QStackedWidget(this))
+{
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_pages);
+    auto* empty = new QLabel(tr("Nothing selected.\nClick a slice of the timeline to see all about it; drag along the ruler to sum up a range of time."), this);
+    empty->setAlignment(Qt::AlignCenter);
+    empty->setWordWrap(true);
+    empty->setForegroundRole(QPalette::PlaceholderText);
+    empty->setMargin(16);
+    m_pages->addWidget(empty);
+    m_pages->addWidget(makeSlicePage());
+    m_pages->addWidget(makeRangePage());
+    setAccessibleName(tr("Selection"));
+    connect(selection, &Selection::changed, this, &SelectionPanel::takeSelection);
+}
+
+QWidget* SelectionPanel::makeSlicePage()
+{
+    auto* page = new QWidget(this);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(12, 8, 12, 0);
+    m_title = plainLabel({}, page);
+    m_title->setFont(titleFont(font()));
+    m_title->setObjectName("sliceTitle");
+    column->addWidget(m_title);
+    m_details = new QScrollArea(page);
+    m_details->setWidgetResizable(true);
+    m_details->setFrameShape(QFrame::NoFrame);
+    column->addWidget(m_details, 1);
+    return page;
+}
+
+QWidget* SelectionPanel::makeRangePage()
+{
+    const std::vector<EvidenceModel::Column> columns = {
+        {tr("Name"), false}, {tr("Time"), true}, {tr("Share"), true}, {tr("Count"), true}, {tr("Longest"), true}};
+    auto byKind = columns;
+    byKind.front().title = tr("Kind");
+    auto* page = new QWidget(this);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(12, 8, 12, 0);
+    m_rangeTitle = plainLabel({}, page);
+    m_rangeTitle->setObjectName("rangeTitle");
+    column->addWidget(m_rangeTitle);
+    auto* tables = new QHBoxLayout;
+    m_byClass = new EvidenceTable(byKind, tr("Time in the range by kind"), page);
+    m_byName = new EvidenceTable(columns, tr("Time in the range by name"), page);
+    m_byClass->setObjectName("byKind");
+    m_byName->setObjectName("byName");
+    tables->addWidget(m_byClass, 2);
+    tables->addWidget(m_byName, 3);
+    column->addLayout(tables, 1);
+    for (EvidenceTable* table : {m_byClass, m_byName})
+        connect(table, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
+    return page;
+}
+
+void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
+{
+    m_trace = std::move(trace);
+    m_summed.reset();
+    takeSelection();
+}
+
+void SelectionPanel::takeSelection()
+{
+    if (const auto slice = m_selection->slice(); slice && m_trace && slice->track.value < m_trace->tracks().size())
+        showSlice(*slice);
+    else if (m_selection->range() && m_trace)
+        sumRange(*m_selection->range());
+    else {
+        m_summing.requestStop();
+        m_pages->setCurrentIndex(Empty);
+    }
+}
+
+void SelectionPanel::showSlice(SliceId id)
+{
+    const Slice slice = m_trace->slice(id);
+    m_title->setText(sliceTitle(*m_trace, slice));
+    auto* content = new QWidget(m_details);
+    auto* form = new QFormLayout(content);
+    form->setContentsMargins(0, 4, 0, 8);
+    form->setHorizontalSpacing(16);
+    form->setVerticalSpacing(4);
+    const auto label = [&](const QString& text) {
+        auto* name = new QLabel(text, content);
+        name->setForegroundRole(QPalette::PlaceholderText);
+        return name;
+    };
+    for (const SliceDetail& fact : sliceFacts(*m_trace, slice))
+        form->addRow(label(fact.label), plainLabel(fact.value, content));
+    for (const SliceDetail& link : sliceLinks(*m_trace, slice)) {
+        auto* button = new QPushButton(QString(link.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
+        button->setFlat(true);
+        button->setCursor(Qt::PointingHandCursor);
+        button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 4px;"));
+        button->setAccessibleName(link.label + u' ' + link.value);
+        connect(button, &QPushButton::clicked, this, [this, target = *link.link] { follow({target, {}}); });
+        form->addRow(label(link.label), button);
+    }
+    m_details->setWidget(content); // deletes the one before
+    m_pages->setCurrentIndex(OneSlice);
+}
+
+void SelectionPanel::sumRange(TimeRange range)
+{
+    m_pages->setCurrentIndex(Range);
+    if (m_summed == range)
+        return;
+    m_summed = range;
+    m_rangeTitle->setText(tr("%1 selected · summing up …").arg(formatDuration(range.duration())));
+    m_summing.start([this, trace = m_trace, range](const std::stop_token& stop, const Background::Post& post) {
+        RangeSums sums = rangeSums(*trace, range, stop);
+        if (!sums.stopped)
+            post([this, sums = std::move(sums)] { showSums(sums); });
+    });
+}
+
+void SelectionPanel::showSums(const RangeSums& sums)
+{
+    const auto rows = [&](const std::vector<RangeSums::Sum>& all) {
+        std::vector<EvidenceRow> made;
+        for (const RangeSums::Sum& sum : all)
+            made.push_back(rowOf(sum, sums));
+        return made;
+    };
+    m_byClass->setRows(rows(sums.byClass));
+    m_byName->setRows(rows(sums.byName));
+    QString title = tr("%1 selected, from %2: %3 slices, %4 of work and waiting on all tracks")
+                        .arg(formatDuration(sums.range.duration()), formatDuration(sums.range.begin - m_trace->range().begin),
+                             formatCount(sums.count), formatDuration(sums.self));
+    if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
+        title += tr(" · the %1 names with most time of %2").arg(sums.byName.size()).arg(formatCount(sums.names));
+    m_rangeTitle->setText(title);
+}
+
+void SelectionPanel::follow(const Evidence& evidence)
+{
+    if (!evidence.slice || !m_trace)
+        return;
+    const Slice slice = m_trace->slice(*evidence.slice);
+    m_selection->selectSlice(slice.id);
+    m_selection->show(slice.range(), slice.id.track);
+}
+
+} // namespace app

@@ -1,0 +1,34 @@
+#include "app/session/session.h"
+#include "app/views/summary/summary_panel.h"
+#include "app/views/view.h"
+
+#include <QCoreApplication>
+
+namespace app::views {
+
+namespace {
+
+QWidget* create(const ViewContext& context, QWidget* parent)
+{
+    auto* panel = new SummaryPanel(context.selection, parent);
+    Session* session = context.session;
+    const auto showAnalysed = [=] {
+        const auto analysed = session->analysed();
+        if (analysed) // shares the analysis, no copy
+            panel->show(analysed->trace, {analysed, &analysed->facts});
+        else
+            panel->show(nullptr, nullptr);
+    };
+    QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
+    showAnalysed();
+    return panel;
+}
+
+} // namespace
+
+View summary()
+{
+    return {QCoreApplication::translate("views", "Summary"), ViewArea::Bottom, 0, create};
+}
+
+} // namespace app::views

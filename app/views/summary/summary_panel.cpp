@@ -1,0 +1,238 @@
+#include "app/views/summary/summary_panel.h"
+
+#include "app/models/slice_details.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/parts_bar.h"
+#include "app/widgets/step_times_chart.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace app {
+
+namespace analysis = profiler::analysis;
+
+namespace {
+
+constexpr std::size_t kTopOps = 15;
+
+QLabel* heading(const QString& text, QWidget* parent, double size = 1.0)
+{
+    auto* label = new QLabel(text, parent);
+    QFont font = label->font();
+    font.setBold(true);
+    font.setPointSizeF(font.pointSizeF() * size);
+    label->setFont(font);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+QLabel* note(QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+double ns(profiler::Nanoseconds time) { return static_cast<double>(time.count()); }
+
+} // namespace
+
+SummaryPanel::SummaryPanel(Selection* selection, QWidget* parent)
+    : QWidget(parent), m_selection(selection), m_pages(new QStackedWidget(this))
+{
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_pages);
+    auto* empty = note(m_pages);
+    empty->setText(tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where their time goes, and what could be faster."));
+    empty->setAlignment(Qt::AlignCenter);
+    empty->setMargin(16);
+    m_pages->addWidget(empty);
+    m_pages->addWidget(makePage());
+    setAccessibleName(tr("Summary"));
+}
+
+QWidget* SummaryPanel::makePage()
+{
+    auto* scroll = new QScrollArea(m_pages);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    auto* content = new QWidget(scroll);
+    auto* columns = new QHBoxLayout(content);
+    columns->setContentsMargins(14, 10, 14, 12);
+    columns->setSpacing(24);
+    columns->addWidget(makeStepColumn(content), 1);
+    columns->addWidget(makeCostColumn(content), 1);
+    scroll->setWidget(content);
+    return scroll;
+}
+
+QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
+{
+    auto* side = new QWidget(parent);
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    column->addWidget(m_headline = heading({}, side, 1.25));
+    m_headline->setObjectName("headline");
+    column->addWidget(m_statistics = note(side));
+    m_statistics->setObjectName("statistics");
+    column->addSpacing(4);
+    column->addWidget(m_bar = new PartsBar(side));
+    m_parts = new EvidenceTable({{tr("Part of a steady step"), false}, {tr("Time"), true}, {tr("Share"), true}}, tr("Parts of a steady step"), side);
+    m_parts->setObjectName("parts");
+    m_parts->setFitsRows(true);
+    column->addWidget(m_parts);
+    column->addSpacing(8);
+    column->addWidget(heading(tr("Loader"), side));
+    column->addWidget(m_loaderText = note(side));
+    m_loaderText->setObjectName("loader");
+    m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("A batch"), true}, {tr("Share"), true}}, tr("Loader stages"), side);
+    m_stages->setObjectName("stages");
+    m_stages->setFitsRows(true);
+    column->addWidget(m_stages);
+    column->addStretch(1);
+    connect(m_parts, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) {
+        for (const StepPart& part : kStepParts)
+            if (row.key == QString::fromLatin1(part.name))
+                follow(evidenceOf(*m_trace, m_facts->steps, part));
+    });
+    connect(m_stages, &EvidenceTable::rowActivated, this,
+            [this](const EvidenceRow& row) { follow(evidenceOfStage(*m_trace, m_facts->steps, row.key.toStdString())); });
+    connect(m_bar, &PartsBar::partChosen, this, [this](int part) {
+        follow(evidenceOf(*m_trace, m_facts->steps, kStepParts[m_barParts[static_cast<std::size_t>(part)]]));
+    });
+    return side;
+}
+
+QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
+{
+    auto* side = new QWidget(parent);
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    column->addWidget(heading(tr("Step times over the run"), side));
+    column->addWidget(m_chart = new StepTimesChart(side));
+    column->addSpacing(8);
+    column->addWidget(heading(tr("Operators that cost most"), side));
+    column->addWidget(m_opsText = note(side));
+    m_ops = new EvidenceTable({{tr("Operator"), false}, {tr("Phase"), false}, {tr("Own time a step"), true}, {tr("Calls a step"), true}},
+                              tr("Operators that cost most"), side);
+    m_ops->setObjectName("ops");
+    m_ops->setFitsRows(true);
+    column->addWidget(m_ops);
+    column->addStretch(1);
+    connect(m_chart, &StepTimesChart::stepChosen, this, &SummaryPanel::followStep);
+    connect(m_ops, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
+    return side;
+}
+
+void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const analysis::Facts> facts)
+{
+    m_trace = std::move(trace);
+    m_facts = std::move(facts);
+    const bool any = m_trace && m_facts && m_facts->statistics.steadyCount > 0;
+    m_pages->setCurrentIndex(any ? 1 : 0);
+    if (!any)
+        return;
+    showStatistics();
+    showParts();
+    showLoader();
+    showOps();
+}
+
+void SummaryPanel::showStatistics()
+{
+    const analysis::StepStatistics& s = m_facts->statistics;
+    m_headline->setText(tr("A steady step takes %1").arg(formatUs(s.steadyMeanUs)));
+    m_statistics->setText(tr("%1 steps, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+                              .arg(formatCount(s.count), formatCount(s.steadyCount), formatUs(s.meanUs), formatUs(s.medianUs), formatUs(s.p90Us),
+                                   formatUs(s.minUs), formatUs(s.maxUs)));
+    m_chart->setSteps(m_facts->steps, s.medianUs);
+}
+
+void SummaryPanel::showParts()
+{
+    const analysis::StepParts& parts = m_facts->statistics.steadyMeanParts;
+    double sum = 0;
+    for (const StepPart& part : kStepParts)
+        sum += ns(parts.*part.time);
+    std::vector<EvidenceRow> rows;
+    std::vector<PartsBar::Part> bar;
+    m_barParts.clear();
+    for (std::size_t i = 0; i < kStepParts.size(); ++i) {
+        const StepPart& part = kStepParts[i];
+        const auto time = parts.*part.time;
+        if (time.count() <= 0 || sum <= 0)
+            continue;
+        const double share = ns(time) / sum;
+        const QString name = stepPartName(part);
+        rows.push_back({{{name, 0}, {formatDuration(time), ns(time)}, {formatShare(share), share}}, part.which, {}, QString::fromLatin1(part.name)});
+        bar.push_back({part.which, name, share, name + QStringLiteral(": ") + formatDuration(time) + QStringLiteral(", ") + formatShare(share)});
+        m_barParts.push_back(i);
+    }
+    m_bar->setParts(std::move(bar));
+    m_parts->setRows(std::move(rows));
+}
+
+void SummaryPanel::showLoader()
+{
+    const analysis::InputWait& input = m_facts->input;
+    const QString busy = formatShare(input.workerBusyShare);
+    const QString who = input.workers == 0   ? tr("The main thread loads the data itself")
+                        : input.workers == 1 ? tr("One loader worker, busy %1 of the time").arg(busy)
+                                             : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
+    m_loaderText->setText(tr("%1. A batch costs %2 of work; a steady step waits %3 for it (%4).")
+                              .arg(who, formatUs(input.loadUsPerBatch), formatUs(input.waitUsPerStep), formatShare(input.waitShare)));
+    std::vector<EvidenceRow> rows;
+    for (const auto& stage : input.stages)
+        rows.push_back({{{traceText(stage.name), 0}, {formatUs(stage.usPerBatch), stage.usPerBatch}, {formatShare(stage.share), stage.share}},
+                        classify(profiler::ActivityKind::LoaderStage, stage.name), {}, traceText(stage.name)});
+    m_stages->setRows(std::move(rows));
+    m_stages->setVisible(!input.stages.empty());
+}
+
+void SummaryPanel::showOps()
+{
+    const analysis::OpCosts& costs = m_facts->ops;
+    m_opsText->setText(costs.stepsWithOps == 0 ? tr("Operators were not recorded in this trace.")
+                                               : tr("Own time: without the operators that they call. Over %1 steps.").arg(formatCount(costs.stepsWithOps)));
+    std::vector<EvidenceRow> rows;
+    for (const analysis::OpCost& op : costs.ops) {
+        if (rows.size() == kTopOps)
+            break;
+        EvidenceRow row;
+        row.cells = {{traceText(op.name), 0}, {traceText(op.phase), 0}, {formatUs(op.selfUsPerStep), op.selfUsPerStep},
+                     {formatSignificant(op.countPerStep), op.countPerStep}};
+        row.swatch = classify(profiler::ActivityKind::CpuOp, op.name);
+        row.evidence.slice = op.longest;
+        rows.push_back(std::move(row));
+    }
+    m_ops->setVisible(!rows.empty());
+    m_ops->setRows(std::move(rows));
+}
+
+void SummaryPanel::follow(const Evidence& evidence)
+{
+    if (!evidence.slice || !m_trace)
+        return;
+    const profiler::Slice slice = m_trace->slice(*evidence.slice);
+    m_selection->selectSlice(slice.id);
+    m_selection->show(evidence.range.value_or(slice.range()), slice.id.track);
+}
+
+void SummaryPanel::followStep(int step)
+{
+    const analysis::Step& chosen = m_facts->steps[static_cast<std::size_t>(step)];
+    follow({chosen.slice, chosen.range});
+}
+
+} // namespace app

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/models/step_parts.h"
+#include "app/session/selection.h"
+#include "app/widgets/evidence_table.h"
+#include "profiler/analysis/facts.h"
+
+#include <QWidget>
+#include <functional>
+#include <memory>
+
+class QLabel;
+class QStackedWidget;
+
+namespace app {
+
+class PartsBar;
+class StepTimesChart;
+
+/// Where a steady step's time goes, how long steps take over the run, what the loader does, which operators cost most. Every
+/// row leads to its place on the timeline.
+class SummaryPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit SummaryPanel(Selection* selection, QWidget* parent = nullptr);
+
+    /// The analysis of a trace; null facts: nothing known yet. Both are kept.
+    void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts);
+
+private:
+    QWidget* makePage();
+    QWidget* makeStepColumn(QWidget* parent);
+    QWidget* makeCostColumn(QWidget* parent);
+    void showStatistics();
+    void showParts();
+    void showLoader();
+    void showOps();
+    void follow(const Evidence& evidence);
+    void followStep(int step);
+
+    Selection* m_selection;
+    std::shared_ptr<const profiler::Trace> m_trace;
+    std::shared_ptr<const profiler::analysis::Facts> m_facts;
+    QStackedWidget* m_pages = nullptr;
+    QLabel *m_headline = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr, *m_opsText = nullptr;
+    PartsBar* m_bar = nullptr;
+    StepTimesChart* m_chart = nullptr;
+    EvidenceTable *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
+    std::vector<std::size_t> m_barParts; ///< kStepParts that the bar's parts stand for
+};
+
+} // namespace app
