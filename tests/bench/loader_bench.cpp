@@ -1,0 +1,189 @@
+// Our loader against LibTorch's DataLoader on the same Dataset::load, with 0, 1 and 2 workers, in turns (A B B A …) in one
+// process, so that what else the machine does hits both. A measured script rather than Google Benchmark: what counts is the
+// ratio of neighbours in time. Usage: loader_bench [rounds]
+
+#include "trainer/data/loader.h"
+#include "trainer/data/random.h"
+#include "trainer_data_datasets_registry.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <torch/torch.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace trainer::data;
+
+constexpr int kPrefetch = 2;
+constexpr std::uint64_t kSeed = 1;
+
+/// LibTorch's view of one of our data sets: a tensor for each sample, stacked into a batch by its own transform.
+class TorchSet : public torch::data::datasets::Dataset<TorchSet> {
+public:
+    explicit TorchSet(std::shared_ptr<const Dataset> dataset) : m_dataset(std::move(dataset)) {}
+    torch::data::Example<> get(std::size_t index) override
+    {
+        const SampleShape shape = m_dataset->shape();
+        torch::Tensor image = torch::empty({shape.channels, shape.height, shape.width});
+        const auto sample = static_cast<std::int64_t>(index);
+        const auto label = m_dataset->load(Split::Train, sample, sampleSeed(kSeed, 0, sample),
+                                           {image.data_ptr<float>(), static_cast<std::size_t>(shape.floats())}, {});
+        return {image, torch::tensor(label.value(), torch::kLong)};
+    }
+    torch::optional<std::size_t> size() const override
+    {
+        return static_cast<std::size_t>(m_dataset->size(Split::Train));
+    }
+
+private:
+    std::shared_ptr<const Dataset> m_dataset;
+};
+
+/// Samples per second of one epoch.
+double timed(const std::function<std::int64_t()>& epoch)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t samples = epoch();
+    return static_cast<double>(samples) / std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+class Ours {
+public:
+    Ours(std::shared_ptr<const Dataset> dataset, std::int64_t batchSize, int workers)
+        : m_shape(dataset->shape()), m_loader(std::move(dataset), {.batchSize = batchSize,
+                                                                  .workers = workers,
+                                                                  .prefetchFactor = kPrefetch,
+                                                                  .persistentWorkers = true,
+                                                                  .seed = kSeed})
+    {
+    }
+    std::int64_t epoch()
+    {
+        std::int64_t samples = 0;
+        m_loader.startEpoch(m_epoch++);
+        while (const auto batch = m_loader.next())
+            samples += torch::from_blob(batch->images, {batch->count, m_shape.channels, m_shape.height, m_shape.width}).size(0);
+        return samples;
+    }
+
+private:
+    SampleShape m_shape;
+    Loader m_loader;
+    std::int64_t m_epoch = 0;
+};
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void compare(const std::string& name, const std::shared_ptr<const Dataset>& dataset, std::int64_t batchSize, int workers,
+             int rounds)
+{
+    Ours ours(dataset, batchSize, workers);
+    // LibTorch's workers always persist; as many batches in flight as ours.
+    auto options = torch::data::DataLoaderOptions().batch_size(static_cast<std::size_t>(batchSize)).workers(
+        static_cast<std::size_t>(workers));
+    if (workers > 0)
+        options.max_jobs(static_cast<std::size_t>(workers * kPrefetch));
+    auto torchs = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
+        TorchSet(dataset).map(torch::data::transforms::Stack<>()), options);
+    const auto torchEpoch = [&] {
+        std::int64_t samples = 0;
+        for (const auto& batch : *torchs)
+            samples += batch.data.size(0);
+        return samples;
+    };
+    const auto ourEpoch = [&] { return ours.epoch(); };
+    ourEpoch();
+    torchEpoch();
+    std::vector<double> a, b, ratios;
+    for (int round = 0; round < rounds; ++round) {
+        const bool oursFirst = round % 2 == 0;
+        const double first = oursFirst ? timed(ourEpoch) : timed(torchEpoch);
+        const double second = oursFirst ? timed(torchEpoch) : timed(ourEpoch);
+        a.push_back(oursFirst ? first : second);
+        b.push_back(oursFirst ? second : first);
+        ratios.push_back(a.back() / b.back());
+    }
+    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+    fmt::print("{:<24} workers {}  ours {:>9.0f}/s  LibTorch {:>9.0f}/s  ratio {:.3f}  [{:.3f} … {:.3f}]\n", name, workers,
+               median(a), median(b), median(ratios), *low, *high);
+    std::fflush(stdout);
+}
+
+std::shared_ptr<const Dataset> open(std::string_view kind, const std::vector<std::pair<std::string, std::string>>& values)
+{
+    config::TrainingConfig config;
+    for (const auto& [key, value] : values)
+        if (!config.set(key, value))
+            std::abort();
+    for (const auto& entry : trainer::datasets::all())
+        if (entry.stem == kind) {
+            auto dataset = entry.entry.open(config, {}, {});
+            if (dataset)
+                return *dataset;
+            fmt::print(stderr, "loader_bench: {}\n", dataset.error().message());
+        }
+    std::exit(1);
+}
+
+void writeIdx(const fs::path& path, const std::vector<std::uint32_t>& dimensions)
+{
+    std::size_t values = 1;
+    std::string file{'\0', '\0', '\x08', static_cast<char>(dimensions.size())};
+    for (const std::uint32_t size : dimensions) {
+        values *= size;
+        for (int shift = 24; shift >= 0; shift -= 8)
+            file.push_back(static_cast<char>(size >> shift));
+    }
+    for (std::size_t i = 0; i < values; ++i)
+        file.push_back(static_cast<char>(i % 10));
+    std::ofstream(path, std::ios::binary) << file;
+}
+
+/// Intra-op threads of LibTorch are settled when its library is loaded.
+void restartWithOneThread(char** arguments)
+{
+    if (std::getenv("OMP_NUM_THREADS"))
+        return;
+    ::setenv("OMP_NUM_THREADS", "1", 1);
+    ::execv("/proc/self/exe", arguments);
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    restartWithOneThread(arguments);
+    const int rounds = count > 1 ? std::max(2, std::atoi(arguments[1])) : 12;
+    torch::set_num_threads(1);
+    const fs::path folder = fs::temp_directory_path() / fmt::format("loader-bench-{}", ::getpid());
+    fs::create_directories(folder);
+    for (const auto& [part, samples] : {std::pair{"train", 30000U}, {"t10k", 10U}}) {
+        writeIdx(folder / fmt::format("{}-images-idx3-ubyte", part), {samples, 28, 28});
+        writeIdx(folder / fmt::format("{}-labels-idx1-ubyte", part), {samples});
+    }
+    const auto jpegs = open("generated_images", {{"dataset.path", folder.string()},
+                                                 {"dataset.samples", "1000"},
+                                                 {"dataset.validation_share", "0"},
+                                                 {"dataset.image_size", "64"}});
+    const auto digits = open("mnist", {{"dataset.path", folder.string()}});
+    for (const int workers : {0, 1, 2})
+        compare("JPEG 256 px → 64 px", jpegs, 32, workers, rounds);
+    for (const int workers : {0, 1, 2})
+        compare("28 × 28 in memory", digits, 64, workers, rounds);
+    fs::remove_all(folder);
+}
