@@ -40,7 +40,9 @@ std::string savingText(const Saving& saving)
 std::string toText(const RuleAdvice& row)
 {
     const Advice& advice = row.advice;
-    std::string text = fmt::format("{:<12} {}  ({})\n", stateName(advice.state), advice.title, row.id);
+    // A title says what was found: it would read wrong where nothing was.
+    const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
+    std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
     text += wrapped(advice.reason, kWidth, 13);
     if (advice.state != State::Fires)
         return text;

@@ -77,8 +77,8 @@ std::string loaderText(const InputWait& input)
     std::string text = "\n" + table.text();
     if (input.workers == 0)
         return text + "  The main thread loads; the step waits meanwhile.\n";
-    return text + fmt::format("  {} workers, busy {} of the time; nine batches of ten load within {}.\n", input.workers,
-                              shareText(input.workerBusyShare), timeText(input.loadUsPerBatchP90));
+    return text + fmt::format("  {} worker{}, busy {} of the time; nine batches of ten load within {}.\n", input.workers,
+                              input.workers == 1 ? "" : "s", shareText(input.workerBusyShare), timeText(input.loadUsPerBatchP90));
 }
 
 std::string deviceText(const Summary& summary)

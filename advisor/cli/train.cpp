@@ -30,7 +30,6 @@ public:
         std::visit([this](const auto& record) { on(record); }, progress);
     }
     [[nodiscard]] const std::optional<protocol::Done>& done() const { return m_done; }
-    [[nodiscard]] const std::optional<protocol::Notice>& failure() const { return m_failure; }
     [[nodiscard]] Json json(const std::filesystem::path& trace) const
     {
         return {{"schema", 1},
@@ -89,8 +88,9 @@ private:
     void on(const protocol::TurnResult&) {}
     void on(const protocol::Notice& notice)
     {
+        // What ends the run is said once, by how the trainer ended.
         if (notice.severity == protocol::Notice::Severity::Error)
-            m_failure = notice;
+            return;
         const std::string text = noticeText(notice);
         m_lines << text << '\n';
         m_notices.push_back(text);
@@ -118,7 +118,6 @@ private:
     std::ostream& m_lines;
     Clock::time_point m_lastLine{};
     std::optional<protocol::Done> m_done;
-    std::optional<protocol::Notice> m_failure;
     Json m_epochs = Json::array(), m_notices = Json::array();
 };
 
@@ -149,9 +148,7 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
 {
     if (exit.signal != 0 || exit.status != 0 || !report.done()) {
         const auto usage = static_cast<int>(protocol::Exit::WrongUsage);
-        // What went wrong was said when the trainer said it.
-        if (!report.failure())
-            streams.err << exit.message() << '\n';
+        streams.err << exit.message() << '\n';
         return exit.signal == 0 && exit.status == usage ? kWrongUsage : kBadInput;
     }
     if (options.json) {

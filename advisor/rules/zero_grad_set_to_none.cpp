@@ -49,7 +49,7 @@ std::vector<SliceId> zeroPhases(const Trace& trace)
 {
     std::vector<Slice> phases = trace.ofKind(ActivityKind::Phase);
     std::erase_if(phases, [&](const Slice& slice) { return trace.name(slice) != phase::kZeroGrad; });
-    std::sort(phases.begin(), phases.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(phases.begin(), phases.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     std::vector<SliceId> ids;
     for (const Slice& slice : phases)
         ids.push_back(slice.id);
@@ -62,16 +62,17 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
     // At least the fills go; at most the whole phase and every addition into a gradient.
     const double low = std::min(found.fillUs, phaseUs);
     const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs;
-    if (high < kWorthFixing * stepUs)
-        return silent(fmt::format("Zeroing gradients and adding to them takes {} of {}: not worth skipping parameters without "
-                                  "a gradient.", timeText(high), timeText(stepUs)));
+    const double mid = (low + high) / 2;
+    if (mid < kWorthFixing * stepUs)
+        return silent(fmt::format("Zeroing gradients and adding to them takes about {} of {}: not worth skipping parameters "
+                                  "without a gradient.", timeText(mid), timeText(stepUs)));
     Advice advice = fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
                                       "instead of writing them.", countText(found.fills), timeText(phaseUs),
                                       timeText(found.accumulateUs)));
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
     else
-        advice.saving = perStep(low, (low + high) / 2, high);
+        advice.saving = perStep(low, mid, high);
     setToggle(advice, c, kKey, "true");
     advice.caveats.emplace_back("Optimizers skip parameters that have no gradient instead of updating them with a zero: weight "
                                 "decay and momentum leave them alone.");

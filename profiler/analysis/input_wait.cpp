@@ -57,7 +57,7 @@ void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepSta
     const Intervals waiting = unite(std::move(ranges));
     input.idleWaitUsPerStep = std::min(input.waitUsPerStep, toUs(total(subtract(waiting, deviceBusy(trace)))) / count);
 
-    std::sort(waits.begin(), waits.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(waits.begin(), waits.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     for (std::size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i)
         input.longestWaits.push_back(waits[i].id);
 }
