@@ -61,7 +61,7 @@ FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
         return status;
     };
     api.getNumDroppedRecords = [this](CUcontext, uint32_t, size_t* count) {
-        *count = std::exchange(dropped, 0);
+        *count = dropped.exchange(0);
         return CUPTI_SUCCESS;
     };
 }

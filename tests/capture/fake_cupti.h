@@ -33,7 +33,7 @@ public:
     std::map<std::string, CUptiResult> failures; ///< by call as noted
     std::set<CUpti_ActivityKind> enabled;
     std::string otherTool;
-    std::size_t dropped = 0; ///< reported once, then 0, as CUPTI does
+    std::atomic<std::size_t> dropped = 0; ///< reported once, then 0, as CUPTI does
     CUpti_TimestampCallbackFunc clock = nullptr;
     std::atomic<bool> buffersWereZero = true;
 
