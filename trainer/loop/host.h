@@ -12,6 +12,8 @@ namespace trainer {
 int usableCores(const std::filesystem::path& root = "/");
 /// The processor's name, "unknown" where the kernel does not tell.
 std::string processorName();
+/// Names of its instruction sets as the kernel lists them: "… avx512f … avx512_bf16 …"; empty where it does not.
+std::string processorFlags();
 /// Bytes of memory that the process holds now and held at most (resident set).
 std::int64_t residentBytes();
 std::int64_t peakResidentBytes();

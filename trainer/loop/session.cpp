@@ -41,6 +41,7 @@ void describeRun(Recording& recording, const config::TrainingConfig& config, con
     recording.setMetadata("versions.torch", TORCH_VERSION);
     recording.setMetadata("host.cores", std::to_string(usableCores()));
     recording.setMetadata("host.cpu", processorName());
+    recording.setMetadata("host.cpu_flags", processorFlags());
     recording.setMetadata("host.threads", std::to_string(at::get_num_threads()));
 }
 
