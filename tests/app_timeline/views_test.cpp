@@ -1,0 +1,276 @@
+#include "app/session/selection.h"
+#include "app/views/selection/selection_panel.h"
+#include "app/views/steps/steps_view.h"
+#include "app/views/summary/summary_panel.h"
+#include "app/views/timeline/timeline_view.h"
+#include "app/widgets/capture_notice.h"
+#include "app/widgets/parts_bar.h"
+#include "app/widgets/step_times_chart.h"
+#include "app/widgets/timeline_canvas.h"
+#include "profiler/analysis/facts.h"
+#include "tests/app_timeline/training_trace.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <gtest/gtest.h>
+
+namespace app {
+namespace {
+
+using namespace profiler;
+
+/// The views of one trace, tied by one selection as in the window.
+class ViewsTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        trace = test::trainingTrace({.steps = 30});
+        facts = std::make_shared<const analysis::Facts>(analysis::analyse(*trace));
+        timeline.resize(1000, 500);
+        timeline.replaceTrace(trace);
+        timeline.show();
+        steps.resize(1000, 160);
+        steps.setTrace(trace);
+        steps.showSteps(facts->steps);
+        steps.show();
+        panel.resize(900, 300);
+        panel.setTrace(trace);
+        panel.show();
+        summary.resize(1000, 600);
+        summary.show(trace, facts);
+        summary.QWidget::show();
+    }
+
+    const TimelineScene& scene() const { return timeline.canvas()->scene(); }
+    static void clickRow(EvidenceTable* table, int row)
+    {
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier, table->visualRect(table->model()->index(row, 0)).center());
+    }
+    EvidenceTable* table(QWidget& in, const char* name) const { return in.findChild<EvidenceTable*>(name); }
+    QString name(const Slice& slice) const { return QString::fromStdString(std::string(trace->name(slice))); }
+
+    std::shared_ptr<const Trace> trace;
+    std::shared_ptr<const analysis::Facts> facts;
+    Selection selection;
+    TimelineView timeline{&selection};
+    StepsView steps{&selection};
+    SelectionPanel panel{&selection};
+    SummaryPanel summary{&selection};
+};
+
+TEST_F(ViewsTest, ABarSelectsItsStepEverywhere)
+{
+    const QPointF at(steps.frame().xOf(12.5), steps.frame().plot.bottom() - 10);
+    QTest::mouseClick(&steps, Qt::LeftButton, Qt::NoModifier, at.toPoint());
+    ASSERT_TRUE(selection.slice());
+    EXPECT_EQ(*selection.slice(), facts->steps[12].slice);
+    ASSERT_TRUE(scene().selected);
+    EXPECT_TRUE(QRectF(scene().lanesRect()).contains(scene().rectOf(*scene().selected))) << "the timeline goes there";
+    EXPECT_EQ(panel.findChild<QLabel*>("sliceTitle")->text(), "step 12");
+    EXPECT_EQ(steps.chosen(), 12);
+}
+
+TEST_F(ViewsTest, ASelectedSliceMarksItsBar)
+{
+    for (const Slice& kernel : trace->ofKind(ActivityKind::Kernel))
+        if (facts->steps[7].range.contains(kernel.begin)) {
+            selection.selectSlice(kernel.id);
+            break;
+        }
+    EXPECT_EQ(steps.chosen(), 7);
+    selection.clear();
+    EXPECT_FALSE(steps.chosen());
+    selection.selectRange({facts->steps[3].range.begin + Nanoseconds{10}, facts->steps[5].range.end});
+    EXPECT_EQ(steps.chosen(), 3);
+}
+
+TEST_F(ViewsTest, ArrowKeysGoFromBarToBar)
+{
+    steps.setChosen(4);
+    QTest::keyClick(&steps, Qt::Key_Right);
+    EXPECT_EQ(*selection.slice(), facts->steps[5].slice);
+    QTest::keyClick(&steps, Qt::Key_Left);
+    QTest::keyClick(&steps, Qt::Key_Left);
+    EXPECT_EQ(*selection.slice(), facts->steps[3].slice);
+    QTest::keyClick(&steps, Qt::Key_End);
+    EXPECT_EQ(steps.chosen(), 29);
+    QTest::keyClick(&steps, Qt::Key_Right);
+    EXPECT_EQ(steps.chosen(), 29) << "stays at the last";
+}
+
+TEST_F(ViewsTest, MoreStepsThanPixelsShareBars)
+{
+    EXPECT_EQ(steps.stepsPerBar(), 1);
+    std::vector<analysis::Step> many;
+    for (int i = 0; i < 5000; ++i) {
+        many.push_back(facts->steps[5]);
+        many.back().index = i;
+        many.back().range = {traceTime(i * 1000), traceTime(i * 1000 + 1000)};
+    }
+    StepBars bars;
+    bars.resize(1000, 160);
+    bars.setSteps(many);
+    bars.show();
+    EXPECT_GE(bars.stepsPerBar(), 5);
+    EXPECT_FALSE(bars.grab().isNull());
+    QTest::mouseClick(&bars, Qt::LeftButton, Qt::NoModifier, QPointF(bars.frame().xOf(2500), bars.frame().plot.bottom() - 5).toPoint());
+    ASSERT_TRUE(bars.chosen());
+    EXPECT_NEAR(*bars.chosen(), 2500, 2 * bars.stepsPerBar());
+}
+
+TEST_F(ViewsTest, ALongFirstStepDoesNotFlattenTheOthers)
+{
+    const double steady = static_cast<double>(facts->steps[5].range.duration().count()) / 1000;
+    const double first = static_cast<double>(facts->steps[0].range.duration().count()) / 1000;
+    ASSERT_GT(first, 2 * steady);
+    EXPECT_LT(steps.frame().topUs, 2 * steady);
+}
+
+TEST_F(ViewsTest, ThePanelListsWhatBelongsToASlice)
+{
+    const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(25);
+    selection.selectSlice(kernel.id);
+    EXPECT_EQ(panel.findChild<QLabel*>("sliceTitle")->text(), name(kernel));
+    QPushButton* launch = nullptr;
+    for (QPushButton* button : panel.findChildren<QPushButton*>())
+        if (button->text().startsWith("cudaLaunchKernel"))
+            launch = button;
+    ASSERT_TRUE(launch);
+    QTest::mouseClick(launch, Qt::LeftButton);
+    ASSERT_TRUE(selection.slice());
+    EXPECT_EQ(name(trace->slice(*selection.slice())), "cudaLaunchKernel");
+    EXPECT_TRUE(scene().lanesRect().contains(scene().rectOf(*scene().selected).center().toPoint()));
+}
+
+TEST_F(ViewsTest, ThePanelSumsARange)
+{
+    const TimeRange range{facts->steps[5].range.begin, facts->steps[6].range.end};
+    selection.selectRange(range);
+    EvidenceTable* names = table(panel, "byName");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return names->model()->rowCount() > 0; }, 5000));
+    EXPECT_LE(names->model()->rowCount(), 20);
+    EXPECT_TRUE(panel.findChild<QLabel*>("rangeTitle")->text().contains("selected, from"));
+    const QString first = names->model()->index(0, 0).data().toString();
+    clickRow(names, 0);
+    ASSERT_TRUE(selection.slice());
+    EXPECT_EQ(name(trace->slice(*selection.slice())), first);
+    EXPECT_TRUE(range.overlaps(trace->slice(*selection.slice()).range()));
+}
+
+TEST_F(ViewsTest, AHeadingSortsTheTable)
+{
+    selection.selectRange(trace->range());
+    EvidenceTable* names = table(panel, "byName");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return names->model()->rowCount() > 5; }, 5000));
+    names->sortByColumn(3, Qt::AscendingOrder);
+    double last = 0;
+    for (int row = 0; row < names->model()->rowCount(); ++row) {
+        const double count = names->model()->index(row, 3).data(EvidenceModel::kSortRole).toDouble();
+        EXPECT_GE(count, last);
+        last = count;
+    }
+    EXPECT_GT(last, 1);
+}
+
+TEST_F(ViewsTest, TheSummaryShowsWhereAStepsTimeGoes)
+{
+    EvidenceTable* parts = table(summary, "parts");
+    ASSERT_GE(parts->model()->rowCount(), 7);
+    double shares = 0;
+    for (int row = 0; row < parts->model()->rowCount(); ++row)
+        shares += parts->model()->index(row, 2).data(EvidenceModel::kSortRole).toDouble();
+    EXPECT_NEAR(shares, 1, 1e-9);
+    EXPECT_TRUE(summary.findChild<QLabel*>("headline")->text().contains("ms"));
+    EXPECT_TRUE(summary.findChild<QLabel*>("statistics")->text().contains("30 steps"));
+    EXPECT_TRUE(summary.findChild<QLabel*>("loader")->text().contains("2 loader workers"));
+    EXPECT_GE(table(summary, "stages")->model()->rowCount(), 4);
+    EXPECT_GE(table(summary, "ops")->model()->rowCount(), 5);
+}
+
+TEST_F(ViewsTest, RowsOfTheSummaryLeadToTheirEvidence)
+{
+    clickRow(table(summary, "parts"), 0);
+    ASSERT_TRUE(selection.slice());
+    EXPECT_EQ(name(trace->slice(*selection.slice())), "data wait");
+    clickRow(table(summary, "stages"), 0);
+    EXPECT_EQ(trace->slice(*selection.slice()).kind, ActivityKind::LoaderStage);
+    clickRow(table(summary, "ops"), 1);
+    EXPECT_EQ(trace->slice(*selection.slice()).kind, ActivityKind::CpuOp);
+    EXPECT_TRUE(scene().lanesRect().contains(scene().rectOf(*scene().selected).center().toPoint()));
+    auto* bar = summary.findChild<PartsBar*>();
+    QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier, {bar->width() / 2, 10});
+    EXPECT_EQ(trace->slice(*selection.slice()).kind, ActivityKind::Phase);
+    auto* chart = summary.findChild<StepTimesChart*>();
+    QTest::mouseClick(chart, Qt::LeftButton, Qt::NoModifier, QPointF(chart->frame().xOf(9.5), chart->frame().plot.center().y()).toPoint());
+    EXPECT_EQ(*selection.slice(), facts->steps[9].slice);
+}
+
+TEST_F(ViewsTest, ReturnOnARowLeadsThereToo)
+{
+    EvidenceTable* parts = table(summary, "parts");
+    parts->setCurrentIndex(parts->model()->index(3, 0));
+    QTest::keyClick(parts, Qt::Key_Return);
+    ASSERT_TRUE(selection.slice());
+    EXPECT_EQ(name(trace->slice(*selection.slice())), "forward");
+}
+
+TEST_F(ViewsTest, AnotherTraceClearsTheSelection)
+{
+    selection.selectSlice(facts->steps[20].slice);
+    const auto small = test::trainingTrace({.steps = 2, .loaderWorkers = 0, .gpu = false});
+    timeline.replaceTrace(small);
+    panel.setTrace(small);
+    EXPECT_FALSE(selection.slice());
+    EXPECT_FALSE(panel.grab().isNull());
+}
+
+TEST_F(ViewsTest, EmptyViewsSayWhatComes)
+{
+    summary.show(nullptr, nullptr);
+    steps.showSteps({});
+    EXPECT_FALSE(steps.grab().isNull());
+    bool said = false;
+    for (const QLabel* label : summary.findChildren<QLabel*>())
+        said = said || (label->isVisible() && label->text().contains("No whole step yet"));
+    EXPECT_TRUE(said);
+}
+
+TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
+{
+    CaptureStats stats;
+    EXPECT_TRUE(captureNotice(stats).isEmpty());
+    stats.cut = true;
+    EXPECT_TRUE(captureNotice(stats).contains("killed"));
+    stats.dropped = 12'345;
+    EXPECT_TRUE(captureNotice(stats).contains("12,345 events were dropped"));
+    stats.unmatched = 3;
+    EXPECT_TRUE(captureNotice(stats).contains("3 events lack"));
+    stats.live = true;
+    EXPECT_FALSE(captureNotice(stats).contains("3 events lack")) << "their other half may still come";
+    stats.notes = {"2 images could not be read."};
+    EXPECT_TRUE(captureNotice(stats).contains("2 images could not be read."));
+}
+
+TEST(CaptureNotice, StaysClosedUntilSomethingNewIsLost)
+{
+    QWidget window;
+    CaptureNotice notice(&window);
+    window.show();
+    CaptureStats stats;
+    stats.dropped = 10;
+    notice.setStats(stats);
+    EXPECT_TRUE(notice.isVisible());
+    QTest::mouseClick(notice.findChild<QAbstractButton*>(), Qt::LeftButton);
+    EXPECT_FALSE(notice.isVisible());
+    notice.setStats(stats);
+    EXPECT_FALSE(notice.isVisible());
+    stats.dropped = 20;
+    notice.setStats(stats);
+    EXPECT_TRUE(notice.isVisible());
+}
+
+} // namespace
+} // namespace app
