@@ -60,22 +60,25 @@ std::string_view verdictName(Verdict verdict)
     return "inconclusive";
 }
 
-std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
+double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs)
 {
-    // A start of the trainer, by experience: LibTorch and the data set's index, for both arms at a time.
-    constexpr double kStartSeconds = 2;
     // Warming up takes about four chunks of a third of a second, or of a few steps when they are long.
     constexpr double kWarmUpUnits = 12, kWarmUpSeconds = 1.2;
-    const double unit = std::max(stepUs, 0.0) * 1e-6;
     const bool steps = plan.measure == "steps";
     // What the change makes of these is not known: the baseline's count for both.
     const auto ahead = plan.baseline[config::key::workers] * plan.baseline[config::key::prefetchFactor] + 1;
-    const double turn = unit * static_cast<double>(unitsPerTurn(plan.measure, unit) + (steps ? ahead : 0));
-    const double start = kStartSeconds + 2 * std::max(kWarmUpSeconds, unit * (steps ? kWarmUpUnits : 2));
+    const double turn = unitSeconds > 0 ? unitSeconds * static_cast<double>(unitsPerTurn(plan.measure, unitSeconds, plan.turn) +
+                                                                            (steps ? ahead : 0))
+                                        : std::chrono::duration<double>(plan.turn).count();
+    const double start = kStartSeconds + 2 * std::max(kWarmUpSeconds, unitSeconds * (steps ? kWarmUpUnits : 2));
+    const auto n = static_cast<double>(pairs);
+    return n * 2 * turn + std::ceil(n / static_cast<double>(kPairsPerStart)) * start;
+}
+
+std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
+{
     // Most end at the first or the second look.
-    const auto pairs = static_cast<double>(kLooks[1]);
-    const double all = pairs * 2 * turn + std::ceil(pairs / static_cast<double>(kPairsPerStart)) * start;
-    const auto expected = std::chrono::seconds(std::llround(all));
+    const auto expected = std::chrono::seconds(std::llround(estimatedSeconds(plan, std::max(stepUs, 0.0) * 1e-6, kLooks[1])));
     return plan.budget.count() > 0 ? std::min(expected, plan.budget) : expected;
 }
 

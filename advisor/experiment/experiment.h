@@ -29,6 +29,9 @@ struct ExperimentPlan {
     std::optional<Saving> predicted;
     std::filesystem::path trainer;     ///< empty: findTrainer()
     std::chrono::seconds budget{0};    ///< 0: no limit but the plan's looks
+    /// A turn lasts about so long: long against a trainer's waking up, short against the drift of the machine. (Five steps, one
+    /// epoch or one validation at least.)
+    std::chrono::milliseconds turn{1000};
 };
 
 /// One pair of turns.

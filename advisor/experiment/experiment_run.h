@@ -26,6 +26,11 @@ profiler::Result<ExperimentResult> measureThroughput(const ExperimentRun& run);
 /// Peak memory, each arm alone in fresh processes: two residents would share what they compete for.
 profiler::Result<ExperimentResult> measureMemory(const ExperimentRun& run);
 
+/// A start of both trainers, by experience: LibTorch and the data set's index.
+inline constexpr double kStartSeconds = 2;
+/// @param unitSeconds  of a baseline's step (epoch, validation); 0: not known
+double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs);
+
 /// b / a as geometric means over the pairs, with the pairs' interval.
 void setSpeeds(ExperimentResult& result);
 /// Sets savedUs: a − b per unit of the baseline's, from the ratio: a · (1 − 1 / ratio). A larger batch does more in a step; so this is

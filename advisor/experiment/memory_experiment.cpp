@@ -79,7 +79,7 @@ private:
             return tl::unexpected(trainer.error());
         if (const auto hello = trainer->hello(m_run.bounds); !hello)
             return tl::unexpected(hello.error());
-        auto turn = trainer->take({"steps", trainer->batchesAhead(), kSteps}, m_run.bounds, kPatience);
+        auto turn = trainer->take({"steps", stepsToDrop(m_run.configs), kSteps}, m_run.bounds, kPatience);
         if (turn && turn->peakBytes <= 0)
             return tl::unexpected(Interruption{Interruption::Why::Failed,
                                                {profiler::Error::Code::Unsupported, "The trainer does not report its peak memory",

@@ -17,11 +17,14 @@ using Clock = Bounds::Clock;
 
 namespace {
 
+constexpr std::chrono::milliseconds kTellPreparingEvery{200};
+
 class Throughput {
 public:
     explicit Throughput(const ExperimentRun& run) : m_run(run), m_bounds(run.bounds), m_steps(run.plan.measure == "steps")
     {
         m_result.plan = run.plan;
+        m_drop = m_steps ? stepsToDrop(run.configs) : 0;
         m_bounds.preparing = [this](const protocol::Preparing& preparing) { tellPreparing(preparing); };
     }
 
@@ -63,7 +66,8 @@ private:
     std::int64_t m_drop = 0, m_units = 0; // of a turn
     std::array<double, 2> m_unitSeconds{};
     std::array<double, 2> m_seconds{}, m_unitsDone{};
-    double m_startSeconds = 0;       // of the latest start with its warm-up
+    double m_warmUpSeconds = 0;      // latest
+    Clock::time_point m_toldPreparing{};
     LossComparison m_losses;
     ExperimentProgress m_state;
     ExperimentResult m_result;
@@ -88,15 +92,13 @@ Outcome<void> Throughput::startBoth()
 Outcome<void> Throughput::warmBoth()
 {
     tellDoing("warming up");
-    // Both drop as many, so that they stay at the same batches.
-    m_drop = m_steps ? std::max(m_arms[0].batchesAhead(), m_arms[1].batchesAhead()) : 0;
     const auto unit = warmUp(m_arms, m_run.plan.measure, m_drop, m_bounds);
     if (!unit)
         return tl::unexpected(unit.error());
     m_unitSeconds = *unit;
     // As many in both arms, for the same reason; the slower one's turns are as long as turns should be.
     if (m_units == 0)
-        m_units = unitsPerTurn(m_run.plan.measure, std::max(m_unitSeconds[0], m_unitSeconds[1]));
+        m_units = unitsPerTurn(m_run.plan.measure, std::max(m_unitSeconds[0], m_unitSeconds[1]), m_run.plan.turn);
     return {};
 }
 
@@ -117,9 +119,9 @@ Outcome<void> Throughput::compareLosses()
 Outcome<void> Throughput::pair()
 {
     if (startsFresh(m_result.pairs.size())) {
-        const auto begin = Clock::now();
         if (auto started = startBoth(); !started)
             return started;
+        const auto begin = Clock::now();
         // Epochs and validations report no losses of steps, so that a few steps are done for them: first of all, while both
         // arms are at the same batch.
         if (!m_steps)
@@ -127,7 +129,7 @@ Outcome<void> Throughput::pair()
                 return compared;
         if (auto warm = warmBoth(); !warm)
             return warm;
-        m_startSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        m_warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     m_state.doing = fmt::format("pair {} of at most {}", m_result.pairs.size() + 1, kLooks.back());
     std::array<double, 2> speed{};
@@ -192,6 +194,10 @@ void Throughput::tellDoing(std::string doing)
 
 void Throughput::tellPreparing(const protocol::Preparing& preparing)
 {
+    // What one trainer had to say while the other was listened to comes all at once.
+    if (Clock::now() - m_toldPreparing < kTellPreparingEvery)
+        return;
+    m_toldPreparing = Clock::now();
     tellDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total) : preparing.what);
 }
 
@@ -204,15 +210,15 @@ void Throughput::tellTurn()
 
 double Throughput::secondsLeft() const
 {
-    if (m_units == 0)
-        return static_cast<double>(expectedDuration(m_run.plan, 0).count());
     const auto done = m_result.pairs.size(), most = kLooks.back();
+    if (m_units == 0)
+        return estimatedSeconds(m_run.plan, 0, most);
     const double units = static_cast<double>(m_drop + m_units);
     const double pairSeconds = (m_unitSeconds[0] + m_unitSeconds[1]) * units;
     std::size_t starts = 0;
     for (std::size_t pair = done; pair < most; ++pair)
         starts += startsFresh(pair) ? 1 : 0;
-    return static_cast<double>(most - done) * pairSeconds + static_cast<double>(starts) * m_startSeconds;
+    return static_cast<double>(most - done) * pairSeconds + static_cast<double>(starts) * (kStartSeconds + m_warmUpSeconds);
 }
 
 } // namespace

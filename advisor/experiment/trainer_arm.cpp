@@ -2,6 +2,7 @@
 
 #include "trainer/config/keys.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -34,8 +35,15 @@ Outcome<TrainerArm> TrainerArm::start(const std::filesystem::path& program, cons
     TrainerArm arm;
     arm.m_process = std::move(*process);
     arm.m_name = std::move(name);
-    arm.m_batchesAhead = config[config::key::workers] * config[config::key::prefetchFactor] + 1;
     return arm;
+}
+
+std::int64_t stepsToDrop(const std::array<config::TrainingConfig, 2>& configs)
+{
+    std::int64_t drop = 0;
+    for (const auto& config : configs)
+        drop = std::max(drop, config[config::key::workers] * config[config::key::prefetchFactor] + 1);
+    return drop;
 }
 
 Interruption TrainerArm::died()

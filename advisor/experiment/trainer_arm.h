@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/trainer_process.h"
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -39,8 +40,6 @@ public:
     Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const Bounds& bounds,
                                                std::chrono::seconds patience);
 
-    /// Steps whose batches lie ready when a parked loader goes on, and one that is under way: they do not count.
-    [[nodiscard]] std::int64_t batchesAhead() const { return m_batchesAhead; }
 
 private:
     TrainerArm() = default;
@@ -50,7 +49,10 @@ private:
 
     std::unique_ptr<TrainerProcess> m_process;
     std::string m_name;
-    std::int64_t m_batchesAhead = 1;
 };
+
+/// Steps whose batches lie ready when a parked loader goes on, and one that is under way: they do not count. The larger number of
+/// both configurations: arms that drop as many stay at the same batches.
+std::int64_t stepsToDrop(const std::array<config::TrainingConfig, 2>& configs);
 
 } // namespace advisor

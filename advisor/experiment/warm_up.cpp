@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kFirstSteps = 3;
 constexpr double kChunkSeconds = 0.3;
-constexpr double kMostSeconds = 6;
+constexpr double kMostSeconds = 3;
 constexpr double kSteady = 1.1;
 // Nothing is known yet of how long a step, or an epoch, takes.
 constexpr std::chrono::seconds kFirstPatience{600};
@@ -58,11 +58,11 @@ Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::str
     }
 }
 
-std::int64_t unitsPerTurn(const std::string& what, double unitSeconds)
+std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::milliseconds turn)
 {
     constexpr std::int64_t kFewestSteps = 5;
     constexpr double kMost = 1e6;
-    const auto units = std::llround(std::min(kTurnSeconds / std::max(unitSeconds, 1e-9), kMost));
+    const auto units = std::llround(std::min(std::chrono::duration<double>(turn).count() / std::max(unitSeconds, 1e-9), kMost));
     return std::max<std::int64_t>(units, what == "steps" ? kFewestSteps : 1);
 }
 

@@ -8,17 +8,15 @@
 namespace advisor {
 
 /// Turns of both arms, alternately, until each arm's last two took the same time within a tenth: first steps pay for memory,
-/// libraries and caches. Ends when an arm has worked for about six seconds: what is not steady then never will be. Both do the same
+/// libraries and caches. Ends when an arm has worked for about three seconds: what is not steady then never will be. Both do the same
 /// number of steps, so that they stay at the same batches.
 /// @param what  "steps", "epoch", "validation"
 /// @param drop  steps that do not count at the start of each turn
 /// @return seconds of one step (epoch, validation) in each arm
 Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop, const Bounds& bounds);
 
-/// How long a turn should last: long against a trainer's waking up, short against the drift of the machine.
-inline constexpr double kTurnSeconds = 1.0;
-/// Steps (epochs, validations) of a turn that lasts about that long; at least five steps.
-std::int64_t unitsPerTurn(const std::string& what, double unitSeconds);
+/// Steps (epochs, validations) of a turn that lasts about `turn`; at least five steps.
+std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::milliseconds turn);
 
 /// An answer to a turn of so much work may take this long before it counts as a hang.
 std::chrono::seconds patienceFor(double expectedSeconds);

@@ -1,0 +1,226 @@
+#include "tests/experiment/script.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <set>
+
+namespace experiment_test {
+namespace {
+
+using namespace advisor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ExperimentResult run(const ExperimentPlan& plan)
+{
+    auto result = runExperiment(plan, {}, {});
+    if (!result)
+        ADD_FAILURE() << result.error().message();
+    return result ? *result : ExperimentResult{};
+}
+
+TEST(Experiment, HalfAsFastAgainPays)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    EXPECT_LE(result.samplesPerSecond.low, 1.5);
+    EXPECT_GE(result.samplesPerSecond.high, 1.5);
+    EXPECT_LT(result.samplesPerSecond.high - result.samplesPerSecond.low, 0.2);
+    EXPECT_NEAR(result.samplesPerSecondB / result.samplesPerSecondA, result.samplesPerSecond.value, 1e-9);
+    EXPECT_EQ(result.pairs.size(), 6U);
+    EXPECT_NEAR(result.unitUsA, 10'000, 300);
+    EXPECT_NEAR(result.unitUsB, 10'000 / 1.5, 200);
+    EXPECT_NEAR(result.savedUs.value, result.unitUsA - result.unitUsB, 50);
+    EXPECT_LT(result.savedUs.low, result.savedUs.value);
+    EXPECT_LT(result.savedUs.value, result.savedUs.high);
+    EXPECT_EQ(result.peakBytesA, 1'000'000'000);
+    EXPECT_TRUE(result.lossParity);
+    EXPECT_GT(result.lossA, 1);
+    EXPECT_DOUBLE_EQ(result.lossA, result.lossB);
+    EXPECT_GT(result.lossTolerance, 0);
+    EXPECT_THAT(result.why, HasSubstr("Faster: 1."));
+}
+
+TEST(Experiment, SlowerCosts)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.01"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why;
+    EXPECT_LT(result.savedUs.high, 0);
+}
+
+TEST(Experiment, TheSameSpeedDoesNotPay)
+{
+    const Script script{{"SCRIPT_NOISE", "0.01"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_EQ(result.verdict, Verdict::DoesNotPay) << result.why;
+    EXPECT_LE(result.samplesPerSecond.low, 1);
+    EXPECT_GE(result.samplesPerSecond.high, 1);
+}
+
+TEST(Experiment, AnAAgainstAnAEndsAtTheFirstLook)
+{
+    const Script script;
+    ExperimentPlan plan = scriptedPlan();
+    plan.changes.clear();
+    const auto result = run(plan);
+    EXPECT_EQ(result.verdict, Verdict::DoesNotPay);
+    EXPECT_EQ(result.pairs.size(), 6U);
+}
+
+TEST(Experiment, ARestlessMachineIsInconclusiveAfterTheLastLook)
+{
+    const Script script{{"SCRIPT_NOISE", "0.5"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_EQ(result.pairs.size(), 20U);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive) << result.why;
+    EXPECT_THAT(result.why, HasSubstr("too restless"));
+}
+
+TEST(Experiment, FasterWithAnotherLossDoesNotPay)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.5"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_FALSE(result.lossParity);
+    EXPECT_EQ(result.verdict, Verdict::DoesNotPay);
+    EXPECT_THAT(result.why, HasSubstr("the loss differs"));
+    EXPECT_NEAR(result.lossB, result.lossA * 1.5, 1e-9);
+}
+
+TEST(Experiment, OtherBatchesAreNotComparedByTheirLoss)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.5"}};
+    ExperimentPlan plan = scriptedPlan();
+    plan.changes.push_back({"batch.size", "", "128"});
+    const auto result = run(plan);
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    EXPECT_TRUE(result.lossParity);
+}
+
+TEST(Experiment, TurnsAlternateAndBothTrainersAreStartedAnewEveryThreePairs)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
+    run(scriptedPlan());
+    EXPECT_EQ(script.log("start").size(), 4U);
+    // Steps of ten milliseconds: only measured turns have a hundred of them. Two workers with two batches each run ahead.
+    std::string order;
+    for (const std::string& turn : script.log("turn"))
+        if (turn.ends_with(" 100"))
+            order += turn[5];
+    EXPECT_EQ(order, "abbaab" "baabba");
+    EXPECT_THAT(script.log("turn"), testing::Each(HasSubstr(" steps 5 ")));
+}
+
+TEST(Experiment, BothArmsAreAtTheSameBatchesThroughout)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "3"}, {"SCRIPT_WARM_UP_STEPS", "20"}, {"SCRIPT_NOISE", "0.02"}};
+    run(scriptedPlan());
+    std::vector<std::string> a, b;
+    for (const std::string& turn : script.log("turn"))
+        (turn[5] == 'a' ? a : b).push_back(turn.substr(7));
+    EXPECT_EQ(a, b);
+}
+
+TEST(Experiment, SlowFirstStepsAreNotMeasured)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_WARM_UP_STEPS", "12"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_NEAR(result.unitUsA, 10'000, 1);
+    EXPECT_NEAR(result.samplesPerSecond.value, 1.5, 1e-6);
+}
+
+TEST(Experiment, TurnsLastAsLongAsThePlanSays)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
+    ExperimentPlan plan = scriptedPlan();
+    plan.turn = std::chrono::milliseconds(300);
+    run(plan);
+    EXPECT_THAT(script.log("turn").back(), testing::EndsWith(" 30"));
+}
+
+TEST(Experiment, LongStepsAreAtLeastFiveATurn)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_STEP_US", "2000000"}};
+    run(scriptedPlan());
+    EXPECT_THAT(script.log("turn").back(), testing::EndsWith(" 5"));
+}
+
+TEST(Experiment, EpochsAndValidationsAreTimedAsAWhole)
+{
+    for (const char* what : {"epoch", "validation"}) {
+        const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_STEP_US", "400000"}};
+        ExperimentPlan plan = scriptedPlan();
+        plan.measure = what;
+        const auto result = run(plan);
+        EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+        EXPECT_NEAR(result.unitUsA, 400'000, 1);
+        EXPECT_THAT(script.log("turn").back(), testing::EndsWith(std::string(what) + " 0 3")) << "about a second";
+        EXPECT_THAT(script.log("turn").front(), HasSubstr("steps 0 10")) << "the losses of some steps";
+        EXPECT_DOUBLE_EQ(result.lossA, result.lossB);
+        EXPECT_GT(result.lossA, 0);
+    }
+}
+
+TEST(Experiment, ProgressTellsPairsRatioAndTime)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
+    std::vector<ExperimentProgress> all;
+    const auto result = runExperiment(scriptedPlan(), [&](const ExperimentProgress& progress) { all.push_back(progress); }, {});
+    ASSERT_TRUE(result);
+    std::vector<std::string> doing;
+    std::size_t pairs = 0;
+    for (const ExperimentProgress& progress : all) {
+        EXPECT_GE(progress.pairs.size(), pairs);
+        pairs = progress.pairs.size();
+        EXPECT_EQ(progress.ratio.has_value(), pairs > 2);
+        EXPECT_GT(progress.secondsLeft, 0);
+        if (doing.empty() || doing.back() != progress.doing)
+            doing.push_back(progress.doing);
+    }
+    EXPECT_EQ(pairs, 6U);
+    const std::string ready = "looking at the images: 3 of 3";
+    EXPECT_THAT(std::erase(doing, ready), testing::Ge(1));
+    EXPECT_THAT(doing, ElementsAre("starting the trainers", "warming up", "pair 1 of at most 20", "pair 2 of at most 20",
+                                   "pair 3 of at most 20", "starting the trainers", "warming up", "pair 4 of at most 20",
+                                   "pair 5 of at most 20", "pair 6 of at most 20"));
+}
+
+TEST(Experiment, AWrongChangeNamesTheKey)
+{
+    const Script script;
+    ExperimentPlan plan = scriptedPlan();
+    plan.changes = {{"loader.wokers", "0", "2"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("loader.wokers"));
+    plan = scriptedPlan();
+    plan.measure = "minutes";
+    EXPECT_FALSE(runExperiment(plan, {}, {}));
+    plan = scriptedPlan();
+    plan.judgedBy = JudgedBy::Convergence;
+    EXPECT_FALSE(runExperiment(plan, {}, {}));
+    EXPECT_TRUE(script.log("start").empty());
+}
+
+TEST(ExpectedDuration, GrowsWithTheStepAndStaysInTheBudget)
+{
+    ExperimentPlan plan = scriptedPlan();
+    const auto quick = expectedDuration(plan, 10'000), slow = expectedDuration(plan, 2'000'000);
+    EXPECT_GE(quick.count(), 20);
+    EXPECT_LE(quick.count(), 90);
+    EXPECT_GT(slow.count(), 4 * quick.count());
+    plan.budget = std::chrono::seconds(15);
+    EXPECT_EQ(expectedDuration(plan, 10'000).count(), 15);
+}
+
+TEST(VerdictName, IsWhatUsersRead)
+{
+    EXPECT_EQ(verdictName(Verdict::Pays), "pays");
+    EXPECT_EQ(verdictName(Verdict::DoesNotPay), "does not pay");
+    EXPECT_EQ(verdictName(Verdict::Costs), "costs");
+    EXPECT_EQ(verdictName(Verdict::Inconclusive), "inconclusive");
+}
+
+} // namespace
+} // namespace experiment_test

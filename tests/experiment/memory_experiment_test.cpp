@@ -1,0 +1,64 @@
+#include "tests/experiment/script.h"
+
+#include <gmock/gmock.h>
+
+namespace experiment_test {
+namespace {
+
+using namespace advisor;
+using testing::HasSubstr;
+
+ExperimentPlan memoryPlan()
+{
+    ExperimentPlan plan = scriptedPlan();
+    plan.judgedBy = JudgedBy::Memory;
+    return plan;
+}
+
+TEST(MemoryExperiment, AFifthLessPays)
+{
+    const Script script{{"SCRIPT_PEAK_FACTOR", "0.8"}, {"SCRIPT_SPEEDUP", "0.9"}};
+    const auto result = runExperiment(memoryPlan(), {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->verdict, Verdict::Pays) << result->why;
+    EXPECT_EQ(result->peakBytesA, 1'000'000'000);
+    EXPECT_EQ(result->peakBytesB, 800'000'000);
+    EXPECT_NEAR(result->savedBytes.value, 2e8, 1);
+    EXPECT_LE(result->savedBytes.low, result->savedBytes.value);
+    EXPECT_NEAR(result->samplesPerSecond.value, 0.9, 1e-9);
+}
+
+TEST(MemoryExperiment, MoreCosts)
+{
+    const Script script{{"SCRIPT_PEAK_FACTOR", "1.2"}};
+    const auto result = runExperiment(memoryPlan(), {}, {});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->verdict, Verdict::Costs) << result->why;
+}
+
+TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
+{
+    const Script script;
+    const auto result = runExperiment(memoryPlan(), {}, {});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->verdict, Verdict::DoesNotPay) << result->why;
+    EXPECT_EQ(script.log("start").size(), 6U);
+    std::string order;
+    for (const std::string& turn : script.log("turn"))
+        order += turn[5];
+    EXPECT_EQ(order, "abbaab");
+    const auto all = script.log("");
+    for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_THAT(all[i], testing::StartsWith(i % 2 == 0 ? "start" : "turn")) << "one ended before the next began";
+}
+
+TEST(MemoryExperiment, ATrainerThatKnowsNoPeakIsAnError)
+{
+    const Script script{{"SCRIPT_PEAK_BYTES", "0"}};
+    const auto result = runExperiment(memoryPlan(), {}, {});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("peak memory"));
+}
+
+} // namespace
+} // namespace experiment_test

@@ -1,0 +1,55 @@
+#include "advisor/experiment/output_tail.h"
+
+#include <gtest/gtest.h>
+
+namespace advisor {
+namespace {
+
+std::string tailOf(std::string_view text)
+{
+    OutputTail tail;
+    tail.add(text);
+    return tail.lastLines();
+}
+
+TEST(OutputTail, KeepsTheLastTwentyLines)
+{
+    OutputTail tail;
+    for (int i = 0; i < 5000; ++i)
+        tail.add("line " + std::to_string(i) + "\n");
+    const std::string lines = tail.lastLines();
+    EXPECT_TRUE(lines.starts_with("line 4980\n")) << lines;
+    EXPECT_TRUE(lines.ends_with("line 4999"));
+}
+
+TEST(OutputTail, ALineWithoutAnEndIsBounded)
+{
+    OutputTail tail;
+    for (int i = 0; i < 100; ++i)
+        tail.add(std::string(1000, 'x'));
+    EXPECT_LE(tail.lastLines().size(), 8192U);
+    EXPECT_GE(tail.lastLines().size(), 8000U);
+}
+
+TEST(OutputTail, AProgressBarIsItsLastDrawing)
+{
+    EXPECT_EQ(tailOf("a\n 10 %\r 20 %\r"), "a\n 20 %");
+}
+
+TEST(OutputTail, IsValidTextWithoutControlCharacters)
+{
+    EXPECT_EQ(tailOf("caf\xc3\xa9 \x1b[31m\ttab"), "caf\xc3\xa9 [31m\ttab");
+    EXPECT_EQ(tailOf("a\xff"), "a\xEF\xBF\xBD");
+    EXPECT_EQ(tailOf("\xc3"), "\xEF\xBF\xBD");                              // cut in the middle
+    EXPECT_EQ(tailOf("\xed\xa0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"); // a surrogate
+    EXPECT_EQ(tailOf("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+}
+
+TEST(OutputTail, OfNothingIsEmpty)
+{
+    EXPECT_EQ(tailOf(""), "");
+    EXPECT_EQ(tailOf("\n\n"), "");
+}
+
+} // namespace
+} // namespace advisor

@@ -1,0 +1,125 @@
+// What a started trainer leaves behind: nothing.
+#include "tests/experiment/script.h"
+
+#include <csignal>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace experiment_test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace config::protocol;
+
+std::vector<std::string> descriptorsOf(std::int64_t pid)
+{
+    std::vector<std::string> result;
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
+        result.push_back(entry.path().filename());
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+TEST(ProcessHygiene, NoDescriptorIsLeftOpen)
+{
+    const Script script;
+    startScripted().reset();
+    const auto before = descriptorsOf(getpid());
+    for (int i = 0; i < 10; ++i)
+        ASSERT_TRUE(waitFor<Hello>(*startScripted()));
+    EXPECT_FALSE(advisor::TrainerProcess::start({}, {.program = "/nowhere", .trace = {}}));
+    EXPECT_EQ(descriptorsOf(getpid()), before);
+}
+
+TEST(ProcessHygiene, ATrainerInheritsOnlyItsOwnPipes)
+{
+    const Script script;
+    const int careless = ::open("/dev/null", O_RDONLY); // without O_CLOEXEC, as other libraries do
+    const auto first = startScripted();
+    const auto second = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*first));
+    ASSERT_TRUE(waitFor<Hello>(*second));
+    // Standard streams, the configuration and the progress.
+    EXPECT_EQ(descriptorsOf(first->pid()).size(), 5U);
+    EXPECT_EQ(descriptorsOf(second->pid()).size(), 5U);
+    EXPECT_THAT(descriptorsOf(second->pid()), testing::Not(testing::Contains(std::to_string(careless))));
+    ::close(careless);
+}
+
+TEST(ProcessHygiene, DestructionEndsItAndLeavesNoZombie)
+{
+    const Script script{{"SCRIPT_IGNORE_STOP", "1"}};
+    auto trainer = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*trainer));
+    const auto pid = static_cast<pid_t>(trainer->pid());
+    ASSERT_EQ(::kill(pid, 0), 0);
+    trainer.reset();
+    EXPECT_EQ(::kill(pid, 0), -1);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+}
+
+TEST(ProcessHygiene, ACrashOfTheStarterLeavesNoTrainer)
+{
+    const Script script{{"SCRIPT_IGNORE_STOP", "1"}};
+    // Whose parent dies becomes ours, so that its end can be waited for.
+    ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t starter = ::fork();
+    if (starter == 0) {
+        const auto trainer = startScripted();
+        waitFor<Hello>(*trainer);
+        const std::int64_t pid = trainer->pid();
+        [[maybe_unused]] const auto written = ::write(ends[1], &pid, sizeof(pid));
+        ::raise(SIGKILL);
+    }
+    std::int64_t pid = 0;
+    ASSERT_EQ(::read(ends[0], &pid, sizeof(pid)), static_cast<ssize_t>(sizeof(pid)));
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ASSERT_EQ(::waitpid(starter, nullptr, 0), starter);
+    int status = 0;
+    pid_t ended = 0;
+    for (int i = 0; i < 200 && ended <= 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ended = ::waitpid(static_cast<pid_t>(pid), &status, WNOHANG);
+    }
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    EXPECT_EQ(ended, pid);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    if (ended <= 0)
+        ::kill(static_cast<pid_t>(pid), SIGKILL);
+}
+
+TEST(ProcessHygiene, OneTrainersEndIsNotTheOthers)
+{
+    const Script script;
+    auto first = startScripted();
+    const auto second = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*second));
+    first.reset();
+    ASSERT_TRUE(second->send(Turn{}));
+    EXPECT_TRUE(waitFor<TurnResult>(*second));
+}
+
+TEST(ProcessHygiene, NothingOfTheConfigurationStaysOnDisk)
+{
+    const Script script;
+    const auto files = [] {
+        std::size_t count = 0;
+        for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
+            count += entry.path().filename().string().find("stepscope") != std::string::npos ? 1 : 0;
+        return count;
+    };
+    const auto before = files();
+    const auto trainer = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*trainer));
+    EXPECT_EQ(files(), before);
+}
+
+} // namespace
+} // namespace experiment_test

@@ -1,0 +1,87 @@
+// Experiments with the real trainer: what they find, and that they do not find what is not there. Each result is printed, so that a
+// run of these tests is a measurement as well.
+#include "advisor/experiment/experiment.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace experiment_test {
+namespace {
+
+using namespace advisor;
+
+config::TrainingConfig smallTraining(std::initializer_list<const char*> assignments)
+{
+    config::TrainingConfig config;
+    for (const char* assignment : assignments)
+        EXPECT_TRUE(config.setAssignment(assignment)) << assignment;
+    return config;
+}
+
+ExperimentPlan planFor(config::TrainingConfig baseline)
+{
+    ExperimentPlan plan;
+    plan.trainer = std::getenv("STEPSCOPE_TRAINER") ? std::filesystem::path{} : std::filesystem::path(REAL_TRAINER);
+    plan.baseline = std::move(baseline);
+    return plan;
+}
+
+/// What is left of a pair's noise: standard deviation of the logarithm of its ratio.
+double spread(const std::vector<Pair>& pairs)
+{
+    double mean = 0, squares = 0;
+    for (const Pair& pair : pairs)
+        mean += pair.logRatio / static_cast<double>(pairs.size());
+    for (const Pair& pair : pairs)
+        squares += (pair.logRatio - mean) * (pair.logRatio - mean);
+    return std::sqrt(squares / static_cast<double>(pairs.size() - 1));
+}
+
+void print(std::string_view name, const ExperimentResult& result)
+{
+    fmt::print("{}: {} · {} · pairs spread by {:.2f} % · {:.0f} s\n", name, verdictName(result.verdict), result.why,
+               100 * spread(result.pairs), result.secondsSpent);
+    for (const Pair& pair : result.pairs)
+        fmt::print("    {:8.1f} {:8.1f} samples/s  {:+.2f} %\n", pair.a, pair.b, 100 * std::expm1(pair.logRatio));
+    std::fflush(stdout);
+}
+
+TEST(RealTrainer, WorkersOnSmallImages)
+{
+    // Large files for a small network: what it waits for is the decoder.
+    ExperimentPlan plan = planFor(smallTraining({"workload=convnet", "dataset.kind=generated_images", "dataset.samples=400",
+                                                 "dataset.source_size=448", "dataset.image_size=32", "run.threads=1",
+                                                 "batch.size=32"}));
+    plan.changes = {{"loader.workers", "0", "2"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    print("loader.workers=2", *result);
+    EXPECT_TRUE(result->lossParity);
+    // The same batches in the same order, whatever the number of workers.
+    EXPECT_DOUBLE_EQ(result->lossA, result->lossB);
+    EXPECT_GT(result->peakBytesA, 50'000'000);
+    EXPECT_EQ(result->verdict, Verdict::Pays);
+}
+
+TEST(RealTrainer, AnAAgainstAnA)
+{
+    constexpr int kExperiments = 20;
+    ExperimentPlan plan = planFor(smallTraining({"workload=convnet", "model.width=8", "dataset.kind=generated_images",
+                                                 "dataset.samples=400", "dataset.source_size=64", "dataset.image_size=32",
+                                                 "run.threads=1", "batch.size=16"}));
+    plan.turn = std::chrono::milliseconds(300);
+    int claimed = 0;
+    for (int i = 0; i < kExperiments; ++i) {
+        const auto result = runExperiment(plan, {}, {});
+        ASSERT_TRUE(result) << result.error().message();
+        print(fmt::format("A/A {}", i + 1), *result);
+        EXPECT_DOUBLE_EQ(result->lossA, result->lossB);
+        claimed += result->verdict == Verdict::Pays || result->verdict == Verdict::Costs ? 1 : 0;
+    }
+    EXPECT_LE(claimed, 1);
+}
+
+} // namespace
+} // namespace experiment_test

@@ -1,0 +1,227 @@
+// A trainer that trains nothing: it speaks the protocol, takes as long as it is told to, and misbehaves on demand. Variables:
+//   SCRIPT_STEP_US         duration of a step (epoch, validation) without loader workers: 10000
+//   SCRIPT_SPEEDUP         with loader workers a step is so many times faster: 1
+//   SCRIPT_NOISE           standard deviation of the logarithm of each turn's speed: 0. The same in each run of a test
+//   SCRIPT_WARM_UP_STEPS   the first steps take ten times as long: 0
+//   SCRIPT_REAL_TIME       1: steps really take their time; else they only say so
+//   SCRIPT_LOSS_FACTOR     with loader workers losses are multiplied by it: 1
+//   SCRIPT_PEAK_BYTES      of the baseline: 1000000000; with loader workers SCRIPT_PEAK_FACTOR times as much
+//   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if SCRIPT_DO_IN_B
+//   SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
+//   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
+//   SCRIPT_DESCRIBE        what --describe prints, instead of a description
+//   SCRIPT_LOG             each start and turn is appended to this file as a line
+
+#include "trainer/config/keys.h"
+#include "trainer/config/protocol.h"
+#include "trainer/config/training_config.h"
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+namespace protocol = config::protocol;
+namespace key = config::key;
+
+std::string text(const char* name, const char* fallback = "")
+{
+    const char* value = std::getenv(name);
+    return value ? value : fallback;
+}
+
+double number(const char* name, double fallback)
+{
+    const std::string value = text(name);
+    return value.empty() ? fallback : std::strtod(value.c_str(), nullptr);
+}
+
+class ScriptedTrainer {
+public:
+    ScriptedTrainer(config::TrainingConfig config, int progress)
+        : m_config(std::move(config)), m_progress(progress),
+          m_random(2 * startsBefore() + (changed() ? 1 : 0))
+    {
+    }
+
+    int run()
+    {
+        log(startWord());
+        misbehaveAt("start");
+        report(protocol::Preparing{"looking at the images", 3, 3});
+        protocol::Hello hello;
+        hello.pid = getpid();
+        hello.device = "scripted";
+        hello.trainSamples = m_config[key::datasetSamples];
+        hello.stepsPerEpoch = 10;
+        report(hello);
+        for (std::string line; std::getline(std::cin, line);) {
+            const auto command = protocol::parseCommand(line);
+            if (command && std::holds_alternative<protocol::Stop>(*command) && !ignoresStop())
+                return end();
+            if (const auto* turn = command ? std::get_if<protocol::Turn>(&*command) : nullptr)
+                take(*turn);
+        }
+        while (ignoresStop())
+            std::this_thread::sleep_for(std::chrono::hours(1));
+        return 0;
+    }
+
+private:
+    [[nodiscard]] bool changed() const { return m_config[key::workers] > 0; }
+    [[nodiscard]] std::string startWord() const { return changed() ? "start b" : "start a"; }
+    static bool ignoresStop() { return text("SCRIPT_IGNORE_STOP") == "1"; }
+
+    int end()
+    {
+        protocol::Done done;
+        done.steps = m_steps;
+        done.stopped = true;
+        report(done);
+        return 0;
+    }
+
+    void take(const protocol::Turn& turn)
+    {
+        log(fmt::format("turn {} {} {} {}", changed() ? "b" : "a", turn.what, turn.drop, turn.count));
+        misbehaveAt(fmt::format("turn {}", ++m_turns));
+        const double speed = (changed() ? number("SCRIPT_SPEEDUP", 1) : 1) * std::exp(number("SCRIPT_NOISE", 0) * m_normal(m_random));
+        protocol::TurnResult result;
+        result.what = turn.what;
+        for (std::int64_t i = 0; i < turn.drop + turn.count; ++i)
+            once(turn, i >= turn.drop, speed, result);
+        result.peakBytes =
+            static_cast<std::int64_t>(number("SCRIPT_PEAK_BYTES", 1e9) * (changed() ? number("SCRIPT_PEAK_FACTOR", 1) : 1));
+        report(result);
+    }
+
+    void once(const protocol::Turn& turn, bool timed, double speed, protocol::TurnResult& result)
+    {
+        const bool cold = static_cast<double>(m_steps) < number("SCRIPT_WARM_UP_STEPS", 0);
+        const double seconds = number("SCRIPT_STEP_US", 10'000) * 1e-6 / speed * (cold ? 10 : 1);
+        if (text("SCRIPT_REAL_TIME") == "1")
+            std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        const double loss = 1 + 1.0 / (1 + static_cast<double>(m_steps));
+        m_steps += turn.what == "steps" ? 1 : 0;
+        if (!timed)
+            return;
+        result.seconds.push_back(seconds);
+        result.samples += m_config[key::batchSize];
+        if (turn.what == "steps")
+            result.losses.push_back(loss * (changed() ? number("SCRIPT_LOSS_FACTOR", 1) : 1));
+    }
+
+    void misbehaveAt(const std::string& where)
+    {
+        if (text("SCRIPT_DO_AT") != where || (text("SCRIPT_DO_IN_B") == "1" && !changed()))
+            return;
+        const std::string what = text("SCRIPT_DO");
+        if (what == "hang") {
+            std::this_thread::sleep_for(std::chrono::hours(1));
+        } else if (what == "garbage") {
+            const std::string record = toLine(protocol::StepProgress{});
+            write("{\"type\": \"nonsense\"}\nno json at all\n\n" + record.substr(0, 9));
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            write(record.substr(9));
+        } else if (what == "flood") {
+            for (int i = 0; i < 100'000; ++i)
+                std::fputs(fmt::format("line {} of a flood\n", i).c_str(), i % 2 ? stdout : stderr);
+            std::fputs("caf\xc3\xa9 \xff\x1b[31m 10 %\r 20 %\r\n", stdout);
+        } else if (what == "close") {
+            ::close(m_progress);
+            m_progress = -1;
+        } else if (what.starts_with("exit ")) {
+            std::fputs("the last words\n", stderr);
+            report(protocol::Notice{protocol::Notice::Severity::Error, "There is no such folder", "/nowhere", "choose another", 1});
+            write("{\"type\": \"st"); // an end in the middle of a record
+            std::exit(std::atoi(what.c_str() + 5));
+        } else if (what.starts_with("signal ")) {
+            std::signal(std::atoi(what.c_str() + 7), SIG_DFL);
+            ::raise(std::atoi(what.c_str() + 7));
+        }
+    }
+
+    /// Starts of this arm that the log knows of: each start has noise of its own.
+    [[nodiscard]] std::uint64_t startsBefore() const
+    {
+        std::uint64_t count = 0;
+        std::ifstream log(text("SCRIPT_LOG"));
+        for (std::string line; std::getline(log, line);)
+            count += line == startWord() ? 1 : 0;
+        return count;
+    }
+
+    static void log(const std::string& line)
+    {
+        if (const std::string path = text("SCRIPT_LOG"); !path.empty())
+            if (std::FILE* file = std::fopen(path.c_str(), "ae")) {
+                std::fputs((line + "\n").c_str(), file);
+                std::fclose(file);
+            }
+    }
+
+    void report(const protocol::Progress& record) const { write(toLine(record)); }
+    void write(const std::string& bytes) const
+    {
+        for (std::size_t done = 0; m_progress >= 0 && done < bytes.size();) {
+            const ssize_t written = ::write(m_progress, bytes.data() + done, bytes.size() - done);
+            if (written <= 0)
+                return;
+            done += static_cast<std::size_t>(written);
+        }
+    }
+
+    config::TrainingConfig m_config;
+    int m_progress;
+    std::int64_t m_steps = 0;
+    int m_turns = 0;
+    std::mt19937_64 m_random;
+    std::normal_distribution<double> m_normal;
+};
+
+int describe()
+{
+    protocol::Description description;
+    description.workloads = {{"convnet", "Small convnet", "Two convolutions"}};
+    description.torchVersion = "scripted";
+    description.cores = 2;
+    const std::string instead = text("SCRIPT_DESCRIBE");
+    if (instead == "hang")
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    std::fputs("a warning that is no part of it\n", stderr);
+    std::fputs(instead.empty() ? toJson(description).c_str() : instead.c_str(), stdout);
+    return instead == "fail" ? 3 : 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    config::TrainingConfig config;
+    int progress = -1;
+    for (int i = 1; i < argc; ++i) {
+        const std::string option = argv[i];
+        if (option == "--describe")
+            return describe();
+        if (option == "--progress-fd")
+            progress = std::atoi(argv[++i]);
+        if (option == "--config") {
+            auto loaded = config::TrainingConfig::load(argv[++i]);
+            if (!loaded) {
+                std::fputs(loaded.error().message().c_str(), stderr);
+                return static_cast<int>(protocol::Exit::BadInput);
+            }
+            config = *loaded;
+        }
+    }
+    return ScriptedTrainer(config, progress).run();
+}

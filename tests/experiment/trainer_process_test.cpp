@@ -1,0 +1,179 @@
+#include "tests/experiment/script.h"
+
+#include <gmock/gmock.h>
+
+namespace experiment_test {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace config::protocol;
+using advisor::TrainerExit;
+using advisor::TrainerProcess;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TrainerProcess, GetsItsConfigurationAndSaysHello)
+{
+    const Script script;
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.setAssignment("dataset.samples=4321"));
+    const auto trainer = startScripted(config);
+    const auto hello = waitFor<Hello>(*trainer);
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->pid, trainer->pid());
+    EXPECT_EQ(hello->trainSamples, 4321);
+}
+
+TEST(TrainerProcess, TakesTurnsAndStops)
+{
+    const Script script;
+    const auto trainer = startScripted();
+    ASSERT_TRUE(trainer->send(Turn{"steps", 2, 5}));
+    const auto result = waitFor<TurnResult>(*trainer);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->seconds.size(), 5U);
+    EXPECT_FALSE(trainer->exited());
+    ASSERT_TRUE(trainer->send(Stop{}));
+    EXPECT_TRUE(waitFor<Done>(*trainer));
+    const auto exit = waitForEnd(*trainer);
+    ASSERT_TRUE(exit);
+    EXPECT_EQ(exit->status, 0);
+    EXPECT_EQ(exit->signal, 0);
+}
+
+TEST(TrainerProcess, NextWaitsNoLongerThanAsked)
+{
+    const Script script;
+    const auto trainer = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*trainer));
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(trainer->next(50ms));
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(waited, 50ms);
+    EXPECT_LT(waited, 1s);
+    EXPECT_FALSE(trainer->next(0ms));
+}
+
+TEST(TrainerProcess, WhatCannotBeReadIsAWarningAndTheRestIsRead)
+{
+    const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "garbage"}};
+    const auto trainer = startScripted();
+    std::vector<std::string> warnings;
+    bool hello = false;
+    int steps = 0;
+    while (const auto progress = trainer->next(hello ? 50ms : 5s)) {
+        if (const auto* notice = std::get_if<Notice>(&*progress)) {
+            EXPECT_EQ(notice->severity, Notice::Severity::Warning);
+            warnings.push_back(notice->what);
+        }
+        hello = hello || std::holds_alternative<Hello>(*progress);
+        steps += std::holds_alternative<StepProgress>(*progress) ? 1 : 0;
+    }
+    EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("nonsense"), HasSubstr("no json at all")));
+    EXPECT_EQ(steps, 1) << "a record that came in two pieces";
+    EXPECT_TRUE(hello);
+}
+
+TEST(TrainerProcess, AFloodOfOutputNeitherBlocksItNorFillsMemory)
+{
+    const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "flood"}};
+    const auto trainer = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*trainer));
+    ASSERT_TRUE(trainer->send(Stop{}));
+    const auto exit = waitForEnd(*trainer);
+    ASSERT_TRUE(exit);
+    EXPECT_THAT(exit->lastOutput, HasSubstr("line 99999 of a flood"));
+    EXPECT_THAT(exit->lastOutput, Not(HasSubstr("line 99900 of a flood")));
+    EXPECT_THAT(exit->lastOutput, HasSubstr(" 20 %"));
+}
+
+TEST(TrainerProcess, AFailureIsToldInItsOwnWords)
+{
+    const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
+    const auto trainer = startScripted();
+    const auto exit = waitForEnd(*trainer);
+    ASSERT_TRUE(exit);
+    EXPECT_EQ(exit->status, 1);
+    EXPECT_THAT(exit->message(), HasSubstr("cannot use this configuration"));
+    EXPECT_THAT(exit->message(), HasSubstr("There is no such folder (/nowhere): choose another"));
+    EXPECT_EQ(exit->lastOutput, "the last words");
+}
+
+TEST(TrainerProcess, ARecordCutByItsEndIsAWarning)
+{
+    const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 3"}};
+    const auto trainer = startScripted();
+    std::optional<Notice> last;
+    while (const auto progress = trainer->next(5s))
+        if (const auto* notice = std::get_if<Notice>(&*progress))
+            last = *notice;
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->severity, Notice::Severity::Warning);
+    EXPECT_THAT(waitForEnd(*trainer)->message(), HasSubstr("The training failed"));
+}
+
+TEST(TrainerProcess, ASignalIsNamed)
+{
+    for (const auto& [signal, words] : {std::pair(9, "ran out of memory"), std::pair(11, "crashed"), std::pair(15, "told to end")}) {
+        const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal " + std::to_string(signal)}};
+        const auto trainer = startScripted();
+        ASSERT_TRUE(waitFor<Hello>(*trainer));
+        ASSERT_TRUE(trainer->send(Turn{}));
+        const auto exit = waitForEnd(*trainer);
+        ASSERT_TRUE(exit);
+        EXPECT_EQ(exit->signal, signal);
+        EXPECT_THAT(exit->message(), HasSubstr(words));
+        EXPECT_THAT(exit->message(), HasSubstr("signal " + std::to_string(signal)));
+    }
+}
+
+TEST(TrainerProcess, ACommandToADeadTrainerIsAnErrorAndNoSignal)
+{
+    const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 0"}};
+    const auto trainer = startScripted();
+    ASSERT_TRUE(waitForEnd(*trainer));
+    // SIGPIPE would end this test.
+    EXPECT_FALSE(trainer->send(Stop{}));
+    EXPECT_FALSE(trainer->next(0ms));
+}
+
+TEST(TrainerProcess, ItsEndIsNoticedWithoutItsProgress)
+{
+    const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "close"}};
+    const auto trainer = startScripted();
+    ASSERT_TRUE(waitFor<Hello>(*trainer));
+    ASSERT_TRUE(trainer->send(Turn{}));
+    EXPECT_FALSE(trainer->next(100ms));
+    EXPECT_FALSE(trainer->exited()) << "it only closed its progress";
+    const auto begin = std::chrono::steady_clock::now();
+    trainer->kill();
+    EXPECT_FALSE(trainer->next(5s));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+    EXPECT_EQ(waitForEnd(*trainer)->signal, 9);
+}
+
+TEST(TrainerProcess, AProgramThatIsNotThereIsAnError)
+{
+    const auto trainer = TrainerProcess::start({}, {.program = "/nowhere/stepscope-train", .trace = {}});
+    ASSERT_FALSE(trainer);
+    EXPECT_EQ(trainer.error().code, profiler::Error::Code::NotFound);
+    EXPECT_THAT(trainer.error().message(), HasSubstr("/nowhere/stepscope-train"));
+}
+
+TEST(TrainerProcess, AFileThatIsNoProgramIsAnError)
+{
+    EXPECT_FALSE(TrainerProcess::start({}, {.program = "/etc/passwd", .trace = {}}));
+}
+
+TEST(TrainerExit, WithoutAnErrorTheLastLineIsQuoted)
+{
+    TrainerExit exit;
+    exit.status = 3;
+    exit.lastOutput = "first\nterminate called";
+    EXPECT_THAT(exit.message(), EndsWith("Its last words: terminate called"));
+    EXPECT_THAT(TrainerExit{}.message(), Not(HasSubstr("last words")));
+}
+
+} // namespace
+} // namespace experiment_test
