@@ -106,6 +106,24 @@ private:
     std::size_t m_issued = 0, m_taken = 0, m_done = 0;
 };
 
+/// How much slower than its mean a thread's slow tenth is, at least 1.
+double slowTenth(const std::vector<double>& us)
+{
+    const double typical = mean(us);
+    return typical > 0 ? std::max(1.0, percentile(us, 0.9) / typical) : 1;
+}
+
+/// The model in which every thread is disturbed as it was in its slow tenth.
+InputModel disturbed(InputModel model)
+{
+    const double load = slowTenth(model.loadUs), compute = slowTenth(model.computeUs);
+    for (double& us : model.loadUs)
+        us *= load;
+    for (double& us : model.computeUs)
+        us *= compute;
+    return model;
+}
+
 } // namespace
 
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps)
@@ -139,16 +157,16 @@ InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSet
     InputPrediction prediction;
     if (!model.canPredict())
         return prediction;
-    const auto saved = [&](CoreSharing sharing) {
-        const double before = replayStepUs(model, now, computeThreads, sharing);
-        const double after = replayStepUs(model, then, computeThreads, sharing);
-        return before > 0 ? std::min((before - after) * model.stepUs / before, model.waitUs) : 0;
+    const auto saved = [&](CoreSharing sharing, const InputModel& after) {
+        const double stepBefore = replayStepUs(model, now, computeThreads, sharing);
+        const double stepAfter = replayStepUs(after, then, computeThreads, sharing);
+        return stepBefore > 0 ? std::min((stepBefore - stepAfter) * model.stepUs / stepBefore, model.waitUs) : 0;
     };
-    const double even = saved(CoreSharing::Even);
-    const double barrier = saved(CoreSharing::Barrier);
-    prediction.lowUs = std::min(even, barrier);
-    prediction.highUs = std::max(even, barrier);
-    prediction.midUs = (even + barrier) / 2;
+    const double best = saved(CoreSharing::Even, model);
+    const double worst = saved(CoreSharing::Barrier, then.workers > now.workers ? disturbed(model) : model);
+    prediction.lowUs = std::min(best, worst);
+    prediction.highUs = std::max(best, worst);
+    prediction.midUs = (best + worst) / 2;
     return prediction;
 }
 

@@ -42,8 +42,10 @@ double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
 struct InputPrediction {
     double lowUs = 0, midUs = 0, highUs = 0;
 };
-/// The range lies between the two ways to share cores, each scaled so that the replay of the present setup gives the measured
-/// step, and never above the wait that was measured.
+/// The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every thread is
+/// disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and memory bandwidth
+/// is not in a trace. Both are scaled so that the replay of the present setup gives the measured step; never above the wait
+/// that was measured.
 InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads);
 
 } // namespace profiler::analysis

@@ -172,6 +172,20 @@ TEST(WhatIfInput, TheRangeIsOrderedAndNeverAboveTheWait)
         }
 }
 
+TEST(WhatIfInput, ScatterWidensTheRangeOfMoreWorkersEvenOnFreeCores)
+{
+    const InputPrediction calm = predictInput(constant(8, 60, 40), {0, 2}, {1, 2}, 1);
+    EXPECT_DOUBLE_EQ(calm.lowUs, calm.highUs);
+    InputModel uneven = constant(8, 60, 40);
+    for (std::size_t i = 0; i < uneven.loadUs.size(); i += 5)
+        uneven.loadUs[i] = 90; // a fifth takes half as long again: mean 66, slow tenth 90
+    uneven.stepUs = 106;
+    uneven.waitUs = 66;
+    const InputPrediction disturbed = predictInput(uneven, {0, 2}, {2, 4}, 1);
+    EXPECT_NEAR(disturbed.highUs, 66, 0.5);
+    EXPECT_NEAR(disturbed.lowUs, 106 - 66 * 90.0 / 66 / 2, 1); // two workers load 90 a batch: 45 a step
+}
+
 TEST(WhatIfInput, WithUnknownCoresTheRangeReachesFromNothingToAll)
 {
     InputModel model = constant(0, 60, 40);
