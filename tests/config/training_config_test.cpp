@@ -32,6 +32,16 @@ TEST(TrainingConfig, IsTheNaiveTrainingByDefault)
     EXPECT_THAT(config.problems(true), IsEmpty());
 }
 
+TEST(TrainingConfig, ReadyTrainingLoadsHasNaiveSettingsAndNeedsNoGpu)
+{
+    const auto config = TrainingConfig::load(STEPSCOPE_EXAMPLES "/first_run.json");
+    ASSERT_TRUE(config) << config.error().message();
+    EXPECT_THAT(config->problems(false), IsEmpty());
+    for (const char* key : {"loader.workers", "loader.pin_memory", "sync.every_n_steps", "zero_grad.set_to_none",
+                            "memory_format", "precision.amp", "loader.prefetch_factor"})
+        EXPECT_EQ(config->value(key), findKnob(key)->fallback) << key;
+}
+
 TEST(TrainingConfig, TypedKeysReadWhatWasSet)
 {
     const auto config =

@@ -80,6 +80,35 @@ TEST(Knobs, DatasetKindAndPathChooseTheData)
         << "a folder has as many images as it has";
 }
 
+void writeIdx(const fs::path& path, std::initializer_list<std::uint32_t> dimensions)
+{
+    std::ofstream file(path, std::ios::binary);
+    std::size_t bytes = 1;
+    file.write("\0\0\x08", 3).put(static_cast<char>(dimensions.size()));
+    for (const std::uint32_t size : dimensions) {
+        for (const int shift : {24, 16, 8, 0})
+            file.put(static_cast<char>(size >> shift));
+        bytes *= size;
+    }
+    for (std::size_t i = 0; i < bytes; ++i)
+        file.put(static_cast<char>(i % 10));
+}
+
+TEST(Knobs, DatasetKindMnistHasOneChannelAndItsOwnSplit)
+{
+    const TestFolder folder;
+    writeIdx(folder.path() / "train-images-idx3-ubyte", {48, 28, 28});
+    writeIdx(folder.path() / "train-labels-idx1-ubyte", {48});
+    writeIdx(folder.path() / "t10k-images-idx3-ubyte", {16, 28, 28});
+    writeIdx(folder.path() / "t10k-labels-idx1-ubyte", {16});
+    const auto run = train(folder.path(), {"dataset.kind=mnist", "dataset.path=" + folder.path().string()});
+    EXPECT_EQ(run.ended.status, 0) << run.ended.output;
+    EXPECT_EQ(run.one<protocol::Hello>().trainSamples, 48);
+    EXPECT_EQ(run.one<protocol::Hello>().validationSamples, 16);
+    EXPECT_EQ(TraceView(run.trace).phases(profiler::phase::kCopy).at(0).args.bytes, 16 * (1 * 28 * 28 * 4 + 8))
+        << "16 grey images of 28 px with their labels";
+}
+
 TEST(Knobs, DeviceCudaIsRefusedWithoutAGpuAndCpuIsNot)
 {
     const TestFolder folder;

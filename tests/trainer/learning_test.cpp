@@ -106,7 +106,7 @@ TEST(Losses, OfTheSecondEpochDifferByAugmentation)
 TEST(ResNet, TrainsOnSmallAndLargeImages)
 {
     const TestFolder folder;
-    for (const char* size : {"dataset.image_size=8", "dataset.image_size=64"}) {
+    for (const char* size : {"dataset.image_size=16", "dataset.image_size=64"}) {
         const auto run = train(
             folder.path(), {"workload=resnet18", "run.steps=1", "batch.size=8", "dataset.validation_share=0", size});
         EXPECT_EQ(run.ended.status, 0) << run.ended.output;

@@ -96,6 +96,18 @@ TEST(Run, TerminationSignalsStopItLikeTheCommand)
     }
 }
 
+TEST(Run, StopsWhileItStillPrepares)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"dataset.samples=100000", "dataset.source_size=256"}));
+    ASSERT_TRUE(run.await<protocol::Preparing>());
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+    ASSERT_EQ(run.all<protocol::Done>().size(), 1u);
+    EXPECT_TRUE(run.all<protocol::Done>()[0].stopped);
+    EXPECT_TRUE(run.all<protocol::Hello>().empty());
+}
+
 TEST(Run, PausesAndResumes)
 {
     const TestFolder folder;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace trainer_test;
 using protocol::Notice;
@@ -44,6 +45,13 @@ TEST(WrongUsage, OfSetNamesTheKeyAndWhatIsAllowed)
     EXPECT_THAT(range.notice.what, HasSubstr("loader.workers = 1000: must be an integer from 0 to 256"));
     EXPECT_EQ(refused({"--set", "loader.workers"}).ended.status, kWrongUsage);
     EXPECT_EQ(refused({"--nonsense"}).ended.status, kWrongUsage);
+}
+
+TEST(WrongUsage, OfTheProgressDescriptorIsSaidOnStderr)
+{
+    const auto wrong = refused({}, [] { ::close(3); });
+    EXPECT_EQ(wrong.ended.status, kWrongUsage);
+    EXPECT_THAT(wrong.ended.output, HasSubstr("--progress-fd 3"));
 }
 
 TEST(BadInput, OfTheConfigurationFileNamesFileAndPlace)

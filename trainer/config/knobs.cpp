@@ -97,10 +97,10 @@ void addRun(std::vector<Knob>& rows)
     rows.push_back(advanced(
         number(key::seed, kRun, "Seed", 1, 0, 2147483647, "", "whole run",
                "First weights, order of the samples and augmentation come from it: equal seeds give equal runs.")));
-    rows.push_back(
-        advanced(number(key::threads, kRun, "Threads", 0, 0, 1024, "threads", "every step",
-                        "Threads that one operator of the training may use on the processor. 0: one for each core. "
-                        "Fewer leave cores to the loader's workers.")));
+    rows.push_back(advanced(number(
+        key::threads, kRun, "Threads", 0, 0, 1024, "threads", "every step",
+        "Threads that one operator of the training may use on the processor. 0: one for each core that it may use. "
+        "Fewer leave cores to the loader's workers.")));
 }
 
 void addModelAndData(std::vector<Knob>& rows)
@@ -124,8 +124,9 @@ void addModelAndData(std::vector<Knob>& rows)
     rows.push_back(
         advanced(number(key::datasetSourceSize, kData, "Stored size", 256, 16, 4096, "px", "generated_images",
                         "Edge of the generated images as they are stored. Larger images take longer to decode.")));
-    rows.push_back(number(key::imageSize, kData, "Image size", 32, 8, 1024, "px", "every step",
-                          "Edge of the images that the model gets, after cropping and resizing."));
+    rows.push_back(number(
+        key::imageSize, kData, "Image size", 32, 16, 1024, "px", "every step",
+        "Edge of the images that the model gets, after cropping and resizing. MNIST's images keep their 28 px."));
     rows.push_back(advanced(
         real(key::datasetValidation, kData, "Validation share", 0.2, 0, 0.9, "loader",
              "Share of the samples that is kept for validation. 0: no validation. MNIST comes with its own split.")));

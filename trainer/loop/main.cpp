@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fcntl.h>
 
 using config::protocol::Exit;
 
@@ -33,6 +34,10 @@ Exit fail(trainer::Progress& progress, Exit exit, const config::ConfigError& err
 
 Exit train(const Arguments& arguments)
 {
+    if (arguments.progressDescriptor >= 0 && ::fcntl(arguments.progressDescriptor, F_GETFD) < 0) {
+        std::fprintf(stderr, "--progress-fd %d: there is no such open descriptor\n", arguments.progressDescriptor);
+        return Exit::WrongUsage;
+    }
     const auto progress = arguments.progressDescriptor >= 0
                               ? trainer::progressToDescriptor(arguments.progressDescriptor)
                               : trainer::progressToTerminal();

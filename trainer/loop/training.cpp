@@ -1,6 +1,9 @@
 #include "trainer/loop/training.h"
 
+#include "trainer/loop/host.h"
+
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -31,11 +34,10 @@ data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Sp
     return options;
 }
 
-// LibTorch's choice is its number of threads before anybody set one.
+// LibTorch's own choice knows nothing of control groups: more threads than cores wait for each other.
 at::Device withThreads(at::Device device, std::int64_t threads)
 {
-    if (threads > 0)
-        at::set_num_threads(static_cast<int>(threads));
+    at::set_num_threads(threads > 0 ? static_cast<int>(threads) : std::min(at::get_num_threads(), usableCores()));
     return device;
 }
 
