@@ -28,7 +28,7 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
         sameSamples = sameSamples && change.key != config::key::batchSize.name;
     return {{"a", result.unitUsA},
             {"b", result.unitUsB},
-            {"ratio", result.unitUsA / result.unitUsB},
+            {"ratio", sameSamples ? result.samplesPerSecond.value : result.unitUsA / result.unitUsB},
             {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)}};
 }
 
