@@ -35,6 +35,7 @@ MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appea
     connectSession();
     restoreLayout();
     updateActions();
+    updateForTrace();
 }
 
 MainWindow::~MainWindow() = default;

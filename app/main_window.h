@@ -65,6 +65,7 @@ private:
     void makeViews();
     void addDock(const View& view, QWidget* widget);
     void arrangeDocks();
+    void showHiddenDocks();
     void restoreLayout();
     void saveLayout();
     void resetLayout();
@@ -86,7 +87,7 @@ private:
     QLabel* m_runLabel = nullptr;
     QMenu* m_viewMenu = nullptr;
     std::vector<std::pair<View, QDockWidget*>> m_docks;
-    QByteArray m_layout;        ///< of the workbench, while the start page hides part of it
+    std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
 };
 

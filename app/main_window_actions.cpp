@@ -39,7 +39,7 @@ void MainWindow::makeActions()
     m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"), QKeySequence::Save,
                                        [this] { saveConfigurationDialog(); });
     m_actions.home = make("home", {}, tr("Start &page"), Qt::ALT | Qt::Key_Home, [this] { showStartPage(true); });
-    m_actions.quit = make("quit", {}, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
+    m_actions.quit = make("quit", {}, tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
     m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), QKeySequence::Find, [this] {
         for (const auto& [view, dock] : m_docks)
             if (auto* search = dock->findChild<QLineEdit*>("searchKnobs")) {

@@ -6,6 +6,7 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <algorithm>
+#include <utility>
 
 // The docks: made from the registry of views after the first paint, arranged, and their layout kept.
 namespace app {
@@ -63,6 +64,7 @@ void MainWindow::addDock(const View& view, QWidget* widget)
     dock->setObjectName("dock:" + widget->objectName());
     dock->setWidget(widget);
     addDockWidget(dockArea(view.area), dock);
+    dock->show(); // else it is hidden until the event loop runs, and a layout saved before has it so
     m_docks.emplace_back(view, dock);
 }
 
@@ -99,18 +101,22 @@ void MainWindow::arrangeDocks()
 void MainWindow::showStartPage(bool start)
 {
     m_stack->setCurrentIndex(start ? 0 : 1);
-    if (m_docks.empty() || start != m_layout.isEmpty())
+    if (!start) {
+        showHiddenDocks();
         return;
-    if (start) {
-        // What has nothing to show without a trace stays out of the way.
-        m_layout = saveState(kLayoutVersion);
-        for (const auto& [view, dock] : m_docks)
-            if (view.area == ViewArea::Bottom || view.area == ViewArea::Right)
-                dock->hide();
-    } else {
-        restoreState(m_layout, kLayoutVersion);
-        m_layout.clear();
     }
+    // What has nothing to show without a trace stays out of the way.
+    for (const auto& [view, dock] : m_docks)
+        if ((view.area == ViewArea::Bottom || view.area == ViewArea::Right) && !dock->isHidden()) {
+            dock->hide();
+            m_hiddenForStart.push_back(dock);
+        }
+}
+
+void MainWindow::showHiddenDocks()
+{
+    for (QDockWidget* dock : std::exchange(m_hiddenForStart, {}))
+        dock->show();
 }
 
 void MainWindow::restoreLayout()
@@ -120,19 +126,19 @@ void MainWindow::restoreLayout()
 
 void MainWindow::saveLayout()
 {
+    showHiddenDocks();
     QSettings settings;
     settings.setValue(kGeometryKey, saveGeometry());
-    settings.setValue(kLayoutKey, m_layout.isEmpty() ? saveState(kLayoutVersion) : m_layout);
+    settings.setValue(kLayoutKey, saveState(kLayoutVersion));
     settings.setValue(kCentreKey, m_centre->saveState());
 }
 
 void MainWindow::resetLayout()
 {
-    if (m_layout.isEmpty())
-        restoreState(m_defaultLayout, kLayoutVersion);
-    else
-        m_layout = m_defaultLayout;
+    restoreState(m_defaultLayout, kLayoutVersion);
     arrangeDocks();
+    m_hiddenForStart.clear();
+    showStartPage(m_stack->currentIndex() == 0);
 }
 
 } // namespace app

@@ -282,6 +282,8 @@ QSize Style::sizeFromContents(ContentsType type, const QStyleOption* option, con
         wanted.rwidth() += 12;
     if (type == CT_MenuBarItem)
         wanted += QSize(6, 4);
+    if (type == CT_ItemViewItem)
+        wanted.rheight() += 6;
     if (type == CT_HeaderSection)
         wanted.rheight() += 4;
     return wanted;

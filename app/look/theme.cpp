@@ -1,5 +1,7 @@
 #include "app/look/theme.h"
 
+#include <QWidget>
+
 namespace app {
 
 namespace {
@@ -63,6 +65,13 @@ Shades shades(const QPalette& palette)
         .bad = dark ? QColor(0xff, 0x7b, 0x72) : QColor(0xb4, 0x23, 0x18),
         .warning = dark ? QColor(0xe3, 0xb3, 0x41) : QColor(0x8a, 0x5a, 0x00),
     };
+}
+
+void setTextColor(QWidget* widget, const QColor& color)
+{
+    QPalette palette; // has nothing set of its own, so that only this role is fixed
+    palette.setColor(QPalette::WindowText, color);
+    widget->setPalette(palette);
 }
 
 QColor blend(const QColor& under, const QColor& over, double share)

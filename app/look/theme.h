@@ -3,6 +3,8 @@
 #include <QColor>
 #include <QPalette>
 
+class QWidget;
+
 namespace app {
 
 enum class Theme { System, Light, Dark };
@@ -20,6 +22,9 @@ struct Shades {
 [[nodiscard]] QPalette themePalette(bool dark);
 [[nodiscard]] bool isDark(const QPalette& palette);
 [[nodiscard]] Shades shades(const QPalette& palette);
+
+/// Paints a widget's text in one colour; all else stays as the theme has it, after a change of theme too.
+void setTextColor(QWidget* widget, const QColor& color);
 
 /// `over` on top of `under` with the given share of it.
 [[nodiscard]] QColor blend(const QColor& under, const QColor& over, double share);

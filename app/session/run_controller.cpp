@@ -95,8 +95,12 @@ void RunController::drain()
         const auto progress = m_process->next(0ms);
         if (!progress) {
             // At its end the descriptor stays readable with nothing in it: from here the timer looks after the exit.
-            if (const auto exit = m_process->exited())
+            if (const auto exit = m_process->exited()) {
+                // What it wrote between the last look and its end.
+                while (const auto last = m_process->next(0ms))
+                    take(*last);
                 finish(*exit);
+            }
             return;
         }
         take(*progress);

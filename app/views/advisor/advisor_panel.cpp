@@ -70,9 +70,7 @@ void AdvisorPanel::connectSession()
         refreshCards();
     });
     connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
-        QPalette palette = m_trouble->palette();
-        palette.setColor(QPalette::WindowText, shades(palette).bad);
-        m_trouble->setPalette(palette);
+        setTextColor(m_trouble, shades(palette()).bad);
         m_trouble->setText(tr("The change was not measured. %1").arg(message));
         m_trouble->setVisible(!message.isEmpty()); // empty: the user stopped it
         refreshCards();

@@ -7,6 +7,7 @@
 #include "app/views/advisor/measurement_box.h"
 #include "app/views/advisor/tip_box.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -145,11 +146,16 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
 
 void FindingCard::refresh()
 {
-    QPalette palette = m_saving->palette();
-    palette.setColor(QPalette::WindowText, m_advice.advice.saving ? shades(palette).good : shades(palette).muted);
-    m_saving->setPalette(palette);
+    setTextColor(m_saving, m_advice.advice.saving ? shades(palette()).good : shades(palette()).muted);
     refreshMeasurement();
     refreshApply();
+}
+
+void FindingCard::changeEvent(QEvent* event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_saving)
+        refresh();
 }
 
 void FindingCard::refreshMeasurement()

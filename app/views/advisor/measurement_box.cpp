@@ -66,17 +66,10 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     connect(m_again, &QPushButton::clicked, this, &MeasurementBox::runAgainClicked);
 }
 
-void MeasurementBox::paintText(QLabel* label, const QColor& color)
-{
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, color);
-    label->setPalette(palette);
-}
-
 void MeasurementBox::showStarting(const QString& expected)
 {
     m_headline->setText(tr("Measuring: starting two trainers"));
-    paintText(m_headline, palette().color(QPalette::WindowText));
+    setTextColor(m_headline, palette().color(QPalette::WindowText));
     m_bar->show(std::nullopt);
     m_detail->setText(expected);
     for (QPushButton* button : {m_keep, m_undo, m_again})
@@ -103,7 +96,7 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
     const Shades tones = shades(palette());
     const bool pays = result.verdict == advisor::Verdict::Pays, costs = result.verdict == advisor::Verdict::Costs;
     m_headline->setText(isKept ? tr("Kept. %1").arg(verdictText(result)) : verdictText(result));
-    paintText(m_headline, pays ? tones.good : costs ? tones.bad : palette().color(QPalette::WindowText));
+    setTextColor(m_headline, pays ? tones.good : costs ? tones.bad : palette().color(QPalette::WindowText));
     m_bar->show(result.samplesPerSecond);
     m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.why));
     m_stop->hide();

@@ -28,8 +28,6 @@ signals:
     void runAgainClicked();
 
 private:
-    void paintText(QLabel* label, const QColor& color);
-
     QLabel* m_headline;
     IntervalBar* m_bar;
     QLabel* m_detail;

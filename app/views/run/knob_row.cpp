@@ -127,9 +127,7 @@ void KnobRow::take(const QString& text)
     if (const auto refused = m_session->setKnob(m_knob.key, text)) {
         m_editor->setText(text);
         m_editor->setRefused(true);
-        QPalette palette = m_error->palette();
-        palette.setColor(QPalette::WindowText, shades(palette).bad);
-        m_error->setPalette(palette);
+        setTextColor(m_error, shades(palette()).bad);
         m_error->setText(*refused);
         m_error->show();
         return;

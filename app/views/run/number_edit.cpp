@@ -28,15 +28,15 @@ NumberEdit::NumberEdit(const config::Knob& knob, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setMinimumWidth(72);
     connect(this, &QAbstractSpinBox::editingFinished, this, [this] {
-        if (lineEdit()->isModified()) {
-            lineEdit()->setModified(false);
-            emit entered(text());
-        }
+        // Leaving a field that holds what was shown last is no edit.
+        if (text() != m_shown)
+            emit entered(m_shown = text());
     });
 }
 
 void NumberEdit::setValueText(const QString& text)
 {
+    m_shown = text;
     lineEdit()->setText(text);
     update();
 }

@@ -25,6 +25,7 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
 
 private:
+    QString m_shown; ///< what was last set or entered
     bool m_isWhole;
     double m_min, m_max;
 };

@@ -92,7 +92,7 @@ QString RunsModel::text(const RunRecord& run, int column) const
             return tr("failed");
         return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond) : QString();
     case Against:
-        if (isBaseline || run.outcome.samplesPerSecond <= 0 || baseline.outcome.samplesPerSecond <= 0)
+        if (isBaseline || run.outcome.state == "failed" || run.outcome.samplesPerSecond <= 0 || baseline.outcome.samplesPerSecond <= 0)
             return {};
         return formatRatio(run.outcome.samplesPerSecond / baseline.outcome.samplesPerSecond);
     default:

@@ -1,0 +1,193 @@
+#include "app/views/run/configuration_form.h"
+
+#include "app/views/run/knob_row.h"
+#include "app/views/run/number_edit.h"
+#include "tests/app/app_support.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QtTest>
+
+using app::ConfigurationForm;
+using app::KnobRow;
+using app::Session;
+using app_test::find;
+
+namespace {
+std::unique_ptr<app_test::OwnFolders> folders;
+
+QString rowName(std::string_view key) { return "knob:" + QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())); }
+} // namespace
+
+class ConfigurationFormTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init();
+    void everyKnobHasAFieldWithItsDocumentation();
+    void typingAValueSetsTheKnob();
+    void aRefusedValueIsExplainedUnderItsField();
+    void leavingARefusedFieldAloneKeepsTheMessage();
+    void aChoiceAndAFlagAreSetByMouseAndKeyboard();
+    void resetGoesBackToTheDefault();
+    void undoShowsTheOldValue();
+    void theSearchFindsByKeyLabelAndDescription();
+    void anAdvancedKnobShowsOnceItIsChanged();
+    void aKnobThatNeedsAGpuIsGreyAndSaysWhy();
+    void choicesGetTheirTitlesFromTheTrainer();
+    void numbersStepByTheirLeadingDigit();
+
+private:
+    KnobRow* row(std::string_view key) const { return find<KnobRow>(m_form.get(), rowName(key)); }
+    QLineEdit* field(std::string_view key) const { return row(key)->findChild<QLineEdit*>(); }
+
+    std::unique_ptr<Session> m_session;
+    std::unique_ptr<ConfigurationForm> m_form;
+};
+
+void ConfigurationFormTest::init()
+{
+    m_form.reset();
+    m_session = std::make_unique<Session>();
+    m_form = std::make_unique<ConfigurationForm>(m_session.get(), nullptr);
+    m_form->resize(360, 900);
+    m_form->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_form.get()));
+}
+
+void ConfigurationFormTest::everyKnobHasAFieldWithItsDocumentation()
+{
+    for (const config::Knob& knob : config::knobs()) {
+        const KnobRow* shown = row(knob.key);
+        QVERIFY2(shown->whatsThis().contains(QString::fromUtf8(knob.key.data(), static_cast<qsizetype>(knob.key.size()))),
+                 qPrintable(shown->objectName()));
+        QCOMPARE(shown->toolTip(), shown->whatsThis());
+        QVERIFY(shown->findChild<QWidget*>("editor")->accessibleName().size() > 1);
+    }
+}
+
+void ConfigurationFormTest::typingAValueSetsTheKnob()
+{
+    QLineEdit* edit = field("batch.size");
+    edit->selectAll();
+    QTest::keyClicks(edit, "64");
+    QTest::keyClick(edit, Qt::Key_Return);
+    QCOMPARE(m_session->configuration().text("batch.size"), "64");
+    QVERIFY(find<QWidget>(row("batch.size"), "reset")->isVisible());
+}
+
+void ConfigurationFormTest::aRefusedValueIsExplainedUnderItsField()
+{
+    QLineEdit* edit = field("loader.workers");
+    edit->selectAll();
+    QTest::keyClicks(edit, "9999");
+    QTest::keyClick(edit, Qt::Key_Return);
+    const auto* error = find<QLabel>(row("loader.workers"), "error");
+    QVERIFY(error->isVisible());
+    QVERIFY2(error->text().contains("256"), qPrintable(error->text()));
+    QCOMPARE(m_session->configuration().text("loader.workers"), "0");
+    QCOMPARE(edit->text(), "9999");
+    edit->selectAll();
+    QTest::keyClicks(edit, "2");
+    QTest::keyClick(edit, Qt::Key_Return);
+    QVERIFY(!error->isVisible());
+    QCOMPARE(m_session->configuration().text("loader.workers"), "2");
+}
+
+void ConfigurationFormTest::leavingARefusedFieldAloneKeepsTheMessage()
+{
+    QLineEdit* edit = field("optimizer.learning_rate");
+    edit->setFocus();
+    edit->selectAll();
+    QTest::keyClicks(edit, "fast");
+    QTest::keyClick(edit, Qt::Key_Tab);
+    QVERIFY(find<QLabel>(row("optimizer.learning_rate"), "error")->isVisible());
+    QCOMPARE(m_session->configuration().text("optimizer.learning_rate"), "0.05");
+}
+
+void ConfigurationFormTest::aChoiceAndAFlagAreSetByMouseAndKeyboard()
+{
+    auto* box = row("memory_format")->findChild<QComboBox*>();
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_Down);
+    QCOMPARE(m_session->configuration().text("memory_format"), "channels_last");
+    auto* check = row("debug.anomaly")->findChild<QCheckBox*>();
+    QTest::mouseClick(check, Qt::LeftButton, {}, QPoint(8, check->height() / 2));
+    QCOMPARE(m_session->configuration().text("debug.anomaly"), "true");
+}
+
+void ConfigurationFormTest::resetGoesBackToTheDefault()
+{
+    QVERIFY(!m_session->setKnob("batch.size", "64"));
+    auto* reset = find<QToolButton>(row("batch.size"), "reset");
+    QVERIFY(reset->isVisible());
+    QTest::mouseClick(reset, Qt::LeftButton);
+    QCOMPARE(m_session->configuration().text("batch.size"), "32");
+    QVERIFY(!reset->isVisible());
+}
+
+void ConfigurationFormTest::undoShowsTheOldValue()
+{
+    QVERIFY(!m_session->setKnob("batch.size", "64"));
+    QCOMPARE(field("batch.size")->text(), "64");
+    m_session->undoStack()->undo();
+    QCOMPARE(field("batch.size")->text(), "32");
+}
+
+void ConfigurationFormTest::theSearchFindsByKeyLabelAndDescription()
+{
+    auto* search = find<QLineEdit>(m_form.get(), "searchKnobs");
+    QTest::keyClicks(search, "loader.prefetch");
+    QVERIFY(row("loader.prefetch_factor")->isVisible());
+    QVERIFY(!row("batch.size")->isVisible());
+    search->setText("ahead");
+    QVERIFY(row("loader.prefetch_factor")->isVisible());
+    search->setText("no knob is called this");
+    QVERIFY(!row("loader.prefetch_factor")->isVisible());
+    search->clear();
+    QVERIFY(row("batch.size")->isVisible());
+}
+
+void ConfigurationFormTest::anAdvancedKnobShowsOnceItIsChanged()
+{
+    QVERIFY(!row("run.seed")->isVisible());
+    QVERIFY(!m_session->setKnob("run.seed", "7"));
+    QVERIFY(row("run.seed")->isVisible());
+}
+
+void ConfigurationFormTest::aKnobThatNeedsAGpuIsGreyAndSaysWhy()
+{
+    QSignalSpy described(m_session.get(), &Session::descriptionChanged);
+    QVERIFY(find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
+    m_session->refreshDescription();
+    QVERIFY(described.wait(10000));
+    QVERIFY(!find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
+    QVERIFY(row("loader.pin_memory")->toolTip().contains("no NVIDIA driver"));
+    QVERIFY(find<QWidget>(row("loader.workers"), "editor")->isEnabled());
+}
+
+void ConfigurationFormTest::choicesGetTheirTitlesFromTheTrainer()
+{
+    QSignalSpy described(m_session.get(), &Session::descriptionChanged);
+    m_session->refreshDescription();
+    QVERIFY(described.count() > 0 || described.wait(10000));
+    QCOMPARE(row("workload")->findChild<QComboBox*>()->currentText(), "Small convnet");
+    QCOMPARE(m_session->configuration().text("workload"), "convnet");
+}
+
+void ConfigurationFormTest::numbersStepByTheirLeadingDigit()
+{
+    QCOMPARE(app::steppedValue(4, true, true), 5.0);
+    QCOMPARE(app::steppedValue(0.05, true, false), 0.06);
+    QCOMPARE(app::steppedValue(0.1, true, false), 0.2);
+    QCOMPARE(app::steppedValue(0.1, false, false), 0.09);
+    QCOMPARE(app::steppedValue(0.09, true, false), 0.1);
+    QCOMPARE(app::steppedValue(0, true, false), 0.001);
+}
+
+QTEST_MAIN(ConfigurationFormTest)
+#include "configuration_form_test.moc"

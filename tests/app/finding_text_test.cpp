@@ -1,0 +1,73 @@
+#include "app/views/advisor/finding_text.h"
+
+#include <gtest/gtest.h>
+
+namespace app {
+namespace {
+
+using advisor::SavingUnit;
+using namespace std::chrono_literals;
+
+std::string text(const QString& words) { return words.toStdString(); }
+
+TEST(FindingText, ASavingIsARangeWithOneUnit)
+{
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 38'000, 45'000, 52'000})), "saves 38.0–52.0 ms a step");
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerValidation, 900'000, 1'000'000, 1'200'000})), "saves 900 ms–1.20 s a validation");
+}
+
+TEST(FindingText, ASavingThatMayBeNothingSaysUpTo)
+{
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 0, 2'000, 4'100})), "saves up to 4.10 ms a step");
+}
+
+TEST(FindingText, AToggleIsNamedByItsLabel)
+{
+    EXPECT_EQ(text(toggleText({"loader.workers", "0", "2"})), "Workers: 0 → 2");
+}
+
+TEST(FindingText, DurationsAreRounded)
+{
+    EXPECT_EQ(text(aboutText(7s)), "about 7 s");
+    EXPECT_EQ(text(aboutText(43s)), "about 45 s");
+    EXPECT_EQ(text(aboutText(200s)), "about 3 min");
+}
+
+advisor::ExperimentResult measured(advisor::Verdict verdict, advisor::Interval ratio)
+{
+    advisor::ExperimentResult result;
+    result.verdict = verdict;
+    result.samplesPerSecond = ratio;
+    result.savedUs = {44'100, 42'000, 46'200};
+    return result;
+}
+
+TEST(FindingText, EachVerdictIsASentenceWithItsInterval)
+{
+    EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46}))),
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged");
+    EXPECT_EQ(text(verdictText(measured(advisor::Verdict::DoesNotPay, {1.0, 0.995, 1.005}))),
+              "Does not pay: 1.00 × (95 % interval 0.99–1.00), loss unchanged");
+    EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Costs, {0.9, 0.88, 0.92}))),
+              "Costs: only 0.900 × as fast (95 % interval 0.88–0.92), loss unchanged");
+}
+
+TEST(FindingText, AChangedLossIsNotHidden)
+{
+    auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
+    result.lossParity = false;
+    result.lossA = 0.5;
+    result.lossB = 0.9;
+    EXPECT_EQ(text(verdictText(result)), "Pays: 1.43 × faster (95 % interval 1.40–1.46), but the loss changed from 0.500 to 0.900");
+}
+
+TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
+{
+    auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) a step");
+    result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 38'000, 45'000, 52'000};
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
+}
+
+} // namespace
+} // namespace app

@@ -1,0 +1,305 @@
+#include "app/main_window.h"
+
+#include "app/shell/notice_strip.h"
+#include "app/shell/status_line.h"
+#include "app/views/advisor/finding_card.h"
+#include "tests/app/app_support.h"
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QTreeView>
+#include <QtTest>
+
+using app::RunState;
+using app_test::find;
+using app_test::shortTraining;
+using app_test::useScript;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+/// A whole app, painted and complete.
+struct App {
+    App() : window(&session, &selection, &appearance)
+    {
+        window.show();
+        if (!QTest::qWaitFor([this] { return window.isComplete(); }))
+            qFatal("the window was never complete");
+    }
+    app::Appearance appearance;
+    app::Session session;
+    app::Selection selection;
+    app::MainWindow window;
+};
+
+QAction* action(const app::MainWindow& window, const char* name) { return find<QAction>(&window, name); }
+
+void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
+{
+    QTimer::singleShot(200, qApp, [role, seen] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        *seen = box != nullptr;
+        if (!box)
+            return;
+        for (QAbstractButton* button : box->buttons())
+            if (box->buttonRole(button) == role) {
+                button->click();
+                return;
+            }
+    });
+}
+
+} // namespace
+
+class MainWindowTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<app_test::OwnFolders>();
+        QCoreApplication::setOrganizationName("Stepscope");
+        QCoreApplication::setApplicationName("stepscope");
+    }
+
+private slots:
+    void init();
+    void theShellPaintsBeforeTheDocksAreMade();
+    void itOpensWithEveryView();
+    void theStartPageStartsTheReadyTraining();
+    void everyMenuActionHasAKeyOrIsRare();
+    void actionsFollowTheRun();
+    void theStatusLineTellsHowFarItIs();
+    void aCrashStandsInTheStrip();
+    void droppingATraceOpensIt();
+    void findingsBecomeCards();
+    void showSelectsTheEvidence();
+    void lightAndDarkAreWorn();
+    void layoutAndThemeComeBack();
+    void closingDuringARunAsksOnce();
+};
+
+void MainWindowTest::init()
+{
+    useScript("train");
+    QSettings().clear();
+}
+
+void MainWindowTest::theShellPaintsBeforeTheDocksAreMade()
+{
+    app::Appearance appearance;
+    app::Session session;
+    app::Selection selection;
+    app::MainWindow window(&session, &selection, &appearance);
+    QSignalSpy painted(&window, &app::MainWindow::firstPainted);
+    bool docksThen = true;
+    connect(&window, &app::MainWindow::firstPainted, &window,
+            [&] { docksThen = !window.findChildren<QDockWidget*>().isEmpty(); });
+    window.show();
+    QVERIFY(painted.wait());
+    QVERIFY(!docksThen);
+    QTRY_VERIFY(window.isComplete());
+    QVERIFY(!window.findChildren<QDockWidget*>().isEmpty());
+}
+
+void MainWindowTest::itOpensWithEveryView()
+{
+    App app;
+    for (const char* name : {"dock:run", "dock:runsList", "dock:advisor"})
+        QVERIFY2(app.window.findChild<QDockWidget*>(name), name);
+    QVERIFY(find<QPushButton>(&app.window, "tryIt")->isVisible());
+}
+
+void MainWindowTest::theStartPageStartsTheReadyTraining()
+{
+    App app;
+    QTest::mouseClick(find<QPushButton>(&app.window, "tryIt"), Qt::LeftButton);
+    QCOMPARE(app.session.runState(), RunState::Starting);
+    QVERIFY(!find<QPushButton>(&app.window, "tryIt")->isVisible());
+    QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
+    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    app.session.stop();
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+}
+
+void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
+{
+    App app;
+    for (const char* name : {"start", "pause", "stop", "undo", "redo", "openTrace", "openConfiguration", "saveConfiguration",
+                             "home", "quit", "findKnob"})
+        QVERIFY2(!action(app.window, name)->shortcut().isEmpty(), name);
+}
+
+void MainWindowTest::actionsFollowTheRun()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(100000), "long");
+    QVERIFY(action(app.window, "start")->isEnabled());
+    QVERIFY(!action(app.window, "stop")->isEnabled());
+    QTest::keyClick(&app.window, Qt::Key_F5);
+    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    QVERIFY(!action(app.window, "start")->isEnabled());
+    QVERIFY(action(app.window, "stop")->isEnabled());
+    QTest::keyClick(&app.window, Qt::Key_F6);
+    QCOMPARE(app.session.runState(), RunState::Paused);
+    QTest::keyClick(&app.window, Qt::Key_F6);
+    QCOMPARE(app.session.runState(), RunState::Running);
+    QTest::keyClick(&app.window, Qt::Key_F5, Qt::ShiftModifier);
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QVERIFY(action(app.window, "start")->isEnabled());
+}
+
+void MainWindowTest::theStatusLineTellsHowFarItIs()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(100), "short");
+    app.session.start();
+    auto* status = app.window.findChild<app::StatusLine*>();
+    QTRY_VERIFY2(status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*images/s.*loss.*0 events dropped")),
+                 qPrintable(status->text()));
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QVERIFY(status->text().startsWith("ready"));
+}
+
+void MainWindowTest::aCrashStandsInTheStrip()
+{
+    useScript("crash");
+    App app;
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QTRY_VERIFY(strip->isVisible());
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QVERIFY2(strip->detail().contains("the tensors have no shape"), qPrintable(strip->detail()));
+    auto* details = strip->findChild<QWidget*>("noticeMore");
+    QTest::mouseClick(details, Qt::LeftButton);
+    QTest::mouseClick(find<QWidget>(strip, "noticeClose"), Qt::LeftButton);
+    QVERIFY(!strip->isVisible());
+}
+
+void MainWindowTest::droppingATraceOpensIt()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    const QString file = QString::fromStdString(app.session.runs().front().trace().string());
+    QSignalSpy replaced(&app.session, &app::Session::traceReplaced);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(file)});
+    QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&app.window, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&app.window, &drop);
+    QTRY_COMPARE(replaced.count(), 1);
+    QVERIFY(app.session.trace()->sliceCount() > 0);
+}
+
+void MainWindowTest::findingsBecomeCards()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(60), "short");
+    app.session.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
+    QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
+    auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
+    QTRY_VERIFY(find<QPushButton>(card, "apply")->isEnabled());
+    QVERIFY2(find<QLabel>(card, "saving")->text().startsWith("saves "), qPrintable(find<QLabel>(card, "saving")->text()));
+    QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"), qPrintable(find<QLabel>(card, "note")->text()));
+    QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());
+    // The tip's text and its code unfold.
+    QTest::mouseClick(find<QWidget>(card, "why"), Qt::LeftButton);
+    QTRY_VERIFY(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible());
+    // A training beside a measurement would spoil it: the card offers to stop it.
+    app.session.start();
+    QTRY_VERIFY(app.session.runState() == RunState::Running);
+    QTRY_VERIFY(app.window.findChild<QPushButton*>("stopAndApply"));
+    app.session.stop();
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+}
+
+void MainWindowTest::showSelectsTheEvidence()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(60), "short");
+    app.session.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
+    QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
+    auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
+    QSignalSpy shown(&app.selection, &app::Selection::showRequested);
+    QTest::mouseClick(find<QPushButton>(card, "show"), Qt::LeftButton);
+    QCOMPARE(shown.count(), 1);
+    QVERIFY(app.selection.slice().has_value());
+    const auto trace = app.session.trace();
+    const auto first = *app.selection.slice();
+    QCOMPARE(trace->name(trace->slice(first)), profiler::phase::kDataWait);
+    QTest::mouseClick(find<QPushButton>(card, "show"), Qt::LeftButton);
+    QVERIFY(*app.selection.slice() != first);
+}
+
+void MainWindowTest::lightAndDarkAreWorn()
+{
+    App app;
+    action(app.window, "themeDark")->trigger();
+    QVERIFY(app::isDark(QApplication::palette()));
+    QCoreApplication::processEvents(); // the new palette is posted to the widgets
+    const QImage dark = app.window.grab().toImage();
+    action(app.window, "themeLight")->trigger();
+    QVERIFY(!app::isDark(QApplication::palette()));
+    QCoreApplication::processEvents();
+    const QImage light = app.window.grab().toImage();
+    // The start page's ground, where nothing is written.
+    const QPoint ground(app.window.width() - 40, app.window.height() - 80);
+    QVERIFY(dark.pixelColor(ground).lightness() < 60);
+    QVERIFY(light.pixelColor(ground).lightness() > 200);
+}
+
+void MainWindowTest::layoutAndThemeComeBack()
+{
+    {
+        App app;
+        action(app.window, "themeDark")->trigger();
+        find<QDockWidget>(&app.window, "dock:runsList")->hide();
+        app.window.close();
+    }
+    App app;
+    QCOMPARE(app.appearance.theme(), app::Theme::Dark);
+    QVERIFY(!find<QDockWidget>(&app.window, "dock:runsList")->isVisible());
+    // What the start page hides was not forgotten.
+    QVERIFY(!find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
+    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+}
+
+void MainWindowTest::closingDuringARunAsksOnce()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(100000), "long");
+    app.session.start();
+    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    bool asked = false;
+    clickInMessageBox(QMessageBox::RejectRole, &asked);
+    QVERIFY(!app.window.close());
+    QVERIFY(asked);
+    QCOMPARE(app.session.runState(), RunState::Running);
+    clickInMessageBox(QMessageBox::AcceptRole, &asked);
+    app.window.close();
+    QVERIFY(asked);
+    QTRY_VERIFY(!app.window.isVisible());
+    QCOMPARE(app.session.runState(), RunState::Idle);
+    QCOMPARE(app.session.runs().front().outcome.state, QString("stopped"));
+}
+
+QTEST_MAIN(MainWindowTest)
+#include "main_window_test.moc"

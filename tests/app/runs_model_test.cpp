@@ -1,0 +1,118 @@
+#include "app/views/runs/runs_model.h"
+
+#include "tests/app/app_support.h"
+
+#include <QAbstractItemModelTester>
+#include <QtTest>
+
+using app::RunRecord;
+using app::RunsModel;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+RunRecord run(const QString& name, std::string_view assignment, double rate)
+{
+    RunRecord record;
+    record.name = name;
+    if (!assignment.empty() && !record.configuration.setAssignment(assignment))
+        qFatal("not an assignment");
+    record.outcome.state = "finished";
+    record.outcome.samplesPerSecond = rate;
+    return record;
+}
+
+QString cell(const RunsModel& model, int row, int column) { return model.index(row, column).data().toString(); }
+
+} // namespace
+
+class RunsModelTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void changesAreAgainstTheOldestRunOfTheSameModel();
+    void anotherBaselineMayBeChosen();
+    void aFailedRunHasNoRate();
+    void itKeepsTheRulesOfModels();
+    void runsSurviveOnDisk();
+    void twoRunsInOneSecondHaveFoldersOfTheirOwn();
+};
+
+void RunsModelTest::changesAreAgainstTheOldestRunOfTheSameModel()
+{
+    RunsModel model;
+    model.setRuns({run("3", "loader.workers=2", 200), run("2", "workload=resnet18", 10), run("1", "", 100)});
+    QCOMPARE(cell(model, 0, RunsModel::Changes), QString("Workers = 2"));
+    QCOMPARE(cell(model, 0, RunsModel::Against), QString("2.00 ×"));
+    QCOMPARE(cell(model, 1, RunsModel::Changes), QString("baseline"));
+    QCOMPARE(cell(model, 1, RunsModel::Against), QString());
+    QCOMPARE(cell(model, 2, RunsModel::Changes), QString("baseline"));
+}
+
+void RunsModelTest::anotherBaselineMayBeChosen()
+{
+    RunsModel model;
+    model.setRuns({run("2", "loader.workers=2", 200), run("1", "", 100)});
+    model.setBaseline("2");
+    QCOMPARE(cell(model, 0, RunsModel::Changes), QString("baseline"));
+    QCOMPARE(cell(model, 1, RunsModel::Changes), QString("Workers = 0"));
+    QCOMPARE(cell(model, 1, RunsModel::Against), QString("0.500 ×"));
+}
+
+void RunsModelTest::aFailedRunHasNoRate()
+{
+    RunsModel model;
+    RunRecord failed = run("1", "", 100);
+    failed.outcome.state = "failed";
+    failed.outcome.message = "The trainer was killed.";
+    model.setRuns({failed});
+    QCOMPARE(cell(model, 0, RunsModel::Rate), QString("failed"));
+    QVERIFY(model.index(0, 0).data(Qt::ToolTipRole).toString().contains("The trainer was killed."));
+}
+
+void RunsModelTest::itKeepsTheRulesOfModels()
+{
+    RunsModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setRuns({run("2", "loader.workers=2", 200), run("1", "", 100)});
+    model.setBaseline("2");
+    model.setRuns({});
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void RunsModelTest::runsSurviveOnDisk()
+{
+    QTemporaryDir root;
+    config::TrainingConfig configuration;
+    QVERIFY(configuration.set("batch.size", "48"));
+    auto made = app::makeRun(root.path().toStdString(), configuration);
+    QVERIFY(made.has_value());
+    made->outcome.state = "finished";
+    made->outcome.steps = 12;
+    made->outcome.samplesPerSecond = 812.5;
+    QVERIFY(app::saveOutcome(*made).has_value());
+    const auto runs = app::readRuns(root.path().toStdString());
+    QCOMPARE(runs.size(), std::size_t{1});
+    QCOMPARE(runs[0].configuration, configuration);
+    QCOMPARE(runs[0].outcome.steps, 12);
+    QCOMPARE(runs[0].outcome.samplesPerSecond, 812.5);
+    QVERIFY(runs[0].started.isValid());
+    QVERIFY(app::removeRun(runs[0]).has_value());
+    QVERIFY(app::readRuns(root.path().toStdString()).empty());
+}
+
+void RunsModelTest::twoRunsInOneSecondHaveFoldersOfTheirOwn()
+{
+    QTemporaryDir root;
+    const auto first = app::makeRun(root.path().toStdString(), {});
+    const auto second = app::makeRun(root.path().toStdString(), {});
+    QVERIFY(first && second);
+    QVERIFY(first->folder != second->folder);
+    QCOMPARE(app::readRuns(root.path().toStdString()).size(), std::size_t{2});
+}
+
+QTEST_MAIN(RunsModelTest)
+#include "runs_model_test.moc"
