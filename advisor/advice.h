@@ -35,8 +35,9 @@ struct Evidence {
 /// A rule's verdict on one trace.
 struct Advice {
     State state = State::CannotTell;
-    std::string title;  ///< "The step waits for data"
-    std::string reason; ///< one sentence with its number; silent: what speaks against it; cannot tell: what the trace lacks
+    std::string title; ///< "The step waits for data"
+    std::string
+        reason; ///< one sentence with its number; silent: what speaks against it; cannot tell: what the trace lacks
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
     std::string whyNoPrediction; ///< when it fires without a saving

@@ -29,7 +29,10 @@ double usPerStep(const Advice& advice, const Case& c)
     return 0;
 }
 
-int rank(State state) { return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2; }
+int rank(State state)
+{
+    return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
+}
 
 [[maybe_unused]] std::string stemOf(std::string_view key)
 {

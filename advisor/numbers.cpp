@@ -26,7 +26,10 @@ std::string timeText(double us)
     return size < 999.5e3 ? threeDigits(us / 1e3) + " ms" : threeDigits(us / 1e6) + " s";
 }
 
-std::string shareText(double share) { return threeDigits(share * 100) + " %"; }
+std::string shareText(double share)
+{
+    return threeDigits(share * 100) + " %";
+}
 
 std::string countText(double count)
 {

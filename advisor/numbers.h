@@ -5,8 +5,8 @@
 namespace advisor {
 
 /// Numbers as sentences have them: three significant digits, with a unit.
-std::string timeText(double us);      ///< "812 µs", "41.2 ms", "1.25 s"
-std::string shareText(double share);  ///< "62.4 %"
-std::string countText(double count);  ///< "3", "2.5"
+std::string timeText(double us);     ///< "812 µs", "41.2 ms", "1.25 s"
+std::string shareText(double share); ///< "62.4 %"
+std::string countText(double count); ///< "3", "2.5"
 
 } // namespace advisor

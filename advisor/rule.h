@@ -14,7 +14,7 @@ namespace advisor {
 /// What a rule may look at.
 struct Case {
     const profiler::Trace& trace;
-    const profiler::analysis::Facts& facts;  ///< computed once for all rules
+    const profiler::analysis::Facts& facts;         ///< computed once for all rules
     const config::TrainingConfig* config = nullptr; ///< of the run; null for an imported trace
 };
 
@@ -32,7 +32,8 @@ struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
 };
-/// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then silent.
+/// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
+/// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
 
 } // namespace advisor

@@ -14,9 +14,18 @@ Advice verdict(State state, std::string reason)
 
 } // namespace
 
-Advice silent(std::string reason) { return verdict(State::Silent, std::move(reason)); }
-Advice cannotTell(std::string reason) { return verdict(State::CannotTell, std::move(reason)); }
-Advice fires(std::string reason) { return verdict(State::Fires, std::move(reason)); }
+Advice silent(std::string reason)
+{
+    return verdict(State::Silent, std::move(reason));
+}
+Advice cannotTell(std::string reason)
+{
+    return verdict(State::CannotTell, std::move(reason));
+}
+Advice fires(std::string reason)
+{
+    return verdict(State::Fires, std::move(reason));
+}
 
 std::optional<Advice> withoutSteadySteps(const Case& c)
 {

@@ -45,9 +45,12 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
 std::string_view stateName(State state)
 {
     switch (state) {
-    case State::Fires: return "fires";
-    case State::Silent: return "silent";
-    case State::CannotTell: return "cannot tell";
+    case State::Fires:
+        return "fires";
+    case State::Silent:
+        return "silent";
+    case State::CannotTell:
+        return "cannot tell";
     }
     return "cannot tell";
 }
@@ -55,9 +58,12 @@ std::string_view stateName(State state)
 std::string_view judgedByName(JudgedBy by)
 {
     switch (by) {
-    case JudgedBy::Time: return "time";
-    case JudgedBy::Memory: return "memory";
-    case JudgedBy::Convergence: return "convergence";
+    case JudgedBy::Time:
+        return "time";
+    case JudgedBy::Memory:
+        return "memory";
+    case JudgedBy::Convergence:
+        return "convergence";
     }
     return "time";
 }
@@ -65,10 +71,14 @@ std::string_view judgedByName(JudgedBy by)
 std::string_view savingUnitName(SavingUnit unit)
 {
     switch (unit) {
-    case SavingUnit::UsPerStep: return "us_per_step";
-    case SavingUnit::UsPerEpoch: return "us_per_epoch";
-    case SavingUnit::UsPerValidation: return "us_per_validation";
-    case SavingUnit::Bytes: return "bytes";
+    case SavingUnit::UsPerStep:
+        return "us_per_step";
+    case SavingUnit::UsPerEpoch:
+        return "us_per_epoch";
+    case SavingUnit::UsPerValidation:
+        return "us_per_validation";
+    case SavingUnit::Bytes:
+        return "bytes";
     }
     return "us_per_step";
 }

@@ -18,8 +18,9 @@ config::Result<std::optional<config::TrainingConfig>> configurationOf(const prof
 {
     if (file.empty() && metadata(trace, "config").empty())
         return std::nullopt;
-    auto configuration = file.empty() ? config::TrainingConfig::fromJson(metadata(trace, "config"), "the trace's configuration")
-                                      : config::TrainingConfig::load(file);
+    auto configuration = file.empty()
+                             ? config::TrainingConfig::fromJson(metadata(trace, "config"), "the trace's configuration")
+                             : config::TrainingConfig::load(file);
     if (!configuration)
         return tl::unexpected(configuration.error());
     return *configuration;
@@ -46,9 +47,11 @@ std::string toText(const RuleAdvice& row)
     text += wrapped(advice.reason, kWidth, 13);
     if (advice.state != State::Fires)
         return text;
-    text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction, kWidth, 13);
+    text +=
+        wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction, kWidth, 13);
     if (advice.toggle)
-        text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to, advice.toggle->from);
+        text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
+                            advice.toggle->from);
     else
         text += wrapped(advice.whyNoToggle, kWidth, 13);
     for (const std::string& caveat : advice.caveats)

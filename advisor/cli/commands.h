@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-/// The commands of stepscope-cli. Each writes its result to `out`, progress and the one line of an error to `err`, and returns
-/// the exit status.
+/// The commands of stepscope-cli. Each writes its result to `out`, progress and the one line of an error to `err`, and
+/// returns the exit status.
 namespace advisor::cli {
 
 /// Exit statuses.
 inline constexpr int kDone = 0;
-inline constexpr int kBadInput = 1;   ///< the input cannot be used: one line says what, where, and how to mend it
+inline constexpr int kBadInput = 1; ///< the input cannot be used: one line says what, where, and how to mend it
 inline constexpr int kWrongUsage = 2;
 
 struct Streams {

@@ -11,9 +11,8 @@ tl::expected<config::TrainingConfig, int> loadConfiguration(const std::filesyste
     return tl::unexpected(kBadInput);
 }
 
-tl::expected<config::TrainingConfig, int> withAssignments(config::TrainingConfig config,
-                                                          const std::vector<std::string>& assignments,
-                                                          const Streams& streams)
+tl::expected<config::TrainingConfig, int>
+withAssignments(config::TrainingConfig config, const std::vector<std::string>& assignments, const Streams& streams)
 {
     for (const std::string& assignment : assignments)
         if (const auto set = config.setAssignment(assignment); !set) {

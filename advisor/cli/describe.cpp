@@ -22,12 +22,18 @@ profiler::Result<Description> askTrainer()
 std::string_view typeName(config::KnobType type)
 {
     switch (type) {
-    case config::KnobType::Flag: return "flag";
-    case config::KnobType::Integer: return "integer";
-    case config::KnobType::Real: return "real";
-    case config::KnobType::Choice: return "choice";
-    case config::KnobType::Path: return "path";
-    case config::KnobType::Text: return "text";
+    case config::KnobType::Flag:
+        return "flag";
+    case config::KnobType::Integer:
+        return "integer";
+    case config::KnobType::Real:
+        return "real";
+    case config::KnobType::Choice:
+        return "choice";
+    case config::KnobType::Path:
+        return "path";
+    case config::KnobType::Text:
+        return "text";
     }
     return "text";
 }
@@ -97,8 +103,8 @@ std::string describeText(const profiler::Result<Description>& trainer)
 {
     std::string text = "Knobs\n";
     for (const config::Knob& knob : config::knobs())
-        text += fmt::format("  {} ({}, default {})\n{}", knob.key, config::allowedText(knob), config::toText(knob.fallback),
-                            wrapped(std::string(knob.doc), 100, 6));
+        text += fmt::format("  {} ({}, default {})\n{}", knob.key, config::allowedText(knob),
+                            config::toText(knob.fallback), wrapped(std::string(knob.doc), 100, 6));
     if (trainer) {
         text += choicesText("Workloads", trainer->workloads) + choicesText("Data sets", trainer->datasets) +
                 choicesText("Optimizers", trainer->optimizers);

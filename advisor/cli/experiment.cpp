@@ -69,8 +69,10 @@ void tell(const ExperimentProgress& progress, std::ostream& err)
 {
     err << progress.doing;
     if (progress.ratio)
-        err << fmt::format(" · {:.3f} × ({:.3f} to {:.3f})", progress.ratio->value, progress.ratio->low, progress.ratio->high);
-    err << fmt::format(" · {:.0f} s spent, at most {:.0f} s left", progress.secondsSpent, progress.secondsLeft) << std::endl;
+        err << fmt::format(" · {:.3f} × ({:.3f} to {:.3f})", progress.ratio->value, progress.ratio->low,
+                           progress.ratio->high);
+    err << fmt::format(" · {:.0f} s spent, at most {:.0f} s left", progress.secondsSpent, progress.secondsLeft)
+        << std::endl;
 }
 
 void print(const ExperimentResult& result, std::ostream& out)

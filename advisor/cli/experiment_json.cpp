@@ -8,7 +8,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ci95(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+Json ci95(const Interval& interval)
+{
+    return Json::array({interval.low, interval.high});
+}
 
 Json changesJson(const std::vector<Toggle>& changes)
 {
@@ -32,7 +35,10 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
             {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)}};
 }
 
-Json bytesJson(std::int64_t bytes) { return bytes > 0 ? Json(bytes) : Json(nullptr); }
+Json bytesJson(std::int64_t bytes)
+{
+    return bytes > 0 ? Json(bytes) : Json(nullptr);
+}
 
 std::string_view unitName(std::string_view measure)
 {
@@ -58,13 +64,15 @@ Json toJson(const ExperimentResult& result)
     json["step_us"] = unitJson(result, "steps");
     json["epoch_us"] = unitJson(result, "epoch");
     json["validation_us"] = unitJson(result, "validation");
-    json["loss"] = {{"a", result.lossA}, {"b", result.lossB}, {"parity", result.lossParity}, {"tolerance", result.lossTolerance}};
+    json["loss"] = {
+        {"a", result.lossA}, {"b", result.lossB}, {"parity", result.lossParity}, {"tolerance", result.lossTolerance}};
     json["loss_at_equal_time"] = nullptr;
     json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}};
     json["verdict"] = verdictName(result.verdict);
     json["why"] = result.why;
     json["predicted"] = savingJson(plan.predicted);
-    json["measured"] = {{"unit", unitName(plan.measure)}, {"value", result.savedUs.value}, {"ci95", ci95(result.savedUs)}};
+    json["measured"] = {
+        {"unit", unitName(plan.measure)}, {"value", result.savedUs.value}, {"ci95", ci95(result.savedUs)}};
     json["seconds_spent"] = result.secondsSpent;
     return json;
 }

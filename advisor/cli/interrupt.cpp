@@ -11,7 +11,10 @@ namespace {
 std::atomic<int> count{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-extern "C" void countInterrupt(int) { count.fetch_add(1); }
+extern "C" void countInterrupt(int)
+{
+    count.fetch_add(1);
+}
 
 } // namespace
 
@@ -24,6 +27,9 @@ void catchInterrupts()
     sigaction(SIGTERM, &action, nullptr);
 }
 
-int interrupts() { return count.load(); }
+int interrupts()
+{
+    return count.load();
+}
 
 } // namespace advisor::cli

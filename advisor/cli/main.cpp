@@ -27,7 +27,8 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* summarize = app.add_subcommand("summarize", "What is in a trace and where the steps' time goes");
     summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
     summarize->add_flag("--json", line.summarize.json, kJson);
-    summarize->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
+    summarize->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
 
     CLI::App* advise = app.add_subcommand("advise", "Every rule's verdict on a trace, with reasons");
     advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
@@ -37,7 +38,8 @@ void addReaders(CLI::App& app, CommandLine& line)
 
     CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, data sets, rules, formats");
     describe->add_flag("--json", line.describe.json, kJson);
-    describe->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
+    describe->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
 }
 
 void addRunners(CLI::App& app, CommandLine& line)
@@ -52,14 +54,18 @@ void addRunners(CLI::App& app, CommandLine& line)
     CLI::App* experiment =
         app.add_subcommand("experiment", "Baseline against change, alternately, with a confidence interval");
     experiment->add_option("--config", line.experiment.config, kConfig)->required();
-    experiment->add_option("--set", line.experiment.assignments, "What the second arm has different: key=value; none: A against A")
+    experiment
+        ->add_option("--set", line.experiment.assignments,
+                     "What the second arm has different: key=value; none: A against A")
         ->take_all();
     experiment->add_option("--trace", line.experiment.trace, "Trace of the baseline to predict from");
     experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
-    experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(CLI::PositiveNumber);
+    experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")
+        ->check(CLI::PositiveNumber);
     experiment->add_flag("--json", line.experiment.json, kJson);
-    experiment->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
+    experiment->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
 }
 
 } // namespace

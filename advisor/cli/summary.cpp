@@ -21,19 +21,30 @@ void count(const Trace& trace, const Slice& slice, Summary& summary)
         summary.kernelUs += toUs(slice.duration);
         summary.shortKernels += toUs(slice.duration) < kShortKernelUs;
         break;
-    case ActivityKind::GpuMemcpy: ++counts.memcpy; break;
-    case ActivityKind::GpuMemset: ++counts.memset; break;
+    case ActivityKind::GpuMemcpy:
+        ++counts.memcpy;
+        break;
+    case ActivityKind::GpuMemset:
+        ++counts.memset;
+        break;
     case ActivityKind::CudaRuntime:
-    case ActivityKind::CudaDriver: ++counts.runtime; break;
-    case ActivityKind::CpuOp: ++counts.cpuOp; break;
-    case ActivityKind::Nvtx: ++counts.nvtx; break;
+    case ActivityKind::CudaDriver:
+        ++counts.runtime;
+        break;
+    case ActivityKind::CpuOp:
+        ++counts.cpuOp;
+        break;
+    case ActivityKind::Nvtx:
+        ++counts.nvtx;
+        break;
     case ActivityKind::Phase:
         if (trace.name(slice) == phase::kDataWait) {
             ++summary.dataWaits;
             summary.dataWaitUs += toUs(slice.duration);
         }
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

@@ -42,8 +42,9 @@ Json sourceJson(const Trace& trace)
 
 Json countsJson(const Summary::Counts& counts)
 {
-    return {{"events", counts.events}, {"kernel", counts.kernel},   {"memcpy", counts.memcpy}, {"memset", counts.memset},
-            {"runtime", counts.runtime}, {"cpu_op", counts.cpuOp}, {"nvtx", counts.nvtx}};
+    return {{"events", counts.events}, {"kernel", counts.kernel},   {"memcpy", counts.memcpy},
+            {"memset", counts.memset}, {"runtime", counts.runtime}, {"cpu_op", counts.cpuOp},
+            {"nvtx", counts.nvtx}};
 }
 
 Json transfersJson(const std::vector<Transfer>& transfers)
@@ -107,10 +108,10 @@ Json breakdownJson(const Breakdown& breakdown)
     if (breakdown.total.count() == 0)
         return nullptr;
     const auto share = [&](TimeClass c) { return breakdown.share(c); };
-    return {{"kernel", share(TimeClass::Kernel)},         {"communication", share(TimeClass::Communication)},
-            {"memcpy", share(TimeClass::Memcpy)},         {"memset", share(TimeClass::Memset)},
-            {"runtime", share(TimeClass::Runtime)},       {"data_loader", share(TimeClass::DataLoader)},
-            {"cpu_op", share(TimeClass::CpuOp)},          {"other", share(TimeClass::Other)}};
+    return {{"kernel", share(TimeClass::Kernel)},   {"communication", share(TimeClass::Communication)},
+            {"memcpy", share(TimeClass::Memcpy)},   {"memset", share(TimeClass::Memset)},
+            {"runtime", share(TimeClass::Runtime)}, {"data_loader", share(TimeClass::DataLoader)},
+            {"cpu_op", share(TimeClass::CpuOp)},    {"other", share(TimeClass::Other)}};
 }
 
 Json communicationJson(const Communication& comm)

@@ -48,8 +48,9 @@ std::string partsText(const Summary& summary)
         return {};
     const StepParts& p = s.steadyMeanParts;
     const std::pair<std::string_view, Nanoseconds> parts[] = {
-        {phase::kDataWait, p.dataWait}, {phase::kCopy, p.copy},         {phase::kZeroGrad, p.zeroGrad},
-        {phase::kForward, p.forward},   {phase::kBackward, p.backward}, {phase::kOptimizer, p.optimizer},
+        {phase::kDataWait, p.dataWait}, {phase::kCopy, p.copy},
+        {phase::kZeroGrad, p.zeroGrad}, {phase::kForward, p.forward},
+        {phase::kBackward, p.backward}, {phase::kOptimizer, p.optimizer},
         {phase::kMetrics, p.metrics},   {"other", p.other}};
     TextTable table({"A steady step", "time", "share"});
     for (const auto& [name, time] : parts)
@@ -62,7 +63,8 @@ std::string breakdownText(const Breakdown& breakdown)
     TextTable table({"Where the steps' time goes", "share"});
     for (std::size_t i = 0; i < kTimeClasses; ++i)
         if (breakdown.time[i].count() > 0)
-            table.add({std::string(timeClassName(static_cast<TimeClass>(i))), shareText(breakdown.share(static_cast<TimeClass>(i)))});
+            table.add({std::string(timeClassName(static_cast<TimeClass>(i))),
+                       shareText(breakdown.share(static_cast<TimeClass>(i)))});
     return table.empty() ? std::string() : "\n" + table.text();
 }
 
@@ -77,8 +79,9 @@ std::string loaderText(const InputWait& input)
     std::string text = "\n" + table.text();
     if (input.workers == 0)
         return text + "  The main thread loads; the step waits meanwhile.\n";
-    return text + fmt::format("  {} worker{}, busy {} of the time; nine batches of ten load within {}.\n", input.workers,
-                              input.workers == 1 ? "" : "s", shareText(input.workerBusyShare), timeText(input.loadUsPerBatchP90));
+    return text + fmt::format("  {} worker{}, busy {} of the time; nine batches of ten load within {}.\n",
+                              input.workers, input.workers == 1 ? "" : "s", shareText(input.workerBusyShare),
+                              timeText(input.loadUsPerBatchP90));
 }
 
 std::string deviceText(const Summary& summary)
@@ -93,8 +96,9 @@ std::string deviceText(const Summary& summary)
         idle.add({std::string(cause.cause), timeText(toUs(cause.time))});
     TextTable copies({"Copies", "from", "to", "count", "bytes", "time", "GB/s"});
     for (const Transfer& t : summary.transfers)
-        copies.add({std::string(copyKindName(t.kind)), std::string(memoryKindName(t.src)), std::string(memoryKindName(t.dst)),
-                    std::to_string(t.count), std::to_string(t.bytes), timeText(toUs(t.time)), fmt::format("{:.2f}", t.gbPerSecond())});
+        copies.add({std::string(copyKindName(t.kind)), std::string(memoryKindName(t.src)),
+                    std::string(memoryKindName(t.dst)), std::to_string(t.count), std::to_string(t.bytes),
+                    timeText(toUs(t.time)), fmt::format("{:.2f}", t.gbPerSecond())});
     TextTable kernels({"Kernel", "count", "time"});
     for (const KernelTotal& kernel : summary.topKernels)
         kernels.add({kernel.name, std::to_string(kernel.count), timeText(toUs(kernel.time))});
@@ -102,7 +106,8 @@ std::string deviceText(const Summary& summary)
         if (!table->empty())
             text += "\n" + table->text();
     if (summary.sync.calls > 0)
-        text += fmt::format("\n  {} synchronizing calls took {}.\n", summary.sync.calls, timeText(toUs(summary.sync.time)));
+        text +=
+            fmt::format("\n  {} synchronizing calls took {}.\n", summary.sync.calls, timeText(toUs(summary.sync.time)));
     return text;
 }
 

@@ -48,8 +48,8 @@ public:
 private:
     void on(const protocol::Hello& hello)
     {
-        m_lines << fmt::format("{} · LibTorch {} · {} training samples · {} parameters\n", hello.device, hello.torchVersion,
-                               hello.trainSamples, hello.parameters);
+        m_lines << fmt::format("{} · LibTorch {} · {} training samples · {} parameters\n", hello.device,
+                               hello.torchVersion, hello.trainSamples, hello.parameters);
     }
     void on(const protocol::Preparing& preparing)
     {
@@ -74,9 +74,9 @@ private:
     }
     void on(const protocol::EpochProgress& epoch)
     {
-        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · accuracy {}, validation {}\n", epoch.epoch,
-                               epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss, shareText(epoch.trainAccuracy),
-                               shareText(epoch.validationAccuracy));
+        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · accuracy {}, validation {}\n",
+                               epoch.epoch, epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss,
+                               shareText(epoch.trainAccuracy), shareText(epoch.validationAccuracy));
         m_epochs.push_back({{"epoch", epoch.epoch},
                             {"train_loss", epoch.trainLoss},
                             {"validation_loss", epoch.validationLoss},
@@ -157,8 +157,8 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
     }
     const protocol::Done& done = *report.done();
     streams.out << fmt::format("{} {} steps in {:.1f} s · {:.0f} samples/s · loss {:.4f} · {}\n",
-                               done.stopped ? "Stopped after" : "Done:", done.steps, done.seconds, done.samplesPerSecond,
-                               done.finalLoss, options.trace.string());
+                               done.stopped ? "Stopped after" : "Done:", done.steps, done.seconds,
+                               done.samplesPerSecond, done.finalLoss, options.trace.string());
     return kDone;
 }
 

@@ -46,7 +46,8 @@ std::vector<profiler::SliceId> backwardPhases(const profiler::Trace& trace)
 
 Advice finding(const Case& c, const Checks& checks)
 {
-    Advice advice = fires("Anomaly detection is on: every backward node is checked for NaN and remembers where it came from.");
+    Advice advice =
+        fires("Anomaly detection is on: every backward node is checked for NaN and remembers where it came from.");
     if (checks.count > 0) {
         advice.reason += fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
         // What surrounds a check (reading its result back, remembering) is more than the check itself.
@@ -76,6 +77,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule debug_anomaly() { return {kKey, "Anomaly detection is on", check}; }
+Rule debug_anomaly()
+{
+    return {kKey, "Anomaly detection is on", check};
+}
 
 } // namespace advisor::rules

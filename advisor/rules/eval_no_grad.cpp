@@ -13,9 +13,9 @@ constexpr std::string_view kKey = "eval.no_grad";
 
 struct Validation {
     std::vector<SliceId> passes;
-    std::int64_t ops = 0;          ///< recorded in them
-    std::vector<SliceId> tracked;  ///< ops with an autograd sequence number: each makes or may make a graph node
-    Nanoseconds time{};            ///< of all passes
+    std::int64_t ops = 0;         ///< recorded in them
+    std::vector<SliceId> tracked; ///< ops with an autograd sequence number: each makes or may make a graph node
+    Nanoseconds time{};           ///< of all passes
 };
 
 Validation readValidation(const Trace& trace)
@@ -40,16 +40,16 @@ Validation readValidation(const Trace& trace)
 
 Advice finding(const Case& c, const Validation& validation)
 {
-    const double share = validation.ops > 0
-                             ? static_cast<double>(validation.tracked.size()) / static_cast<double>(validation.ops)
-                             : 0;
+    const double share =
+        validation.ops > 0 ? static_cast<double>(validation.tracked.size()) / static_cast<double>(validation.ops) : 0;
     std::string reason = "Validation keeps activations and makes graph nodes for a backward pass that never comes";
     reason += share > 0 ? fmt::format(": {} of its operators are numbered for autograd.", shareText(share))
                         : std::string(": eval.no_grad is off.");
     Advice advice = fires(std::move(reason));
-    advice.whyNoPrediction = fmt::format(
-        "The trace has no validation without gradients to compare with; a pass takes {} now.",
-        timeText(static_cast<double>(validation.time.count()) / 1000.0 / static_cast<double>(validation.passes.size())));
+    advice.whyNoPrediction =
+        fmt::format("The trace has no validation without gradients to compare with; a pass takes {} now.",
+                    timeText(static_cast<double>(validation.time.count()) / 1000.0 /
+                             static_cast<double>(validation.passes.size())));
     advice.caveats = {"Only around validation: without gradients the training step cannot learn."};
     advice.measure = "validation";
     setToggle(advice, c, kKey, "true");
@@ -74,6 +74,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule eval_no_grad() { return {kKey, "Validation tracks gradients", check}; }
+Rule eval_no_grad()
+{
+    return {kKey, "Validation tracks gradients", check};
+}
 
 } // namespace advisor::rules

@@ -54,29 +54,36 @@ Advice check(const Case& c)
         return cannotTell("The stages of the loader are not recorded: whether stalls come from jitter cannot be told.");
     const double usPerBatch = input.loadUsPerBatch / workers;
     if (usPerBatch >= input.computeUsPerStep)
-        return silent(fmt::format("Loading is too slow on the average ({} a batch with {} workers, a step computes {}): more "
-                                  "batches in flight run dry as well. See loader.workers.",
-                                  timeText(usPerBatch), workers, timeText(input.computeUsPerStep)));
+        return silent(
+            fmt::format("Loading is too slow on the average ({} a batch with {} workers, a step computes {}): more "
+                        "batches in flight run dry as well. See loader.workers.",
+                        timeText(usPerBatch), workers, timeText(input.computeUsPerStep)));
     const LoaderSetup now{workers, static_cast<int>((*c.config)[config::key::prefetchFactor])};
     const Choice choice = choose(c, model, now);
     if (choice.saved.midUs < kLeastGain * model.stepUs)
-        return silent(fmt::format("Stalls take {} of the step, but the replay of this trace wins nothing by more batches in "
-                                  "flight.", shareText(input.waitShare)));
-    Advice advice = fires(fmt::format(
-        "{} of the steps stall for data although loading is fast enough on the average ({} a batch with {} workers, one in ten "
-        "takes over {} of a worker's time; a step computes {}).",
-        shareText(input.stallShareOfSteps), timeText(usPerBatch), workers, timeText(input.loadUsPerBatchP90),
-        timeText(input.computeUsPerStep)));
+        return silent(
+            fmt::format("Stalls take {} of the step, but the replay of this trace wins nothing by more batches in "
+                        "flight.",
+                        shareText(input.waitShare)));
+    Advice advice = fires(fmt::format("{} of the steps stall for data although loading is fast enough on the average "
+                                      "({} a batch with {} workers, one in ten "
+                                      "takes over {} of a worker's time; a step computes {}).",
+                                      shareText(input.stallShareOfSteps), timeText(usPerBatch), workers,
+                                      timeText(input.loadUsPerBatchP90), timeText(input.computeUsPerStep)));
     advice.saving = perStep(choice.saved.lowUs, choice.saved.midUs, choice.saved.highUs);
     setToggle(advice, c, kKey, std::to_string(choice.factor));
-    advice.caveats.push_back(fmt::format("Up to {} batches instead of {} lie ready in host memory: workers × prefetch factor.",
-                                         workers * choice.factor, workers * now.prefetchFactor));
+    advice.caveats.push_back(
+        fmt::format("Up to {} batches instead of {} lie ready in host memory: workers × prefetch factor.",
+                    workers * choice.factor, workers * now.prefetchFactor));
     addEvidence(advice, c.trace, input.longestWaits);
     return advice;
 }
 
 } // namespace
 
-Rule loader_prefetch_factor() { return {kKey, "Too few batches are in flight", check}; }
+Rule loader_prefetch_factor()
+{
+    return {kKey, "Too few batches are in flight", check};
+}
 
 } // namespace advisor::rules

@@ -51,22 +51,22 @@ Choice choose(const Case& c, const InputModel& model, int now)
     std::vector<Choice> choices;
     for (int workers = 1; workers <= most; ++workers)
         if (workers != now)
-            choices.push_back({workers, predictInput(model, present, {workers, present.prefetchFactor}, computeThreads(c))});
+            choices.push_back(
+                {workers, predictInput(model, present, {workers, present.prefetchFactor}, computeThreads(c))});
     if (choices.empty())
         return {.workers = now, .saved = {}};
-    const double best =
-        std::max_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-            return a.saved.midUs < b.saved.midUs;
-        })->saved.midUs;
-    return *std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
-        return choice.saved.midUs >= best - kSameGain * model.stepUs;
-    });
+    const double best = std::max_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+                            return a.saved.midUs < b.saved.midUs;
+                        })->saved.midUs;
+    return *std::find_if(choices.begin(), choices.end(),
+                         [&](const Choice& choice) { return choice.saved.midUs >= best - kSameGain * model.stepUs; });
 }
 
 std::string waitSentence(const InputWait& input)
 {
-    std::string text = fmt::format("The step waits {} of its time for data ({} of {})", shareText(input.waitShare),
-                                   timeText(input.waitUsPerStep), timeText(input.waitUsPerStep + input.computeUsPerStep));
+    std::string text =
+        fmt::format("The step waits {} of its time for data ({} of {})", shareText(input.waitShare),
+                    timeText(input.waitUsPerStep), timeText(input.waitUsPerStep + input.computeUsPerStep));
     if (input.loadUsPerBatch > 0) {
         text += fmt::format(": a batch takes {} to load", timeText(input.loadUsPerBatch));
         if (!input.stages.empty())
@@ -81,10 +81,13 @@ void addCaveats(Advice& advice, const Case& c, int workers)
                                          workers * prefetchFactor(c)));
     const int cores = c.facts.input.cores;
     if (cores == 0)
-        advice.caveats.emplace_back("The trace does not say how many cores the run could use; more workers than cores are slow.");
+        advice.caveats.emplace_back(
+            "The trace does not say how many cores the run could use; more workers than cores are slow.");
     else if (workers + computeThreads(c) > cores)
-        advice.caveats.push_back(fmt::format("Workers and training share {} cores, hence the width of the range; still more "
-                                             "workers would slow both.", cores));
+        advice.caveats.push_back(
+            fmt::format("Workers and training share {} cores, hence the width of the range; still more "
+                        "workers would slow both.",
+                        cores));
     if (!c.config)
         advice.caveats.emplace_back("A data set that is a stream must be sharded by worker, or samples come twice.");
 }
@@ -96,7 +99,7 @@ Advice withoutModel(const Case& c, int now)
     const int most = cores > 0 ? std::min(thumbWorkers(c), cores) : thumbWorkers(c);
     if (now >= most)
         return cannotTell(waitSentence(c.facts.input) + " The stages of the loader are not recorded, so that what more "
-                          "workers would do cannot be told.");
+                                                        "workers would do cannot be told.");
     Advice advice = fires(waitSentence(c.facts.input));
     advice.whyNoPrediction = "The stages of the loader are not recorded: there is nothing to replay.";
     setToggle(advice, c, kKey, std::to_string(most));
@@ -126,8 +129,10 @@ Advice check(const Case& c)
     } else {
         const Choice choice = choose(c, model, now);
         if (choice.saved.midUs < kLeastGain * stepUs)
-            return silent(fmt::format("{} With {} cores, no other number of workers than {} would shorten it by the replay "
-                                      "of this trace.", waitSentence(input), input.cores, now));
+            return silent(
+                fmt::format("{} With {} cores, no other number of workers than {} would shorten it by the replay "
+                            "of this trace.",
+                            waitSentence(input), input.cores, now));
         advice = fires(waitSentence(input));
         advice.saving = perStep(choice.saved.lowUs, choice.saved.midUs, choice.saved.highUs);
         setToggle(advice, c, kKey, std::to_string(choice.workers));
@@ -139,6 +144,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule loader_workers() { return {kKey, "The step waits for data", check}; }
+Rule loader_workers()
+{
+    return {kKey, "The step waits for data", check};
+}
 
 } // namespace advisor::rules

@@ -18,13 +18,16 @@ bool isLayoutChange(std::string_view kernel)
 
 Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& changes)
 {
-    Advice advice = fires(fmt::format("Convolutions are {} of the work and their tensors lie channel by channel (contiguous).",
-                                      shareText(convolutions.share)));
+    Advice advice =
+        fires(fmt::format("Convolutions are {} of the work and their tensors lie channel by channel (contiguous).",
+                          shareText(convolutions.share)));
     if (changes.share > 0)
-        advice.reason += fmt::format(" {} more goes into changing the layout back and forth.", shareText(changes.share));
+        advice.reason +=
+            fmt::format(" {} more goes into changing the layout back and forth.", shareText(changes.share));
     advice.whyNoPrediction = "Another layout runs other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"For vision models: convolutions, pooling and batch norm. Model and data must both have the layout.",
-                      "Operations that are hard-coded on the order of dimensions fail (view of a channels-last tensor)."};
+    advice.caveats = {
+        "For vision models: convolutions, pooling and batch norm. Model and data must both have the layout.",
+        "Operations that are hard-coded on the order of dimensions fail (view of a channels-last tensor)."};
     setToggle(advice, c, kKey, "channels_last");
     addEvidence(advice, c.trace, changes.longest);
     addEvidence(advice, c.trace, convolutions.longest);
@@ -51,6 +54,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule memory_format() { return {kKey, "Convolutions run on contiguous tensors", check}; }
+Rule memory_format()
+{
+    return {kKey, "Convolutions run on contiguous tensors", check};
+}
 
 } // namespace advisor::rules

@@ -15,13 +15,16 @@ constexpr double kWorthTrying = 0.2;
 
 bool isLowPrecision(std::string_view kernel)
 {
-    constexpr std::array<std::string_view, 9> kMarks = {"bf16", "fp16", "half",  "h884", "h1688",
+    constexpr std::array<std::string_view, 9> kMarks = {"bf16",   "fp16",           "half",     "h884", "h1688",
                                                         "h16816", "s16816gemm_f16", "BFloat16", "hgemm"};
     return std::any_of(kMarks.begin(), kMarks.end(),
                        [&](std::string_view mark) { return kernel.find(mark) != kernel.npos; });
 }
 
-bool isFullPrecisionProduct(std::string_view name) { return isMatrixProduct(name) && !isLowPrecision(name); }
+bool isFullPrecisionProduct(std::string_view name)
+{
+    return isMatrixProduct(name) && !isLowPrecision(name);
+}
 
 /// Whether the processor multiplies BF16 in hardware; no value when the trace does not say.
 std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
@@ -30,7 +33,8 @@ std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
     if (flags.empty())
         return std::nullopt;
     constexpr std::array<std::string_view, 4> kFlags = {"avx512_bf16", "amx_bf16", "avx_ne_convert", "bf16"};
-    return std::any_of(kFlags.begin(), kFlags.end(), [&](std::string_view flag) { return flags.find(flag) != flags.npos; });
+    return std::any_of(kFlags.begin(), kFlags.end(),
+                       [&](std::string_view flag) { return flags.find(flag) != flags.npos; });
 }
 
 /// What rules autocast out or leaves it open; no value when it may be tried.
@@ -67,8 +71,9 @@ Advice check(const Case& c)
     Advice advice = fires(fmt::format("Matrix products and convolutions in full precision are {} of the work.",
                                       shareText(products.share)));
     advice.whyNoPrediction = "Other precision runs other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"The loss must stay finite and close to that of full precision: compare it.",
-                      "BF16 has FP32's range and needs no gradient scaling; FP16 does, and its skipped steps must be counted."};
+    advice.caveats = {
+        "The loss must stay finite and close to that of full precision: compare it.",
+        "BF16 has FP32's range and needs no gradient scaling; FP16 does, and its skipped steps must be counted."};
     setToggle(advice, c, kKey, "bf16");
     addEvidence(advice, c.trace, products.longest);
     return advice;
@@ -76,6 +81,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule precision_amp() { return {kKey, "Matrix products run in full precision", check}; }
+Rule precision_amp()
+{
+    return {kKey, "Matrix products run in full precision", check};
+}
 
 } // namespace advisor::rules

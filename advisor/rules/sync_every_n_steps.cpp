@@ -30,7 +30,8 @@ struct Reading {
 Intervals hostBlocked(const Trace& trace)
 {
     std::vector<TimeRange> ranges;
-    for (const ActivityKind kind : {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
+    for (const ActivityKind kind :
+         {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
         for (const Slice& slice : trace.ofKind(kind)) {
             const std::string_view name = trace.name(slice);
             if (kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
@@ -52,8 +53,8 @@ Intervals dataWaits(const Trace& trace)
 /// The gap of `busy` that begins at or after `time`, when it begins at once: nothing ran behind the copy.
 TimeRange gapAfter(const Intervals& busy, TraceTime time)
 {
-    const auto next = std::upper_bound(busy.begin(), busy.end(), time,
-                                       [](TraceTime t, TimeRange range) { return t < range.begin; });
+    const auto next =
+        std::upper_bound(busy.begin(), busy.end(), time, [](TraceTime t, TimeRange range) { return t < range.begin; });
     if (next == busy.end() || (next != busy.begin() && std::prev(next)->end > time))
         return {time, time};
     return {time, next->begin};
@@ -110,9 +111,11 @@ Advice check(const Case& c)
     if (reading.idleUs < kWorthFixing * stepUs)
         return silent(fmt::format("{} small copies to the host in a step leave the device idle for {} of {}.",
                                   countText(reading.copiesPerStep), timeText(reading.idleUs), timeText(stepUs)));
-    Advice advice = fires(fmt::format("{} small copies to the host in each step leave the device idle for {} after them.",
-                                      countText(reading.copiesPerStep), timeText(reading.idleUs)));
-    // Reading every n-th step keeps one n-th of it. At least what the host waits meanwhile is won, at most all the idleness.
+    Advice advice =
+        fires(fmt::format("{} small copies to the host in each step leave the device idle for {} after them.",
+                          countText(reading.copiesPerStep), timeText(reading.idleUs)));
+    // Reading every n-th step keeps one n-th of it. At least what the host waits meanwhile is won, at most all the
+    // idleness.
     const double kept = c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery;
     const double low = (1 - kept) * reading.blockedUs;
     const double high = (1 - kept) * reading.idleUs;
@@ -126,6 +129,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule sync_every_n_steps() { return {kKey, "Each step waits to read its metrics back", check}; }
+Rule sync_every_n_steps()
+{
+    return {kKey, "Each step waits to read its metrics back", check};
+}
 
 } // namespace advisor::rules

@@ -20,11 +20,14 @@ bool isFill(std::string_view op)
     return op == "aten::zero_" || op == "aten::fill_" || op == "aten::_foreach_zero_";
 }
 
-bool isAccumulate(std::string_view op) { return op == "aten::add_" || op == "aten::_foreach_add_"; }
+bool isAccumulate(std::string_view op)
+{
+    return op == "aten::add_" || op == "aten::_foreach_add_";
+}
 
 struct Zeroing {
-    double fillUs = 0, fills = 0;  ///< a step, in the zero grad phase
-    double accumulateUs = 0;       ///< a step: in-place additions in backward
+    double fillUs = 0, fills = 0; ///< a step, in the zero grad phase
+    double accumulateUs = 0;      ///< a step: in-place additions in backward
     std::vector<SliceId> longest;
 };
 
@@ -49,7 +52,8 @@ std::vector<SliceId> zeroPhases(const Trace& trace)
 {
     std::vector<Slice> phases = trace.ofKind(ActivityKind::Phase);
     std::erase_if(phases, [&](const Slice& slice) { return trace.name(slice) != phase::kZeroGrad; });
-    std::stable_sort(phases.begin(), phases.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(phases.begin(), phases.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     std::vector<SliceId> ids;
     for (const Slice& slice : phases)
         ids.push_back(slice.id);
@@ -64,18 +68,22 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
     const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs;
     const double mid = (low + high) / 2;
     if (mid < kWorthFixing * stepUs)
-        return silent(fmt::format("Zeroing gradients and adding to them takes about {} of {}: not worth skipping parameters "
-                                  "without a gradient.", timeText(mid), timeText(stepUs)));
-    Advice advice = fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
-                                      "instead of writing them.", countText(found.fills), timeText(phaseUs),
-                                      timeText(found.accumulateUs)));
+        return silent(
+            fmt::format("Zeroing gradients and adding to them takes about {} of {}: not worth skipping parameters "
+                        "without a gradient.",
+                        timeText(mid), timeText(stepUs)));
+    Advice advice =
+        fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
+                          "instead of writing them.",
+                          countText(found.fills), timeText(phaseUs), timeText(found.accumulateUs)));
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
     else
         advice.saving = perStep(low, mid, high);
     setToggle(advice, c, kKey, "true");
-    advice.caveats.emplace_back("Optimizers skip parameters that have no gradient instead of updating them with a zero: weight "
-                                "decay and momentum leave them alone.");
+    advice.caveats.emplace_back(
+        "Optimizers skip parameters that have no gradient instead of updating them with a zero: weight "
+        "decay and momentum leave them alone.");
     advice.caveats.emplace_back("Code that reads .grad() before the first backward finds none.");
     addEvidence(advice, c.trace, found.longest);
     if (advice.evidence.empty())
@@ -101,6 +109,9 @@ Advice check(const Case& c)
 
 } // namespace
 
-Rule zero_grad_set_to_none() { return {kKey, "Gradients are zeroed instead of dropped", check}; }
+Rule zero_grad_set_to_none()
+{
+    return {kKey, "Gradients are zeroed instead of dropped", check};
+}
 
 } // namespace advisor::rules

@@ -28,10 +28,10 @@ struct Breakdown {
     }
 };
 
-/// Over the union of the steps' intervals. Kernel: without communication kernels. DataLoader: our "data wait" phases, and
-/// ranges of the PyTorch profiler that begin with "enumerate(DataLoader)". CpuOp: operators, and the other phases of a step, on
-/// host threads that are no loader workers; so in a trace of the CPU, where nothing above it is recorded, it is the computing.
-/// Source: the order of PyTorch's retired TensorBoard plug-in.
+/// Over the union of the steps' intervals. Kernel: without communication kernels. DataLoader: our "data wait" phases,
+/// and ranges of the PyTorch profiler that begin with "enumerate(DataLoader)". CpuOp: operators, and the other phases
+/// of a step, on host threads that are no loader workers; so in a trace of the CPU, where nothing above it is recorded,
+/// it is the computing. Source: the order of PyTorch's retired TensorBoard plug-in.
 Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -8,7 +8,10 @@ namespace profiler::analysis {
 
 namespace {
 
-bool isRuntime(ActivityKind kind) { return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver; }
+bool isRuntime(ActivityKind kind)
+{
+    return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
+}
 
 struct DeviceWork {
     std::vector<TimeRange> kernels, any;
@@ -90,7 +93,10 @@ bool isCommunication(std::string_view kernelName)
                        [&](std::string_view mark) { return kernelName.find(mark) != kernelName.npos; });
 }
 
-bool isSyncCall(std::string_view callName) { return callName.find("Synchronize") != callName.npos; }
+bool isSyncCall(std::string_view callName)
+{
+    return callName.find("Synchronize") != callName.npos;
+}
 
 bool isBlockingCopy(std::string_view callName)
 {

@@ -30,9 +30,9 @@ struct DeviceUse {
 /// Devices that did something, by id.
 std::vector<DeviceUse> deviceUse(const Trace& trace);
 
-/// Time in which a device did nothing between its first and its last operation, by what the main thread did meanwhile. The
-/// first that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other
-/// operator, phase or runtime call), other.
+/// Time in which a device did nothing between its first and its last operation, by what the main thread did meanwhile.
+/// The first that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any
+/// other operator, phase or runtime call), other.
 struct IdleCause {
     std::string_view cause;
     Nanoseconds time{};

@@ -14,7 +14,7 @@ namespace profiler::analysis {
 
 namespace {
 
-constexpr double kStall = 0.05;       // of the mean step: a shorter wait is handing over a batch
+constexpr double kStall = 0.05; // of the mean step: a shorter wait is handing over a batch
 constexpr std::size_t kMostWaits = 10;
 
 int recordedCores(const Trace& trace)
@@ -57,7 +57,8 @@ void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepSta
     const Intervals waiting = unite(std::move(ranges));
     input.idleWaitUsPerStep = std::min(input.waitUsPerStep, toUs(total(subtract(waiting, deviceBusy(trace)))) / count);
 
-    std::stable_sort(waits.begin(), waits.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     for (std::size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i)
         input.longestWaits.push_back(waits[i].id);
 }

@@ -20,6 +20,9 @@ Intervals subtract(std::span<const TimeRange> a, std::span<const TimeRange> b);
 Nanoseconds total(std::span<const TimeRange> set);
 
 /// µs of a duration.
-constexpr double toUs(Nanoseconds duration) { return static_cast<double>(duration.count()) / 1000.0; }
+constexpr double toUs(Nanoseconds duration)
+{
+    return static_cast<double>(duration.count()) / 1000.0;
+}
 
 } // namespace profiler::analysis

@@ -10,8 +10,8 @@ namespace profiler::analysis {
 /// One batch as a loader worker, or the main thread where there are no workers, made it.
 struct LoadedBatch {
     TrackId track;
-    TimeRange range;         ///< first stage's begin to last stage's end
-    Nanoseconds work{};      ///< of that, not waiting
+    TimeRange range;    ///< first stage's begin to last stage's end
+    Nanoseconds work{}; ///< of that, not waiting
     std::vector<Slice> stages;
 };
 
@@ -19,8 +19,8 @@ struct LoadedBatch {
 int workerCount(const Trace& trace, const std::vector<Step>& steps);
 
 /// Batches whose loading began in a steady step, by begin. On a worker a batch ends with its `collate` stage, and what
-/// pins it after that, or at a LoaderWait where no collating is recorded; on the main thread it is what lies in a "data wait". What is cut at either end
-/// of the trace is left out.
+/// pins it after that, or at a LoaderWait where no collating is recorded; on the main thread it is what lies in a "data
+/// wait". What is cut at either end of the trace is left out.
 std::vector<LoadedBatch> loadedBatches(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

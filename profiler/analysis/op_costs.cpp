@@ -74,7 +74,8 @@ public:
         costs.stepsWithOps = static_cast<std::int64_t>(m_steps.size());
         for (const auto& [key, sum] : m_sums) {
             const bool validation = isValidation(key.second);
-            const double passes = validation ? static_cast<double>(m_validations.size()) : static_cast<double>(m_steps.size());
+            const double passes =
+                validation ? static_cast<double>(m_validations.size()) : static_cast<double>(m_steps.size());
             costs.ops.push_back({.name = std::string(m_trace.string(key.first)),
                                  .phase = std::string(m_trace.string(key.second)),
                                  .count = sum.count,

@@ -11,8 +11,8 @@ namespace profiler::analysis {
 
 /// One operator within one phase, over the steps in which ops were recorded.
 struct OpCost {
-    std::string name;   ///< "aten::convolution"
-    std::string phase;  ///< name of the enclosing phase; "" outside
+    std::string name;  ///< "aten::convolution"
+    std::string phase; ///< name of the enclosing phase; "" outside
     std::int64_t count = 0;
     double countPerStep = 0; ///< validation: per validation pass
     double selfUsPerStep = 0, totalUsPerStep = 0;
@@ -20,17 +20,18 @@ struct OpCost {
 };
 
 struct OpCosts {
-    std::int64_t stepsWithOps = 0;  ///< 0: ops were not recorded
-    std::vector<OpCost> ops;        ///< by self time, largest first
+    std::int64_t stepsWithOps = 0; ///< 0: ops were not recorded
+    std::vector<OpCost> ops;       ///< by self time, largest first
 
     [[nodiscard]] const OpCost* find(std::string_view name, std::string_view phase) const;
     /// Sum of self time over ops whose name contains `part`, in µs a step, over all phases of the step.
     [[nodiscard]] double selfUsPerStep(std::string_view part) const;
 };
 
-/// Self times by nesting on each host thread, loader workers excepted. Steady steps count where any has ops, else all that
-/// have. The phase is the innermost around the op on its own thread, else what the steps' thread is in when the op begins; an
-/// op anywhere inside a validation belongs to "validation". An op inside one of its own name adds to self time only.
+/// Self times by nesting on each host thread, loader workers excepted. Steady steps count where any has ops, else all
+/// that have. The phase is the innermost around the op on its own thread, else what the steps' thread is in when the op
+/// begins; an op anywhere inside a validation belongs to "validation". An op inside one of its own name adds to self
+/// time only.
 OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

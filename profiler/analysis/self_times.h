@@ -16,7 +16,8 @@ struct Nested {
 };
 
 /// Visits slices of one track with their self times, children before their parents.
-/// @param sorted  as Trace::sorted() gives them (a subset is fine): by begin, longest first, properly nested. A slice that
+/// @param sorted  as Trace::sorted() gives them (a subset is fine): by begin, longest first, properly nested. A slice
+/// that
 ///                outlasts the one around it counts as its child up to the parent's end.
 void forEachNested(std::span<const Slice> sorted, const std::function<void(const Nested&)>& visit);
 

@@ -87,7 +87,8 @@ PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& step
                         [&](const Slice* outer) { return isInterruption(trace.name(*outer)); });
         if (!inside || isInterruption(name) || withinInterruption)
             return;
-        partOf(steps[i].parts, name) += std::min(nested.self, nested.slice->range().clippedTo(steps[i].range).duration());
+        partOf(steps[i].parts, name) +=
+            std::min(nested.self, nested.slice->range().clippedTo(steps[i].range).duration());
         if (name == phase::kDataWait)
             batches[i] = nested.slice->args.value;
     });
@@ -126,7 +127,8 @@ StepParts dividedBy(const StepParts& sum, std::int64_t count)
 
 Nanoseconds namedTime(const StepParts& parts)
 {
-    return parts.dataWait + parts.copy + parts.forward + parts.backward + parts.optimizer + parts.zeroGrad + parts.metrics;
+    return parts.dataWait + parts.copy + parts.forward + parts.backward + parts.optimizer + parts.zeroGrad +
+           parts.metrics;
 }
 
 } // namespace

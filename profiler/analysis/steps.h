@@ -18,27 +18,30 @@ struct Step {
     TimeRange range;
     SliceId slice;
     StepParts parts;
-    bool warmup = false;  ///< first steps of the run or of an epoch, while caches fill; not steady
-    bool partial = false; ///< cut by the end of the trace
+    bool warmup = false;      ///< first steps of the run or of an epoch, while caches fill; not steady
+    bool partial = false;     ///< cut by the end of the trace
     bool opsRecorded = false; ///< the op hook was on during this step
 };
 
 /// True for a whole step that is no warm-up: what means are taken over.
-constexpr bool isSteady(const Step& step) { return !step.warmup && !step.partial; }
+constexpr bool isSteady(const Step& step)
+{
+    return !step.warmup && !step.partial;
+}
 
-/// Steps by their marks, in order. Source: slices of kind Step; parts from Phase slices of the same track inside it, the
-/// innermost phase counting; validation and the start of workers inside a step are `other`, with all they contain.
-/// Warm-up: the first step of the run; further first steps of the run or of an epoch while they are far (three times the
-/// median absolute deviation and a seventh of the median) from the later half of the epochs' steps, at most a quarter of an
-/// epoch; steps that hold a validation or start workers. Epochs are told by validation, by workers starting, and by batch
-/// indices that begin anew.
+/// Steps by their marks, in order. Source: slices of kind Step; parts from Phase slices of the same track inside it,
+/// the innermost phase counting; validation and the start of workers inside a step are `other`, with all they contain.
+/// Warm-up: the first step of the run; further first steps of the run or of an epoch while they are far (three times
+/// the median absolute deviation and a seventh of the median) from the later half of the epochs' steps, at most a
+/// quarter of an epoch; steps that hold a validation or start workers. Epochs are told by validation, by workers
+/// starting, and by batch indices that begin anew.
 std::vector<Step> findSteps(const Trace& trace);
 
 /// Mean, median, percentiles over all steps, in µs. Percentiles interpolate linearly between the closest ranks.
 struct StepStatistics {
     std::int64_t count = 0;
     double meanUs = 0, medianUs = 0, p90Us = 0, minUs = 0, maxUs = 0;
-    double steadyMeanUs = 0;   ///< without warm-up and partial steps
+    double steadyMeanUs = 0; ///< without warm-up and partial steps
     std::int64_t steadyCount = 0;
     StepParts steadyMeanParts; ///< mean parts of a steady step
 };

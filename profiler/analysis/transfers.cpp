@@ -25,7 +25,8 @@ std::vector<Transfer> transfers(const Trace& trace)
     std::vector<Transfer> result;
     for (const auto& [key, row] : rows)
         result.push_back(row);
-    std::stable_sort(result.begin(), result.end(), [](const Transfer& a, const Transfer& b) { return a.time > b.time; });
+    std::stable_sort(result.begin(), result.end(),
+                     [](const Transfer& a, const Transfer& b) { return a.time > b.time; });
     return result;
 }
 

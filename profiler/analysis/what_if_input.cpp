@@ -20,7 +20,8 @@ constexpr std::size_t kLeastSteps = 100;
 class Replay {
 public:
     Replay(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing)
-        : m_model(model), m_capacity(static_cast<std::size_t>(setup.workers) * static_cast<std::size_t>(setup.prefetchFactor)),
+        : m_model(model),
+          m_capacity(static_cast<std::size_t>(setup.workers) * static_cast<std::size_t>(setup.prefetchFactor)),
           m_threads(computeThreads), m_sharing(sharing), m_workers(static_cast<std::size_t>(setup.workers)),
           m_ready(m_capacity, false)
     {
@@ -30,7 +31,8 @@ public:
     double stepUs()
     {
         const std::size_t warmup = m_capacity + m_workers.size() + 1;
-        const std::size_t steps = std::clamp(std::max(m_model.loadUs.size(), m_model.computeUs.size()), kLeastSteps, kMostSteps);
+        const std::size_t steps =
+            std::clamp(std::max(m_model.loadUs.size(), m_model.computeUs.size()), kLeastSteps, kMostSteps);
         double begin = 0;
         while (m_done < warmup + steps) {
             assign();
@@ -74,7 +76,8 @@ private:
         const int cores = std::max(m_model.cores, 1);
         if (wanted <= cores)
             return 1;
-        return m_sharing == CoreSharing::Even ? static_cast<double>(cores) / wanted : 1.0 / ((wanted + cores - 1) / cores);
+        return m_sharing == CoreSharing::Even ? static_cast<double>(cores) / wanted
+                                              : 1.0 / ((wanted + cores - 1) / cores);
     }
 
     void advance()

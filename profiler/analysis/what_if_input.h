@@ -32,9 +32,9 @@ enum class CoreSharing {
     Barrier, ///< the threads of an operator wait for the slowest, which shares its core: the worst usual case
 };
 
-/// Mean step in µs when the recorded loads and computations are replayed, in order and cyclically, through a loader of this
-/// setup: workers take batches in order, at most workers × prefetchFactor are loaded or lie ready, steps take them in order.
-/// Unknown cores: all that are wanted (Even), a single one (Barrier).
+/// Mean step in µs when the recorded loads and computations are replayed, in order and cyclically, through a loader of
+/// this setup: workers take batches in order, at most workers × prefetchFactor are loaded or lie ready, steps take them
+/// in order. Unknown cores: all that are wanted (Even), a single one (Barrier).
 /// @param computeThreads  that a step's computing keeps busy
 double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing);
 
@@ -42,10 +42,10 @@ double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
 struct InputPrediction {
     double lowUs = 0, midUs = 0, highUs = 0;
 };
-/// The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every thread is
-/// disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and memory bandwidth
-/// is not in a trace. Both are scaled so that the replay of the present setup gives the measured step; never above the wait
-/// that was measured.
+/// The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every
+/// thread is disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and
+/// memory bandwidth is not in a trace. Both are scaled so that the replay of the present setup gives the measured step;
+/// never above the wait that was measured.
 InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads);
 
 } // namespace profiler::analysis

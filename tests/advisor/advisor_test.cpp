@@ -21,9 +21,9 @@ std::vector<std::string_view> keys(const std::vector<Rule>& rules)
 
 TEST(Advisor, KnowsItsRulesByKey)
 {
-    EXPECT_THAT(keys(allRules()), ElementsAre("debug.anomaly", "eval.no_grad", "loader.prefetch_factor", "loader.workers",
-                                              "memory_format", "precision.amp", "sync.every_n_steps",
-                                              "zero_grad.set_to_none"));
+    EXPECT_THAT(keys(allRules()),
+                ElementsAre("debug.anomaly", "eval.no_grad", "loader.prefetch_factor", "loader.workers",
+                            "memory_format", "precision.amp", "sync.every_n_steps", "zero_grad.set_to_none"));
 }
 
 TEST(Advisor, EveryRulesKeyIsAKnob)

@@ -84,7 +84,8 @@ TEST(MemoryFormatOnAGpu, LayoutChangesAreEvidenceWithoutAConfiguration)
 TEST(PrecisionAmpOnAGpu, KernelNamesTellThePrecision)
 {
     EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "sgemm_128x64")).advice().state, State::Fires);
-    EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "ampere_bf16_s16816gemm_bf16_128x64")).advice().state, State::Silent);
+    EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "ampere_bf16_s16816gemm_bf16_128x64")).advice().state,
+              State::Silent);
 }
 
 } // namespace

@@ -31,7 +31,8 @@ std::string zeroing(double fillUs)
             op AccumulateGrad 400 20
             op aten::add_ 402 15
           end
-    )", fillUs + 5, fillUs);
+    )",
+                       fillUs + 5, fillUs);
 }
 
 std::string validation(std::string_view ops)
@@ -41,11 +42,12 @@ std::string validation(std::string_view ops)
 
 std::string anomaly(std::string_view checks)
 {
-    return "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase backward 100 800\nop aten::mm 200 300\n" + std::string(checks) +
-           "\nend";
+    return "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase backward 100 800\nop aten::mm 200 300\n" +
+           std::string(checks) + "\nend";
 }
 
-/// A worker that is fast enough on the average but hiccups: three batches of 300 µs, then one of 2,100; a step computes 900.
+/// A worker that is fast enough on the average but hiccups: three batches of 300 µs, then one of 2,100; a step computes
+/// 900.
 std::string hiccups()
 {
     return R"(
@@ -81,7 +83,12 @@ std::vector<Fixture> loaderFixtures()
         {"loader_workers_fires", "loader_workers", State::Fires, cpuRun(1000, 600), false, {}},
         {"loader_workers_silent", "loader_workers", State::Silent, cpuRun(1000, 40), false, {}},
         {"loader_workers_cannot_tell", "loader_workers", State::CannotTell, "main\nstep 0 0 100", false, {}},
-        {"loader_prefetch_factor_fires", "loader_prefetch_factor", State::Fires, hiccups(), false, {"loader.workers=1"}},
+        {"loader_prefetch_factor_fires",
+         "loader_prefetch_factor",
+         State::Fires,
+         hiccups(),
+         false,
+         {"loader.workers=1"}},
         {"loader_prefetch_factor_silent", "loader_prefetch_factor", State::Silent, cpuRun(1000, 600), false, {}},
         {"loader_prefetch_factor_cannot_tell", "loader_prefetch_factor", State::CannotTell, hiccups(), true, {}},
     };
@@ -91,9 +98,18 @@ std::vector<Fixture> stepFixtures()
 {
     return {
         {"zero_grad_set_to_none_fires", "zero_grad_set_to_none", State::Fires, zeroing(30), false, {}},
-        {"zero_grad_set_to_none_silent", "zero_grad_set_to_none", State::Silent, zeroing(30), false,
+        {"zero_grad_set_to_none_silent",
+         "zero_grad_set_to_none",
+         State::Silent,
+         zeroing(30),
+         false,
          {"zero_grad.set_to_none=true"}},
-        {"zero_grad_set_to_none_cannot_tell", "zero_grad_set_to_none", State::CannotTell, std::string(kNoOps), false, {}},
+        {"zero_grad_set_to_none_cannot_tell",
+         "zero_grad_set_to_none",
+         State::CannotTell,
+         std::string(kNoOps),
+         false,
+         {}},
         {"memory_format_fires", "memory_format", State::Fires, cpuRun(1000, 100, 0.7), false, {}},
         {"memory_format_silent", "memory_format", State::Silent, cpuRun(1000, 100, 0.1), false, {}},
         {"memory_format_cannot_tell", "memory_format", State::CannotTell, std::string(kNoOps), false, {}},
@@ -108,13 +124,36 @@ std::vector<Fixture> otherFixtures()
     return {
         {"sync_every_n_steps_fires", "sync_every_n_steps", State::Fires, gpuRun(30, 20), false, {}},
         {"sync_every_n_steps_silent", "sync_every_n_steps", State::Silent, cpuRun(1000, 100), false, {}},
-        {"sync_every_n_steps_cannot_tell", "sync_every_n_steps", State::CannotTell, cpuRun(1000, 100), false, {"device=cuda"}},
-        {"eval_no_grad_fires", "eval_no_grad", State::Fires, validation("op aten::conv2d 10000 500 seq=4"), false,
+        {"sync_every_n_steps_cannot_tell",
+         "sync_every_n_steps",
+         State::CannotTell,
+         cpuRun(1000, 100),
+         false,
+         {"device=cuda"}},
+        {"eval_no_grad_fires",
+         "eval_no_grad",
+         State::Fires,
+         validation("op aten::conv2d 10000 500 seq=4"),
+         false,
          {"eval.no_grad=false"}},
-        {"eval_no_grad_silent", "eval_no_grad", State::Silent, validation("op aten::conv2d 10000 500"), false,
+        {"eval_no_grad_silent",
+         "eval_no_grad",
+         State::Silent,
+         validation("op aten::conv2d 10000 500"),
+         false,
          {"eval.no_grad=true"}},
-        {"eval_no_grad_cannot_tell", "eval_no_grad", State::CannotTell, cpuRun(1000, 100), false, {"eval.no_grad=false"}},
-        {"debug_anomaly_fires", "debug_anomaly", State::Fires, anomaly("op aten::isnan 600 20"), false, {"debug.anomaly=true"}},
+        {"eval_no_grad_cannot_tell",
+         "eval_no_grad",
+         State::CannotTell,
+         cpuRun(1000, 100),
+         false,
+         {"eval.no_grad=false"}},
+        {"debug_anomaly_fires",
+         "debug_anomaly",
+         State::Fires,
+         anomaly("op aten::isnan 600 20"),
+         false,
+         {"debug.anomaly=true"}},
         {"debug_anomaly_silent", "debug_anomaly", State::Silent, anomaly(""), false, {"debug.anomaly=false"}},
         {"debug_anomaly_cannot_tell", "debug_anomaly", State::CannotTell, std::string(kNoOps), true, {}},
     };
@@ -144,9 +183,13 @@ const std::vector<Fixture>& fixtures()
     return all;
 }
 
-void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.name; }
+void PrintTo(const Fixture& fixture, std::ostream* out)
+{
+    *out << fixture.name;
+}
 
-Judged::Judged(std::string_view stem, const std::string& text, const std::vector<std::string>& assignments, bool imported)
+Judged::Judged(std::string_view stem, const std::string& text, const std::vector<std::string>& assignments,
+               bool imported)
     : m_trace(test_support::traceFromText(text))
 {
     const config::TrainingConfig config = configuration(assignments);
@@ -178,8 +221,9 @@ std::string cpuRun(double stepUs, double waitUs, double convShare, std::string_v
             phase backward {7} {4}
             op aten::relu {7} {8}
           end
-    )", stepUs, waitUs, waitUs / 4, waitUs / 2, compute / 2, compute / 2 * convShare, more, waitUs + compute / 2,
-                       compute / 2 * (1 - convShare));
+    )",
+                       stepUs, waitUs, waitUs / 4, waitUs / 2, compute / 2, compute / 2 * convShare, more,
+                       waitUs + compute / 2, compute / 2 * (1 - convShare));
 }
 
 std::string gpuRun(double idleUs, double blockedUs, std::string_view kernel)
@@ -199,7 +243,8 @@ std::string gpuRun(double idleUs, double blockedUs, std::string_view kernel)
             copy DtoH 60 2 bytes=4 src=device dst=pinned
             kernel elementwise {4} {5}
           end
-    )", idleUs, blockedUs, blockedUs - 2, kernel, 62 + idleUs, 38 - idleUs);
+    )",
+                       idleUs, blockedUs, blockedUs - 2, kernel, 62 + idleUs, 38 - idleUs);
 }
 
 } // namespace advisor_test

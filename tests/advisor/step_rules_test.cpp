@@ -23,7 +23,8 @@ std::string zeroing(double fillUs)
             phase backward 300 600
             op aten::mm 310 500
           end
-    )", fillUs);
+    )",
+                       fillUs);
 }
 
 TEST(ZeroGrad, FiresFromATwoHundredthOfTheStepOn)
@@ -61,7 +62,8 @@ TEST(ZeroGrad, FillsElsewhereAreNoZeroingOfGradients)
             phase forward 0 500
             op aten::zero_ 5 100
           end
-    )", {}, true);
+    )",
+                        {}, true);
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
@@ -73,7 +75,8 @@ TEST(MemoryFormat, FiresFromAFifthOfTheWorkOn)
 
 TEST(MemoryFormat, IsSilentWhereItIsOn)
 {
-    EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.9), {"memory_format=channels_last"}).advice().state, State::Silent);
+    EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.9), {"memory_format=channels_last"}).advice().state,
+              State::Silent);
 }
 
 TEST(MemoryFormat, CannotTellTheLayoutOfAnImportedTrace)
@@ -93,7 +96,8 @@ TEST(PrecisionAmp, FiresFromAFifthOfTheWorkOn)
     constexpr std::string_view kBf16 = "meta host.cpu_flags amx_bf16";
     EXPECT_EQ(Judged("precision_amp", cpuRun(1000, 0, 0.19, kBf16)).advice().state, State::Silent);
     EXPECT_EQ(Judged("precision_amp", cpuRun(1000, 0, 0.21, kBf16)).advice().state, State::Fires);
-    EXPECT_EQ(Judged("precision_amp", cpuRun(1000, 0, 0.9, kBf16), {"precision.amp=bf16"}).advice().state, State::Silent);
+    EXPECT_EQ(Judged("precision_amp", cpuRun(1000, 0, 0.9, kBf16), {"precision.amp=bf16"}).advice().state,
+              State::Silent);
 }
 
 TEST(PrecisionAmp, WarnsOfTheLoss)
@@ -120,7 +124,8 @@ TEST(EvalNoGrad, OperatorsThatAreNotNumberedForAutogradSpeakAgainstIt)
     const std::string off = validation("op aten::conv2d 10000 500");
     EXPECT_EQ(Judged("eval_no_grad", off, {"eval.no_grad=false"}).advice().state, State::Silent);
     EXPECT_EQ(Judged("eval_no_grad", off, {}, true).advice().state, State::Silent);
-    EXPECT_EQ(Judged("eval_no_grad", validation("op aten::conv2d 10000 500 seq=4"), {}, true).advice().state, State::Fires);
+    EXPECT_EQ(Judged("eval_no_grad", validation("op aten::conv2d 10000 500 seq=4"), {}, true).advice().state,
+              State::Fires);
 }
 
 TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNoFinding)
@@ -133,7 +138,8 @@ TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNoFinding)
           end
           phase validation 10000 500
           op aten::conv2d 10000 100
-    )", {}, true);
+    )",
+                        {}, true);
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
@@ -149,7 +155,8 @@ TEST(DebugAnomaly, TheChecksAreWhatItSaves)
             op aten::isnan 700 20
             op aten::ne 702 15
           end
-    )", {"debug.anomaly=true"});
+    )",
+                        {"debug.anomaly=true"});
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 10);
     EXPECT_DOUBLE_EQ(judged.advice().saving->high, 40);
@@ -167,8 +174,9 @@ TEST(DebugAnomaly, OnWithoutOperatorsIsStillFoundButNotPredicted)
 
 TEST(DebugAnomaly, ChecksForNanInForwardAreTheModelsOwn)
 {
-    const Judged judged("debug_anomaly", "main\nrepeat 5 every 100\nstep 0 0 100\nphase forward 10 50\nop aten::isnan 20 5\nend",
-                        {}, true);
+    const Judged judged("debug_anomaly",
+                        "main\nrepeat 5 every 100\nstep 0 0 100\nphase forward 10 50\nop aten::isnan 20 5\nend", {},
+                        true);
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 

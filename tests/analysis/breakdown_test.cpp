@@ -46,8 +46,8 @@ TEST(Breakdown, OfACpuTraceIsWaitingAndComputing)
 
 TEST(Breakdown, AMomentCountsAsTheFirstThatFits)
 {
-    // By hand, of [0, 100): kernel 20–50, memcpy 50–60 (10 of 20), memset 60–64, communication 64–70 (exposed), runtime 10–20
-    // and 70–75, data_loader 0–10, cpu_op 75–90, other 90–100.
+    // By hand, of [0, 100): kernel 20–50, memcpy 50–60 (10 of 20), memset 60–64, communication 64–70 (exposed), runtime
+    // 10–20 and 70–75, data_loader 0–10, cpu_op 75–90, other 90–100.
     const Breakdown b = breakdownOf(R"(
         device 0 gpu
         main

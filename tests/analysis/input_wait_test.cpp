@@ -8,11 +8,17 @@
 namespace profiler::analysis {
 namespace {
 
-using testing::ElementsAre;
 using test_support::traceFromText;
+using testing::ElementsAre;
 
-InputWait inputOf(const Trace& trace) { return inputWait(trace, findSteps(trace)); }
-InputWait inputOf(std::string_view text) { return inputOf(*traceFromText(text)); }
+InputWait inputOf(const Trace& trace)
+{
+    return inputWait(trace, findSteps(trace));
+}
+InputWait inputOf(std::string_view text)
+{
+    return inputOf(*traceFromText(text));
+}
 
 constexpr std::string_view kNoWorkers = R"(
     meta host.cores 2

@@ -9,7 +9,10 @@
 namespace profiler::analysis {
 namespace {
 
-TimeRange ns(std::int64_t begin, std::int64_t end) { return {traceTime(begin), traceTime(end)}; }
+TimeRange ns(std::int64_t begin, std::int64_t end)
+{
+    return {traceTime(begin), traceTime(end)};
+}
 
 constexpr int kSpan = 60;
 using Cells = std::vector<bool>;

@@ -9,10 +9,13 @@
 namespace profiler::analysis {
 namespace {
 
-using testing::ElementsAre;
 using test_support::traceFromText;
+using testing::ElementsAre;
 
-std::vector<Step> stepsOf(std::string_view text) { return findSteps(*traceFromText(text)); }
+std::vector<Step> stepsOf(std::string_view text)
+{
+    return findSteps(*traceFromText(text));
+}
 
 std::vector<std::int64_t> warmupIndexes(const std::vector<Step>& steps)
 {

@@ -11,11 +11,11 @@
 namespace profiler::analysis {
 namespace {
 
-using testing::ElementsAre;
 using test_support::traceFromText;
+using testing::ElementsAre;
 
-/// The recurrence of a pipeline whose threads never share a core, in order: a worker takes batch k when it is free and batch
-/// k − capacity was taken; a step takes batch k when it is ready and the step before is done.
+/// The recurrence of a pipeline whose threads never share a core, in order: a worker takes batch k when it is free and
+/// batch k − capacity was taken; a step takes batch k when it is ready and the step before is done.
 double pipelineStepUs(const InputModel& model, LoaderSetup setup, std::size_t from, std::size_t to)
 {
     const auto capacity = static_cast<std::size_t>(setup.workers * setup.prefetchFactor);
@@ -124,7 +124,8 @@ TEST(WhatIfInput, AgreesWithThePipelinesRecurrenceWhenCoresAreFree)
         for (const LoaderSetup setup : {LoaderSetup{1, 2}, LoaderSetup{2, 1}, LoaderSetup{2, 4}, LoaderSetup{4, 2}}) {
             const InputModel model = jitter(64, 90, 50, seed);
             const auto from = static_cast<std::size_t>(setup.workers * setup.prefetchFactor + setup.workers + 1);
-            EXPECT_NEAR(replayStepUs(model, setup, 1, CoreSharing::Barrier), pipelineStepUs(model, setup, from, from + 200), 1e-6)
+            EXPECT_NEAR(replayStepUs(model, setup, 1, CoreSharing::Barrier),
+                        pipelineStepUs(model, setup, from, from + 200), 1e-6)
                 << setup.workers << " × " << setup.prefetchFactor;
         }
 }

@@ -31,7 +31,7 @@ private:
 
 /// What a program left.
 struct Ended {
-    int status = -1;       ///< exit status; 128 + signal when it was killed
+    int status = -1; ///< exit status; 128 + signal when it was killed
     std::string out, err;
 };
 /// Runs stepscope-cli with these arguments, and STEPSCOPE_TRAINER set to `trainer`.

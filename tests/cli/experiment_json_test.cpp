@@ -37,9 +37,10 @@ ExperimentResult result(std::vector<Toggle> changes)
 TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
 {
     const Json json = toJson(result({{"loader.workers", "0", "2"}}));
-    EXPECT_THAT(keys(json), ElementsAre("schema", "baseline", "change", "changes", "pairs", "judged_by", "samples_per_s", "step_us",
-                                        "epoch_us", "validation_us", "loss", "loss_at_equal_time", "peak_bytes", "verdict", "why",
-                                        "predicted", "measured", "seconds_spent"));
+    EXPECT_THAT(keys(json),
+                ElementsAre("schema", "baseline", "change", "changes", "pairs", "judged_by", "samples_per_s", "step_us",
+                            "epoch_us", "validation_us", "loss", "loss_at_equal_time", "peak_bytes", "verdict", "why",
+                            "predicted", "measured", "seconds_spent"));
     EXPECT_EQ(json["change"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
     EXPECT_EQ(json["pairs"], 6);
     EXPECT_EQ(json["verdict"], "pays");

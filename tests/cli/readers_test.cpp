@@ -78,17 +78,17 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
 {
     const Folder folder;
     const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
-    EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy", "devices",
-                                        "steps", "versions", "breakdown", "loader", "comm", "sync", "idle", "top_kernels",
-                                        "data_loss"));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy",
+                                        "devices", "steps", "versions", "breakdown", "loader", "comm", "sync", "idle",
+                                        "top_kernels", "data_loss"));
     EXPECT_EQ(json["schema"], 1);
     EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
     EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
-    EXPECT_THAT(keys(json["steps"]), ElementsAre("count", "mean_us", "median_us", "p90_us", "min_us", "max_us", "steady_mean_us",
-                                                 "list_us"));
+    EXPECT_THAT(keys(json["steps"]), ElementsAre("count", "mean_us", "median_us", "p90_us", "min_us", "max_us",
+                                                 "steady_mean_us", "list_us"));
     EXPECT_THAT(keys(json["versions"]), ElementsAre("cuda_driver", "cuda_runtime", "cudnn", "nccl", "cupti", "torch"));
-    EXPECT_THAT(keys(json["breakdown"]), ElementsAre("kernel", "communication", "memcpy", "memset", "runtime", "data_loader",
-                                                     "cpu_op", "other"));
+    EXPECT_THAT(keys(json["breakdown"]), ElementsAre("kernel", "communication", "memcpy", "memset", "runtime",
+                                                     "data_loader", "cpu_op", "other"));
     EXPECT_THAT(keys(json["loader"]), ElementsAre("waits", "time_us", "workers"));
     EXPECT_THAT(keys(json["comm"]), ElementsAre("kernels", "time_us", "exposed_us", "overlap"));
     EXPECT_THAT(keys(json["sync"]), ElementsAre("calls", "time_us", "blocking_copy_calls", "blocking_copy_us"));
@@ -127,15 +127,21 @@ TEST(Summarize, OfAGpuRun)
     EXPECT_EQ(json["counts"]["runtime"], 12);
     EXPECT_EQ(json["kernel_time_us"], 180);
     EXPECT_EQ(json["kernels_under_10us"], 4);
-    EXPECT_EQ(json["memcpy"], Json::array({{{"kind", "HtoD"}, {"src", "pageable"}, {"dst", "device"}, {"count", 4},
-                                            {"bytes", 80000}, {"time_us", 40.0}, {"gb_per_s", 2.0}}}));
-    EXPECT_THAT(keys(json["devices"][0]), ElementsAre("id", "busy_kernel_us", "busy_any_us", "span_us", "busy_kernel", "busy_any",
-                                                      "streams"));
+    EXPECT_EQ(json["memcpy"], Json::array({{{"kind", "HtoD"},
+                                            {"src", "pageable"},
+                                            {"dst", "device"},
+                                            {"count", 4},
+                                            {"bytes", 80000},
+                                            {"time_us", 40.0},
+                                            {"gb_per_s", 2.0}}}));
+    EXPECT_THAT(keys(json["devices"][0]),
+                ElementsAre("id", "busy_kernel_us", "busy_any_us", "span_us", "busy_kernel", "busy_any", "streams"));
     EXPECT_EQ(json["devices"][0]["span_us"], 356);
     EXPECT_EQ(json["devices"][0]["busy_any_us"], 224);
     EXPECT_EQ(json["top_kernels"], Json::array({{{"name", "gemm"}, {"count", 4}, {"time_us", 160.0}},
                                                 {{"name", "relu"}, {"count", 4}, {"time_us", 20.0}}}));
-    EXPECT_EQ(json["idle"], Json::array({{{"cause", "other"}, {"time_us", 72.0}}, {{"cause", "data_loader"}, {"time_us", 60.0}}}));
+    EXPECT_EQ(json["idle"],
+              Json::array({{{"cause", "other"}, {"time_us", 72.0}}, {{"cause", "data_loader"}, {"time_us", 60.0}}}));
     EXPECT_EQ(json["sync"]["calls"], 4);
     double sum = 0;
     for (const auto& [name, share] : json["breakdown"].items())
@@ -187,8 +193,8 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_THAT(keys(json), ElementsAre("schema", "advice"));
     ASSERT_EQ(json["advice"].size(), 8U);
     const Json& first = json["advice"][0];
-    EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle", "judged_by",
-                                         "measure"));
+    EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
+                                         "judged_by", "measure"));
     EXPECT_EQ(first["id"], "loader.workers");
     EXPECT_EQ(first["state"], "fires");
     EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "name", "begin_us", "duration_us"));
@@ -240,7 +246,8 @@ TEST(Advise, ABadConfigurationIsBadInput)
 {
     const Folder folder;
     const std::filesystem::path trace = folder.trace("a.sstrace", kCpuRun);
-    const Ended ended = run({"advise", trace, "--config", folder.write("c.json", R"({"loader": {"workers": "many"}})")});
+    const Ended ended =
+        run({"advise", trace, "--config", folder.write("c.json", R"({"loader": {"workers": "many"}})")});
     EXPECT_EQ(ended.status, 1);
     EXPECT_THAT(onlyLine(ended.err), HasSubstr("loader.workers"));
     EXPECT_THAT(ended.err, HasSubstr("c.json"));
@@ -252,8 +259,8 @@ TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
     EXPECT_EQ(json["schema"], 1);
     EXPECT_EQ(json["knobs"].size(), config::knobs().size());
     EXPECT_EQ(json["rules"].size(), 8U);
-    EXPECT_THAT(keys(json["knobs"][0]), ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit",
-                                                    "doc", "where", "needs_gpu", "advanced"));
+    EXPECT_THAT(keys(json["knobs"][0]), ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices",
+                                                    "unit", "doc", "where", "needs_gpu", "advanced"));
     EXPECT_EQ(json["formats"][0]["id"], "stepscope");
     EXPECT_TRUE(json["workloads"].is_null());
     EXPECT_TRUE(json["trainer"].is_null());

@@ -22,7 +22,11 @@ std::filesystem::path smallTraining(const Folder& folder, int steps)
         {"model", {{"width", 4}}},
         {"batch", {{"size", 8}}},
         {"dataset",
-         {{"path", (folder / "images").string()}, {"samples", 80}, {"classes", 2}, {"source_size", 32}, {"image_size", 16}}},
+         {{"path", (folder / "images").string()},
+          {"samples", 80},
+          {"classes", 2},
+          {"source_size", 32},
+          {"image_size", 16}}},
         {"capture", {{"ops_every", 10}, {"ops_window", 4}}},
     };
     return folder.write("small.json", config.dump());
@@ -37,7 +41,8 @@ TEST(Train, LeavesATraceThatCanBeReadAndAdvisedOn)
 {
     const Folder folder;
     const std::string trace = folder / "t.sstrace";
-    const Ended trained = runTrainer({"train", "--config", smallTraining(folder, 24), "--set", "loader.workers=1", "-o", trace, "--json"});
+    const Ended trained = runTrainer(
+        {"train", "--config", smallTraining(folder, 24), "--set", "loader.workers=1", "-o", trace, "--json"});
     ASSERT_EQ(trained.status, 0) << trained.err;
     const Json done = Json::parse(trained.out);
     EXPECT_EQ(done["steps"], 24);

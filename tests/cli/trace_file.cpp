@@ -34,16 +34,18 @@ private:
 void appendSlice(const Trace& trace, const Slice& slice, StringTable& strings, std::vector<EventRecord>& records)
 {
     EventRecord event{};
-    event.type = isDeviceWork(slice.kind) ? EventType::Device : slice.is(slice_flag::kOpen) ? EventType::Begin : EventType::Slice;
+    event.type = isDeviceWork(slice.kind)      ? EventType::Device
+                 : slice.is(slice_flag::kOpen) ? EventType::Begin
+                                               : EventType::Slice;
     event.kind = slice.kind;
     event.depth = slice.depth;
     event.flags = slice.flags;
     event.name = strings.id(trace.name(slice));
     event.begin = toNs(slice.begin);
     event.end = event.type == EventType::Begin ? 0 : toNs(slice.end());
-    event.link = slice.kind == ActivityKind::CpuOp     ? slice.sequence
-                 : slice.correlation.value != 0 ? static_cast<std::int64_t>(slice.correlation.value)
-                                                       : slice.args.value;
+    event.link = slice.kind == ActivityKind::CpuOp ? slice.sequence
+                 : slice.correlation.value != 0    ? static_cast<std::int64_t>(slice.correlation.value)
+                                                   : slice.args.value;
     event.bytes = static_cast<std::uint32_t>(slice.args.bytes);
     records.push_back(event);
     if (event.type != EventType::Device)
@@ -84,7 +86,8 @@ void writeTrace(const std::filesystem::path& path, const Trace& trace)
     std::vector<Payload> devices;
     for (const Device& device : trace.devices()) {
         const std::uint32_t name = strings.id(device.name);
-        appendDevice(devices.emplace_back(), {.device = device.id.value, .name = name, .uuid = strings.id(device.uuid), .reserved = 0});
+        appendDevice(devices.emplace_back(),
+                     {.device = device.id.value, .name = name, .uuid = strings.id(device.uuid), .reserved = 0});
     }
     auto writer = FrameWriter::create(path, 1);
     ASSERT_TRUE(writer) << writer.error().message();
