@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -31,7 +30,7 @@ constexpr std::uint64_t kSeed = 1;
 /// LibTorch's view of one of our data sets: a tensor for each sample, stacked into a batch by its own transform.
 class TorchSet : public torch::data::datasets::Dataset<TorchSet> {
 public:
-    explicit TorchSet(std::shared_ptr<const Dataset> dataset) : m_dataset(std::move(dataset)) {}
+    explicit TorchSet(std::shared_ptr<const trainer::data::Dataset> dataset) : m_dataset(std::move(dataset)) {}
     torch::data::Example<> get(std::size_t index) override
     {
         const SampleShape shape = m_dataset->shape();
@@ -47,7 +46,7 @@ public:
     }
 
 private:
-    std::shared_ptr<const Dataset> m_dataset;
+    std::shared_ptr<const trainer::data::Dataset> m_dataset;
 };
 
 /// Samples per second of one epoch.
@@ -94,8 +93,8 @@ void compare(const std::string& name, const std::shared_ptr<const Dataset>& data
 {
     Ours ours(dataset, batchSize, workers);
     // LibTorch's workers always persist; as many batches in flight as ours.
-    auto options = torch::data::DataLoaderOptions().batch_size(static_cast<std::size_t>(batchSize)).workers(
-        static_cast<std::size_t>(workers));
+    torch::data::DataLoaderOptions options(static_cast<std::size_t>(batchSize));
+    options.workers(static_cast<std::size_t>(workers));
     if (workers > 0)
         options.max_jobs(static_cast<std::size_t>(workers * kPrefetch));
     auto torchs = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
@@ -119,8 +118,8 @@ void compare(const std::string& name, const std::shared_ptr<const Dataset>& data
         ratios.push_back(a.back() / b.back());
     }
     const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-    fmt::print("{:<24} workers {}  ours {:>9.0f}/s  LibTorch {:>9.0f}/s  ratio {:.3f}  [{:.3f} … {:.3f}]\n", name, workers,
-               median(a), median(b), median(ratios), *low, *high);
+    std::printf("%-20s workers %d  ours %8.0f/s  LibTorch %8.0f/s  ratio %.3f  [%.3f … %.3f]\n", name.c_str(), workers, median(a),
+                median(b), median(ratios), *low, *high);
     std::fflush(stdout);
 }
 
@@ -135,7 +134,7 @@ std::shared_ptr<const Dataset> open(std::string_view kind, const std::vector<std
             auto dataset = entry.entry.open(config, {}, {});
             if (dataset)
                 return *dataset;
-            fmt::print(stderr, "loader_bench: {}\n", dataset.error().message());
+            std::fprintf(stderr, "loader_bench: %s\n", dataset.error().message().c_str());
         }
     std::exit(1);
 }
@@ -170,11 +169,11 @@ int main(int count, char** arguments)
     restartWithOneThread(arguments);
     const int rounds = count > 1 ? std::max(2, std::atoi(arguments[1])) : 12;
     torch::set_num_threads(1);
-    const fs::path folder = fs::temp_directory_path() / fmt::format("loader-bench-{}", ::getpid());
+    const fs::path folder = fs::temp_directory_path() / ("loader-bench-" + std::to_string(::getpid()));
     fs::create_directories(folder);
     for (const auto& [part, samples] : {std::pair{"train", 30000U}, {"t10k", 10U}}) {
-        writeIdx(folder / fmt::format("{}-images-idx3-ubyte", part), {samples, 28, 28});
-        writeIdx(folder / fmt::format("{}-labels-idx1-ubyte", part), {samples});
+        writeIdx(folder / (std::string(part) + "-images-idx3-ubyte"), {samples, 28, 28});
+        writeIdx(folder / (std::string(part) + "-labels-idx1-ubyte"), {samples});
     }
     const auto jpegs = open("generated_images", {{"dataset.path", folder.string()},
                                                  {"dataset.samples", "1000"},
@@ -182,8 +181,8 @@ int main(int count, char** arguments)
                                                  {"dataset.image_size", "64"}});
     const auto digits = open("mnist", {{"dataset.path", folder.string()}});
     for (const int workers : {0, 1, 2})
-        compare("JPEG 256 px → 64 px", jpegs, 32, workers, rounds);
+        compare("JPEG 256 to 64 px", jpegs, 32, workers, rounds);
     for (const int workers : {0, 1, 2})
-        compare("28 × 28 in memory", digits, 64, workers, rounds);
+        compare("28 x 28 in memory", digits, 64, workers, rounds);
     fs::remove_all(folder);
 }
