@@ -9,14 +9,6 @@ namespace advisor {
 
 namespace {
 
-std::vector<double> logRatios(const std::vector<Pair>& pairs)
-{
-    std::vector<double> result;
-    for (const Pair& pair : pairs)
-        result.push_back(pair.logRatio);
-    return result;
-}
-
 double geometricMean(const std::vector<Pair>& pairs, double Pair::*arm)
 {
     double sum = 0;
@@ -42,12 +34,13 @@ std::string withoutGain(const ExperimentResult& result)
 
 std::string undecided(const ExperimentResult& result, bool outOfTime)
 {
-    if (result.pairs.size() < 2)
+    if (result.pairs.empty())
         return "The time was over before two pairs were measured.";
-    const std::string ratio = fmt::format("{} × the samples per second {}", intervalText(result.samplesPerSecond), pairsText(result));
     if (outOfTime && result.pairs.size() < kLooks.front())
-        return fmt::format("The time was over before the first look, which is after {} pairs: {} so far.", kLooks.front(), ratio);
-    return fmt::format("The machine is too restless to tell: {}.", ratio);
+        return fmt::format("The time was over after {} pairs: before the first look, which is after {}.", result.pairs.size(),
+                           kLooks.front());
+    return fmt::format("The machine is too restless to tell: {} × the samples per second {}.", intervalText(result.samplesPerSecond),
+                       pairsText(result));
 }
 
 } // namespace
@@ -70,13 +63,14 @@ void ExperimentRun::tell(const ExperimentProgress& state) const
     progress(now);
 }
 
-void setSpeeds(ExperimentResult& result)
+void setSpeeds(ExperimentResult& result, std::span<const double> observations)
 {
     if (result.pairs.empty())
         return;
-    result.samplesPerSecond = ratioInterval(logRatios(result.pairs));
     result.samplesPerSecondA = geometricMean(result.pairs, &Pair::a);
     result.samplesPerSecondB = geometricMean(result.pairs, &Pair::b);
+    result.samplesPerSecond = ratioInterval(observations);
+    result.samplesPerSecond.value = result.samplesPerSecondB / result.samplesPerSecondA;
 }
 
 void setSavedTime(ExperimentResult& result)

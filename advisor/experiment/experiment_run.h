@@ -4,6 +4,7 @@
 #include "advisor/experiment/trainer_arm.h"
 
 #include <array>
+#include <span>
 
 namespace advisor {
 
@@ -31,8 +32,9 @@ inline constexpr double kStartSeconds = 2;
 /// @param unitSeconds  of a baseline's step (epoch, validation); 0: not known
 double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs);
 
-/// b / a as geometric means over the pairs, with the pairs' interval.
-void setSpeeds(ExperimentResult& result);
+/// b / a and both speeds as geometric means over the pairs.
+/// @param observations  independent of each other; log ratios that the interval comes from
+void setSpeeds(ExperimentResult& result, std::span<const double> observations);
 /// Sets savedUs: a − b per unit of the baseline's, from the ratio: a · (1 − 1 / ratio). A larger batch does more in a step; so this is
 /// the time saved on the work of a baseline's step.
 void setSavedTime(ExperimentResult& result);

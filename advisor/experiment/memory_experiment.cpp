@@ -103,7 +103,10 @@ private:
 
     Result<ExperimentResult> finish(Verdict verdict)
     {
-        setSpeeds(m_result);
+        std::vector<double> speeds; // each pair has processes of its own
+        for (const Pair& pair : m_result.pairs)
+            speeds.push_back(pair.logRatio);
+        setSpeeds(m_result, speeds);
         for (std::size_t arm = 0; arm < 2; ++arm)
             (arm == 0 ? m_result.unitUsA : m_result.unitUsB) = m_units[arm] > 0 ? 1e6 * m_seconds[arm] / m_units[arm] : 0;
         setSavedTime(m_result);

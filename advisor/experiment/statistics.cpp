@@ -1,12 +1,25 @@
 #include "advisor/experiment/statistics.h"
 
 #include "advisor/experiment/student_t.h"
+#include "advisor/experiment/turn_order.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace advisor {
+
+std::vector<double> startMeans(const std::vector<Pair>& pairs)
+{
+    std::vector<double> means;
+    for (std::size_t end = kPairsPerStart; end <= pairs.size(); end += kPairsPerStart) {
+        double sum = 0;
+        for (std::size_t i = end - kPairsPerStart; i < end; ++i)
+            sum += pairs[i].logRatio;
+        means.push_back(sum / static_cast<double>(kPairsPerStart));
+    }
+    return means;
+}
 
 Interval ratioInterval(std::span<const double> logRatios, double alpha)
 {

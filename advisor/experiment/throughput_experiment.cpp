@@ -34,9 +34,9 @@ public:
             if (const auto measured = pair(); !measured)
                 return interrupted(measured.error());
             const std::size_t pairs = m_result.pairs.size();
-            setSpeeds(m_result);
-            // Two pairs give an interval that says nothing.
-            if (pairs > 2)
+            setSpeeds(m_result, startMeans(m_result.pairs));
+            // One start gives no interval, and half a start says too little.
+            if (pairs > kPairsPerStart && pairs % kPairsPerStart == 0)
                 m_state.ratio = m_result.samplesPerSecond;
             tellTurn();
             if (!isLook(pairs))
@@ -162,6 +162,8 @@ Result<ExperimentResult> Throughput::interrupted(const Interruption& interruptio
 {
     if (interruption.why != Interruption::Why::OutOfTime)
         return tl::unexpected(interruption.error);
+    m_result.pairs.resize(m_result.pairs.size() / kPairsPerStart * kPairsPerStart);
+    setSpeeds(m_result, startMeans(m_result.pairs));
     // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next planned one.
     const bool looked = m_result.pairs.size() >= kLooks.front();
     return finish(looked ? *decide(m_result.samplesPerSecond, true) : Verdict::Inconclusive, true);

@@ -6,11 +6,10 @@
 /// The order of an experiment: arm 0 is the baseline (A), arm 1 the change (B).
 namespace advisor {
 
-/// Pairs that one start of both trainers gives. Each start lays memory out anew, which makes a process faster or slower for as long as
-/// it lives: many starts make that a part of the interval.
-inline constexpr std::size_t kPairsPerStart = 3;
+/// Pairs that one start of both trainers gives, A B B A: what drifts steadily is on neither arm's side.
+inline constexpr std::size_t kPairsPerStart = 2;
 
-/// A B B A A B B A …: what drifts steadily is on neither arm's side.
+/// A B B A A B B A …
 constexpr std::array<std::size_t, 2> turnOrder(std::size_t pair)
 {
     return pair % 2 == 0 ? std::array<std::size_t, 2>{0, 1} : std::array<std::size_t, 2>{1, 0};

@@ -50,20 +50,41 @@ private:
     std::uniform_real_distribution<double> m_uniform;
 };
 
+using Pairs = std::vector<advisor::Pair>;
+
+Simulated judged(const Machine& machine, double trueRatio, std::uint64_t seed, std::vector<double> (*observations)(const Pairs&))
+{
+    Turns turns(machine, trueRatio, seed);
+    Pairs pairs;
+    for (;;) {
+        pairs.push_back({0, 0, turns.pair(pairs.size())});
+        if (!advisor::isLook(pairs.size()))
+            continue;
+        const auto ratio = advisor::ratioInterval(observations(pairs));
+        if (const auto verdict = advisor::decide(ratio, pairs.size() == advisor::kLooks.back()))
+            return {*verdict, ratio, pairs.size()};
+    }
+}
+
+std::vector<double> eachPair(const Pairs& pairs)
+{
+    std::vector<double> result;
+    for (const advisor::Pair& pair : pairs)
+        result.push_back(pair.logRatio);
+    return result;
+}
+
 } // namespace
 
 Simulated simulate(const Machine& machine, double trueRatio, std::uint64_t seed)
 {
-    Turns turns(machine, trueRatio, seed);
-    std::vector<double> logRatios;
-    for (;;) {
-        logRatios.push_back(turns.pair(logRatios.size()));
-        if (!advisor::isLook(logRatios.size()))
-            continue;
-        const auto ratio = advisor::ratioInterval(logRatios);
-        if (const auto verdict = advisor::decide(ratio, logRatios.size() == advisor::kLooks.back()))
-            return {*verdict, ratio, logRatios.size()};
-    }
+    return judged(machine, trueRatio, seed, advisor::startMeans);
+}
+
+bool pairsClaim(const Machine& machine, std::uint64_t seed)
+{
+    const Verdict verdict = judged(machine, 1, seed, eachPair).verdict;
+    return verdict == Verdict::Pays || verdict == Verdict::Costs;
 }
 
 bool peekingExcludesOne(const Machine& machine, std::uint64_t seed)

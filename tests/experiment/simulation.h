@@ -17,6 +17,7 @@ struct Machine {
 };
 inline constexpr Machine kQuiet{0.004, 0.01, 0.95, 0.001, 0};
 inline constexpr Machine kUsual{0.015, 0.05, 0.9, 0.003, 0.02};
+inline constexpr Machine kFickle{0.003, 0.01, 0.95, 0.015, 0}; ///< quiet, but each start is another
 inline constexpr Machine kNoisy{0.08, 0.15, 0.8, 0.005, 0.1};
 
 struct Simulated {
@@ -27,7 +28,9 @@ struct Simulated {
 /// One whole experiment, by the rules of statistics.h and the experiment's order of turns.
 Simulated simulate(const Machine& machine, double trueRatio, std::uint64_t seed);
 
-/// What the rules prevent: true when an A/A's plain 95 % interval, looked at after each pair from the fourth to the twentieth,
+/// What the rules prevent: true when an A/A would "pay" or "cost" if each pair counted as an observation of its own.
+bool pairsClaim(const Machine& machine, std::uint64_t seed);
+/// And this: true when an A/A's plain 95 % interval, looked at after each pair from the fourth to the twentieth,
 /// excludes 1 at any time.
 bool peekingExcludesOne(const Machine& machine, std::uint64_t seed);
 

@@ -2,7 +2,7 @@
 #include "tests/experiment/simulation.h"
 
 #include <cmath>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace advisor {
 namespace {
@@ -26,6 +26,12 @@ TEST(RatioInterval, OfOnePairIsUnbounded)
     EXPECT_DOUBLE_EQ(interval.value, 2);
     EXPECT_EQ(interval.low, 0);
     EXPECT_TRUE(std::isinf(interval.high));
+}
+
+TEST(StartMeans, LeaveOutAStartThatWasCutShort)
+{
+    const std::vector<Pair> pairs = {{1, 1, 0.1}, {1, 1, 0.3}, {1, 1, 0.5}, {1, 1, 0.7}, {1, 1, 9}};
+    EXPECT_THAT(startMeans(pairs), testing::ElementsAre(testing::DoubleEq(0.2), testing::DoubleEq(0.6)));
 }
 
 TEST(Looks, AreThePlannedOnes)
@@ -75,6 +81,7 @@ TEST(Simulated, AnAAndAnADifferAtMostOneTimeInTwenty)
 {
     EXPECT_LE(claims(experiment_test::kQuiet, 1, 1000, differs), 0.05);
     EXPECT_LE(claims(experiment_test::kUsual, 1, 1000, differs), 0.05);
+    EXPECT_LE(claims(experiment_test::kFickle, 1, 1000, differs), 0.05);
     EXPECT_LE(claims(experiment_test::kNoisy, 1, 1000, differs), 0.05);
 }
 
@@ -92,7 +99,7 @@ TEST(Simulated, FivePercentSlowerCosts)
 
 TEST(Simulated, TheIntervalCoversTheTruthWheneverItStopped)
 {
-    for (const Machine& machine : {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kNoisy})
+    for (const Machine& machine : {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle, experiment_test::kNoisy})
         for (const double truth : {1.0, 1.03, 1.3}) {
             int covered = 0;
             for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -101,6 +108,18 @@ TEST(Simulated, TheIntervalCoversTheTruthWheneverItStopped)
             }
             EXPECT_GE(covered, 940) << truth << " " << machine.noise;
         }
+}
+
+// The reason why a start is one observation: its pairs agree with each other, and are wrong together.
+TEST(Simulated, CountingEachPairWouldClaimMore)
+{
+    int pairs = 0, starts = 0;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        pairs += experiment_test::pairsClaim(experiment_test::kFickle, i) ? 1 : 0;
+        starts += differs(simulate(experiment_test::kFickle, 1, i).verdict) ? 1 : 0;
+    }
+    EXPECT_LE(starts, 50);
+    EXPECT_GT(pairs, 2 * starts);
 }
 
 // The reason for planned looks: peeking after every pair finds a difference where there is none.
