@@ -66,6 +66,11 @@ QString linkText(const Trace& trace, const Slice& slice)
 
 } // namespace
 
+bool holds(const Trace& trace, profiler::SliceId id)
+{
+    return id.track.value < trace.tracks().size() && id.ordinal < trace.sliceCount(id.track);
+}
+
 QString traceText(std::string_view view)
 {
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));

@@ -13,6 +13,7 @@ struct SliceDetail {
     QString label; ///< "Duration"
     QString value; ///< "41.2 ms"
     std::optional<profiler::SliceId> link;
+    friend bool operator==(const SliceDetail&, const SliceDetail&) = default;
 };
 
 /// Kind, duration, place and arguments that apply: what fits a hover card.
@@ -23,6 +24,8 @@ std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler
 QString sliceTitle(const profiler::Trace& trace, const profiler::Slice& slice);
 /// Name, kind, duration and track in one sentence, for screen readers.
 QString sliceSentence(const profiler::Trace& trace, const profiler::Slice& slice);
+/// The id is one of this trace's: evidence may outlive the trace it was found in.
+bool holds(const profiler::Trace& trace, profiler::SliceId id);
 /// A name of the trace as text.
 QString traceText(std::string_view text);
 

@@ -40,7 +40,7 @@ double LabelCache::draw(QPainter& painter, double x, double top, double width, c
     const auto fits = std::upper_bound(whole.ends.begin(), whole.ends.end(), width - m_ellipsisWidth);
     if (fits - whole.ends.begin() < kFewestLetters)
         return 0;
-    const double cut = *(fits - 1);
+    const double cut = std::ceil(*(fits - 1)); // whole pixels copy fastest
     painter.drawImage(QRectF(x, top, cut, m_height), whole.image, QRectF(0, 0, cut * m_ratio, m_height * m_ratio));
     const Label& dots = label(kEllipsis, color);
     painter.drawImage(QPointF(x + cut, top), dots.image);

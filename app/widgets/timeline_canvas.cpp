@@ -89,7 +89,7 @@ void TimelineCanvas::setSelectedSlice(std::optional<SliceId> id)
 {
     m_scene.selected.reset();
     m_scene.flows.clear();
-    if (id && m_scene.trace && id->track.value < m_scene.trace->tracks().size()) {
+    if (id && m_scene.trace && holds(*m_scene.trace, *id)) {
         m_scene.selected = m_scene.trace->slice(*id);
         m_scene.flows = m_scene.trace->flowsOf(*id);
         m_scene.currentRow = m_scene.rows.rowOf(id->track);

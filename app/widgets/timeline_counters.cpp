@@ -1,6 +1,5 @@
 #include "app/widgets/timeline_painter.h"
 
-#include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
@@ -10,69 +9,67 @@ using profiler::CounterSample;
 
 namespace {
 
-constexpr int kMargin = 4; ///< above and below the curve
+constexpr int kMargin = 4;         ///< logical pixels above and below the curve
+constexpr int kAreaShare = 51;     ///< 256ths of the curve's colour under it
 
-struct Extent {
-    double low = 0, high = 1;
-    [[nodiscard]] double share(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
+/// What a column of pixels shows of a counter: its values' extent, as y.
+struct Column {
+    int top = -1, bottom = -1; ///< of the line; −1: nothing known yet
 };
 
-Extent extentOf(const std::vector<CounterSample>& samples)
+/// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
+std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int width, int top, int bottom)
 {
-    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-    return {low->value, high->value};
-}
-
-/// A step line: a value holds until the next sample. Samples of one pixel become one upright line.
-void paintCurve(QPainter& painter, TimelineScene& scene, const TrackRow& row)
-{
-    const auto& samples = scene.samples(row.track);
-    if (samples.empty())
-        return;
-    const Extent extent = extentOf(samples);
-    const auto visible = scene.axis.visible();
+    const auto byValue = [](const CounterSample& a, const CounterSample& b) { return a.value < b.value; };
     const auto later = [](profiler::TraceTime time, const CounterSample& s) { return time < s.time; };
-    auto at = std::upper_bound(samples.begin(), samples.end(), visible.begin, later);
-    if (at != samples.begin())
-        --at;
-    const double bottom = scene.yOf(row.top) + row.height - kMargin, room = row.height - 2.0 * kMargin;
-    const auto yOf = [&](double value) { return bottom - room * extent.share(value); };
-    QPolygonF line;
-    for (; at != samples.end() && at->time < visible.end;) {
-        const double x = std::max(scene.xOf(at->time), static_cast<double>(scene.headerWidth));
-        const auto next = std::upper_bound(at, samples.end(), scene.timeAt(x + 1 / scene.ratio), later);
-        const auto [low, high] = std::minmax_element(at, std::max(next, at + 1), [](const auto& a, const auto& b) { return a.value < b.value; });
-        const auto last = std::max(next, at + 1) - 1;
-        if (!line.isEmpty())
-            line << QPointF(x, line.last().y());
-        line << QPointF(x, yOf(low->value)) << QPointF(x, yOf(high->value)) << QPointF(x, yOf(last->value));
-        at = last + 1;
+    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(), byValue);
+    const double least = low->value, span = high->value - low->value;
+    const auto yOf = [&](double value) {
+        return static_cast<int>(std::lround(bottom - (span > 0 ? (value - least) / span : 0.5) * (bottom - top)));
+    };
+    std::vector<Column> columns(static_cast<std::size_t>(width));
+    auto at = std::upper_bound(samples.begin(), samples.end(), axis.timeAt(0), later);
+    const auto end = axis.bounds().end;
+    for (int x = 0; x < width && axis.timeAt(x / ratio) < end; ++x) {
+        const auto next = std::upper_bound(at, samples.end(), axis.timeAt((x + 1) / ratio), later);
+        Column& column = columns[static_cast<std::size_t>(x)];
+        if (at != samples.begin()) // the value that held until here
+            column.top = column.bottom = yOf((at - 1)->value);
+        if (at != next) {
+            const auto [lowest, highest] = std::minmax_element(at, next, byValue);
+            column.bottom = std::max(column.bottom, yOf(lowest->value));
+            column.top = column.top < 0 ? yOf(highest->value) : std::min(column.top, yOf(highest->value));
+        }
+        at = next;
     }
-    if (line.isEmpty())
-        return;
-    const double right = at == samples.end() ? std::min(scene.xOf(scene.axis.bounds().end), static_cast<double>(scene.size.width())) : scene.size.width();
-    line << QPointF(std::max(right, line.last().x()), line.last().y());
-    QPolygonF area = line;
-    area << QPointF(line.last().x(), bottom) << QPointF(line.first().x(), bottom);
-    QColor fill = classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill;
-    painter.setPen(Qt::NoPen);
-    fill.setAlpha(45);
-    painter.setBrush(fill);
-    painter.drawPolygon(area);
-    fill.setAlpha(255);
-    painter.setPen(QPen(fill, 1.25));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawPolyline(line);
+    return columns;
 }
 
 } // namespace
 
-void paintCounters(QPainter& painter, TimelineScene& scene)
+void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int top, int bottom, const QColor& color)
 {
-    for (const TrackRow& row : scene.rows.all())
-        if (row.kind == TrackRow::Kind::Counter && scene.yOf(row.top) < scene.size.height() &&
-            scene.yOf(row.top + row.height) > TimelineScene::kRulerHeight)
-            paintCurve(painter, scene, row);
+    if (samples.empty())
+        return;
+    const int margin = static_cast<int>(std::lround(kMargin * ratio));
+    const int thickness = std::max(1, static_cast<int>(std::lround(ratio)));
+    const int floor = bottom - margin;
+    const QRgb ink = color.rgb();
+    const auto tint = [ink](QRgb under) {
+        const auto mix = [](int a, int b) { return a + (b - a) * kAreaShare / 256; };
+        return qRgb(mix(qRed(under), qRed(ink)), mix(qGreen(under), qGreen(ink)), mix(qBlue(under), qBlue(ink)));
+    };
+    const auto columns = columnsOf(samples, axis, ratio, image.width(), top + margin, floor - thickness);
+    const int width = image.width(), end = std::min(floor, image.height());
+    for (int y = std::max(0, top); y < end; ++y) {
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (int x = 0; x < width; ++x) {
+            const Column& column = columns[static_cast<std::size_t>(x)];
+            if (column.top < 0 || y < column.top)
+                continue;
+            line[x] = y < column.bottom + thickness ? ink : tint(line[x]);
+        }
+    }
 }
 
 } // namespace app

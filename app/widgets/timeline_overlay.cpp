@@ -104,12 +104,12 @@ void paintOverlay(QPainter& painter, TimelineScene& scene)
         paintOutline(painter, scene, *scene.hovered, false);
     if (scene.selected)
         paintOutline(painter, scene, *scene.selected, true);
+    if (scene.pointerInside && scene.pointer.x() >= scene.headerWidth)
+        painter.fillRect(QRect(static_cast<int>(scene.pointer.x()), TimelineScene::kRulerHeight, 1, scene.size.height()), withAlpha(scene.theme.text, 70));
+    paintMark(painter, scene);
     painter.setRenderHint(QPainter::Antialiasing, true);
     for (const profiler::Flow& flow : scene.flows)
         paintFlow(painter, scene, flow);
-    paintMark(painter, scene);
-    if (scene.pointerInside && scene.pointer.x() >= scene.headerWidth)
-        painter.fillRect(QRectF(scene.pointer.x(), TimelineScene::kRulerHeight, 1, bottom), withAlpha(scene.theme.text, 70));
 }
 
 void paintHoverCard(QPainter& painter, TimelineScene& scene)

@@ -21,7 +21,6 @@ constexpr int kOverviewInset = 4;
 void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
 {
     const QRect lanes = scene.lanesRect();
-    painter.fillRect(QRect(QPoint(0, 0), scene.size), scene.theme.background);
     if (lanes.width() <= 0 || lanes.height() <= 0)
         return;
     const auto ticks = axisTicks(scene.axis);
@@ -31,7 +30,6 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     m_key = std::move(key);
     painter.drawImage(lanes.topLeft(), m_lanes);
     painter.setClipRect(lanes);
-    paintCounters(painter, scene);
     paintLabels(painter, scene);
     paintOverlay(painter, scene);
     painter.setClipping(false);
@@ -47,12 +45,14 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     if (m_lanes.size() != pixels)
         m_lanes = QImage(pixels, QImage::Format_RGB32);
     m_lanes.setDevicePixelRatio(scene.ratio);
-    m_lanes.fill(scene.theme.background);
     m_boxes.clear();
     LaneBuilder builder(*scene.trace, scene.classes, scene.theme, scene.axis, scene.ratio);
     std::vector<int> grid;
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
+    const int below = std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
+    builder.setBackground(scene.theme.background, scene.theme.background, {});
+    drawLane(m_lanes, 0, below, m_lanes.height(), builder.blank());
     bool banded = false;
     for (const TrackRow& row : scene.rows.all()) {
         banded = !banded;
@@ -72,6 +72,9 @@ void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const
     drawLane(m_lanes, 0, device(row.top), device(row.top + row.height), builder.blank());
     if (row.kind == TrackRow::Kind::Group && !row.open)
         paintOverview(scene, builder, row);
+    if (row.kind == TrackRow::Kind::Counter)
+        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top), device(row.top + row.height),
+                    classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
     if (row.kind != TrackRow::Kind::Track)
         return;
     const auto& strips = builder.build(row.track, row.firstDepth, row.lanes);

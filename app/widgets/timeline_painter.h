@@ -44,7 +44,9 @@ private:
 
 void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
 void paintHeader(QPainter& painter, TimelineScene& scene);
-void paintCounters(QPainter& painter, TimelineScene& scene);
+/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest value.
+void drawCounter(QImage& image, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, double ratio, int top, int bottom,
+                 const QColor& color);
 /// Selection, flows, range, mark and the pointer's line.
 void paintOverlay(QPainter& painter, TimelineScene& scene);
 /// What the pointer is over, in a card beside it.

@@ -140,6 +140,7 @@ TEST_F(ViewsTest, ThePanelListsWhatBelongsToASlice)
             launch = button;
     ASSERT_TRUE(launch);
     QTest::mouseClick(launch, Qt::LeftButton);
+    QCoreApplication::processEvents();
     ASSERT_TRUE(selection.slice());
     EXPECT_EQ(name(trace->slice(*selection.slice())), "cudaLaunchKernel");
     EXPECT_TRUE(scene().lanesRect().contains(scene().rectOf(*scene().selected).center().toPoint()));
@@ -225,6 +226,27 @@ TEST_F(ViewsTest, AnotherTraceClearsTheSelection)
     panel.setTrace(small);
     EXPECT_FALSE(selection.slice());
     EXPECT_FALSE(panel.grab().isNull());
+}
+
+TEST_F(ViewsTest, EvidenceOfAnotherTraceIsNotFollowed)
+{
+    const auto small = test::trainingTrace({.steps = 2, .loaderWorkers = 0, .gpu = false});
+    timeline.replaceTrace(small);
+    panel.setTrace(small);
+    steps.setTrace(small);
+    selection.selectSlice({{0}, 1'000'000});
+    EXPECT_FALSE(scene().selected);
+    selection.selectSlice({{99}, 0});
+    EXPECT_FALSE(scene().selected);
+    EXPECT_FALSE(steps.chosen());
+}
+
+TEST_F(ViewsTest, ASnapshotThatChangesNothingLeavesThePanelAlone)
+{
+    selection.selectSlice(facts->steps[3].slice);
+    const auto labels = panel.findChildren<QLabel*>();
+    panel.setTrace(trace);
+    EXPECT_EQ(panel.findChildren<QLabel*>(), labels);
 }
 
 TEST_F(ViewsTest, EmptyViewsSayWhatComes)

@@ -1,9 +1,6 @@
 #include "app/views/selection/selection_panel.h"
 
-#include "app/models/slice_details.h"
 #include "app/widgets/number_format.h"
-#include "app/widgets/swatch.h"
-#include "app/widgets/timeline_theme.h"
 
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -19,6 +16,8 @@ using profiler::SliceId;
 using profiler::TimeRange;
 
 namespace {
+
+constexpr profiler::Nanoseconds kLate{1'000'000'000}; ///< events of a live trace may come this much later than others
 
 QLabel* plainLabel(const QString& text, QWidget* parent)
 {
@@ -115,19 +114,22 @@ QWidget* SelectionPanel::makeRangePage()
 
 void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
 {
+    // A later snapshot changes the sums of a range only where the range reaches its end.
+    if (!m_trace || (m_summed && m_trace->range().end < m_summed->end + kLate))
+        m_summed.reset();
     m_trace = std::move(trace);
-    m_summed.reset();
     takeSelection();
 }
 
 void SelectionPanel::takeSelection()
 {
-    if (const auto slice = m_selection->slice(); slice && m_trace && slice->track.value < m_trace->tracks().size())
+    if (const auto slice = m_selection->slice(); slice && m_trace && holds(*m_trace, *slice))
         showSlice(*slice);
     else if (m_selection->range() && m_trace)
         sumRange(*m_selection->range());
     else {
-        m_summing.requestStop();
+        m_summing.cancel();
+        m_summed.reset();
         m_pages->setCurrentIndex(Empty);
     }
 }
@@ -135,30 +137,43 @@ void SelectionPanel::takeSelection()
 void SelectionPanel::showSlice(SliceId id)
 {
     const Slice slice = m_trace->slice(id);
-    m_title->setText(sliceTitle(*m_trace, slice));
+    const QString title = sliceTitle(*m_trace, slice);
+    std::vector<SliceDetail> details = sliceFacts(*m_trace, slice);
+    for (SliceDetail& link : sliceLinks(*m_trace, slice))
+        details.push_back(std::move(link));
+    m_pages->setCurrentIndex(OneSlice);
+    // A growing trace comes with a snapshot several times a second: focus and marked text stay where nothing is new.
+    if (title == m_title->text() && details == m_shown)
+        return;
+    m_title->setText(title);
+    m_details->setWidget(makeDetails(details)); // deletes the one before
+    m_shown = std::move(details);
+}
+
+QWidget* SelectionPanel::makeDetails(const std::vector<SliceDetail>& details)
+{
     auto* content = new QWidget(m_details);
     auto* form = new QFormLayout(content);
     form->setContentsMargins(0, 4, 0, 8);
     form->setHorizontalSpacing(16);
     form->setVerticalSpacing(4);
-    const auto label = [&](const QString& text) {
-        auto* name = new QLabel(text, content);
-        name->setForegroundRole(QPalette::PlaceholderText);
-        return name;
-    };
-    for (const SliceDetail& fact : sliceFacts(*m_trace, slice))
-        form->addRow(label(fact.label), plainLabel(fact.value, content));
-    for (const SliceDetail& link : sliceLinks(*m_trace, slice)) {
-        auto* button = new QPushButton(QString(link.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
+    for (const SliceDetail& detail : details) {
+        auto* label = new QLabel(detail.label, content);
+        label->setForegroundRole(QPalette::PlaceholderText);
+        if (!detail.link) {
+            form->addRow(label, plainLabel(detail.value, content));
+            continue;
+        }
+        auto* button = new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
-        button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 4px;"));
-        button->setAccessibleName(link.label + u' ' + link.value);
-        connect(button, &QPushButton::clicked, this, [this, target = *link.link] { follow({target, {}}); });
-        form->addRow(label(link.label), button);
+        button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 0px;"));
+        button->setAccessibleName(detail.label + u' ' + detail.value);
+        // Queued: following the link replaces this very button.
+        connect(button, &QPushButton::clicked, this, [this, target = *detail.link] { follow({target, {}}); }, Qt::QueuedConnection);
+        form->addRow(label, button);
     }
-    m_details->setWidget(content); // deletes the one before
-    m_pages->setCurrentIndex(OneSlice);
+    return content;
 }
 
 void SelectionPanel::sumRange(TimeRange range)
@@ -195,7 +210,7 @@ void SelectionPanel::showSums(const RangeSums& sums)
 
 void SelectionPanel::follow(const Evidence& evidence)
 {
-    if (!evidence.slice || !m_trace)
+    if (!evidence.slice || !m_trace || !holds(*m_trace, *evidence.slice))
         return;
     const Slice slice = m_trace->slice(*evidence.slice);
     m_selection->selectSlice(slice.id);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/models/range_sums.h"
+#include "app/models/slice_details.h"
 #include "app/session/background.h"
 #include "app/session/selection.h"
 #include "app/widgets/evidence_table.h"
@@ -29,6 +30,7 @@ private:
     QWidget* makeRangePage();
     void takeSelection();
     void showSlice(profiler::SliceId id);
+    QWidget* makeDetails(const std::vector<SliceDetail>& details);
     void sumRange(profiler::TimeRange range);
     void showSums(const RangeSums& sums);
     void follow(const Evidence& evidence);
@@ -37,6 +39,7 @@ private:
     std::shared_ptr<const profiler::Trace> m_trace;
     QStackedWidget* m_pages;
     QLabel* m_title;
+    std::vector<SliceDetail> m_shown; ///< facts and links on the slice's page
     QScrollArea* m_details;
     QLabel* m_rangeTitle;
     EvidenceTable *m_byClass, *m_byName;

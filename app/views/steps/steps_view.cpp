@@ -1,5 +1,7 @@
 #include "app/views/steps/steps_view.h"
 
+#include "app/models/slice_details.h"
+
 #include <algorithm>
 
 namespace app {
@@ -31,7 +33,7 @@ void StepsView::takeSelection()
     std::optional<TraceTime> time;
     if (m_selection->range())
         time = m_selection->range()->begin;
-    else if (m_selection->slice() && m_trace && m_selection->slice()->track.value < m_trace->tracks().size())
+    else if (m_selection->slice() && m_trace && holds(*m_trace, *m_selection->slice()))
         time = m_trace->slice(*m_selection->slice()).begin;
     std::optional<int> found;
     if (time) {

@@ -222,7 +222,7 @@ void SummaryPanel::showOps()
 
 void SummaryPanel::follow(const Evidence& evidence)
 {
-    if (!evidence.slice || !m_trace)
+    if (!evidence.slice || !m_trace || !holds(*m_trace, *evidence.slice))
         return;
     const profiler::Slice slice = m_trace->slice(*evidence.slice);
     m_selection->selectSlice(slice.id);
