@@ -1,83 +1,100 @@
-// What recording costs: an untraced and a traced training take turns, A B B A, in one run, for each level of recording.
-#include "tests/trainer/trainer_run.h"
+// What recording costs: two trainings of the same model in one process, one untraced and one traced, take turns, A B B
+// A, for each level of recording. In processes of their own they differ by more than what is measured, each by its own
+// luck with memory.
+#include "trainer/loop/training.h"
+#include "trainer_data_datasets_registry.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
-
-using namespace trainer_test;
+#include <vector>
 
 namespace {
 
-// A whole period of the default windows, so that each turn holds its share of recorded operators.
-constexpr int kStepsATurn = 50;
+namespace fs = std::filesystem;
+
+// Short turns: what else the machine does changes by the second. Five of them are a period of the default windows, so
+// pairs come in fives.
+constexpr int kStepsATurn = 10, kTurnsAPeriod = 5;
 
 struct Level {
     const char* name;
-    std::vector<std::string> settings;
+    std::vector<const char*> settings;
 };
 
-class Arm {
+class Silent final : public trainer::Progress {
 public:
-    Arm(const TestFolder& folder, const std::string& name, const std::vector<std::string>& settings, bool traced)
-        : m_run(arguments(folder, name, settings, traced))
-    {
-    }
-    ~Arm()
-    {
-        m_run.send(protocol::Stop{});
-        m_run.end();
-    }
-    struct Cost {
-        double wallUs = 0, cpuUs = 0; ///< a step; the processor's time of all threads, the trace's writer included
-    };
-    Cost turn()
-    {
-        const double before = cpuUs();
-        m_run.send(protocol::Turn{"steps", 0, kStepsATurn});
-        const auto result = m_run.await<protocol::TurnResult>();
-        if (!result || result->seconds.empty())
-            std::exit((std::fputs("the trainer ended\n", stderr), 1));
-        return {std::reduce(result->seconds.begin(), result->seconds.end()) / kStepsATurn * 1e6,
-                (cpuUs() - before) / kStepsATurn};
-    }
-
-private:
-    static std::vector<std::string> arguments(const TestFolder& folder, const std::string& name,
-                                              const std::vector<std::string>& settings, bool traced)
-    {
-        std::vector<std::string> all = {"dataset.samples=2000", "dataset.classes=10", "dataset.image_size=32",
-                                        "batch.size=32",        "model.width=16",     "dataset.validation_share=0"};
-        all.insert(all.end(), settings.begin(), settings.end());
-        auto words = smallTraining(folder.path(), all);
-        words.emplace_back("--turns");
-        if (traced)
-            words.insert(words.end(), {"--trace", (folder.path() / (name + ".sstrace")).string()});
-        return words;
-    }
-    // Threads that ended are not counted, so the loader's must persist.
-    [[nodiscard]] double cpuUs() const
-    {
-        double sum = 0;
-        for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(m_run.pid()) + "/task")) {
-            double nanoseconds = 0;
-            std::ifstream(task.path() / "schedstat") >> nanoseconds;
-            sum += nanoseconds / 1000;
-        }
-        return sum;
-    }
-
-    TrainerRun m_run;
+    void report(const config::protocol::Progress&) override {}
 };
 
-double median(std::vector<double> values)
+[[noreturn]] void fail(const std::string& message)
 {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
+    std::fprintf(stderr, "%s\n", message.c_str());
+    std::exit(1);
+}
+
+config::TrainingConfig configure(const fs::path& folder, const Level& level)
+{
+    config::TrainingConfig config;
+    const std::string path = "dataset.path=" + (folder / "images").string();
+    std::vector<const char*> settings = {
+        path.c_str(),    "dataset.samples=2000", "dataset.source_size=32",     "dataset.image_size=32",
+        "batch.size=32", "model.width=16",       "dataset.validation_share=0", "run.threads=1"};
+    settings.insert(settings.end(), level.settings.begin(), level.settings.end());
+    for (const char* setting : settings)
+        if (auto done = config.setAssignment(setting); !done)
+            fail(done.error().message());
+    return config;
+}
+
+std::shared_ptr<const trainer::data::Dataset> openImages(const config::TrainingConfig& config)
+{
+    for (const auto& [stem, kind] : trainer::datasets::all())
+        if (stem == config[config::key::dataset]) {
+            auto opened = kind.open(config, {}, {});
+            if (!opened)
+                fail(opened.error().message());
+            return *opened;
+        }
+    fail("no such data set");
+}
+
+std::unique_ptr<trainer::Recording> record(const fs::path& path)
+{
+    auto started = trainer::Recording::start(path, true);
+    if (!started)
+        fail(started.error().message());
+    return std::move(*started);
+}
+
+double threadSeconds()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+struct Cost {
+    double wall = 0, processor = 0; ///< seconds a step; the training's thread
+};
+
+Cost turn(trainer::Training& training)
+{
+    training.unpark();
+    const double before = threadSeconds();
+    Cost cost;
+    for (int step = 0; step < kStepsATurn; ++step) {
+        if (training.epochFinished())
+            training.beginEpoch();
+        cost.wall += training.step().seconds / kStepsATurn;
+    }
+    cost.processor = (threadSeconds() - before) / kStepsATurn;
+    training.park();
+    return cost;
 }
 
 /// Mean of log ratios as a ratio, with two standard errors.
@@ -88,31 +105,40 @@ void print(const char* what, const std::vector<double>& logs)
     double squares = 0;
     for (const double value : logs)
         squares += (value - mean) * (value - mean);
-    const double error = std::sqrt(squares / (count - 1) / count);
-    std::printf("  %s × %.4f ± %.4f (median %.4f)", what, std::exp(mean), 2 * error, std::exp(median(logs)));
+    std::printf("  %s × %.4f ± %.4f", what, std::exp(mean), 2 * std::sqrt(squares / (count - 1) / count));
 }
 
-void measure(const TestFolder& folder, const Level& level, int pairs)
+void measure(const fs::path& folder, const Level& level, int pairs)
 {
-    Arm plain(folder, "plain", level.settings, false);
-    Arm traced(folder, level.name, level.settings, true);
-    for (Arm* arm : {&plain, &traced})
-        for (int warm = 0; warm < 2; ++warm)
-            arm->turn();
-    std::vector<double> wall, cpu, untraced;
-    for (int pair = 0; pair < pairs; ++pair) {
-        Arm::Cost a, b;
-        if (pair % 2 == 0)
-            a = plain.turn(), b = traced.turn();
-        else
-            b = traced.turn(), a = plain.turn();
-        wall.push_back(std::log(b.wallUs / a.wallUs));
-        cpu.push_back(std::log(b.cpuUs / a.cpuUs));
-        untraced.push_back(a.wallUs);
+    const auto config = configure(folder, level);
+    const auto images = openImages(config);
+    Silent silent;
+    trainer::Recording none;
+    const auto recording =
+        config[config::key::captureEnabled] ? record(folder / "run.sstrace") : std::make_unique<trainer::Recording>();
+    std::vector<double> wall, processor, untraced;
+    {
+        trainer::Training plain(config, images, at::kCPU, none, silent);
+        trainer::Training traced(config, images, at::kCPU, *recording, silent);
+        for (int warm = 0; warm < kTurnsAPeriod; ++warm) {
+            turn(plain);
+            turn(traced);
+        }
+        for (int pair = 0; pair < pairs; ++pair) {
+            const bool plainFirst = pair % 2 == 0;
+            const Cost first = turn(plainFirst ? plain : traced), second = turn(plainFirst ? traced : plain);
+            const Cost& a = plainFirst ? first : second;
+            const Cost& b = plainFirst ? second : first;
+            wall.push_back(std::log(b.wall / a.wall));
+            processor.push_back(std::log(b.processor / a.processor));
+            untraced.push_back(a.wall);
+        }
     }
-    std::printf("%-24s %7.0f µs untraced;", level.name, median(untraced));
+    recording->finish();
+    std::ranges::sort(untraced);
+    std::printf("%-24s %7.0f µs untraced;", level.name, untraced[untraced.size() / 2] * 1e6);
     print("time", wall);
-    print(";  processor", cpu);
+    print(";  processor", processor);
     std::printf(";  %d pairs\n", pairs);
     std::fflush(stdout);
 }
@@ -121,11 +147,15 @@ void measure(const TestFolder& folder, const Level& level, int pairs)
 
 int main(int argc, char** argv)
 {
-    const int pairs = argc > 1 ? std::max(std::atoi(argv[1]), 2) : 12;
-    const TestFolder folder;
-    measure(folder, {"nothing recorded", {"capture.enabled=false"}}, pairs);
+    const int pairs = (argc > 1 ? std::max(std::atoi(argv[1]), 1) : 24) * kTurnsAPeriod;
+    std::string pattern = fs::temp_directory_path() / "stepscope-overhead-XXXXXX";
+    if (!::mkdtemp(pattern.data()))
+        fail("no temporary folder");
+    const fs::path folder = pattern;
+    measure(folder, {"untraced against itself", {"capture.enabled=false"}}, pairs);
     measure(folder, {"phases and loader", {"capture.ops_every=0"}}, pairs);
     measure(folder, {"default windows", {}}, pairs);
     measure(folder, {"operators of every step", {"capture.ops_every=1"}}, pairs);
-    measure(folder, {"default, two workers", {"loader.workers=2", "loader.persistent_workers=true"}}, pairs);
+    measure(folder, {"default, two workers", {"loader.workers=2"}}, pairs);
+    fs::remove_all(folder);
 }

@@ -164,6 +164,7 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
 
 void Training::park()
 {
+    setDetailed(false);
     m_loader.park();
     if (m_validationLoader)
         m_validationLoader->park();

@@ -47,7 +47,7 @@ public:
 
     /// Records operators in the next `steps` steps.
     void recordOps(std::int64_t steps) { m_window.request(m_steps, steps); }
-    /// Loader workers finish what they are at and wait, until unpark().
+    /// Loader workers finish what they are at and wait, and no operators are recorded, until unpark().
     void park();
     void unpark();
 
