@@ -49,11 +49,16 @@ QVariant EvidenceModel::data(const QModelIndex& index, int role) const
     const bool number = m_columns[column].number;
     switch (role) {
     case Qt::DisplayRole:
-    case Qt::ToolTipRole: return cell.text;
-    case kSortRole: return number ? QVariant(cell.number) : QVariant(cell.text);
-    case Qt::TextAlignmentRole: return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    case Qt::DecorationRole: return index.column() == 0 && shown.swatch ? QVariant(swatch(*shown.swatch, m_dark)) : QVariant();
-    default: return {};
+    case Qt::ToolTipRole:
+        return cell.text;
+    case kSortRole:
+        return number ? QVariant(cell.number) : QVariant(cell.text);
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::DecorationRole:
+        return index.column() == 0 && shown.swatch ? QVariant(swatch(*shown.swatch, m_dark)) : QVariant();
+    default:
+        return {};
     }
 }
 

@@ -13,7 +13,8 @@ using profiler::Trace;
 namespace {
 
 /// Slices of one track within the range, clipped to it, outer ones first.
-std::vector<Slice> clippedSlices(const Trace& trace, profiler::TrackId track, TimeRange range, const std::stop_token& stop)
+std::vector<Slice> clippedSlices(const Trace& trace, profiler::TrackId track, TimeRange range,
+                                 const std::stop_token& stop)
 {
     std::vector<Slice> slices;
     trace.forEach(track, range, [&](const Slice& slice) {
@@ -56,7 +57,8 @@ std::vector<Nanoseconds> selfTimes(const std::vector<Slice>& slices)
     std::vector<std::size_t> around;
     for (std::size_t i = 0; i < slices.size(); ++i) {
         self[i] = slices[i].duration;
-        while (!around.empty() && (slices[around.back()].depth >= slices[i].depth || slices[around.back()].end() <= slices[i].begin))
+        while (!around.empty() &&
+               (slices[around.back()].depth >= slices[i].depth || slices[around.back()].end() <= slices[i].begin))
             around.pop_back();
         if (!around.empty())
             self[around.back()] -= std::min(slices[i].end(), slices[around.back()].end()) - slices[i].begin;

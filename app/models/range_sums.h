@@ -14,7 +14,7 @@ namespace app {
 /// clipped to the range, so that they add up; tracks work side by side, so that the sum may exceed the range.
 struct RangeSums {
     struct Sum {
-        std::string name;            ///< of slices; empty where summed by class
+        std::string name; ///< of slices; empty where summed by class
         SliceClass which = SliceClass::Other;
         std::int64_t count = 0;
         profiler::Nanoseconds self{};
@@ -23,11 +23,11 @@ struct RangeSums {
     };
     profiler::TimeRange range;
     std::int64_t count = 0;
-    profiler::Nanoseconds self{};  ///< of everything
-    std::vector<Sum> byClass;      ///< most time first
-    std::vector<Sum> byName;       ///< most time first, at most kMostNames
-    std::int64_t names = 0;        ///< how many different ones there are
-    bool stopped = false;          ///< asked to stop before it was done
+    profiler::Nanoseconds self{}; ///< of everything
+    std::vector<Sum> byClass;     ///< most time first
+    std::vector<Sum> byName;      ///< most time first, at most kMostNames
+    std::int64_t names = 0;       ///< how many different ones there are
+    bool stopped = false;         ///< asked to stop before it was done
 
     static constexpr std::size_t kMostNames = 20;
 };

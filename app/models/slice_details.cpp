@@ -28,12 +28,15 @@ void addCopy(std::vector<SliceDetail>& details, const Slice& slice)
     const bool moves = slice.kind == ActivityKind::GpuMemcpy || slice.kind == ActivityKind::GpuMemset ||
                        slice.kind == ActivityKind::LoaderStage;
     if (moves && args.bytes != 0 && seconds > 0)
-        details.push_back({text("Rate"), formatBytes(static_cast<double>(args.bytes) / seconds) + QStringLiteral("/s"), {}});
+        details.push_back(
+            {text("Rate"), formatBytes(static_cast<double>(args.bytes) / seconds) + QStringLiteral("/s"), {}});
     if (args.copy != profiler::CopyKind::Unknown)
         details.push_back({text("Direction"), traceText(copyKindName(args.copy)), {}});
     if (args.src != profiler::MemoryKind::Unknown || args.dst != profiler::MemoryKind::Unknown)
-        details.push_back({text("Memory"), traceText(memoryKindName(args.src)) + QStringLiteral(" → ") +
-                                               traceText(memoryKindName(args.dst)), {}});
+        details.push_back(
+            {text("Memory"),
+             traceText(memoryKindName(args.src)) + QStringLiteral(" → ") + traceText(memoryKindName(args.dst)),
+             {}});
 }
 
 void addIndex(std::vector<SliceDetail>& details, const Slice& slice)
@@ -87,8 +90,8 @@ QString sliceTitle(const Trace& trace, const Slice& slice)
 QString sliceSentence(const Trace& trace, const Slice& slice)
 {
     return text("%1, %2, %3, on %4")
-        .arg(sliceTitle(trace, slice), className(classify(slice.kind, trace.name(slice))), formatDuration(slice.duration),
-             traceText(trace.track(slice.id.track).name));
+        .arg(sliceTitle(trace, slice), className(classify(slice.kind, trace.name(slice))),
+             formatDuration(slice.duration), traceText(trace.track(slice.id.track).name));
 }
 
 std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
@@ -96,7 +99,8 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
     std::vector<SliceDetail> details;
     const QString category = traceText(activityName(slice.kind));
     const QString meaning = className(classify(slice.kind, trace.name(slice)));
-    details.push_back({text("Kind"), meaning == category ? meaning : meaning + QStringLiteral(" (") + category + u')', {}});
+    details.push_back(
+        {text("Kind"), meaning == category ? meaning : meaning + QStringLiteral(" (") + category + u')', {}});
     details.push_back({text("Duration"), formatDuration(slice.duration), {}});
     details.push_back({text("Start"), formatDuration(slice.begin - trace.range().begin), {}});
     details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});

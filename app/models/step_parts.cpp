@@ -15,7 +15,8 @@ namespace {
 constexpr int kStepsSearched = 50;
 
 /// The longest slice of that kind and name on a track within a range.
-std::optional<Slice> longestNamed(const Trace& trace, TrackId track, profiler::TimeRange range, ActivityKind kind, std::string_view name)
+std::optional<Slice> longestNamed(const Trace& trace, TrackId track, profiler::TimeRange range, ActivityKind kind,
+                                  std::string_view name)
 {
     const auto id = trace.findString(name);
     std::optional<Slice> longest;
@@ -44,7 +45,8 @@ Evidence evidenceOf(const Trace& trace, const std::vector<Step>& steps, const St
             most = &step;
     if (!most)
         return {};
-    if (const auto slice = longestNamed(trace, most->slice.track, most->range, ActivityKind::Phase, part.phase); slice && !part.phase.empty())
+    if (const auto slice = longestNamed(trace, most->slice.track, most->range, ActivityKind::Phase, part.phase);
+        slice && !part.phase.empty())
         return {slice->id, slice->range()};
     return {most->slice, most->range};
 }

@@ -14,20 +14,27 @@ namespace app {
 /// A part of a step as the views name and colour it.
 struct StepPart {
     SliceClass which;
-    const char* name;                                            ///< to be translated: stepPartName()
-    std::string_view phase;                                      ///< of the slices it comes from; "" for the rest
+    const char* name;       ///< to be translated: stepPartName()
+    std::string_view phase; ///< of the slices it comes from; "" for the rest
     profiler::Nanoseconds profiler::analysis::StepParts::*time;
 };
 
 /// In the order of a step.
 inline constexpr std::array<StepPart, 8> kStepParts = {{
-    {SliceClass::DataWait, QT_TRANSLATE_NOOP("StepParts", "data wait"), profiler::phase::kDataWait, &profiler::analysis::StepParts::dataWait},
-    {SliceClass::CopyToDevice, QT_TRANSLATE_NOOP("StepParts", "copy"), profiler::phase::kCopy, &profiler::analysis::StepParts::copy},
-    {SliceClass::Memset, QT_TRANSLATE_NOOP("StepParts", "zero grad"), profiler::phase::kZeroGrad, &profiler::analysis::StepParts::zeroGrad},
-    {SliceClass::Forward, QT_TRANSLATE_NOOP("StepParts", "forward"), profiler::phase::kForward, &profiler::analysis::StepParts::forward},
-    {SliceClass::Backward, QT_TRANSLATE_NOOP("StepParts", "backward"), profiler::phase::kBackward, &profiler::analysis::StepParts::backward},
-    {SliceClass::Optimizer, QT_TRANSLATE_NOOP("StepParts", "optimizer"), profiler::phase::kOptimizer, &profiler::analysis::StepParts::optimizer},
-    {SliceClass::CopyToHost, QT_TRANSLATE_NOOP("StepParts", "metrics"), profiler::phase::kMetrics, &profiler::analysis::StepParts::metrics},
+    {SliceClass::DataWait, QT_TRANSLATE_NOOP("StepParts", "data wait"), profiler::phase::kDataWait,
+     &profiler::analysis::StepParts::dataWait},
+    {SliceClass::CopyToDevice, QT_TRANSLATE_NOOP("StepParts", "copy"), profiler::phase::kCopy,
+     &profiler::analysis::StepParts::copy},
+    {SliceClass::Memset, QT_TRANSLATE_NOOP("StepParts", "zero grad"), profiler::phase::kZeroGrad,
+     &profiler::analysis::StepParts::zeroGrad},
+    {SliceClass::Forward, QT_TRANSLATE_NOOP("StepParts", "forward"), profiler::phase::kForward,
+     &profiler::analysis::StepParts::forward},
+    {SliceClass::Backward, QT_TRANSLATE_NOOP("StepParts", "backward"), profiler::phase::kBackward,
+     &profiler::analysis::StepParts::backward},
+    {SliceClass::Optimizer, QT_TRANSLATE_NOOP("StepParts", "optimizer"), profiler::phase::kOptimizer,
+     &profiler::analysis::StepParts::optimizer},
+    {SliceClass::CopyToHost, QT_TRANSLATE_NOOP("StepParts", "metrics"), profiler::phase::kMetrics,
+     &profiler::analysis::StepParts::metrics},
     {SliceClass::Other, QT_TRANSLATE_NOOP("StepParts", "other"), {}, &profiler::analysis::StepParts::other},
 }};
 
@@ -41,8 +48,10 @@ struct Evidence {
 };
 
 /// The slice that shows a part best: in the steady step with the most of it, its longest slice; that step for "other".
-Evidence evidenceOf(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps, const StepPart& part);
+Evidence evidenceOf(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps,
+                    const StepPart& part);
 /// The longest slice of a loader stage in the first steady steps that hold one.
-Evidence evidenceOfStage(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps, std::string_view stage);
+Evidence evidenceOfStage(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps,
+                         std::string_view stage);
 
 } // namespace app

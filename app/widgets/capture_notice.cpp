@@ -16,14 +16,17 @@ QString captureNotice(const profiler::CaptureStats& stats)
     const auto text = [](const char* source) { return QCoreApplication::translate("CaptureNotice", source); };
     QStringList sentences;
     if (stats.cut)
-        sentences << text("The run ended without closing its trace: it was killed, or the disk is full. What was written until then is shown; "
+        sentences << text("The run ended without closing its trace: it was killed, or the disk is full. What was "
+                          "written until then is shown; "
                           "the last moments may be missing.");
     if (stats.dropped > 0)
-        sentences << text("%1 events were dropped, because they came faster than they could be written: gaps may not be idle time. Record "
+        sentences << text("%1 events were dropped, because they came faster than they could be written: gaps may not "
+                          "be idle time. Record "
                           "fewer steps or a lower level.")
                          .arg(formatCount(static_cast<std::int64_t>(stats.dropped)));
     if (stats.unmatched > 0 && !stats.live)
-        sentences << text("%1 events lack their begin or their launch and are left out.").arg(formatCount(static_cast<std::int64_t>(stats.unmatched)));
+        sentences << text("%1 events lack their begin or their launch and are left out.")
+                         .arg(formatCount(static_cast<std::int64_t>(stats.unmatched)));
     for (const std::string& note : stats.notes)
         sentences << traceText(note);
     return sentences.join(u' ');

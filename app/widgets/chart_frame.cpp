@@ -41,8 +41,8 @@ void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme) const
         const double y = std::round(yOf(us));
         painter.fillRect(QRectF(plot.left(), y, plot.width(), 1), us == 0 ? theme.border : theme.grid);
         painter.setPen(theme.dimText);
-        painter.drawText(QRectF(0, y - metrics.height() / 2, plot.left() - 8, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
-                         tickLabel(us, stepUs, topUs));
+        painter.drawText(QRectF(0, y - metrics.height() / 2, plot.left() - 8, metrics.height()),
+                         Qt::AlignRight | Qt::AlignVCenter, tickLabel(us, stepUs, topUs));
     }
     if (steps == 0)
         return;

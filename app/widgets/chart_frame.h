@@ -10,8 +10,8 @@ namespace app {
 
 /// The frame of a chart over steps: durations upwards from 0, steps to the right. Pure maths but for paint().
 struct ChartFrame {
-    QRectF plot;       ///< where values are drawn
-    double topUs = 1;  ///< duration at the plot's upper edge
+    QRectF plot;      ///< where values are drawn
+    double topUs = 1; ///< duration at the plot's upper edge
     int steps = 0;
     std::int64_t firstIndex = 0; ///< number of the first step
 

@@ -12,7 +12,8 @@ namespace app {
 class EvidenceTable : public QTableView {
     Q_OBJECT
 public:
-    explicit EvidenceTable(std::vector<EvidenceModel::Column> columns, const QString& accessibleName, QWidget* parent = nullptr);
+    explicit EvidenceTable(std::vector<EvidenceModel::Column> columns, const QString& accessibleName,
+                           QWidget* parent = nullptr);
 
     [[nodiscard]] EvidenceModel* evidence() const { return m_model; }
     void setRows(std::vector<EvidenceRow> rows);

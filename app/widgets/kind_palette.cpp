@@ -88,23 +88,34 @@ SliceClass memcpyClass(std::string_view name)
 SliceClass classify(ActivityKind kind, std::string_view name)
 {
     switch (kind) {
-    case ActivityKind::Step: return SliceClass::Step;
-    case ActivityKind::Phase: return phaseClass(name, SliceClass::Other);
-    case ActivityKind::LoaderStage: return stageClass(name);
-    case ActivityKind::LoaderWait: return SliceClass::Idle;
+    case ActivityKind::Step:
+        return SliceClass::Step;
+    case ActivityKind::Phase:
+        return phaseClass(name, SliceClass::Other);
+    case ActivityKind::LoaderStage:
+        return stageClass(name);
+    case ActivityKind::LoaderWait:
+        return SliceClass::Idle;
     case ActivityKind::CpuOp:
-    case ActivityKind::Kernel: return computeClass(name);
-    case ActivityKind::GpuMemcpy: return memcpyClass(name);
-    case ActivityKind::GpuMemset: return SliceClass::Memset;
-    case ActivityKind::Sync: return SliceClass::Sync;
+    case ActivityKind::Kernel:
+        return computeClass(name);
+    case ActivityKind::GpuMemcpy:
+        return memcpyClass(name);
+    case ActivityKind::GpuMemset:
+        return SliceClass::Memset;
+    case ActivityKind::Sync:
+        return SliceClass::Sync;
     case ActivityKind::CudaRuntime:
-    case ActivityKind::CudaDriver: return contains(name, {"synchronize"}) ? SliceClass::Sync : SliceClass::Runtime;
-    case ActivityKind::Overhead: return SliceClass::Overhead;
+    case ActivityKind::CudaDriver:
+        return contains(name, {"synchronize"}) ? SliceClass::Sync : SliceClass::Runtime;
+    case ActivityKind::Overhead:
+        return SliceClass::Overhead;
     case ActivityKind::UserAnnotation:
     case ActivityKind::GpuUserAnnotation:
     case ActivityKind::Nvtx:
         return contains(name, {"profilerstep#"}) ? SliceClass::Step : phaseClass(name, SliceClass::Annotation);
-    case ActivityKind::Other: break;
+    case ActivityKind::Other:
+        break;
     }
     return SliceClass::Other;
 }
@@ -118,26 +129,34 @@ struct Definition {
     const char* name;
 };
 
-// Okabe and Ito (2008) for hues that carry meaning; computation in shades of their green, loader stages in shades of their
-// yellow, what is neither work nor wait in greys. The dark values are the same hues at a lightness that suits a dark ground.
+// Okabe and Ito (2008) for hues that carry meaning; computation in shades of their green, loader stages in shades of
+// their yellow, what is neither work nor wait in greys. The dark values are the same hues at a lightness that suits a
+// dark ground.
 constexpr Definition kDefinitions[] = {
     {SliceClass::Other, 0xffa9b0ba, 0xff6b7482, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "other")},
     {SliceClass::Step, 0xffdce3ec, 0xff39424f, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "step")},
-    {SliceClass::DataWait, 0xffe69f00, 0xffe69f00, FillPattern::Hatch, QT_TRANSLATE_NOOP("SliceClass", "waiting for data")},
+    {SliceClass::DataWait, 0xffe69f00, 0xffe69f00, FillPattern::Hatch,
+     QT_TRANSLATE_NOOP("SliceClass", "waiting for data")},
     {SliceClass::Idle, 0xffc9ced6, 0xff4a525e, FillPattern::SparseHatch, QT_TRANSLATE_NOOP("SliceClass", "idle")},
-    {SliceClass::Sync, 0xfff0d442, 0xffd8c13a, FillPattern::Hatch, QT_TRANSLATE_NOOP("SliceClass", "waiting for the device")},
-    {SliceClass::CopyToDevice, 0xff0072b2, 0xff2f95d6, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "copy to device")},
-    {SliceClass::CopyToHost, 0xffcc79a7, 0xffcc79a7, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "copy to host")},
+    {SliceClass::Sync, 0xfff0d442, 0xffd8c13a, FillPattern::Hatch,
+     QT_TRANSLATE_NOOP("SliceClass", "waiting for the device")},
+    {SliceClass::CopyToDevice, 0xff0072b2, 0xff2f95d6, FillPattern::Solid,
+     QT_TRANSLATE_NOOP("SliceClass", "copy to device")},
+    {SliceClass::CopyToHost, 0xffcc79a7, 0xffcc79a7, FillPattern::Solid,
+     QT_TRANSLATE_NOOP("SliceClass", "copy to host")},
     {SliceClass::CopyOther, 0xff7fa9c9, 0xff5c87a8, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "copy")},
     {SliceClass::Memset, 0xff66cfc6, 0xff5cc4bb, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "set to zero")},
     {SliceClass::Forward, 0xff009e73, 0xff1fb488, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "forward")},
     {SliceClass::Backward, 0xff00694d, 0xff0f8260, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "backward")},
     {SliceClass::Optimizer, 0xff86b81f, 0xff8fbf3a, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "optimizer")},
     {SliceClass::Validation, 0xffa3cfa0, 0xff5f8f66, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "validation")},
-    {SliceClass::Matrix, 0xff2fb083, 0xff2aa57a, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "convolution, matrix product")},
-    {SliceClass::Reduction, 0xff7fcfae, 0xff57b592, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "norm, pooling, sum")},
+    {SliceClass::Matrix, 0xff2fb083, 0xff2aa57a, FillPattern::Solid,
+     QT_TRANSLATE_NOOP("SliceClass", "convolution, matrix product")},
+    {SliceClass::Reduction, 0xff7fcfae, 0xff57b592, FillPattern::Solid,
+     QT_TRANSLATE_NOOP("SliceClass", "norm, pooling, sum")},
     {SliceClass::Compute, 0xffb4e0cb, 0xff86cdb0, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "computation")},
-    {SliceClass::Communication, 0xffd55e00, 0xffe8702a, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "communication")},
+    {SliceClass::Communication, 0xffd55e00, 0xffe8702a, FillPattern::Solid,
+     QT_TRANSLATE_NOOP("SliceClass", "communication")},
     {SliceClass::LoaderRead, 0xffe9dd7a, 0xffcfc163, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "read")},
     {SliceClass::LoaderDecode, 0xffd2bf4b, 0xffb5a23b, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "decode")},
     {SliceClass::LoaderAugment, 0xffb59f3b, 0xff94822f, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "augment")},
@@ -211,7 +230,8 @@ SliceClass ClassLookup::operator()(const profiler::Trace& trace, ActivityKind ki
     constexpr std::uint8_t kUnknown = 255;
     const std::size_t index = std::size_t{name.value} * profiler::kActivityKinds + static_cast<std::size_t>(kind);
     if (index >= m_known.size())
-        m_known.resize((std::size_t{name.value} + 1) * 3 / 2 * profiler::kActivityKinds + profiler::kActivityKinds, kUnknown);
+        m_known.resize((std::size_t{name.value} + 1) * 3 / 2 * profiler::kActivityKinds + profiler::kActivityKinds,
+                       kUnknown);
     if (m_known[index] == kUnknown)
         m_known[index] = static_cast<std::uint8_t>(classify(kind, trace.string(name)));
     return static_cast<SliceClass>(m_known[index]);

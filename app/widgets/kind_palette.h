@@ -14,29 +14,29 @@ namespace app {
 enum class SliceClass : std::uint8_t {
     Other,
     Step,
-    DataWait,     ///< the training waits for its input
-    Idle,         ///< a loader worker that waits
-    Sync,         ///< a host thread waits for the device
+    DataWait, ///< the training waits for its input
+    Idle,     ///< a loader worker that waits
+    Sync,     ///< a host thread waits for the device
     CopyToDevice,
-    CopyToHost,   ///< and reading values back
+    CopyToHost, ///< and reading values back
     CopyOther,
-    Memset,       ///< and zeroing gradients
+    Memset, ///< and zeroing gradients
     Forward,
     Backward,
     Optimizer,
     Validation,
-    Matrix,       ///< convolutions, matrix products, attention
-    Reduction,    ///< norms, pooling, sums, softmax
-    Compute,      ///< any other computation
+    Matrix,    ///< convolutions, matrix products, attention
+    Reduction, ///< norms, pooling, sums, softmax
+    Compute,   ///< any other computation
     Communication,
     LoaderRead,
     LoaderDecode,
     LoaderAugment,
     LoaderCollate,
     LoaderPin,
-    Runtime,      ///< calls into CUDA
-    Overhead,     ///< the profiler's or driver's own, starting workers
-    Annotation,   ///< named ranges of the user's program
+    Runtime,    ///< calls into CUDA
+    Overhead,   ///< the profiler's or driver's own, starting workers
+    Annotation, ///< named ranges of the user's program
 };
 inline constexpr int kSliceClasses = static_cast<int>(SliceClass::Annotation) + 1;
 

@@ -10,7 +10,7 @@ namespace app {
 namespace {
 
 constexpr qsizetype kMostLabels = 4096;
-constexpr qsizetype kLongestText = 96; ///< letters; a kernel's mangled name may have thousands
+constexpr qsizetype kLongestText = 96;       ///< letters; a kernel's mangled name may have thousands
 constexpr std::ptrdiff_t kFewestLetters = 3; ///< before "…": fewer say nothing
 const QString kEllipsis = QStringLiteral("…");
 

@@ -10,8 +10,8 @@
 
 namespace app {
 
-/// Texts drawn once and copied afterwards: drawing hundreds of labels each frame costs more than everything else together.
-/// One font at one device pixel ratio; GUI thread.
+/// Texts drawn once and copied afterwards: drawing hundreds of labels each frame costs more than everything else
+/// together. One font at one device pixel ratio; GUI thread.
 class LabelCache {
 public:
     void setFont(const QFont& font, double devicePixelRatio);

@@ -28,9 +28,9 @@ struct LaneStrip {
     std::vector<Box> boxes; ///< slices wide enough for a label or an outline
 };
 
-/// Turns slices into lanes. The cost of a lane is that of its pixels, however many slices lie under them: a track with few
-/// slices in view is drawn slice by slice, any other from the level-of-detail index, with single slices looked up where a
-/// run of pixels shows one.
+/// Turns slices into lanes. The cost of a lane is that of its pixels, however many slices lie under them: a track with
+/// few slices in view is drawn slice by slice, any other from the level-of-detail index, with single slices looked up
+/// where a run of pixels shows one.
 class LaneBuilder {
 public:
     LaneBuilder(const profiler::Trace& trace, ClassLookup& classes, const TimelineTheme& theme, const TimeAxis& axis,

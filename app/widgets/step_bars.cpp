@@ -22,7 +22,10 @@ constexpr double kNarrowestBar = 2;
 constexpr double kWidestBar = 26;
 constexpr double kOutlier = 1.25; ///< a bar this much above every steady one is cut
 
-double usOf(profiler::Nanoseconds time) { return static_cast<double>(time.count()) / 1000; }
+double usOf(profiler::Nanoseconds time)
+{
+    return static_cast<double>(time.count()) / 1000;
+}
 
 } // namespace
 
@@ -63,7 +66,8 @@ void StepBars::resizeEvent(QResizeEvent*)
 void StepBars::layOut()
 {
     const int line = fontMetrics().height();
-    const QRectF plot(kAxisWidth, line + 12, std::max(10, width() - kAxisWidth - kRight), std::max(10, height() - 2 * line - 22));
+    const QRectF plot(kAxisWidth, line + 12, std::max(10, width() - kAxisWidth - kRight),
+                      std::max(10, height() - 2 * line - 22));
     const int count = static_cast<int>(m_steps.size());
     m_frame = {plot, 1, count, m_steps.empty() ? 0 : m_steps.front().index};
     m_perBar = std::max(1, static_cast<int>(std::ceil(count * kNarrowestBar / plot.width())));
@@ -130,7 +134,10 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
     const double gap = slot >= 4 ? 1 : 0;
     for (std::size_t i = 0; i < m_bars.size(); ++i) {
         const double left = std::round(m_frame.xOf(static_cast<double>(i) * m_perBar));
-        const double right = std::max(left + 1, std::round(m_frame.xOf(std::min(static_cast<double>(m_frame.steps), static_cast<double>(i + 1) * m_perBar))) - gap);
+        const double right =
+            std::max(left + 1, std::round(m_frame.xOf(std::min(static_cast<double>(m_frame.steps),
+                                                               static_cast<double>(i + 1) * m_perBar))) -
+                                   gap);
         double bottom = m_frame.plot.bottom(), sum = 0;
         for (std::size_t part = 0; part < kStepParts.size(); ++part) {
             sum += m_bars[i].us[part];
@@ -142,16 +149,19 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
         if (m_bars[i].total > m_frame.topUs) { // cut: a gap and the whole figure
             painter.fillRect(QRectF(left, m_frame.plot.top() + 4, right - left, 2), theme.background);
             painter.setPen(theme.dimText);
-            painter.drawText(QPointF(right + 4, m_frame.plot.top() + 4 + fontMetrics().ascent() / 2.0), QStringLiteral("↑ ") + formatUs(m_bars[i].total));
+            painter.drawText(QPointF(right + 4, m_frame.plot.top() + 4 + fontMetrics().ascent() / 2.0),
+                             QStringLiteral("↑ ") + formatUs(m_bars[i].total));
         }
     }
     const auto frameStep = [&](int step, const QColor& color, double width) {
         const int bar = step / m_perBar;
-        const double left = m_frame.xOf(bar * m_perBar), right = m_frame.xOf(std::min(m_frame.steps, (bar + 1) * m_perBar));
+        const double left = m_frame.xOf(bar * m_perBar),
+                     right = m_frame.xOf(std::min(m_frame.steps, (bar + 1) * m_perBar));
         const double top = std::max(m_frame.plot.top(), m_frame.yOf(m_bars[static_cast<std::size_t>(bar)].total));
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(color, width));
-        painter.drawRect(QRectF(std::round(left) - 1, std::round(top) - 2, std::round(right - left) + 1, m_frame.plot.bottom() - top + 2));
+        painter.drawRect(QRectF(std::round(left) - 1, std::round(top) - 2, std::round(right - left) + 1,
+                                m_frame.plot.bottom() - top + 2));
     };
     if (m_hovered)
         frameStep(*m_hovered, theme.text, 1);
@@ -164,14 +174,17 @@ void StepBars::paintLegend(QPainter& painter, const TimelineTheme& theme) const
     const QFontMetricsF metrics(font());
     double x = kAxisWidth;
     for (const StepPart& part : kStepParts) {
-        const bool shown = std::any_of(m_bars.begin(), m_bars.end(), [&](const Bar& bar) { return bar.us[static_cast<std::size_t>(&part - kStepParts.data())] > 0; });
+        const bool shown = std::any_of(m_bars.begin(), m_bars.end(), [&](const Bar& bar) {
+            return bar.us[static_cast<std::size_t>(&part - kStepParts.data())] > 0;
+        });
         if (!shown)
             continue;
         const QString name = stepPartName(part);
         const double width = 18 + metrics.horizontalAdvance(name) + 14;
         if (x + width > this->width())
             return;
-        painter.drawPixmap(QPointF(x, 5 + (metrics.height() - 12) / 2), swatch(part.which, theme.dark, devicePixelRatioF()));
+        painter.drawPixmap(QPointF(x, 5 + (metrics.height() - 12) / 2),
+                           swatch(part.which, theme.dark, devicePixelRatioF()));
         painter.setPen(theme.dimText);
         painter.drawText(QPointF(x + 18, 5 + metrics.ascent()), name);
         x += width;
@@ -214,13 +227,24 @@ void StepBars::keyPressEvent(QKeyEvent* event)
     const int last = static_cast<int>(m_steps.size()) - 1;
     const int now = m_chosen.value_or(-1);
     switch (event->key()) {
-    case Qt::Key_Left: choose(std::max(0, now - 1)); break;
-    case Qt::Key_Right: choose(std::min(last, now + 1)); break;
-    case Qt::Key_Home: choose(0); break;
-    case Qt::Key_End: choose(last); break;
+    case Qt::Key_Left:
+        choose(std::max(0, now - 1));
+        break;
+    case Qt::Key_Right:
+        choose(std::min(last, now + 1));
+        break;
+    case Qt::Key_Home:
+        choose(0);
+        break;
+    case Qt::Key_End:
+        choose(last);
+        break;
     case Qt::Key_Return:
-    case Qt::Key_Enter: choose(std::max(0, now)); break;
-    default: QWidget::keyPressEvent(event);
+    case Qt::Key_Enter:
+        choose(std::max(0, now));
+        break;
+    default:
+        QWidget::keyPressEvent(event);
     }
 }
 

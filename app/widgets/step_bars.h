@@ -11,8 +11,8 @@
 
 namespace app {
 
-/// One stacked bar a step: where its time went. More steps than pixels are averaged, so many a bar. A click or the arrow
-/// keys choose a step. Bars far above the steady ones (warm-up) are cut and say so.
+/// One stacked bar a step: where its time went. More steps than pixels are averaged, so many a bar. A click or the
+/// arrow keys choose a step. Bars far above the steady ones (warm-up) are cut and say so.
 class StepBars : public QWidget {
     Q_OBJECT
 public:

@@ -31,7 +31,8 @@ void StepTimesChart::setSteps(std::vector<Step> steps, double medianUs)
 {
     m_steps = std::move(steps);
     m_medianUs = medianUs;
-    setAccessibleDescription(tr("%1 steps, median %2").arg(formatCount(static_cast<std::int64_t>(m_steps.size())), formatUs(medianUs)));
+    setAccessibleDescription(
+        tr("%1 steps, median %2").arg(formatCount(static_cast<std::int64_t>(m_steps.size())), formatUs(medianUs)));
     layOut();
     update();
 }
@@ -49,7 +50,8 @@ void StepTimesChart::resizeEvent(QResizeEvent*)
 void StepTimesChart::layOut()
 {
     const int line = fontMetrics().height();
-    m_frame.plot = QRectF(kAxisWidth, 8, std::max(10, width() - kAxisWidth - kRight), std::max(10, height() - line - 18));
+    m_frame.plot =
+        QRectF(kAxisWidth, 8, std::max(10, width() - kAxisWidth - kRight), std::max(10, height() - line - 18));
     m_frame.steps = static_cast<int>(m_steps.size());
     m_frame.firstIndex = m_steps.empty() ? 0 : m_steps.front().index;
     double steady = 0, all = 0;
@@ -103,7 +105,8 @@ void StepTimesChart::paintEvent(QPaintEvent*)
     painter.drawLine(QPointF(m_frame.plot.left(), y), QPointF(m_frame.plot.right(), y));
     const QString label = tr("median %1").arg(formatUs(m_medianUs));
     const QFontMetricsF metrics(font());
-    const QRectF box(m_frame.plot.right() - metrics.horizontalAdvance(label) - 8, y + 3, metrics.horizontalAdvance(label) + 8, metrics.height());
+    const QRectF box(m_frame.plot.right() - metrics.horizontalAdvance(label) - 8, y + 3,
+                     metrics.horizontalAdvance(label) + 8, metrics.height());
     QColor ground = theme.background;
     ground.setAlpha(210);
     painter.fillRect(box, ground);
@@ -117,8 +120,10 @@ void StepTimesChart::mouseMoveEvent(QMouseEvent* event)
     if (step < 0)
         QToolTip::hideText();
     else
-        QToolTip::showText(event->globalPosition().toPoint(),
-                           tr("Step %1: %2").arg(formatCount(m_steps[static_cast<std::size_t>(step)].index), formatUs(usOf(step))), this);
+        QToolTip::showText(
+            event->globalPosition().toPoint(),
+            tr("Step %1: %2").arg(formatCount(m_steps[static_cast<std::size_t>(step)].index), formatUs(usOf(step))),
+            this);
 }
 
 void StepTimesChart::mousePressEvent(QMouseEvent* event)

@@ -94,8 +94,8 @@ void TimeAxis::clampScale()
 {
     const auto span = static_cast<double>(m_bounds.duration().count());
     const double furthest = std::max(span / (m_width * kFitShare), kMinNsPerPixel);
-    m_nsPerPixel = m_bounds.empty() ? std::max(m_nsPerPixel, kMinNsPerPixel)
-                                    : std::clamp(m_nsPerPixel, kMinNsPerPixel, furthest);
+    m_nsPerPixel =
+        m_bounds.empty() ? std::max(m_nsPerPixel, kMinNsPerPixel) : std::clamp(m_nsPerPixel, kMinNsPerPixel, furthest);
 }
 
 /// The middle of the screen stays inside the trace; a trace that fits is kept whole in view by its scale's limit.

@@ -67,8 +67,9 @@ struct AxisTick {
 /// Smallest 1, 2 or 5 × 10^k that is at least `value` (≥ 1).
 std::int64_t niceStep(double value);
 
-/// Ticks over what is visible, at 1-2-5 steps, at least `minSpacing` pixels apart, labelled from the trace's begin. Where
-/// a whole label would be long ("12.3456789 s"), only some ticks carry one and the others count from it ("+200 ns").
+/// Ticks over what is visible, at 1-2-5 steps, at least `minSpacing` pixels apart, labelled from the trace's begin.
+/// Where a whole label would be long ("12.3456789 s"), only some ticks carry one and the others count from it ("+200
+/// ns").
 std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing = 90);
 
 /// Ticks of a value axis from 0 to `top`: at most `count` steps of 1-2-5.

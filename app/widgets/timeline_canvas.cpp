@@ -19,10 +19,10 @@ using profiler::TrackId;
 
 namespace {
 
-constexpr int kBarSteps = 100'000;          ///< resolution of the horizontal scroll bar
-constexpr double kShowShare = 0.6;          ///< of the width that shown evidence fills
+constexpr int kBarSteps = 100'000;               ///< resolution of the horizontal scroll bar
+constexpr double kShowShare = 0.6;               ///< of the width that shown evidence fills
 constexpr Nanoseconds kLiveSpan{10'000'000'000}; ///< of a growing trace that is shown while following
-constexpr double kEndShare = 0.97;          ///< where the end stands while following
+constexpr double kEndShare = 0.97;               ///< where the end stands while following
 
 } // namespace
 
@@ -212,7 +212,8 @@ void TimelineCanvas::scrollContentsBy(int dx, int)
         const auto whole = bounds.duration() - m_scene.axis.visible().duration();
         const double share = static_cast<double>(horizontalScrollBar()->value()) / kBarSteps;
         setFollow(false);
-        m_scene.axis.place(bounds.begin + Nanoseconds{static_cast<std::int64_t>(static_cast<double>(whole.count()) * share)}, 0);
+        m_scene.axis.place(
+            bounds.begin + Nanoseconds{static_cast<std::int64_t>(static_cast<double>(whole.count()) * share)}, 0);
     }
     viewport()->update();
 }

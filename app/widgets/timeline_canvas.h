@@ -9,8 +9,8 @@
 
 namespace app {
 
-/// The timeline: tracks of a trace over time, under the hands that ui.md describes. Work on the GUI thread is bounded by
-/// pixels, however many slices the trace has. Knows nothing of the session: a view connects it.
+/// The timeline: tracks of a trace over time, under the hands that ui.md describes. Work on the GUI thread is bounded
+/// by pixels, however many slices the trace has. Knows nothing of the session: a view connects it.
 class TimelineCanvas : public QAbstractScrollArea {
     Q_OBJECT
 public:

@@ -9,8 +9,8 @@ using profiler::CounterSample;
 
 namespace {
 
-constexpr int kMargin = 4;         ///< logical pixels above and below the curve
-constexpr int kAreaShare = 51;     ///< 256ths of the curve's colour under it
+constexpr int kMargin = 4;     ///< logical pixels above and below the curve
+constexpr int kAreaShare = 51; ///< 256ths of the curve's colour under it
 
 /// What a column of pixels shows of a counter: its values' extent, as y.
 struct Column {
@@ -18,7 +18,8 @@ struct Column {
 };
 
 /// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
-std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int width, int top, int bottom)
+std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int width,
+                              int top, int bottom)
 {
     const auto byValue = [](const CounterSample& a, const CounterSample& b) { return a.value < b.value; };
     const auto later = [](profiler::TraceTime time, const CounterSample& s) { return time < s.time; };
@@ -47,7 +48,8 @@ std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const T
 
 } // namespace
 
-void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int top, int bottom, const QColor& color)
+void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int top,
+                 int bottom, const QColor& color)
 {
     if (samples.empty())
         return;

@@ -24,9 +24,11 @@ void paintArrow(QPainter& painter, QPointF center, bool open, const QColor& colo
     const double size = 3.5;
     QPolygonF triangle;
     if (open)
-        triangle << center + QPointF(-size, -size / 2) << center + QPointF(size, -size / 2) << center + QPointF(0, size);
+        triangle << center + QPointF(-size, -size / 2) << center + QPointF(size, -size / 2)
+                 << center + QPointF(0, size);
     else
-        triangle << center + QPointF(-size / 2, -size) << center + QPointF(-size / 2, size) << center + QPointF(size, 0);
+        triangle << center + QPointF(-size / 2, -size) << center + QPointF(-size / 2, size)
+                 << center + QPointF(size, 0);
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
     painter.drawPolygon(triangle);
@@ -38,11 +40,13 @@ void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, do
     const auto& samples = scene.samples(row.track);
     if (samples.empty())
         return;
-    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(),
+                                                 [](const auto& a, const auto& b) { return a.value < b.value; });
     const int top = scene.yOf(row.top);
     const auto drawRight = [&](double value, double y) {
         const QString label = formatValue(value, row.detail);
-        scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label, scene.theme.dimText);
+        scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label,
+                          scene.theme.dimText);
     };
     drawRight(high->value, top + 2);
     drawRight(low->value, top + row.height - 2 - scene.labels.height());
@@ -59,7 +63,8 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
     const bool current = scene.focused && index == scene.currentRow;
     if (current)
         painter.fillRect(QRect(0, top, 3, row.height), theme.accent);
-    const int first = group || row.kind == TrackRow::Kind::Counter ? std::min(row.height, TrackRows::kGroupHeight) : TrackRows::kLaneHeight + 2 * TrackRows::kPadding;
+    const int first = group || row.kind == TrackRow::Kind::Counter ? std::min(row.height, TrackRows::kGroupHeight)
+                                                                   : TrackRows::kLaneHeight + 2 * TrackRows::kPadding;
     double x = kInset + row.indent * kIndent;
     if (row.foldable)
         paintArrow(painter, QPointF(x + 6, top + first / 2.0), row.open, theme.dimText);
@@ -82,7 +87,8 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
 void paintHeader(QPainter& painter, TimelineScene& scene)
 {
     const TimelineTheme& theme = scene.theme;
-    const QRect column(0, TimelineScene::kRulerHeight, scene.headerWidth, scene.size.height() - TimelineScene::kRulerHeight);
+    const QRect column(0, TimelineScene::kRulerHeight, scene.headerWidth,
+                       scene.size.height() - TimelineScene::kRulerHeight);
     painter.fillRect(QRect(0, 0, scene.headerWidth, scene.size.height()), theme.header);
     painter.save();
     painter.setClipRect(column);
@@ -94,7 +100,8 @@ void paintHeader(QPainter& painter, TimelineScene& scene)
     painter.restore();
     const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
     if (scene.stepTrack())
-        scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40, text("Steps"), theme.dimText);
+        scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40,
+                          text("Steps"), theme.dimText);
     scene.labels.draw(painter, kInset + kArrowRoom, (TimelineScene::kAxisHeight - scene.labels.height()) / 2.0,
                       scene.headerWidth - 40, text("Time"), theme.dimText);
     painter.fillRect(QRect(0, TimelineScene::kRulerHeight - 1, scene.headerWidth, 1), theme.border);

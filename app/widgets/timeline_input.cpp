@@ -18,11 +18,11 @@ using profiler::TimeRange;
 namespace {
 
 constexpr double kKeyZoom = 1.5;
-constexpr double kWheelZoom = 1.2;     ///< a notch
-constexpr double kKeyPan = 0.1;        ///< of the width
-constexpr double kReach = 3;           ///< pixels beside a slice that still mean it
-constexpr int kHeaderEdge = 4;         ///< pixels around the header's edge that resize it
-constexpr double kFilled = 0.95;       ///< a selection that fills this much of the usual share is fitted already
+constexpr double kWheelZoom = 1.2; ///< a notch
+constexpr double kKeyPan = 0.1;    ///< of the width
+constexpr double kReach = 3;       ///< pixels beside a slice that still mean it
+constexpr int kHeaderEdge = 4;     ///< pixels around the header's edge that resize it
+constexpr double kFilled = 0.95;   ///< a selection that fills this much of the usual share is fitted already
 constexpr double kFitSelection = 0.8;
 
 } // namespace
@@ -133,7 +133,8 @@ void TimelineCanvas::click(QPointF at)
     const int row = y < 0 ? -1 : m_scene.rows.rowAt(y + m_scene.scrollY);
     if (row >= 0)
         m_scene.currentRow = row;
-    if (row >= 0 && (at.x() < m_scene.headerWidth || m_scene.rows.all()[static_cast<std::size_t>(row)].kind == TrackRow::Kind::Group)) {
+    if (row >= 0 && (at.x() < m_scene.headerWidth ||
+                     m_scene.rows.all()[static_cast<std::size_t>(row)].kind == TrackRow::Kind::Group)) {
         toggleRow();
         return;
     }
@@ -191,8 +192,8 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event)
     if (isEmpty())
         return;
     // Pixel deltas of a mouse are not to be trusted (X11); those of a gesture are.
-    const bool pad = !event->pixelDelta().isNull() &&
-                     (event->phase() != Qt::NoScrollPhase || event->device()->type() == QInputDevice::DeviceType::TouchPad);
+    const bool pad = !event->pixelDelta().isNull() && (event->phase() != Qt::NoScrollPhase ||
+                                                       event->device()->type() == QInputDevice::DeviceType::TouchPad);
     const bool zooming = event->modifiers().testFlag(Qt::ControlModifier);
     const bool overHeader = event->position().x() < m_scene.headerWidth;
     const QPointF notches = QPointF(event->angleDelta()) / QWheelEvent::DefaultDeltasPerStep;
@@ -211,19 +212,38 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event)
     hover(event->position());
 }
 
-void TimelineCanvas::zoomIn() { zoomAt(zoomAnchor(), kKeyZoom); }
-void TimelineCanvas::zoomOut() { zoomAt(zoomAnchor(), 1 / kKeyZoom); }
-void TimelineCanvas::panLeft() { pan(-m_scene.axis.width() * kKeyPan); }
-void TimelineCanvas::panRight() { pan(m_scene.axis.width() * kKeyPan); }
-void TimelineCanvas::scrollUp() { verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub); }
-void TimelineCanvas::scrollDown() { verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd); }
+void TimelineCanvas::zoomIn()
+{
+    zoomAt(zoomAnchor(), kKeyZoom);
+}
+void TimelineCanvas::zoomOut()
+{
+    zoomAt(zoomAnchor(), 1 / kKeyZoom);
+}
+void TimelineCanvas::panLeft()
+{
+    pan(-m_scene.axis.width() * kKeyPan);
+}
+void TimelineCanvas::panRight()
+{
+    pan(m_scene.axis.width() * kKeyPan);
+}
+void TimelineCanvas::scrollUp()
+{
+    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub);
+}
+void TimelineCanvas::scrollDown()
+{
+    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd);
+}
 
 void TimelineCanvas::fit()
 {
     std::optional<TimeRange> range = m_scene.range;
     if (m_scene.selected)
         range = m_scene.selected->range();
-    const double filled = range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
+    const double filled =
+        range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
     const bool shown = range && m_scene.axis.visible().contains(range->begin) && filled > kFilled * kFitSelection;
     setFollow(false);
     if (range && !shown)
@@ -295,7 +315,8 @@ void TimelineCanvas::selectNext()
         if (at.kind != TrackRow::Kind::Track)
             continue;
         const auto reach = m_scene.axis.visible().duration();
-        if (const auto first = nearestSlice(*m_scene.trace, at.track, at.firstDepth, m_scene.axis.visible().begin, reach))
+        if (const auto first =
+                nearestSlice(*m_scene.trace, at.track, at.firstDepth, m_scene.axis.visible().begin, reach))
             selectAndShow(*first);
         return;
     }
@@ -309,8 +330,14 @@ void TimelineCanvas::selectPrevious()
         selectAndShow(*previous);
 }
 
-void TimelineCanvas::rowUp() { goToRow(m_scene.currentRow - 1); }
-void TimelineCanvas::rowDown() { goToRow(m_scene.currentRow + 1); }
+void TimelineCanvas::rowUp()
+{
+    goToRow(m_scene.currentRow - 1);
+}
+void TimelineCanvas::rowDown()
+{
+    goToRow(m_scene.currentRow + 1);
+}
 
 void TimelineCanvas::goToRow(int row)
 {

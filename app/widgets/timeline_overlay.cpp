@@ -52,7 +52,8 @@ void paintFlow(QPainter& painter, const TimelineScene& scene, const profiler::Fl
     if (from.isEmpty() || to.isEmpty())
         return;
     const auto bounded = [](QPointF p) { return QPointF(std::clamp(p.x(), -kFar, kFar), p.y()); };
-    const QPointF start = bounded({flow.kind == profiler::FlowKind::Launch ? from.left() : from.right(), from.center().y()});
+    const QPointF start =
+        bounded({flow.kind == profiler::FlowKind::Launch ? from.left() : from.right(), from.center().y()});
     const QPointF end = bounded({to.left(), to.center().y()});
     const double bend = std::clamp(std::abs(end.x() - start.x()) / 2, 24.0, 160.0);
     QPainterPath path(start);
@@ -82,7 +83,8 @@ void paintMark(QPainter& painter, TimelineScene& scene)
     const auto between = scene.timeAt(scene.pointer.x()) - *scene.mark;
     const QString text = formatDuration(between < profiler::Nanoseconds{0} ? -between : between);
     const double width = scene.labels.width(text, scene.theme.text);
-    const QRectF box((x + scene.pointer.x() - width) / 2 - 4, y - scene.labels.height() / 2.0 - 1, width + 8, scene.labels.height() + 2);
+    const QRectF box((x + scene.pointer.x() - width) / 2 - 4, y - scene.labels.height() / 2.0 - 1, width + 8,
+                     scene.labels.height() + 2);
     painter.fillRect(box, scene.theme.header);
     scene.labels.draw(painter, box.left() + 4, box.top() + 1, width + 1, text, scene.theme.text);
 }
@@ -105,7 +107,9 @@ void paintOverlay(QPainter& painter, TimelineScene& scene)
     if (scene.selected)
         paintOutline(painter, scene, *scene.selected, true);
     if (scene.pointerInside && scene.pointer.x() >= scene.headerWidth)
-        painter.fillRect(QRect(static_cast<int>(scene.pointer.x()), TimelineScene::kRulerHeight, 1, scene.size.height()), withAlpha(scene.theme.text, 70));
+        painter.fillRect(
+            QRect(static_cast<int>(scene.pointer.x()), TimelineScene::kRulerHeight, 1, scene.size.height()),
+            withAlpha(scene.theme.text, 70));
     paintMark(painter, scene);
     painter.setRenderHint(QPainter::Antialiasing, true);
     for (const profiler::Flow& flow : scene.flows)

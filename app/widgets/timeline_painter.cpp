@@ -24,7 +24,8 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     if (lanes.width() <= 0 || lanes.height() <= 0)
         return;
     const auto ticks = axisTicks(scene.axis);
-    Key key{scene.trace, scene.axis, scene.theme, scene.size, scene.ratio, scene.headerWidth, scene.scrollY, scene.rows.revision()};
+    Key key{scene.trace, scene.axis,        scene.theme,   scene.size,
+            scene.ratio, scene.headerWidth, scene.scrollY, scene.rows.revision()};
     if (key != m_key)
         paintLanes(scene, ticks);
     m_key = std::move(key);
@@ -50,7 +51,8 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     std::vector<int> grid;
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
-    const int below = std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
+    const int below =
+        std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
     builder.setBackground(scene.theme.background, scene.theme.background, {});
     drawLane(m_lanes, 0, below, m_lanes.height(), builder.blank());
     bool banded = false;
@@ -73,14 +75,15 @@ void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const
     if (row.kind == TrackRow::Kind::Group && !row.open)
         paintOverview(scene, builder, row);
     if (row.kind == TrackRow::Kind::Counter)
-        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top), device(row.top + row.height),
-                    classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
+        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top),
+                    device(row.top + row.height), classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
     if (row.kind != TrackRow::Kind::Track)
         return;
     const auto& strips = builder.build(row.track, row.firstDepth, row.lanes);
     for (int lane = 0; lane < row.lanes; ++lane) {
         const int top = row.laneTop(row.firstDepth + lane);
-        if (scene.yOf(top + TrackRows::kLaneHeight) <= TimelineScene::kRulerHeight || scene.yOf(top) >= scene.size.height())
+        if (scene.yOf(top + TrackRows::kLaneHeight) <= TimelineScene::kRulerHeight ||
+            scene.yOf(top) >= scene.size.height())
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
         drawLane(m_lanes, 0, device(top), device(top + TrackRows::kLaneHeight - 1), strip);

@@ -9,8 +9,8 @@
 
 namespace app {
 
-/// Draws a scene, stage by stage: lanes into an image, then what lies over them with a painter. Keeps buffers from frame
-/// to frame.
+/// Draws a scene, stage by stage: lanes into an image, then what lies over them with a painter. Keeps buffers from
+/// frame to frame.
 class TimelinePainter {
 public:
     /// One frame. @param painter  of the canvas, in logical pixels
@@ -44,9 +44,10 @@ private:
 
 void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
 void paintHeader(QPainter& painter, TimelineScene& scene);
-/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest value.
-void drawCounter(QImage& image, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, double ratio, int top, int bottom,
-                 const QColor& color);
+/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest
+/// value.
+void drawCounter(QImage& image, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, double ratio,
+                 int top, int bottom, const QColor& color);
 /// Selection, flows, range, mark and the pointer's line.
 void paintOverlay(QPainter& painter, TimelineScene& scene);
 /// What the pointer is over, in a card beside it.

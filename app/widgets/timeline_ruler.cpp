@@ -9,8 +9,8 @@ namespace app {
 namespace {
 
 constexpr int kTickLength = 5;
-constexpr double kNumberSpacing = 64;   ///< least logical pixels between two steps' numbers
-constexpr double kWholeLabel = 110;     ///< … of a step that carries its duration too
+constexpr double kNumberSpacing = 64; ///< least logical pixels between two steps' numbers
+constexpr double kWholeLabel = 110;   ///< … of a step that carries its duration too
 
 void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
 {
@@ -51,13 +51,15 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
     for (const LaneStrip::Box& box : steps.boxes) {
         if (box.which != SliceClass::Step)
             continue;
-        const QRectF rect(scene.headerWidth + box.left / scene.ratio, strip.top() + 2, (box.right - box.left) / scene.ratio - 1,
-                          strip.height() - 4);
+        const QRectF rect(scene.headerWidth + box.left / scene.ratio, strip.top() + 2,
+                          (box.right - box.left) / scene.ratio - 1, strip.height() - 4);
         painter.fillRect(rect, box.slice.args.value % 2 == 0 ? style.fill : mixed(style.fill, theme.header, 0.45));
         const double y = strip.top() + inset;
         if (rect.width() > kWholeLabel)
             scene.labels.draw(painter, rect.left() + 4, y, rect.width() - 6,
-                              sliceTitle(*scene.trace, box.slice) + QStringLiteral(" · ") + formatDuration(box.slice.duration), theme.text);
+                              sliceTitle(*scene.trace, box.slice) + QStringLiteral(" · ") +
+                                  formatDuration(box.slice.duration),
+                              theme.text);
         else if (box.slice.args.value % every == 0)
             numbers.push_back({rect.left() + 4, formatCount(box.slice.args.value)});
     }
@@ -71,14 +73,17 @@ void paintRange(QPainter& painter, TimelineScene& scene)
         return;
     const double left = scene.xOf(scene.range->begin), right = scene.xOf(scene.range->end);
     const TimelineTheme& theme = scene.theme;
-    painter.fillRect(QRectF(left, 0, right - left, TimelineScene::kRulerHeight), QColor(theme.accent.red(), theme.accent.green(), theme.accent.blue(), 60));
+    painter.fillRect(QRectF(left, 0, right - left, TimelineScene::kRulerHeight),
+                     QColor(theme.accent.red(), theme.accent.green(), theme.accent.blue(), 60));
     const QString text = formatDuration(scene.range->duration());
     const QColor ink = contrastRatio(theme.accent, Qt::white) >= 4.5 ? Qt::white : Qt::black;
     const double width = scene.labels.width(text, ink) + 12;
-    const double begin = std::max(left, static_cast<double>(scene.headerWidth)), end = std::min(right, static_cast<double>(scene.size.width()));
+    const double begin = std::max(left, static_cast<double>(scene.headerWidth)),
+                 end = std::min(right, static_cast<double>(scene.size.width()));
     if (end <= begin)
         return;
-    const double x = std::clamp((begin + end - width) / 2, static_cast<double>(scene.headerWidth), scene.size.width() - width);
+    const double x =
+        std::clamp((begin + end - width) / 2, static_cast<double>(scene.headerWidth), scene.size.width() - width);
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.accent);
     painter.drawRoundedRect(QRectF(x, 3, width, TimelineScene::kAxisHeight - 6), 3, 3);

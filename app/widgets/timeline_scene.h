@@ -29,10 +29,11 @@ struct TimelineScene {
     TimelineTheme theme;
     ClassLookup classes;
     LabelCache labels;
-    std::map<profiler::TrackId, std::vector<profiler::CounterSample>> counters; ///< of this snapshot, read when first shown
+    std::map<profiler::TrackId, std::vector<profiler::CounterSample>>
+        counters; ///< of this snapshot, read when first shown
 
-    QSize size;        ///< of the whole canvas, logical pixels
-    double ratio = 1;  ///< device pixels a logical one
+    QSize size;       ///< of the whole canvas, logical pixels
+    double ratio = 1; ///< device pixels a logical one
     int headerWidth = 190;
     int scrollY = 0;
     bool focused = false;
@@ -46,12 +47,15 @@ struct TimelineScene {
     bool pointerInside = false;
     std::optional<profiler::TraceTime> mark;
 
-    [[nodiscard]] QRect lanesRect() const { return {headerWidth, kRulerHeight, size.width() - headerWidth, size.height() - kRulerHeight}; }
+    [[nodiscard]] QRect lanesRect() const
+    {
+        return {headerWidth, kRulerHeight, size.width() - headerWidth, size.height() - kRulerHeight};
+    }
     [[nodiscard]] int yOf(int rowsY) const { return rowsY - scrollY + kRulerHeight; }
     [[nodiscard]] double xOf(profiler::TraceTime time) const { return headerWidth + axis.xOf(time); }
     [[nodiscard]] profiler::TraceTime timeAt(double x) const { return axis.timeAt(x - headerWidth); }
-    /// Where a slice is drawn, in the canvas' coordinates, unclipped; its row's heading where it is folded away. Empty when
-    /// no row shows its track.
+    /// Where a slice is drawn, in the canvas' coordinates, unclipped; its row's heading where it is folded away. Empty
+    /// when no row shows its track.
     [[nodiscard]] QRectF rectOf(const profiler::Slice& slice) const;
     /// The track that holds the steps; none without a main thread.
     [[nodiscard]] std::optional<profiler::TrackId> stepTrack() const;

@@ -14,8 +14,8 @@ struct TimelineTheme {
     QColor grid;
     QColor border;
     QColor text;
-    QColor dimText;    ///< units, hints; at least 4.5 : 1 on the header
-    QColor accent;     ///< selection, focus
+    QColor dimText; ///< units, hints; at least 4.5 : 1 on the header
+    QColor accent;  ///< selection, focus
 
     static TimelineTheme from(const QPalette& palette);
     friend bool operator==(const TimelineTheme&, const TimelineTheme&) = default;

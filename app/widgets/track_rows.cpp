@@ -30,18 +30,27 @@ QString fromView(std::string_view view)
 int rankOf(TrackKind kind)
 {
     switch (kind) {
-    case TrackKind::LoaderWorker: return 0;
-    case TrackKind::MainThread: return 1;
-    case TrackKind::Thread: return 2;
-    case TrackKind::Stream: return 3;
-    case TrackKind::Counter: return 4;
+    case TrackKind::LoaderWorker:
+        return 0;
+    case TrackKind::MainThread:
+        return 1;
+    case TrackKind::Thread:
+        return 2;
+    case TrackKind::Stream:
+        return 3;
+    case TrackKind::Counter:
+        return 4;
     }
     return 4;
 }
 
 QString trackKey(const Track& track)
 {
-    return QStringLiteral("track/%1/%2/%3/%4").arg(track.pid).arg(rankOf(track.kind)).arg(track.device.value).arg(fromView(track.name));
+    return QStringLiteral("track/%1/%2/%3/%4")
+        .arg(track.pid)
+        .arg(rankOf(track.kind))
+        .arg(track.device.value)
+        .arg(fromView(track.name));
 }
 
 } // namespace
@@ -71,7 +80,8 @@ int TrackRows::height() const
 
 int TrackRows::rowAt(int y) const
 {
-    const auto after = std::upper_bound(m_rows.begin(), m_rows.end(), y, [](int at, const TrackRow& r) { return at < r.top; });
+    const auto after =
+        std::upper_bound(m_rows.begin(), m_rows.end(), y, [](int at, const TrackRow& r) { return at < r.top; });
     if (after == m_rows.begin() || y >= height())
         return -1;
     return static_cast<int>(after - m_rows.begin()) - 1;

@@ -22,10 +22,10 @@ struct TrackRow {
     std::vector<profiler::TrackId> members; ///< Group
     bool foldable = false;
     bool open = true;
-    int indent = 0; ///< 0 or 1
+    int indent = 0;     ///< 0 or 1
     int firstDepth = 0; ///< nesting depth of the first lane: a folded main thread shows its phases, not its steps
     int lanes = 0;      ///< nesting depths shown; 0 for groups and counters
-    int top = 0;    ///< y of the row within all rows, in pixels
+    int top = 0;        ///< y of the row within all rows, in pixels
     int height = 0;
 
     /// y within all rows of the lane of a nesting depth.
@@ -33,8 +33,8 @@ struct TrackRow {
     [[nodiscard]] bool showsDepth(int depth) const { return depth >= firstDepth && depth < firstDepth + lanes; }
 };
 
-/// The rows of a trace, top to bottom: loader workers, main thread, other threads, each device's streams, counters; once
-/// for each process. Knows which are folded. Rows without any slice or sample are left out.
+/// The rows of a trace, top to bottom: loader workers, main thread, other threads, each device's streams, counters;
+/// once for each process. Knows which are folded. Rows without any slice or sample are left out.
 class TrackRows {
 public:
     static constexpr int kLaneHeight = 19; ///< of which the last pixel stays empty

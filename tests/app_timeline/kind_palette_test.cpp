@@ -10,15 +10,20 @@ namespace {
 
 using profiler::ActivityKind;
 
-SliceClass at(int i) { return static_cast<SliceClass>(i); }
+SliceClass at(int i)
+{
+    return static_cast<SliceClass>(i);
+}
 
 TEST(KindPalette, TextReadsOnEveryFillAndBothHatchColours)
 {
     for (const bool dark : {false, true})
         for (int i = 0; i < kSliceClasses; ++i) {
             const ClassStyle& style = classStyle(at(i), dark);
-            EXPECT_GE(contrastRatio(style.text, style.fill), 4.5) << className(at(i)).toStdString() << (dark ? " dark" : " light");
-            EXPECT_GE(contrastRatio(style.text, style.second), 4.5) << className(at(i)).toStdString() << (dark ? " dark" : " light");
+            EXPECT_GE(contrastRatio(style.text, style.fill), 4.5)
+                << className(at(i)).toStdString() << (dark ? " dark" : " light");
+            EXPECT_GE(contrastRatio(style.text, style.second), 4.5)
+                << className(at(i)).toStdString() << (dark ? " dark" : " light");
         }
 }
 
@@ -27,7 +32,8 @@ TEST(KindPalette, EdgesStandOutFromTheirFills)
     for (const bool dark : {false, true})
         for (int i = 0; i < kSliceClasses; ++i) {
             const ClassStyle& style = classStyle(at(i), dark);
-            EXPECT_GE(contrastRatio(style.edge, style.fill), 1.4) << className(at(i)).toStdString() << (dark ? " dark" : " light");
+            EXPECT_GE(contrastRatio(style.edge, style.fill), 1.4)
+                << className(at(i)).toStdString() << (dark ? " dark" : " light");
         }
 }
 
@@ -68,13 +74,15 @@ std::array<double, 3> deuteranope(const QColor& color)
     const double r = linear(color.redF()), g = linear(color.greenF()), b = linear(color.blueF());
     const double l = 17.8824 * r + 43.5161 * g + 4.11935 * b, s = 0.0299566 * r + 0.184309 * g + 1.46709 * b;
     const double m = 0.494207 * l + 1.24827 * s;
-    return {0.0809 * l - 0.1305 * m + 0.1167 * s, -0.0102 * l + 0.0540 * m - 0.1136 * s, -0.000365 * l - 0.00412 * m + 0.6935 * s};
+    return {0.0809 * l - 0.1305 * m + 0.1167 * s, -0.0102 * l + 0.0540 * m - 0.1136 * s,
+            -0.000365 * l - 0.00412 * m + 0.6935 * s};
 }
 
 TEST(KindPalette, PhasesStayApartForADeuteranope)
 {
-    const SliceClass phases[] = {SliceClass::DataWait, SliceClass::CopyToDevice, SliceClass::CopyToHost, SliceClass::Memset,
-                                 SliceClass::Forward, SliceClass::Backward, SliceClass::Optimizer};
+    const SliceClass phases[] = {SliceClass::DataWait, SliceClass::CopyToDevice, SliceClass::CopyToHost,
+                                 SliceClass::Memset,   SliceClass::Forward,      SliceClass::Backward,
+                                 SliceClass::Optimizer};
     for (const bool dark : {false, true})
         for (const SliceClass a : phases)
             for (const SliceClass b : phases) {
@@ -86,7 +94,8 @@ TEST(KindPalette, PhasesStayApartForADeuteranope)
                     const double u = std::pow(std::max(0.0, x[i]), 1 / 2.2), v = std::pow(std::max(0.0, y[i]), 1 / 2.2);
                     squares += (u - v) * (u - v);
                 }
-                EXPECT_GT(std::sqrt(squares), 0.08) << className(a).toStdString() << " and " << className(b).toStdString() << (dark ? " dark" : "");
+                EXPECT_GT(std::sqrt(squares), 0.08)
+                    << className(a).toStdString() << " and " << className(b).toStdString() << (dark ? " dark" : "");
             }
 }
 

@@ -62,7 +62,8 @@ TEST(EvidenceModel, TheSameRowsWithNewFiguresKeepTheViewsPlace)
 std::shared_ptr<const Trace> nested()
 {
     TraceBuilder builder;
-    const auto add = [&](TrackId track, std::string_view name, ActivityKind kind, std::int64_t begin, std::int64_t end, int depth) {
+    const auto add = [&](TrackId track, std::string_view name, ActivityKind kind, std::int64_t begin, std::int64_t end,
+                         int depth) {
         Slice slice;
         slice.begin = traceTime(begin);
         slice.duration = Nanoseconds{end - begin};

@@ -7,7 +7,10 @@ namespace {
 
 using profiler::Nanoseconds;
 
-std::string duration(std::int64_t ns) { return formatDuration(Nanoseconds{ns}).toStdString(); }
+std::string duration(std::int64_t ns)
+{
+    return formatDuration(Nanoseconds{ns}).toStdString();
+}
 
 TEST(NumberFormat, GivesDurationsThreeDigitsAndAUnit)
 {

@@ -50,7 +50,9 @@ TEST(SliceSearch, FindsTheNearestWithinReach)
     const auto trace = test::trainingTrace({.steps = 4});
     const TrackId copies = trackNamed(*trace, "stream 14");
     const auto slices = ofDepth(*trace, copies, 0);
-    const auto at = [&](TraceTime time, std::int64_t reach) { return nearestSlice(*trace, copies, 0, time, Nanoseconds{reach}); };
+    const auto at = [&](TraceTime time, std::int64_t reach) {
+        return nearestSlice(*trace, copies, 0, time, Nanoseconds{reach});
+    };
     EXPECT_EQ(at(slices[1].begin + Nanoseconds{5}, 0)->id, slices[1].id);
     EXPECT_EQ(at(slices[1].begin - Nanoseconds{500}, 1000)->id, slices[1].id);
     EXPECT_EQ(at(slices[1].end() + Nanoseconds{500}, 1000)->id, slices[1].id);

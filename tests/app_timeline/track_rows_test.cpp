@@ -52,8 +52,8 @@ TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name
 TEST(TrackRows, StandInTheOrderOfTheRing)
 {
     const TrackRows rows = rowsOf({.steps = 3});
-    EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 0", "loader worker 1", "main thread", "GPU 0", "stream 7",
-                                         "stream 14", "Counters", "loss", "memory"));
+    EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 0", "loader worker 1", "main thread", "GPU 0",
+                                         "stream 7", "stream 14", "Counters", "loss", "memory"));
 }
 
 TEST(TrackRows, LieBelowOneAnotherWithoutGaps)

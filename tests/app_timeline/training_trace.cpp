@@ -70,8 +70,8 @@ private:
 
     double jitter(double spread) { return 1 + spread * (std::uniform_real_distribution<double>(-1, 1)(m_random)); }
 
-    void slice(TrackId track, ActivityKind kind, std::string_view name, std::int64_t begin, std::int64_t end, int depth, SliceArgs args = {},
-               std::uint64_t correlation = 0)
+    void slice(TrackId track, ActivityKind kind, std::string_view name, std::int64_t begin, std::int64_t end, int depth,
+               SliceArgs args = {}, std::uint64_t correlation = 0)
     {
         Slice made;
         made.begin = traceTime(begin);
@@ -91,8 +91,13 @@ private:
             std::string_view name;
             double share;
         };
-        const Part parts[] = {{phase::kDataWait, step % 16 == 5 ? 0.55 : 0.26}, {phase::kCopy, 0.03}, {phase::kZeroGrad, 0.02},
-                              {phase::kForward, 0.22}, {phase::kBackward, 0.38}, {phase::kOptimizer, 0.06}, {phase::kMetrics, 0.015}};
+        const Part parts[] = {{phase::kDataWait, step % 16 == 5 ? 0.55 : 0.26},
+                              {phase::kCopy, 0.03},
+                              {phase::kZeroGrad, 0.02},
+                              {phase::kForward, 0.22},
+                              {phase::kBackward, 0.38},
+                              {phase::kOptimizer, 0.06},
+                              {phase::kMetrics, 0.015}};
         std::int64_t at = begin + 20'000;
         for (const Part& part : parts) {
             const auto end = at + static_cast<std::int64_t>(size * part.share * jitter(0.08));
@@ -100,8 +105,12 @@ private:
             if (part.name == phase::kForward || part.name == phase::kBackward)
                 addOps(part.name == phase::kForward, at, end);
             if (m_shape.gpu && part.name == phase::kCopy)
-                slice(m_copies, ActivityKind::GpuMemcpy, "Memcpy HtoD (Pageable -> Device)", at + 100'000, end + 400'000, 0,
-                      {.bytes = 38'535'168, .copy = CopyKind::HtoD, .src = MemoryKind::Pageable, .dst = MemoryKind::Device});
+                slice(m_copies, ActivityKind::GpuMemcpy, "Memcpy HtoD (Pageable -> Device)", at + 100'000,
+                      end + 400'000, 0,
+                      {.bytes = 38'535'168,
+                       .copy = CopyKind::HtoD,
+                       .src = MemoryKind::Pageable,
+                       .dst = MemoryKind::Device});
             at = end + 15'000;
         }
         const std::int64_t end = at + 300'000;
@@ -109,16 +118,24 @@ private:
         addLoader(step, begin, end);
         m_builder.addSample(m_loss, {traceTime(end), 2.3 * std::exp(-step / 40.0) + 0.1 * jitter(1)});
         for (int i = 0; i < 4; ++i)
-            m_builder.addSample(m_memory, {traceTime(begin + (end - begin) * i / 4), (i == 2 ? 3.1e9 : 1.8e9) * jitter(0.03)});
+            m_builder.addSample(m_memory,
+                                {traceTime(begin + (end - begin) * i / 4), (i == 2 ? 3.1e9 : 1.8e9) * jitter(0.03)});
         return end;
     }
 
     void addOps(bool forward, std::int64_t begin, std::int64_t end)
     {
-        static constexpr std::string_view kForward[] = {"aten::conv2d", "aten::batch_norm", "aten::relu_", "aten::max_pool2d", "aten::add_", "aten::linear"};
-        static constexpr std::string_view kInner[] = {"aten::convolution", "aten::native_batch_norm", "aten::clamp_min_", "aten::max_pool2d_with_indices", "aten::add", "aten::addmm"};
-        static constexpr std::string_view kBackward[] = {"ConvolutionBackward0", "NativeBatchNormBackward0", "ReluBackward0", "MaxPool2DWithIndicesBackward0", "AddBackward0", "AddmmBackward0"};
-        static constexpr std::string_view kKernels[] = {"sm90_xmma_fprop_implicit_gemm", "bn_fw_tr_1C11_kernel_NCHW", "vectorized_elementwise_kernel", "max_pool_forward_nchw", "elementwise_kernel_add", "cutlass_80_tensorop_gemm"};
+        static constexpr std::string_view kForward[] = {"aten::conv2d",     "aten::batch_norm", "aten::relu_",
+                                                        "aten::max_pool2d", "aten::add_",       "aten::linear"};
+        static constexpr std::string_view kInner[] = {"aten::convolution", "aten::native_batch_norm",
+                                                      "aten::clamp_min_",  "aten::max_pool2d_with_indices",
+                                                      "aten::add",         "aten::addmm"};
+        static constexpr std::string_view kBackward[] = {"ConvolutionBackward0", "NativeBatchNormBackward0",
+                                                         "ReluBackward0",        "MaxPool2DWithIndicesBackward0",
+                                                         "AddBackward0",         "AddmmBackward0"};
+        static constexpr std::string_view kKernels[] = {"sm90_xmma_fprop_implicit_gemm", "bn_fw_tr_1C11_kernel_NCHW",
+                                                        "vectorized_elementwise_kernel", "max_pool_forward_nchw",
+                                                        "elementwise_kernel_add",        "cutlass_80_tensorop_gemm"};
         const int count = std::max(1, m_shape.opsPerStep / 4);
         const double room = static_cast<double>(end - begin) / count;
         for (int i = 0; i < count; ++i) {
@@ -126,12 +143,15 @@ private:
             const auto left = begin + static_cast<std::int64_t>(room * i);
             const auto right = left + static_cast<std::int64_t>(room * (which == 0 ? 0.97 : 0.8) * jitter(0.02));
             slice(m_main, ActivityKind::CpuOp, forward ? kForward[which] : kBackward[which], left, right, 2);
-            slice(m_main, ActivityKind::CpuOp, kInner[which], left + (right - left) / 12, right - (right - left) / 8, 3);
+            slice(m_main, ActivityKind::CpuOp, kInner[which], left + (right - left) / 12, right - (right - left) / 8,
+                  3);
             if (!m_shape.gpu)
                 continue;
             ++m_correlation;
-            slice(m_main, ActivityKind::CudaRuntime, "cudaLaunchKernel", left + (right - left) / 4, left + (right - left) / 3, 4, {}, m_correlation);
-            slice(m_compute, ActivityKind::Kernel, kKernels[which], left + (right - left) / 2, right + (right - left) / 4, 0, {}, m_correlation);
+            slice(m_main, ActivityKind::CudaRuntime, "cudaLaunchKernel", left + (right - left) / 4,
+                  left + (right - left) / 3, 4, {}, m_correlation);
+            slice(m_compute, ActivityKind::Kernel, kKernels[which], left + (right - left) / 2,
+                  right + (right - left) / 4, 0, {}, m_correlation);
         }
     }
 
@@ -145,8 +165,10 @@ private:
             for (int i = 0; i < samples && here; ++i) {
                 const SliceArgs args{.bytes = 110'000, .value = step * samples + i};
                 slice(m_workers[worker], ActivityKind::LoaderStage, stage::kRead, at, at + unit / 8, 0, args);
-                slice(m_workers[worker], ActivityKind::LoaderStage, stage::kDecode, at + unit / 8, at + unit * 3 / 4, 0, args);
-                slice(m_workers[worker], ActivityKind::LoaderStage, stage::kAugment, at + unit * 3 / 4, at + unit, 0, args);
+                slice(m_workers[worker], ActivityKind::LoaderStage, stage::kDecode, at + unit / 8, at + unit * 3 / 4, 0,
+                      args);
+                slice(m_workers[worker], ActivityKind::LoaderStage, stage::kAugment, at + unit * 3 / 4, at + unit, 0,
+                      args);
                 at += unit + unit / 50;
             }
             if (here) {

@@ -11,7 +11,7 @@ namespace test {
 /// What a made-up training looks like: the shape of a real trace with times that are known.
 struct TrainingShape {
     int steps = 60;
-    int opsPerStep = 40;      ///< leaf operators, two levels deep in forward and backward
+    int opsPerStep = 40; ///< leaf operators, two levels deep in forward and backward
     int loaderWorkers = 2;
     bool gpu = true;
     bool live = false;
@@ -19,8 +19,8 @@ struct TrainingShape {
     std::int64_t stepNs = 62'000'000;
 };
 
-/// Steps with phases and nested operators on the main thread, stages on loader workers, kernels and copies on two streams,
-/// counters of memory and loss. The same shape gives the same trace.
+/// Steps with phases and nested operators on the main thread, stages on loader workers, kernels and copies on two
+/// streams, counters of memory and loss. The same shape gives the same trace.
 std::shared_ptr<const profiler::Trace> trainingTrace(const TrainingShape& shape);
 /// The same with about so many slices.
 std::shared_ptr<const profiler::Trace> trainingTraceOf(std::size_t slices);

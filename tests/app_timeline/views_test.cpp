@@ -47,7 +47,8 @@ protected:
     const TimelineScene& scene() const { return timeline.canvas()->scene(); }
     static void clickRow(EvidenceTable* table, int row)
     {
-        QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier, table->visualRect(table->model()->index(row, 0)).center());
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier,
+                          table->visualRect(table->model()->index(row, 0)).center());
     }
     EvidenceTable* table(QWidget& in, const char* name) const { return in.findChild<EvidenceTable*>(name); }
     QString name(const Slice& slice) const { return QString::fromStdString(std::string(trace->name(slice))); }
@@ -116,7 +117,8 @@ TEST_F(ViewsTest, MoreStepsThanPixelsShareBars)
     bars.show();
     EXPECT_GE(bars.stepsPerBar(), 5);
     EXPECT_FALSE(bars.grab().isNull());
-    QTest::mouseClick(&bars, Qt::LeftButton, Qt::NoModifier, QPointF(bars.frame().xOf(2500), bars.frame().plot.bottom() - 5).toPoint());
+    QTest::mouseClick(&bars, Qt::LeftButton, Qt::NoModifier,
+                      QPointF(bars.frame().xOf(2500), bars.frame().plot.bottom() - 5).toPoint());
     ASSERT_TRUE(bars.chosen());
     EXPECT_NEAR(*bars.chosen(), 2500, 2 * bars.stepsPerBar());
 }
@@ -205,7 +207,8 @@ TEST_F(ViewsTest, RowsOfTheSummaryLeadToTheirEvidence)
     QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier, {bar->width() / 2, 10});
     EXPECT_EQ(trace->slice(*selection.slice()).kind, ActivityKind::Phase);
     auto* chart = summary.findChild<StepTimesChart*>();
-    QTest::mouseClick(chart, Qt::LeftButton, Qt::NoModifier, QPointF(chart->frame().xOf(9.5), chart->frame().plot.center().y()).toPoint());
+    QTest::mouseClick(chart, Qt::LeftButton, Qt::NoModifier,
+                      QPointF(chart->frame().xOf(9.5), chart->frame().plot.center().y()).toPoint());
     EXPECT_EQ(*selection.slice(), facts->steps[9].slice);
 }
 

@@ -1,6 +1,6 @@
-// Frame times of the timeline at 1920×1080: what a user's hand waits for. Each iteration is one frame of a gesture, painted
-// into an image by the widget itself. Counters: p50, p99 and max over the frames, in ms; 60 frames a second leave 16.7. The
-// thread's own CPU time is given beside the wall clock's: on a busy machine they differ.
+// Frame times of the timeline at 1920×1080: what a user's hand waits for. Each iteration is one frame of a gesture,
+// painted into an image by the widget itself. Counters: p50, p99 and max over the frames, in ms; 60 frames a second
+// leave 16.7. The thread's own CPU time is given beside the wall clock's: on a busy machine they differ.
 
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
@@ -79,7 +79,8 @@ struct Stage {
 
 void wheel(app::TimelineCanvas& canvas, QPointF at, int angle)
 {
-    QWheelEvent event(at, canvas.viewport()->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent event(at, canvas.viewport()->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QApplication::sendEvent(canvas.viewport(), &event);
 }
 
@@ -101,7 +102,8 @@ void pan(benchmark::State& state)
 {
     Stage stage(static_cast<std::size_t>(state.range(0)));
     const auto steps = stage.canvas.scene().trace->ofKind(profiler::ActivityKind::Step);
-    const std::size_t middle = steps.size() / 2, last = std::min(steps.size() - 1, middle + static_cast<std::size_t>(state.range(1)));
+    const std::size_t middle = steps.size() / 2,
+                      last = std::min(steps.size() - 1, middle + static_cast<std::size_t>(state.range(1)));
     stage.canvas.bringIntoView({steps[middle].begin, steps[last].end()});
     int i = 0;
     for (auto _ : state) {
@@ -110,10 +112,13 @@ void pan(benchmark::State& state)
         stage.frame([&] {
             if (i == 1)
                 stage.canvas.panLeft();
-            QMouseEvent press(QEvent::MouseButtonPress, at, stage.canvas.viewport()->mapToGlobal(at), Qt::LeftButton, Qt::LeftButton, Qt::NoModifier);
+            QMouseEvent press(QEvent::MouseButtonPress, at, stage.canvas.viewport()->mapToGlobal(at), Qt::LeftButton,
+                              Qt::LeftButton, Qt::NoModifier);
             const QPointF to = at + QPointF(31, 0);
-            QMouseEvent move(QEvent::MouseMove, to, stage.canvas.viewport()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
-            QMouseEvent release(QEvent::MouseButtonRelease, to, stage.canvas.viewport()->mapToGlobal(to), Qt::LeftButton, Qt::NoButton, Qt::NoModifier);
+            QMouseEvent move(QEvent::MouseMove, to, stage.canvas.viewport()->mapToGlobal(to), Qt::NoButton,
+                             Qt::LeftButton, Qt::NoModifier);
+            QMouseEvent release(QEvent::MouseButtonRelease, to, stage.canvas.viewport()->mapToGlobal(to),
+                                Qt::LeftButton, Qt::NoButton, Qt::NoModifier);
             for (QMouseEvent* event : {&press, &move, &release})
                 QApplication::sendEvent(stage.canvas.viewport(), event);
         });
@@ -129,7 +134,8 @@ void hover(benchmark::State& state)
     for (auto _ : state) {
         const QPointF at(300 + i++ * 7 % 1500, 200);
         stage.frame([&] {
-            QMouseEvent move(QEvent::MouseMove, at, stage.canvas.viewport()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+            QMouseEvent move(QEvent::MouseMove, at, stage.canvas.viewport()->mapToGlobal(at), Qt::NoButton,
+                             Qt::NoButton, Qt::NoModifier);
             QApplication::sendEvent(stage.canvas.viewport(), &move);
         });
     }

@@ -59,7 +59,9 @@ SelectionPanel::SelectionPanel(Selection* selection, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);
-    auto* empty = new QLabel(tr("Nothing selected.\nClick a slice of the timeline to see all about it; drag along the ruler to sum up a range of time."), this);
+    auto* empty = new QLabel(tr("Nothing selected.\nClick a slice of the timeline to see all about it; drag along the "
+                                "ruler to sum up a range of time."),
+                             this);
     empty->setAlignment(Qt::AlignCenter);
     empty->setWordWrap(true);
     empty->setForegroundRole(QPalette::PlaceholderText);
@@ -164,13 +166,19 @@ QWidget* SelectionPanel::makeDetails(const std::vector<SliceDetail>& details)
             form->addRow(label, plainLabel(detail.value, content));
             continue;
         }
-        auto* button = new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
+        auto* button =
+            new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
         button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 0px;"));
         button->setAccessibleName(detail.label + u' ' + detail.value);
         // Queued: following the link replaces this very button.
-        connect(button, &QPushButton::clicked, this, [this, target = *detail.link] { follow({target, {}}); }, Qt::QueuedConnection);
+        connect(
+            button, &QPushButton::clicked, this,
+            [this, target = *detail.link] {
+                follow({target, {}});
+            },
+            Qt::QueuedConnection);
         form->addRow(label, button);
     }
     return content;
@@ -200,9 +208,10 @@ void SelectionPanel::showSums(const RangeSums& sums)
     };
     m_byClass->setRows(rows(sums.byClass));
     m_byName->setRows(rows(sums.byName));
-    QString title = tr("%1 selected, from %2: %3 slices, %4 of work and waiting on all tracks")
-                        .arg(formatDuration(sums.range.duration()), formatDuration(sums.range.begin - m_trace->range().begin),
-                             formatCount(sums.count), formatDuration(sums.self));
+    QString title =
+        tr("%1 selected, from %2: %3 slices, %4 of work and waiting on all tracks")
+            .arg(formatDuration(sums.range.duration()), formatDuration(sums.range.begin - m_trace->range().begin),
+                 formatCount(sums.count), formatDuration(sums.self));
     if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
         title += tr(" · the %1 names with most time of %2").arg(sums.byName.size()).arg(formatCount(sums.names));
     m_rangeTitle->setText(title);

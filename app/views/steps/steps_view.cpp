@@ -37,7 +37,8 @@ void StepsView::takeSelection()
         time = m_trace->slice(*m_selection->slice()).begin;
     std::optional<int> found;
     if (time) {
-        const auto after = std::upper_bound(steps().begin(), steps().end(), *time, [](TraceTime t, const Step& s) { return t < s.range.begin; });
+        const auto after = std::upper_bound(steps().begin(), steps().end(), *time,
+                                            [](TraceTime t, const Step& s) { return t < s.range.begin; });
         if (after != steps().begin() && (after - 1)->range.contains(*time))
             found = static_cast<int>(after - steps().begin()) - 1;
     }

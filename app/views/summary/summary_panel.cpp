@@ -41,7 +41,10 @@ QLabel* note(QWidget* parent)
     return label;
 }
 
-double ns(profiler::Nanoseconds time) { return static_cast<double>(time.count()); }
+double ns(profiler::Nanoseconds time)
+{
+    return static_cast<double>(time.count());
+}
 
 } // namespace
 
@@ -52,7 +55,8 @@ SummaryPanel::SummaryPanel(Selection* selection, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);
     auto* empty = note(m_pages);
-    empty->setText(tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where their time goes, and what could be faster."));
+    empty->setText(tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where their time "
+                      "goes, and what could be faster."));
     empty->setAlignment(Qt::AlignCenter);
     empty->setMargin(16);
     m_pages->addWidget(empty);
@@ -87,7 +91,8 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     m_statistics->setObjectName("statistics");
     column->addSpacing(4);
     column->addWidget(m_bar = new PartsBar(side));
-    m_parts = new EvidenceTable({{tr("Part of a steady step"), false}, {tr("Time"), true}, {tr("Share"), true}}, tr("Parts of a steady step"), side);
+    m_parts = new EvidenceTable({{tr("Part of a steady step"), false}, {tr("Time"), true}, {tr("Share"), true}},
+                                tr("Parts of a steady step"), side);
     m_parts->setObjectName("parts");
     m_parts->setFitsRows(true);
     column->addWidget(m_parts);
@@ -95,7 +100,8 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     column->addWidget(heading(tr("Loader"), side));
     column->addWidget(m_loaderText = note(side));
     m_loaderText->setObjectName("loader");
-    m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("A batch"), true}, {tr("Share"), true}}, tr("Loader stages"), side);
+    m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("A batch"), true}, {tr("Share"), true}},
+                                 tr("Loader stages"), side);
     m_stages->setObjectName("stages");
     m_stages->setFitsRows(true);
     column->addWidget(m_stages);
@@ -105,8 +111,9 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
             if (row.key == QString::fromLatin1(part.name))
                 follow(evidenceOf(*m_trace, m_facts->steps, part));
     });
-    connect(m_stages, &EvidenceTable::rowActivated, this,
-            [this](const EvidenceRow& row) { follow(evidenceOfStage(*m_trace, m_facts->steps, row.key.toStdString())); });
+    connect(m_stages, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) {
+        follow(evidenceOfStage(*m_trace, m_facts->steps, row.key.toStdString()));
+    });
     connect(m_bar, &PartsBar::partChosen, this, [this](int part) {
         follow(evidenceOf(*m_trace, m_facts->steps, kStepParts[m_barParts[static_cast<std::size_t>(part)]]));
     });
@@ -124,8 +131,9 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     column->addSpacing(8);
     column->addWidget(heading(tr("Operators that cost most"), side));
     column->addWidget(m_opsText = note(side));
-    m_ops = new EvidenceTable({{tr("Operator"), false}, {tr("Phase"), false}, {tr("Own time a step"), true}, {tr("Calls a step"), true}},
-                              tr("Operators that cost most"), side);
+    m_ops = new EvidenceTable(
+        {{tr("Operator"), false}, {tr("Phase"), false}, {tr("Own time a step"), true}, {tr("Calls a step"), true}},
+        tr("Operators that cost most"), side);
     m_ops->setObjectName("ops");
     m_ops->setFitsRows(true);
     column->addWidget(m_ops);
@@ -153,9 +161,10 @@ void SummaryPanel::showStatistics()
 {
     const analysis::StepStatistics& s = m_facts->statistics;
     m_headline->setText(tr("A steady step takes %1").arg(formatUs(s.steadyMeanUs)));
-    m_statistics->setText(tr("%1 steps, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
-                              .arg(formatCount(s.count), formatCount(s.steadyCount), formatUs(s.meanUs), formatUs(s.medianUs), formatUs(s.p90Us),
-                                   formatUs(s.minUs), formatUs(s.maxUs)));
+    m_statistics->setText(
+        tr("%1 steps, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+            .arg(formatCount(s.count), formatCount(s.steadyCount), formatUs(s.meanUs), formatUs(s.medianUs),
+                 formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs)));
     m_chart->setSteps(m_facts->steps, s.medianUs);
 }
 
@@ -175,8 +184,12 @@ void SummaryPanel::showParts()
             continue;
         const double share = ns(time) / sum;
         const QString name = stepPartName(part);
-        rows.push_back({{{name, 0}, {formatDuration(time), ns(time)}, {formatShare(share), share}}, part.which, {}, QString::fromLatin1(part.name)});
-        bar.push_back({part.which, name, share, name + QStringLiteral(": ") + formatDuration(time) + QStringLiteral(", ") + formatShare(share)});
+        rows.push_back({{{name, 0}, {formatDuration(time), ns(time)}, {formatShare(share), share}},
+                        part.which,
+                        {},
+                        QString::fromLatin1(part.name)});
+        bar.push_back({part.which, name, share,
+                       name + QStringLiteral(": ") + formatDuration(time) + QStringLiteral(", ") + formatShare(share)});
         m_barParts.push_back(i);
     }
     m_bar->setParts(std::move(bar));
@@ -187,15 +200,21 @@ void SummaryPanel::showLoader()
 {
     const analysis::InputWait& input = m_facts->input;
     const QString busy = formatShare(input.workerBusyShare);
-    const QString who = input.workers == 0   ? tr("The main thread loads the data itself")
-                        : input.workers == 1 ? tr("One loader worker, busy %1 of the time").arg(busy)
-                                             : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
-    m_loaderText->setText(tr("%1. A batch costs %2 of work; a steady step waits %3 for it (%4).")
-                              .arg(who, formatUs(input.loadUsPerBatch), formatUs(input.waitUsPerStep), formatShare(input.waitShare)));
+    const QString who = input.workers == 0 ? tr("The main thread loads the data itself")
+                        : input.workers == 1
+                            ? tr("One loader worker, busy %1 of the time").arg(busy)
+                            : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
+    m_loaderText->setText(
+        tr("%1. A batch costs %2 of work; a steady step waits %3 for it (%4).")
+            .arg(who, formatUs(input.loadUsPerBatch), formatUs(input.waitUsPerStep), formatShare(input.waitShare)));
     std::vector<EvidenceRow> rows;
     for (const auto& stage : input.stages)
-        rows.push_back({{{traceText(stage.name), 0}, {formatUs(stage.usPerBatch), stage.usPerBatch}, {formatShare(stage.share), stage.share}},
-                        classify(profiler::ActivityKind::LoaderStage, stage.name), {}, traceText(stage.name)});
+        rows.push_back({{{traceText(stage.name), 0},
+                         {formatUs(stage.usPerBatch), stage.usPerBatch},
+                         {formatShare(stage.share), stage.share}},
+                        classify(profiler::ActivityKind::LoaderStage, stage.name),
+                        {},
+                        traceText(stage.name)});
     m_stages->setRows(std::move(rows));
     m_stages->setVisible(!input.stages.empty());
 }
@@ -204,13 +223,16 @@ void SummaryPanel::showOps()
 {
     const analysis::OpCosts& costs = m_facts->ops;
     m_opsText->setText(costs.stepsWithOps == 0 ? tr("Operators were not recorded in this trace.")
-                                               : tr("Own time: without the operators that they call. Over %1 steps.").arg(formatCount(costs.stepsWithOps)));
+                                               : tr("Own time: without the operators that they call. Over %1 steps.")
+                                                     .arg(formatCount(costs.stepsWithOps)));
     std::vector<EvidenceRow> rows;
     for (const analysis::OpCost& op : costs.ops) {
         if (rows.size() == kTopOps)
             break;
         EvidenceRow row;
-        row.cells = {{traceText(op.name), 0}, {traceText(op.phase), 0}, {formatUs(op.selfUsPerStep), op.selfUsPerStep},
+        row.cells = {{traceText(op.name), 0},
+                     {traceText(op.phase), 0},
+                     {formatUs(op.selfUsPerStep), op.selfUsPerStep},
                      {formatSignificant(op.countPerStep), op.countPerStep}};
         row.swatch = classify(profiler::ActivityKind::CpuOp, op.name);
         row.evidence.slice = op.longest;

@@ -17,8 +17,8 @@ namespace app {
 class PartsBar;
 class StepTimesChart;
 
-/// Where a steady step's time goes, how long steps take over the run, what the loader does, which operators cost most. Every
-/// row leads to its place on the timeline.
+/// Where a steady step's time goes, how long steps take over the run, what the loader does, which operators cost most.
+/// Every row leads to its place on the timeline.
 class SummaryPanel : public QWidget {
     Q_OBJECT
 public:

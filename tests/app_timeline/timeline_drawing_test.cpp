@@ -1,0 +1,113 @@
+#include "tests/app_timeline/timeline_canvas_fixture.h"
+
+namespace app {
+namespace {
+
+using namespace profiler;
+
+TEST_F(TimelineCanvasTest, DrawsASliceWhereItIs)
+{
+    canvas.bringIntoView(step(10).range());
+    for (const auto& [name, which] : {std::pair{"forward", SliceClass::Forward},
+                                      {"backward", SliceClass::Backward},
+                                      {"optimizer", SliceClass::Optimizer}}) {
+        const Slice slice = named(name, step(10).range());
+        const QRect rect = scene().rectOf(slice).toRect();
+        ASSERT_GT(rect.width(), 10) << name;
+        const QImage image = canvas.viewport()->grab().toImage();
+        const QColor fill = classStyle(which, scene().theme.dark).fill;
+        // Near its four corners, clear of the label, and not beyond.
+        EXPECT_EQ(image.pixelColor(rect.left() + 2, rect.top() + 1), fill) << name;
+        EXPECT_EQ(image.pixelColor(rect.right() - 2, rect.bottom() - 1), fill) << name;
+        EXPECT_NE(image.pixelColor(rect.left() - 3, rect.top() + 1), fill) << name;
+        EXPECT_NE(image.pixelColor(rect.right() + 3, rect.top() + 1), fill) << name;
+        EXPECT_NE(image.pixelColor(rect.left() + 2, rect.bottom() + 1), fill) << name << ": lanes stay apart";
+    }
+}
+
+TEST_F(TimelineCanvasTest, HatchesWaits)
+{
+    canvas.bringIntoView(step(10).range());
+    const Slice wait = named(phase::kDataWait, step(10).range());
+    const QRect rect = scene().rectOf(wait).toRect();
+    const QImage image = canvas.viewport()->grab().toImage();
+    int fills = 0, seconds = 0;
+    const ClassStyle& style = classStyle(SliceClass::DataWait, scene().theme.dark);
+    for (int x = rect.right() - 40; x < rect.right() - 2; ++x) {
+        fills += image.pixelColor(x, rect.top() + 1) == style.fill;
+        seconds += image.pixelColor(x, rect.top() + 1) == style.second;
+    }
+    EXPECT_GT(fills, 10);
+    EXPECT_GT(seconds, 5);
+    EXPECT_EQ(fills + seconds, 38);
+}
+
+TEST_F(TimelineCanvasTest, DrawsManySlicesAsDenseAsTheyAre)
+{
+    const auto dense = test::trainingTraceOf(100'000);
+    canvas.setTrace(dense);
+    const Slice first = dense->ofKind(ActivityKind::Step).at(5);
+    canvas.bringIntoView({first.begin, dense->ofKind(ActivityKind::Step).at(60).end()});
+    const auto ops = dense->ofKind(ActivityKind::CpuOp);
+    const QImage image = canvas.viewport()->grab().toImage();
+    int busy = 0, idle = 0, wrong = 0;
+    const int y = static_cast<int>(scene().rectOf(ops.front()).center().y());
+    for (int x = 300; x < 1100; ++x) {
+        std::vector<LodBucket> bucket(1);
+        dense->summarize(ops.front().id.track, ops.front().depth, {scene().timeAt(x), scene().timeAt(x + 1)}, bucket);
+        const bool drawn = std::abs(image.pixelColor(x, y).lightness() - scene().theme.background.lightness()) > 20;
+        busy += bucket[0].count > 0;
+        idle += bucket[0].count == 0;
+        wrong += drawn != (bucket[0].count > 0);
+    }
+    EXPECT_GT(busy, 100);
+    EXPECT_GT(idle, 100);
+    EXPECT_LE(wrong, 60) << "edges and grid lines only";
+}
+
+TEST_F(TimelineCanvasTest, FollowsLightAndDark)
+{
+    const auto luminance = [&] { return colorAt({600, 650}).lightness(); };
+    const int before = luminance();
+    QPalette dark = canvas.palette();
+    dark.setColor(QPalette::Base, QColor(0x16, 0x18, 0x1d));
+    dark.setColor(QPalette::Text, QColor(0xe4, 0xe7, 0xeb));
+    canvas.setPalette(dark);
+    EXPECT_GT(before, 200);
+    EXPECT_LT(luminance(), 60);
+    EXPECT_TRUE(scene().theme.dark);
+}
+
+TEST_F(TimelineCanvasTest, HoveringTellsWhatASliceIs)
+{
+    canvas.bringIntoView(step(7).range());
+    const Slice forward = named(phase::kForward, step(7).range());
+    const QPointF at = middleOf(forward);
+    QMouseEvent move(QEvent::MouseMove, at, canvas.viewport()->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    const QImage before = canvas.viewport()->grab().toImage();
+    QApplication::sendEvent(canvas.viewport(), &move);
+    ASSERT_TRUE(scene().hovered);
+    EXPECT_EQ(scene().hovered->id, forward.id);
+    const QPoint inCard = at.toPoint() + QPoint(30, 50);
+    EXPECT_NE(canvas.viewport()->grab().toImage().copy(QRect(inCard, QSize(60, 40))),
+              before.copy(QRect(inCard, QSize(60, 40))));
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(canvas.viewport(), &leave);
+    EXPECT_FALSE(scene().hovered);
+}
+
+TEST_F(TimelineCanvasTest, AnArrowLeadsFromALaunchToItsKernel)
+{
+    Slice kernel = trace->ofKind(ActivityKind::Kernel).at(40);
+    canvas.setSelectedSlice(kernel.id);
+    ASSERT_EQ(scene().flows.size(), 1U);
+    EXPECT_EQ(trace->name(trace->slice(scene().flows[0].from)), "cudaLaunchKernel");
+    canvas.bringIntoView(kernel.range(), kernel.id.track);
+    const QImage with = canvas.viewport()->grab().toImage();
+    canvas.setSelectedSlice({});
+    EXPECT_NE(with, canvas.viewport()->grab().toImage());
+}
+
+} // namespace
+} // namespace app
