@@ -4,6 +4,7 @@
 #include "tests/trainer/trainer_run.h"
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Observable {
     std::string what;                ///< what the number is
     std::vector<std::string> around; ///< other settings of both runs
     std::function<double(const Seen&)> number;
+    friend void PrintTo(const Observable& knob, std::ostream* out) { *out << knob.key; }
     enum class Expect { Less, Greater, Differs } expect; ///< number(a) … number(b)
 };
 

@@ -27,6 +27,7 @@ std::vector<protocol::EpochProgress> epochs(const Finished& run)
 struct Recipe {
     const char* name;
     std::vector<std::string> settings;
+    friend void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.name; }
 };
 
 class Learning : public testing::TestWithParam<Recipe> {};
