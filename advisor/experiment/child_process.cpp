@@ -53,7 +53,9 @@ struct ChildEnds {
 
 Error systemError(std::string_view what)
 {
-    const auto code = errno == ENOENT ? Error::Code::NotFound : errno == EACCES ? Error::Code::Permission : Error::Code::Unavailable;
+    const auto code = errno == ENOENT   ? Error::Code::NotFound
+                      : errno == EACCES ? Error::Code::Permission
+                                        : Error::Code::Unavailable;
     return {code, fmt::format("{}: {}", what, std::strerror(errno)), {}, {}};
 }
 
@@ -129,8 +131,8 @@ void inherit(const Descriptor& descriptor)
 /// In the child, of a process with threads: async-signal-safe calls only.
 [[noreturn]] void become(const ChildEnds& child)
 {
-    // Our starter's descriptors are nobody else's business, other trainers' pipes least of all. On kernels before 5.11 this
-    // fails, and what was not opened with O_CLOEXEC by others is inherited.
+    // Our starter's descriptors are nobody else's business, other trainers' pipes least of all. On kernels before 5.11
+    // this fails, and what was not opened with O_CLOEXEC by others is inherited.
     ::syscall(SYS_close_range, 3U, ~0U, static_cast<unsigned>(CLOSE_RANGE_CLOEXEC));
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // A group of its own: Ctrl-C in a terminal is for whoever started it, who stops the trainer in order.
@@ -140,7 +142,8 @@ void inherit(const Descriptor& descriptor)
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     const int errors = child.joinErrors ? child.output.get() : child.silence.get();
-    const bool placed = ::dup2(child.input.get(), 0) == 0 && ::dup2(child.output.get(), 1) == 1 && ::dup2(errors, 2) == 2;
+    const bool placed =
+        ::dup2(child.input.get(), 0) == 0 && ::dup2(child.output.get(), 1) == 1 && ::dup2(errors, 2) == 2;
     inherit(child.extra);
     inherit(child.file);
     // The starter may have died before the kernel was told to end us with it.

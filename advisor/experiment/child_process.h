@@ -40,8 +40,8 @@ struct ChildCommand {
 
 /// A started program: our ends of its pipes, and its end. No thread of its own.
 ///
-/// The kernel ends the program with the *thread* that started it (PR_SET_PDEATHSIG), so that a crash of ours leaves nobody
-/// behind: start it from a thread that outlives it.
+/// The kernel ends the program with the *thread* that started it (PR_SET_PDEATHSIG), so that a crash of ours leaves
+/// nobody behind: start it from a thread that outlives it.
 class ChildProcess {
 public:
     static profiler::Result<ChildProcess> start(const ChildCommand& command);
@@ -70,7 +70,8 @@ private:
     Descriptor m_input, m_output, m_extra, m_end;
 };
 
-/// Reads what is there without waiting, at most about a megabyte, and appends it to `text`. False at the end of the data.
+/// Reads what is there without waiting, at most about a megabyte, and appends it to `text`. False at the end of the
+/// data.
 bool readAvailable(int descriptor, std::string& text);
 
 } // namespace advisor

@@ -38,8 +38,9 @@ Result<void> checkPlan(const ExperimentPlan& plan)
         return tl::unexpected(Error{Error::Code::Invalid, "There is no such thing to measure", plan.measure,
                                     "measure steps, epoch or validation"});
     if (plan.judgedBy == JudgedBy::Convergence)
-        return tl::unexpected(Error{Error::Code::Unsupported, "How fast a training converges cannot be measured by turns",
-                                    nameOf(plan.changes), "train both configurations and compare their runs"});
+        return tl::unexpected(Error{Error::Code::Unsupported,
+                                    "How fast a training converges cannot be measured by turns", nameOf(plan.changes),
+                                    "train both configurations and compare their runs"});
     return {};
 }
 
@@ -67,9 +68,10 @@ double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::siz
     const bool steps = plan.measure == "steps";
     // What the change makes of these is not known: the baseline's count for both.
     const auto ahead = plan.baseline[config::key::workers] * plan.baseline[config::key::prefetchFactor] + 1;
-    const double turn = unitSeconds > 0 ? unitSeconds * static_cast<double>(unitsPerTurn(plan.measure, unitSeconds, plan.turn) +
-                                                                            (steps ? ahead : 0))
-                                        : std::chrono::duration<double>(plan.turn).count();
+    const double turn = unitSeconds > 0
+                            ? unitSeconds * static_cast<double>(unitsPerTurn(plan.measure, unitSeconds, plan.turn) +
+                                                                (steps ? ahead : 0))
+                            : std::chrono::duration<double>(plan.turn).count();
     const double start = kStartSeconds + 2 * std::max(kWarmUpSeconds, unitSeconds * (steps ? kWarmUpUnits : 2));
     const auto n = static_cast<double>(pairs);
     return n * 2 * turn + std::ceil(n / static_cast<double>(kPairsPerStart)) * start;
@@ -78,11 +80,13 @@ double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::siz
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
 {
     // Most end at the first or the second look.
-    const auto expected = std::chrono::seconds(std::llround(estimatedSeconds(plan, std::max(stepUs, 0.0) * 1e-6, kLooks[1])));
+    const auto expected =
+        std::chrono::seconds(std::llround(estimatedSeconds(plan, std::max(stepUs, 0.0) * 1e-6, kLooks[1])));
     return plan.budget.count() > 0 ? std::min(expected, plan.budget) : expected;
 }
 
-Result<ExperimentResult> runExperiment(const ExperimentPlan& plan, const std::function<void(const ExperimentProgress&)>& progress,
+Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
+                                       const std::function<void(const ExperimentProgress&)>& progress,
                                        std::stop_token stop)
 {
     if (const auto checked = checkPlan(plan); !checked)

@@ -23,44 +23,44 @@ enum class Verdict { Pays, DoesNotPay, Costs, Inconclusive };
 
 struct ExperimentPlan {
     config::TrainingConfig baseline;
-    std::vector<Toggle> changes;       ///< what the second arm has different; empty: A against A
+    std::vector<Toggle> changes; ///< what the second arm has different; empty: A against A
     JudgedBy judgedBy = JudgedBy::Time;
-    std::string measure = "steps";     ///< "steps", "epoch", "validation"
+    std::string measure = "steps"; ///< "steps", "epoch", "validation"
     std::optional<Saving> predicted;
-    std::filesystem::path trainer;     ///< empty: findTrainer()
-    std::chrono::seconds budget{0};    ///< 0: no limit but the plan's looks
-    /// A turn lasts about so long: long against a trainer's waking up, short against the drift of the machine. (Five steps, one
-    /// epoch or one validation at least.)
+    std::filesystem::path trainer;  ///< empty: findTrainer()
+    std::chrono::seconds budget{0}; ///< 0: no limit but the plan's looks
+    /// A turn lasts about so long: long against a trainer's waking up, short against the drift of the machine. (Five
+    /// steps, one epoch or one validation at least.)
     std::chrono::milliseconds turn{1000};
 };
 
 /// One pair of turns.
 struct Pair {
-    double a = 0, b = 0;      ///< samples/s of each arm
-    double logRatio = 0;      ///< log(b / a)
+    double a = 0, b = 0; ///< samples/s of each arm
+    double logRatio = 0; ///< log(b / a)
 };
 
 struct ExperimentProgress {
-    std::string doing;        ///< "warming up", "pair 4 of at most 20"
+    std::string doing; ///< "warming up", "pair 4 of at most 20"
     std::vector<Pair> pairs;
-    std::optional<Interval> ratio; ///< b / a so far; above 1 the change is faster
+    std::optional<Interval> ratio;            ///< b / a so far; above 1 the change is faster
     double secondsSpent = 0, secondsLeft = 0; ///< left: at most, estimated
 };
 
 struct ExperimentResult {
     ExperimentPlan plan;
     std::vector<Pair> pairs;
-    Interval samplesPerSecond;             ///< ratio b / a with interval
+    Interval samplesPerSecond; ///< ratio b / a with interval
     double samplesPerSecondA = 0, samplesPerSecondB = 0;
-    double unitUsA = 0, unitUsB = 0;       ///< µs of a step (epoch, validation) in each arm
-    Interval savedUs;                      ///< measured saving a − b in µs per unit
-    double lossA = 0, lossB = 0;           ///< over the same batches
+    double unitUsA = 0, unitUsB = 0; ///< µs of a step (epoch, validation) in each arm
+    Interval savedUs;                ///< measured saving a − b in µs per unit
+    double lossA = 0, lossB = 0;     ///< over the same batches
     bool lossParity = true;
     double lossTolerance = 0;
     std::int64_t peakBytesA = 0, peakBytesB = 0;
-    Interval savedBytes;                   ///< measured saving a − b at the peak; only when judged by memory
+    Interval savedBytes; ///< measured saving a − b at the peak; only when judged by memory
     Verdict verdict = Verdict::Inconclusive;
-    std::string why;                       ///< one sentence
+    std::string why; ///< one sentence
     double secondsSpent = 0;
 };
 

@@ -28,8 +28,8 @@ std::string withoutGain(const ExperimentResult& result)
     if (ratio.low >= 1 / kWorth && ratio.high <= kWorth)
         return fmt::format("No difference of one percent or more: {} × the samples per second {}.", intervalText(ratio),
                            pairsText(result));
-    return fmt::format("No gain of more than one percent is shown: {} × the samples per second {}.", intervalText(ratio),
-                       pairsText(result));
+    return fmt::format("No gain of more than one percent is shown: {} × the samples per second {}.",
+                       intervalText(ratio), pairsText(result));
 }
 
 std::string undecided(const ExperimentResult& result, bool outOfTime)
@@ -37,10 +37,10 @@ std::string undecided(const ExperimentResult& result, bool outOfTime)
     if (result.pairs.empty())
         return "The time was over before two pairs were measured.";
     if (outOfTime && result.pairs.size() < kLooks.front())
-        return fmt::format("The time was over after {} pairs: before the first look, which is after {}.", result.pairs.size(),
-                           kLooks.front());
-    return fmt::format("The machine is too restless to tell: {} × the samples per second {}.", intervalText(result.samplesPerSecond),
-                       pairsText(result));
+        return fmt::format("The time was over after {} pairs: before the first look, which is after {}.",
+                           result.pairs.size(), kLooks.front());
+    return fmt::format("The machine is too restless to tell: {} × the samples per second {}.",
+                       intervalText(result.samplesPerSecond), pairsText(result));
 }
 
 } // namespace
@@ -88,14 +88,17 @@ std::string intervalText(const Interval& interval)
 
 std::string explain(const ExperimentResult& result, bool outOfTime)
 {
-    const std::string ratio = fmt::format("{} × the samples per second {}", intervalText(result.samplesPerSecond), pairsText(result));
+    const std::string ratio =
+        fmt::format("{} × the samples per second {}", intervalText(result.samplesPerSecond), pairsText(result));
     const auto loss = [&](std::string_view difference) {
-        return fmt::format("the loss {} ({:.4g} against {:.4g} over the same batches)", difference, result.lossB, result.lossA);
+        return fmt::format("the loss {} ({:.4g} against {:.4g} over the same batches)", difference, result.lossB,
+                           result.lossA);
     };
     if (!result.lossParity && result.samplesPerSecond.low > kWorth)
         return fmt::format("Faster, {}, but {}.", ratio, loss("differs"));
     if (result.verdict == Verdict::Pays)
-        return result.lossTolerance > 0 ? fmt::format("Faster: {}; {}.", ratio, loss("agrees")) : fmt::format("Faster: {}.", ratio);
+        return result.lossTolerance > 0 ? fmt::format("Faster: {}; {}.", ratio, loss("agrees"))
+                                        : fmt::format("Faster: {}.", ratio);
     if (result.verdict == Verdict::Costs)
         return fmt::format("Slower: {}.", ratio);
     return result.verdict == Verdict::DoesNotPay ? withoutGain(result) : undecided(result, outOfTime);

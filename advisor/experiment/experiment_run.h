@@ -35,8 +35,8 @@ double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::siz
 /// b / a and both speeds as geometric means over the pairs.
 /// @param observations  independent of each other; log ratios that the interval comes from
 void setSpeeds(ExperimentResult& result, std::span<const double> observations);
-/// Sets savedUs: a − b per unit of the baseline's, from the ratio: a · (1 − 1 / ratio). A larger batch does more in a step; so this is
-/// the time saved on the work of a baseline's step.
+/// Sets savedUs: a − b per unit of the baseline's, from the ratio: a · (1 − 1 / ratio). A larger batch does more in a
+/// step; so this is the time saved on the work of a baseline's step.
 void setSavedTime(ExperimentResult& result);
 /// One sentence for a verdict on throughput.
 std::string explain(const ExperimentResult& result, bool outOfTime);

@@ -79,7 +79,9 @@ Result<fs::path> findTrainer()
         return *near;
     if (const auto found = firstThatRuns(inPath()))
         return *found;
-    return tl::unexpected(Error{Error::Code::NotFound, "There is no stepscope-train", {},
+    return tl::unexpected(Error{Error::Code::NotFound,
+                                "There is no stepscope-train",
+                                {},
                                 "build it (it needs LibTorch: packaging/build), or set STEPSCOPE_TRAINER to its path"});
 }
 

@@ -49,7 +49,8 @@ bool sameBatches(const std::vector<Toggle>& changes)
 {
     constexpr std::string_view kOther[] = {key::batchSize.name, key::seed.name, key::shuffle.name, key::augment.name};
     return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
-        return change.key.starts_with("dataset.") || std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther);
+        return change.key.starts_with("dataset.") ||
+               std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther);
     });
 }
 

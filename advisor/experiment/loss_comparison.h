@@ -9,23 +9,24 @@
 
 namespace advisor {
 
-/// Do both arms learn alike? They start from equal weights and train the same batches in the same order, so that a change which only
-/// makes the training faster gives equal losses, but for rounding.
+/// Do both arms learn alike? They start from equal weights and train the same batches in the same order, so that a
+/// change which only makes the training faster gives equal losses, but for rounding.
 class LossComparison {
 public:
     /// Losses of the same steps in both arms; left out when their numbers differ.
     void add(std::span<const double> a, std::span<const double> b);
 
     struct Result {
-        double a = 0, b = 0;   ///< mean loss of each arm; 0 when no step was compared
+        double a = 0, b = 0; ///< mean loss of each arm; 0 when no step was compared
         double tolerance = 0;
-        bool parity = true;    ///< |a − b| ≤ tolerance; also when no step was compared
+        bool parity = true; ///< |a − b| ≤ tolerance; also when no step was compared
         std::size_t steps = 0;
     };
-    /// tolerance = max(2 % of a, 2 √((s_a² + s_b²) / n)). The first is about what reduced precision does to a loss in its first
-    /// steps. The second is two standard errors of the difference of the means: rounding makes the weights of both arms drift
-    /// apart, after which the losses of a step differ by their noise. That noise s is taken from successive differences within a turn,
-    /// s² = mean((x_i+1 − x_i)²) / 2 (von Neumann 1941), so that the falling of the loss does not count as noise.
+    /// tolerance = max(2 % of a, 2 √((s_a² + s_b²) / n)). The first is about what reduced precision does to a loss in
+    /// its first steps. The second is two standard errors of the difference of the means: rounding makes the weights of
+    /// both arms drift apart, after which the losses of a step differ by their noise. That noise s is taken from
+    /// successive differences within a turn, s² = mean((x_i+1 − x_i)²) / 2 (von Neumann 1941), so that the falling of
+    /// the loss does not count as noise.
     [[nodiscard]] Result result() const;
 
 private:

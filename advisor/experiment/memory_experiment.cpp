@@ -68,7 +68,8 @@ private:
         m_result.pairs.push_back({a, b, std::log(b / a)});
         m_result.peakBytesA = std::max(m_result.peakBytesA, turns[0].peakBytes);
         m_result.peakBytesB = std::max(m_result.peakBytesB, turns[1].peakBytes);
-        m_logRatios.push_back(std::log(static_cast<double>(turns[0].peakBytes) / static_cast<double>(turns[1].peakBytes)));
+        m_logRatios.push_back(
+            std::log(static_cast<double>(turns[0].peakBytes) / static_cast<double>(turns[1].peakBytes)));
         return {};
     }
 
@@ -82,8 +83,10 @@ private:
         auto turn = trainer->take({"steps", stepsToDrop(m_run.configs), kSteps}, m_run.bounds, kPatience);
         if (turn && turn->peakBytes <= 0)
             return tl::unexpected(Interruption{Interruption::Why::Failed,
-                                               {profiler::Error::Code::Unsupported, "The trainer does not report its peak memory",
-                                                m_run.names[arm], {}}});
+                                               {profiler::Error::Code::Unsupported,
+                                                "The trainer does not report its peak memory",
+                                                m_run.names[arm],
+                                                {}}});
         return turn;
     }
 
@@ -108,7 +111,8 @@ private:
             speeds.push_back(pair.logRatio);
         setSpeeds(m_result, speeds);
         for (std::size_t arm = 0; arm < 2; ++arm)
-            (arm == 0 ? m_result.unitUsA : m_result.unitUsB) = m_units[arm] > 0 ? 1e6 * m_seconds[arm] / m_units[arm] : 0;
+            (arm == 0 ? m_result.unitUsA : m_result.unitUsB) =
+                m_units[arm] > 0 ? 1e6 * m_seconds[arm] / m_units[arm] : 0;
         setSavedTime(m_result);
         const auto losses = m_losses.result();
         m_result.lossA = losses.a;
@@ -125,8 +129,9 @@ private:
         const Interval memory = ratio();
         const auto saved = [&](double r) { return static_cast<double>(m_result.peakBytesA) * (1 - 1 / r); };
         m_result.savedBytes = {saved(memory.value), saved(memory.low), saved(memory.high)};
-        m_result.why = fmt::format("The baseline's peak memory is {} × the change's, {} pairs of fresh processes{}.",
-                                   intervalText(memory), m_logRatios.size(), m_result.lossParity ? "" : "; but the loss differs");
+        m_result.why =
+            fmt::format("The baseline's peak memory is {} × the change's, {} pairs of fresh processes{}.",
+                        intervalText(memory), m_logRatios.size(), m_result.lossParity ? "" : "; but the loss differs");
         return std::move(m_result);
     }
 

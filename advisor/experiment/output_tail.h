@@ -9,7 +9,8 @@ namespace advisor {
 class OutputTail {
 public:
     void add(std::string_view text);
-    /// The last lines (at most twenty) as valid UTF-8 without control characters, so that they can be shown and stored as they are.
+    /// The last lines (at most twenty) as valid UTF-8 without control characters, so that they can be shown and stored
+    /// as they are.
     [[nodiscard]] std::string lastLines() const;
 
 private:

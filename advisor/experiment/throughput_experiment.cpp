@@ -21,7 +21,8 @@ constexpr std::chrono::milliseconds kTellPreparingEvery{200};
 
 class Throughput {
 public:
-    explicit Throughput(const ExperimentRun& run) : m_run(run), m_bounds(run.bounds), m_steps(run.plan.measure == "steps")
+    explicit Throughput(const ExperimentRun& run)
+        : m_run(run), m_bounds(run.bounds), m_steps(run.plan.measure == "steps")
     {
         m_result.plan = run.plan;
         m_drop = m_steps ? stepsToDrop(run.configs) : 0;
@@ -61,12 +62,12 @@ private:
 
     const ExperimentRun& m_run;
     Bounds m_bounds;
-    bool m_steps;                    // else epochs or validations
+    bool m_steps; // else epochs or validations
     std::vector<TrainerArm> m_arms;
     std::int64_t m_drop = 0, m_units = 0; // of a turn
     std::array<double, 2> m_unitSeconds{};
     std::array<double, 2> m_seconds{}, m_unitsDone{};
-    double m_warmUpSeconds = 0;      // latest
+    double m_warmUpSeconds = 0; // latest
     Clock::time_point m_toldPreparing{};
     LossComparison m_losses;
     ExperimentProgress m_state;
@@ -122,8 +123,8 @@ Outcome<void> Throughput::pair()
         if (auto started = startBoth(); !started)
             return started;
         const auto begin = Clock::now();
-        // Epochs and validations report no losses of steps, so that a few steps are done for them: first of all, while both
-        // arms are at the same batch.
+        // Epochs and validations report no losses of steps, so that a few steps are done for them: first of all, while
+        // both arms are at the same batch.
         if (!m_steps)
             if (auto compared = compareLosses(); !compared)
                 return compared;
@@ -164,7 +165,8 @@ Result<ExperimentResult> Throughput::interrupted(const Interruption& interruptio
         return tl::unexpected(interruption.error);
     m_result.pairs.resize(m_result.pairs.size() / kPairsPerStart * kPairsPerStart);
     setSpeeds(m_result, startMeans(m_result.pairs));
-    // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next planned one.
+    // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next
+    // planned one.
     const bool looked = m_result.pairs.size() >= kLooks.front();
     return finish(looked ? *decide(m_result.samplesPerSecond, true) : Verdict::Inconclusive, true);
 }
@@ -172,7 +174,9 @@ Result<ExperimentResult> Throughput::interrupted(const Interruption& interruptio
 Result<ExperimentResult> Throughput::finish(Verdict verdict, bool outOfTime)
 {
     m_arms.clear();
-    const auto unitUs = [&](std::size_t arm) { return m_unitsDone[arm] > 0 ? 1e6 * m_seconds[arm] / m_unitsDone[arm] : 0; };
+    const auto unitUs = [&](std::size_t arm) {
+        return m_unitsDone[arm] > 0 ? 1e6 * m_seconds[arm] / m_unitsDone[arm] : 0;
+    };
     m_result.unitUsA = unitUs(0);
     m_result.unitUsB = unitUs(1);
     setSavedTime(m_result);
@@ -200,7 +204,8 @@ void Throughput::tellPreparing(const protocol::Preparing& preparing)
     if (Clock::now() - m_toldPreparing < kTellPreparingEvery)
         return;
     m_toldPreparing = Clock::now();
-    tellDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total) : preparing.what);
+    tellDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total)
+                                  : preparing.what);
 }
 
 void Throughput::tellTurn()
@@ -220,7 +225,8 @@ double Throughput::secondsLeft() const
     std::size_t starts = 0;
     for (std::size_t pair = done; pair < most; ++pair)
         starts += startsFresh(pair) ? 1 : 0;
-    return static_cast<double>(most - done) * pairSeconds + static_cast<double>(starts) * (kStartSeconds + m_warmUpSeconds);
+    return static_cast<double>(most - done) * pairSeconds +
+           static_cast<double>(starts) * (kStartSeconds + m_warmUpSeconds);
 }
 
 } // namespace

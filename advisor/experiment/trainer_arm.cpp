@@ -27,7 +27,8 @@ Interruption interruption(Why why, std::string what, std::string where = {}, std
 
 } // namespace
 
-Outcome<TrainerArm> TrainerArm::start(const std::filesystem::path& program, const config::TrainingConfig& config, std::string name)
+Outcome<TrainerArm> TrainerArm::start(const std::filesystem::path& program, const config::TrainingConfig& config,
+                                      std::string name)
 {
     auto process = TrainerProcess::start(config, {.program = program, .trace = {}, .turns = true});
     if (!process)
@@ -66,9 +67,9 @@ Outcome<Record> TrainerArm::waitFor(const Bounds& bounds, std::chrono::seconds p
         if (now >= bounds.deadline)
             return tl::unexpected(interruption(Why::OutOfTime, "The time for the experiment is over"));
         if (now - heard >= patience)
-            return tl::unexpected(interruption(Why::Failed,
-                                               fmt::format("The trainer did not answer for {} s", patience.count()), m_name,
-                                               "run the training by itself and see on its timeline where it hangs"));
+            return tl::unexpected(
+                interruption(Why::Failed, fmt::format("The trainer did not answer for {} s", patience.count()), m_name,
+                             "run the training by itself and see on its timeline where it hangs"));
         const auto progress = m_process->next(kHeartbeat);
         if (!progress) {
             if (m_process->exited())
@@ -90,7 +91,8 @@ Outcome<protocol::Hello> TrainerArm::hello(const Bounds& bounds)
     return waitFor<protocol::Hello>(bounds, kStartPatience);
 }
 
-Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const Bounds& bounds, std::chrono::seconds patience)
+Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const Bounds& bounds,
+                                               std::chrono::seconds patience)
 {
     if (const auto sent = m_process->send(turn); !sent && m_process->exited())
         return tl::unexpected(died());
@@ -101,8 +103,9 @@ Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const
     for (const double unit : result->seconds)
         seconds += unit;
     if (result->samples <= 0 || !(seconds > 0))
-        return tl::unexpected(interruption(Why::Failed, "The trainer did no work in its turn", m_name + ", " + turn.what,
-                                           "see that the data set has images, also to validate with where validation is timed"));
+        return tl::unexpected(
+            interruption(Why::Failed, "The trainer did no work in its turn", m_name + ", " + turn.what,
+                         "see that the data set has images, also to validate with where validation is timed"));
     return result;
 }
 

@@ -25,21 +25,22 @@ struct Bounds {
     using Clock = std::chrono::steady_clock;
     std::stop_token stop;
     Clock::time_point deadline = Clock::time_point::max();
-    std::function<void(const config::protocol::Preparing&)> preparing; ///< called while a data set is written or scanned
+    std::function<void(const config::protocol::Preparing&)>
+        preparing; ///< called while a data set is written or scanned
 };
 
 /// One arm of an experiment: a resident trainer that takes turns. Starting, waiting and taking turns block.
 class TrainerArm {
 public:
     /// @param name  as errors call it: "baseline"
-    static Outcome<TrainerArm> start(const std::filesystem::path& program, const config::TrainingConfig& config, std::string name);
+    static Outcome<TrainerArm> start(const std::filesystem::path& program, const config::TrainingConfig& config,
+                                     std::string name);
 
     /// Waits until it is ready for turns.
     Outcome<config::protocol::Hello> hello(const Bounds& bounds);
     /// @param patience  an answer that takes longer is a hang
     Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const Bounds& bounds,
                                                std::chrono::seconds patience);
-
 
 private:
     TrainerArm() = default;
@@ -51,8 +52,8 @@ private:
     std::string m_name;
 };
 
-/// Steps whose batches lie ready when a parked loader goes on, and one that is under way: they do not count. The larger number of
-/// both configurations: arms that drop as many stay at the same batches.
+/// Steps whose batches lie ready when a parked loader goes on, and one that is under way: they do not count. The larger
+/// number of both configurations: arms that drop as many stay at the same batches.
 std::int64_t stepsToDrop(const std::array<config::TrainingConfig, 2>& configs);
 
 } // namespace advisor

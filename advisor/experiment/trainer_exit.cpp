@@ -12,7 +12,8 @@ std::string signalText(int signal)
 {
     switch (signal) {
     case SIGKILL:
-        return "The trainer was killed (signal 9): somebody ended it, or the machine ran out of memory; a smaller batch or fewer "
+        return "The trainer was killed (signal 9): somebody ended it, or the machine ran out of memory; a smaller "
+               "batch or fewer "
                "loader workers need less";
     case SIGTERM:
     case SIGINT:

@@ -45,9 +45,9 @@ std::string oneLine(const protocol::Notice& notice)
 struct TrainerProcess::State {
     ChildProcess process;
     OutputTail output;
-    std::string pending;       // progress that was read
-    std::size_t given = 0;     // so much of it was given out
-    std::size_t searched = 0;  // and up to here there is no end of a line
+    std::string pending;      // progress that was read
+    std::size_t given = 0;    // so much of it was given out
+    std::size_t searched = 0; // and up to here there is no end of a line
     bool progressOpen = true, outputOpen = true;
     std::string lastError;
 
@@ -115,7 +115,8 @@ void TrainerProcess::State::wait(milliseconds most)
 TrainerProcess::TrainerProcess() : m(std::make_unique<State>()) {}
 TrainerProcess::~TrainerProcess() = default;
 
-Result<std::unique_ptr<TrainerProcess>> TrainerProcess::start(const config::TrainingConfig& config, const TrainerOptions& options)
+Result<std::unique_ptr<TrainerProcess>> TrainerProcess::start(const config::TrainingConfig& config,
+                                                              const TrainerOptions& options)
 {
     ChildCommand command;
     command.program = options.program;
@@ -177,7 +178,8 @@ Result<void> TrainerProcess::send(const protocol::Command& command)
         if (sent >= 0)
             done += static_cast<std::size_t>(sent);
         else if (errno != EINTR)
-            return tl::unexpected(Error{Error::Code::Unavailable, "The trainer takes no command", std::strerror(errno), {}});
+            return tl::unexpected(
+                Error{Error::Code::Unavailable, "The trainer takes no command", std::strerror(errno), {}});
     }
     return {};
 }

@@ -21,16 +21,17 @@ struct TrainerOptions {
 
 /// How a trainer ended.
 struct TrainerExit {
-    int status = 0;           ///< exit status, when it ended by itself
-    int signal = 0;           ///< else the signal that killed it
-    std::string lastOutput;   ///< last lines of its stdout and stderr
-    std::string lastError;    ///< its last Notice of severity Error that next() gave out, as one line
+    int status = 0;         ///< exit status, when it ended by itself
+    int signal = 0;         ///< else the signal that killed it
+    std::string lastOutput; ///< last lines of its stdout and stderr
+    std::string lastError;  ///< its last Notice of severity Error that next() gave out, as one line
     /// What a user should read: "The trainer was killed (signal 9: out of memory?) …"
     [[nodiscard]] std::string message() const;
 };
 
-/// A running stepscope-train: starts it, reads its progress, sends commands. No thread of its own; one owner, any thread.
-/// Start it from a thread that outlives it: the kernel ends the trainer with that thread, so that a crash of ours leaves none.
+/// A running stepscope-train: starts it, reads its progress, sends commands. No thread of its own; one owner, any
+/// thread. Start it from a thread that outlives it: the kernel ends the trainer with that thread, so that a crash of
+/// ours leaves none.
 class TrainerProcess {
 public:
     static profiler::Result<std::unique_ptr<TrainerProcess>> start(const config::TrainingConfig& config,
@@ -42,8 +43,8 @@ public:
     [[nodiscard]] int progressDescriptor() const;
     [[nodiscard]] std::int64_t pid() const;
 
-    /// Next record, waiting at most `timeout`. nullopt: none yet, or ended (see exited). A line that cannot be read comes as a
-    /// Notice of severity Warning.
+    /// Next record, waiting at most `timeout`. nullopt: none yet, or ended (see exited). A line that cannot be read
+    /// comes as a Notice of severity Warning.
     std::optional<config::protocol::Progress> next(std::chrono::milliseconds timeout);
     profiler::Result<void> send(const config::protocol::Command& command);
     /// SIGKILL.

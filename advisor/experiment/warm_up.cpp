@@ -33,7 +33,8 @@ double mean(const std::vector<double>& values)
 
 } // namespace
 
-Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop, const Bounds& bounds)
+Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop,
+                                      const Bounds& bounds)
 {
     const bool steps = what == "steps";
     const std::int64_t fewest = steps ? kFirstSteps : 1;
@@ -62,7 +63,8 @@ std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chro
 {
     constexpr std::int64_t kFewestSteps = 5;
     constexpr double kMost = 1e6;
-    const auto units = std::llround(std::min(std::chrono::duration<double>(turn).count() / std::max(unitSeconds, 1e-9), kMost));
+    const auto units =
+        std::llround(std::min(std::chrono::duration<double>(turn).count() / std::max(unitSeconds, 1e-9), kMost));
     return std::max<std::int64_t>(units, what == "steps" ? kFewestSteps : 1);
 }
 

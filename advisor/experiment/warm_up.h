@@ -7,13 +7,14 @@
 
 namespace advisor {
 
-/// Turns of both arms, alternately, until each arm's last two took the same time within a tenth: first steps pay for memory,
-/// libraries and caches. Ends when an arm has worked for about three seconds: what is not steady then never will be. Both do the same
-/// number of steps, so that they stay at the same batches.
+/// Turns of both arms, alternately, until each arm's last two took the same time within a tenth: first steps pay for
+/// memory, libraries and caches. Ends when an arm has worked for about three seconds: what is not steady then never
+/// will be. Both do the same number of steps, so that they stay at the same batches.
 /// @param what  "steps", "epoch", "validation"
 /// @param drop  steps that do not count at the start of each turn
 /// @return seconds of one step (epoch, validation) in each arm
-Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop, const Bounds& bounds);
+Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop,
+                                      const Bounds& bounds);
 
 /// Steps (epochs, validations) of a turn that lasts about `turn`; at least five steps.
 std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::milliseconds turn);

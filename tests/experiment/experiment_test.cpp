@@ -103,12 +103,15 @@ TEST(Experiment, TurnsAlternateAndBothTrainersAreStartedAnewEveryTwoPairs)
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
     run(scriptedPlan());
     EXPECT_EQ(script.log("start").size(), 6U);
-    // Steps of ten milliseconds: only measured turns have a hundred of them. Two workers with two batches each run ahead.
+    // Steps of ten milliseconds: only measured turns have a hundred of them. Two workers with two batches each run
+    // ahead.
     std::string order;
     for (const std::string& turn : script.log("turn"))
         if (turn.ends_with(" 100"))
             order += turn[5];
-    EXPECT_EQ(order, "abba" "abba" "abba");
+    EXPECT_EQ(order, "abba"
+                     "abba"
+                     "abba");
     EXPECT_THAT(script.log("turn"), testing::Each(HasSubstr(" steps 5 ")));
 }
 
@@ -166,7 +169,8 @@ TEST(Experiment, ProgressTellsPairsRatioAndTime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
     std::vector<ExperimentProgress> all;
-    const auto result = runExperiment(scriptedPlan(), [&](const ExperimentProgress& progress) { all.push_back(progress); }, {});
+    const auto result =
+        runExperiment(scriptedPlan(), [&](const ExperimentProgress& progress) { all.push_back(progress); }, {});
     ASSERT_TRUE(result);
     std::vector<std::string> doing;
     std::size_t pairs = 0;
@@ -181,10 +185,10 @@ TEST(Experiment, ProgressTellsPairsRatioAndTime)
     EXPECT_EQ(pairs, 6U);
     const std::string ready = "looking at the images: 3 of 3";
     EXPECT_THAT(std::erase(doing, ready), testing::Ge(1));
-    EXPECT_THAT(doing, ElementsAre("starting the trainers", "warming up", "pair 1 of at most 20", "pair 2 of at most 20",
-                                   "starting the trainers", "warming up", "pair 3 of at most 20", "pair 4 of at most 20",
-                                   "starting the trainers", "warming up",
-                                   "pair 5 of at most 20", "pair 6 of at most 20"));
+    EXPECT_THAT(doing,
+                ElementsAre("starting the trainers", "warming up", "pair 1 of at most 20", "pair 2 of at most 20",
+                            "starting the trainers", "warming up", "pair 3 of at most 20", "pair 4 of at most 20",
+                            "starting the trainers", "warming up", "pair 5 of at most 20", "pair 6 of at most 20"));
 }
 
 TEST(Experiment, AWrongChangeNamesTheKey)

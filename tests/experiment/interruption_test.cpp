@@ -16,7 +16,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// Cancels as soon as `when` holds; returns how long the experiment took to end then.
-std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan, const std::function<bool(const ExperimentProgress&)>& when)
+std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan,
+                                         const std::function<bool(const ExperimentProgress&)>& when)
 {
     std::stop_source stop;
     std::jthread canceller;
@@ -43,7 +44,8 @@ std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan, const std::
 TEST(Interruption, CancellingInATurnEndsItWithinASecond)
 {
     const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_STEP_US", "30000"}, {"SCRIPT_IGNORE_STOP", "1"}};
-    const auto took = cancelWhen(scriptedPlan(), [](const ExperimentProgress& progress) { return progress.doing.starts_with("pair 1"); });
+    const auto took = cancelWhen(
+        scriptedPlan(), [](const ExperimentProgress& progress) { return progress.doing.starts_with("pair 1"); });
     EXPECT_GT(took, 0s);
     EXPECT_LT(took, 1s);
 }
@@ -78,19 +80,22 @@ std::string failureOf(const ExperimentPlan& plan)
 TEST(Interruption, ADeathAtTheStartIsToldInItsWords)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()), AllOf(HasSubstr("the baseline"), HasSubstr("There is no such folder (/nowhere)")));
+    EXPECT_THAT(failureOf(scriptedPlan()),
+                AllOf(HasSubstr("the baseline"), HasSubstr("There is no such folder (/nowhere)")));
 }
 
 TEST(Interruption, ADeathInTheWarmUpNamesTheArm)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()), AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("ran out of memory")));
+    EXPECT_THAT(failureOf(scriptedPlan()),
+                AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("ran out of memory")));
 }
 
 TEST(Interruption, ADeathInAMeasuredTurnIsAnError)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 4"}, {"SCRIPT_DO", "signal 11"}, {"SCRIPT_DO_IN_B", "1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()), AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("crashed (signal 11")));
+    EXPECT_THAT(failureOf(scriptedPlan()),
+                AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("crashed (signal 11")));
 }
 
 TEST(Interruption, AMissingTrainerIsAnError)

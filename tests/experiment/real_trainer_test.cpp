@@ -1,5 +1,5 @@
-// Experiments with the real trainer: what they find, and that they do not find what is not there. Each result is printed, so that a
-// run of these tests is a measurement as well.
+// Experiments with the real trainer: what they find, and that they do not find what is not there. Each result is
+// printed, so that a run of these tests is a measurement as well.
 #include "advisor/experiment/experiment.h"
 
 #include <cmath>
@@ -51,9 +51,9 @@ void print(std::string_view name, const ExperimentResult& result)
 TEST(RealTrainer, WorkersOnSmallImages)
 {
     // Large files for a small network: what it waits for is the decoder.
-    ExperimentPlan plan = planFor(smallTraining({"workload=convnet", "dataset.kind=generated_images", "dataset.samples=400",
-                                                 "dataset.source_size=448", "dataset.image_size=32", "run.threads=1",
-                                                 "batch.size=32"}));
+    ExperimentPlan plan =
+        planFor(smallTraining({"workload=convnet", "dataset.kind=generated_images", "dataset.samples=400",
+                               "dataset.source_size=448", "dataset.image_size=32", "run.threads=1", "batch.size=32"}));
     plan.changes = {{"loader.workers", "0", "2"}};
     const auto result = runExperiment(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
@@ -68,9 +68,9 @@ TEST(RealTrainer, WorkersOnSmallImages)
 TEST(RealTrainer, AnAAgainstAnA)
 {
     constexpr int kExperiments = 20;
-    ExperimentPlan plan = planFor(smallTraining({"workload=convnet", "model.width=8", "dataset.kind=generated_images",
-                                                 "dataset.samples=400", "dataset.source_size=64", "dataset.image_size=32",
-                                                 "run.threads=1", "batch.size=16"}));
+    ExperimentPlan plan = planFor(
+        smallTraining({"workload=convnet", "model.width=8", "dataset.kind=generated_images", "dataset.samples=400",
+                       "dataset.source_size=64", "dataset.image_size=32", "run.threads=1", "batch.size=16"}));
     plan.turn = std::chrono::milliseconds(300);
     int claimed = 0;
     for (int i = 0; i < kExperiments; ++i) {

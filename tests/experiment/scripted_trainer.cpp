@@ -1,4 +1,5 @@
-// A trainer that trains nothing: it speaks the protocol, takes as long as it is told to, and misbehaves on demand. Variables:
+// A trainer that trains nothing: it speaks the protocol, takes as long as it is told to, and misbehaves on demand.
+// Variables:
 //   SCRIPT_STEP_US         duration of a step (epoch, validation) without loader workers: 10000
 //   SCRIPT_SPEEDUP         with loader workers a step is so many times faster: 1
 //   SCRIPT_NOISE           standard deviation of the logarithm of each turn's speed: 0. The same in each run of a test
@@ -6,8 +7,8 @@
 //   SCRIPT_REAL_TIME       1: steps really take their time; else they only say so
 //   SCRIPT_LOSS_FACTOR     with loader workers losses are multiplied by it: 1
 //   SCRIPT_PEAK_BYTES      of the baseline: 1000000000; with loader workers SCRIPT_PEAK_FACTOR times as much
-//   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if SCRIPT_DO_IN_B
-//   SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
+//   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if
+//   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
 //   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
@@ -48,8 +49,7 @@ double number(const char* name, double fallback)
 class ScriptedTrainer {
 public:
     ScriptedTrainer(config::TrainingConfig config, int progress)
-        : m_config(std::move(config)), m_progress(progress),
-          m_random(2 * startsBefore() + (changed() ? 1 : 0))
+        : m_config(std::move(config)), m_progress(progress), m_random(2 * startsBefore() + (changed() ? 1 : 0))
     {
     }
 
@@ -94,13 +94,14 @@ private:
     {
         log(fmt::format("turn {} {} {} {}", changed() ? "b" : "a", turn.what, turn.drop, turn.count));
         misbehaveAt(fmt::format("turn {}", ++m_turns));
-        const double speed = (changed() ? number("SCRIPT_SPEEDUP", 1) : 1) * std::exp(number("SCRIPT_NOISE", 0) * m_normal(m_random));
+        const double speed =
+            (changed() ? number("SCRIPT_SPEEDUP", 1) : 1) * std::exp(number("SCRIPT_NOISE", 0) * m_normal(m_random));
         protocol::TurnResult result;
         result.what = turn.what;
         for (std::int64_t i = 0; i < turn.drop + turn.count; ++i)
             once(turn, i >= turn.drop, speed, result);
-        result.peakBytes =
-            static_cast<std::int64_t>(number("SCRIPT_PEAK_BYTES", 1e9) * (changed() ? number("SCRIPT_PEAK_FACTOR", 1) : 1));
+        result.peakBytes = static_cast<std::int64_t>(number("SCRIPT_PEAK_BYTES", 1e9) *
+                                                     (changed() ? number("SCRIPT_PEAK_FACTOR", 1) : 1));
         report(result);
     }
 
@@ -141,7 +142,8 @@ private:
             m_progress = -1;
         } else if (what.starts_with("exit ")) {
             std::fputs("the last words\n", stderr);
-            report(protocol::Notice{protocol::Notice::Severity::Error, "There is no such folder", "/nowhere", "choose another", 1});
+            report(protocol::Notice{protocol::Notice::Severity::Error, "There is no such folder", "/nowhere",
+                                    "choose another", 1});
             write("{\"type\": \"st"); // an end in the middle of a record
             std::exit(std::atoi(what.c_str() + 5));
         } else if (what.starts_with("signal ")) {

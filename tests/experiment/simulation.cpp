@@ -52,7 +52,8 @@ private:
 
 using Pairs = std::vector<advisor::Pair>;
 
-Simulated judged(const Machine& machine, double trueRatio, std::uint64_t seed, std::vector<double> (*observations)(const Pairs&))
+Simulated judged(const Machine& machine, double trueRatio, std::uint64_t seed,
+                 std::vector<double> (*observations)(const Pairs&))
 {
     Turns turns(machine, trueRatio, seed);
     Pairs pairs;

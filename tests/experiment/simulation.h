@@ -9,11 +9,11 @@ namespace experiment_test {
 
 /// All as standard deviations of the logarithm of a turn's speed.
 struct Machine {
-    double noise = 0;        ///< of each turn by itself
-    double drift = 0;        ///< of what is common to neighbouring turns: clock, heat, other programs
-    double memory = 0;       ///< correlation of the drift from one turn to the next, [0, 1)
-    double processes = 0;    ///< of each start of a trainer: placement in memory, layout
-    double outliers = 0;     ///< share of turns that something disturbs, which makes them up to a third slower
+    double noise = 0;     ///< of each turn by itself
+    double drift = 0;     ///< of what is common to neighbouring turns: clock, heat, other programs
+    double memory = 0;    ///< correlation of the drift from one turn to the next, [0, 1)
+    double processes = 0; ///< of each start of a trainer: placement in memory, layout
+    double outliers = 0;  ///< share of turns that something disturbs, which makes them up to a third slower
 };
 inline constexpr Machine kQuiet{0.004, 0.01, 0.95, 0.001, 0};
 inline constexpr Machine kUsual{0.015, 0.05, 0.9, 0.003, 0.02};

@@ -94,12 +94,15 @@ TEST(Simulated, FivePercentAreFound)
 
 TEST(Simulated, FivePercentSlowerCosts)
 {
-    EXPECT_GE(claims(experiment_test::kUsual, 1 / 1.05, 1000, [](Verdict verdict) { return verdict == Verdict::Costs; }), 0.85);
+    EXPECT_GE(
+        claims(experiment_test::kUsual, 1 / 1.05, 1000, [](Verdict verdict) { return verdict == Verdict::Costs; }),
+        0.85);
 }
 
 TEST(Simulated, TheIntervalCoversTheTruthWheneverItStopped)
 {
-    for (const Machine& machine : {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle, experiment_test::kNoisy})
+    for (const Machine& machine :
+         {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle, experiment_test::kNoisy})
         for (const double truth : {1.0, 1.03, 1.3}) {
             int covered = 0;
             for (std::uint64_t i = 0; i < 1000; ++i) {

@@ -115,7 +115,8 @@ TEST(TrainerProcess, ARecordCutByItsEndIsAWarning)
 
 TEST(TrainerProcess, ASignalIsNamed)
 {
-    for (const auto& [signal, words] : {std::pair(9, "ran out of memory"), std::pair(11, "crashed"), std::pair(15, "told to end")}) {
+    for (const auto& [signal, words] :
+         {std::pair(9, "ran out of memory"), std::pair(11, "crashed"), std::pair(15, "told to end")}) {
         const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal " + std::to_string(signal)}};
         const auto trainer = startScripted();
         ASSERT_TRUE(waitFor<Hello>(*trainer));
