@@ -20,7 +20,8 @@ Arguments parse(const QApplication& application)
     parser.setApplicationDescription(QApplication::translate("main", "Shows where the time of a training step goes."));
     parser.addHelpOption();
     parser.addVersionOption();
-    const QCommandLineOption config("config", QApplication::translate("main", "Start with this training configuration."), "FILE");
+    const QCommandLineOption config("config",
+                                    QApplication::translate("main", "Start with this training configuration."), "FILE");
     parser.addOption(config);
     parser.addPositionalArgument("TRACE", QApplication::translate("main", "Trace to open (*.sstrace)."), "[TRACE]");
     parser.process(application);

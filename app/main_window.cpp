@@ -126,9 +126,11 @@ bool MainWindow::mayClose()
     if (m_closing || (!training && !session.experimentRunning()))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
-                         training ? tr("A training is running. Stop it and close?") : tr("A change is being measured. Stop it and close?"),
+                         training ? tr("A training is running. Stop it and close?")
+                                  : tr("A change is being measured. Stop it and close?"),
                          QMessageBox::NoButton, this);
-    question.setInformativeText(training ? tr("What it recorded until now is kept.") : tr("What was measured until now is lost."));
+    question.setInformativeText(training ? tr("What it recorded until now is kept.")
+                                         : tr("What was measured until now is lost."));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
     question.exec();

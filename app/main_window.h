@@ -18,8 +18,8 @@ class LoadingBar;
 class NoticeStrip;
 class StatusLine;
 
-/// The one window: a workbench of views around one session. It paints with its tool bar and start page first and makes the
-/// docks afterwards.
+/// The one window: a workbench of views around one session. It paints with its tool bar and start page first and makes
+/// the docks afterwards.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -71,7 +71,8 @@ private:
     void resetLayout();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openConfiguration, *saveConfiguration, *home, *quit, *findKnob;
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openConfiguration, *saveConfiguration, *home, *quit,
+            *findKnob;
     };
 
     ViewContext m_context;

@@ -20,11 +20,14 @@ namespace app {
 void MainWindow::makeActions()
 {
     Session* session = m_context.session;
-    const auto make = [this](const QString& name, const QString& iconStem, const QString& text, const QKeySequence& key, auto slot) {
+    const auto make = [this](const QString& name, const QString& iconStem, const QString& text, const QKeySequence& key,
+                             auto slot) {
         auto* action = new QAction(iconStem.isEmpty() ? QIcon() : icon(iconStem), text, this);
         action->setObjectName(name);
         action->setShortcut(key);
-        action->setToolTip(key.isEmpty() ? text : QString("%1 (%2)").arg(QString(text).remove('&').remove("…"), key.toString(QKeySequence::NativeText)));
+        action->setToolTip(key.isEmpty() ? text
+                                         : QString("%1 (%2)").arg(QString(text).remove('&').remove("…"),
+                                                                  key.toString(QKeySequence::NativeText)));
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
@@ -33,11 +36,12 @@ void MainWindow::makeActions()
         session->runState() == RunState::Paused ? session->resume() : session->pause();
     });
     m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stop(); });
-    m_actions.openTrace = make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
-    m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
-                                       [this] { openConfigurationDialog(); });
-    m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"), QKeySequence::Save,
-                                       [this] { saveConfigurationDialog(); });
+    m_actions.openTrace =
+        make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
+    m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"),
+                                       Qt::CTRL | Qt::SHIFT | Qt::Key_O, [this] { openConfigurationDialog(); });
+    m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"),
+                                       QKeySequence::Save, [this] { saveConfigurationDialog(); });
     m_actions.home = make("home", {}, tr("Start &page"), Qt::ALT | Qt::Key_Home, [this] { showStartPage(true); });
     m_actions.quit = make("quit", {}, tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
     m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), QKeySequence::Find, [this] {
@@ -142,8 +146,9 @@ void MainWindow::updateActions()
     const RunState state = m_context.session->runState();
     const bool measuring = m_context.session->experimentRunning();
     m_actions.start->setEnabled(state == RunState::Idle && !measuring);
-    m_actions.start->setToolTip(measuring ? tr("A change is being measured: a training beside it would spoil the numbers")
-                                          : tr("Start the training (F5)"));
+    m_actions.start->setToolTip(measuring
+                                    ? tr("A change is being measured: a training beside it would spoil the numbers")
+                                    : tr("Start the training (F5)"));
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
     m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
@@ -153,21 +158,24 @@ void MainWindow::updateActions()
 
 void MainWindow::openTraceDialog()
 {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
     if (!file.isEmpty())
         m_context.session->openTrace(file.toStdString());
 }
 
 void MainWindow::openConfigurationDialog()
 {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open a configuration"), {}, tr("Configurations (*.json)"));
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a configuration"), {}, tr("Configurations (*.json)"));
     if (!file.isEmpty())
         m_context.session->loadConfiguration(file.toStdString());
 }
 
 void MainWindow::saveConfigurationDialog()
 {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the configuration"), "training.json", tr("Configurations (*.json)"));
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the configuration"), "training.json",
+                                                      tr("Configurations (*.json)"));
     if (file.isEmpty())
         return;
     if (const auto saved = m_context.session->configuration().save(file.toStdString()); !saved)
@@ -177,14 +185,16 @@ void MainWindow::saveConfigurationDialog()
 void MainWindow::showAbout()
 {
     const auto& description = m_context.session->description();
-    QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, and measures that "
+    QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, and "
+                      "measures that "
                       "it pays.</p>")
                        .arg(QApplication::applicationVersion());
     if (m_context.session->descriptionKnown())
         text += tr("<p>Trainer: LibTorch %1, %2 cores. %3</p>")
                     .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
                     .arg(description.cores)
-                    .arg(description.gpuAvailable ? tr("A GPU can be used.") : QString::fromStdString(description.gpuReason).toHtmlEscaped());
+                    .arg(description.gpuAvailable ? tr("A GPU can be used.")
+                                                  : QString::fromStdString(description.gpuReason).toHtmlEscaped());
     QMessageBox::about(this, tr("About Stepscope"), text);
 }
 

@@ -22,9 +22,12 @@ constexpr auto kCentreKey = "window/centre";
 Qt::DockWidgetArea dockArea(ViewArea area)
 {
     switch (area) {
-    case ViewArea::Right: return Qt::RightDockWidgetArea;
-    case ViewArea::Bottom: return Qt::BottomDockWidgetArea;
-    default: return Qt::LeftDockWidgetArea;
+    case ViewArea::Right:
+        return Qt::RightDockWidgetArea;
+    case ViewArea::Bottom:
+        return Qt::BottomDockWidgetArea;
+    default:
+        return Qt::LeftDockWidgetArea;
     }
 }
 
@@ -33,7 +36,8 @@ Qt::DockWidgetArea dockArea(ViewArea area)
 void MainWindow::makeViews()
 {
     auto all = views::all();
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.entry.order < b.entry.order; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.entry.order < b.entry.order; });
     for (const auto& [stem, view] : all) {
         if (view.area == ViewArea::Start)
             continue;
@@ -89,6 +93,10 @@ void MainWindow::arrangeDocks()
             firstBottom = dock;
     }
     if (firstBottom) {
+        // The tab says the title.
+        for (const auto& [view, dock] : m_docks)
+            if (view.area == ViewArea::Bottom && !dock->titleBarWidget())
+                dock->setTitleBarWidget(new QWidget(dock));
         firstBottom->raise();
         resizeDocks({firstBottom}, {230}, Qt::Vertical);
     }
@@ -103,6 +111,8 @@ void MainWindow::showStartPage(bool start)
     m_stack->setCurrentIndex(start ? 0 : 1);
     if (!start) {
         showHiddenDocks();
+        if (m_centre->count() > 0)
+            m_centre->widget(m_centre->count() - 1)->setFocus();
         return;
     }
     // What has nothing to show without a trace stays out of the way.

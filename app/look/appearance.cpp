@@ -47,7 +47,8 @@ void Appearance::followDesktop()
     auto bus = QDBusConnection::sessionBus();
     if (!bus.isConnected())
         return;
-    bus.connect(kService, kPath, kInterface, "SettingChanged", this, SLOT(desktopChanged(QString, QString, QDBusVariant)));
+    bus.connect(kService, kPath, kInterface, "SettingChanged", this,
+                SLOT(desktopChanged(QString, QString, QDBusVariant)));
     auto question = QDBusMessage::createMethodCall(kService, kPath, kInterface, "Read");
     question << kGroup << kScheme;
     auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(question), this);

@@ -40,7 +40,10 @@ private:
     [[nodiscard]] QColor color(QIcon::Mode mode) const
     {
         const auto group = mode == QIcon::Disabled ? QPalette::Disabled : QPalette::Active;
-        const auto role = mode == QIcon::Selected ? QPalette::HighlightedText : m_role;
+        // A disabled button has no accent for an icon of the accent's text colour to stand on.
+        const auto role = mode == QIcon::Selected   ? QPalette::HighlightedText
+                          : mode == QIcon::Disabled ? QPalette::ButtonText
+                                                    : m_role;
         return QApplication::palette().color(group, role);
     }
 

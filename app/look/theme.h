@@ -11,11 +11,11 @@ enum class Theme { System, Light, Dark };
 
 /// Colours beside those of QPalette. None of them means an activity: those have their own palette.
 struct Shades {
-    QColor line;   ///< borders and separators
-    QColor muted;  ///< secondary text
-    QColor panel;  ///< cards and group headings
-    QColor good;   ///< pays, finished
-    QColor bad;    ///< costs, failed, refused
+    QColor line;  ///< borders and separators
+    QColor muted; ///< secondary text
+    QColor panel; ///< cards and group headings
+    QColor good;  ///< pays, finished
+    QColor bad;   ///< costs, failed, refused
     QColor warning;
 };
 

@@ -11,7 +11,8 @@ namespace app {
 
 namespace {
 
-std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> trace, const config::TrainingConfig* config)
+std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> trace,
+                                        const config::TrainingConfig* config)
 {
     auto result = std::make_shared<Analysed>();
     result->facts = profiler::analysis::analyse(*trace);

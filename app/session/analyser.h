@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/session/background.h"
-#include "trainer/config/training_config.h"
 #include "profiler/model/trace.h"
+#include "trainer/config/training_config.h"
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -14,8 +14,8 @@ namespace app {
 
 struct Analysed;
 
-/// Analyses and rules on a thread of their own. While a trace grows they run about once a second, and less often when they
-/// take long, so that they take little from the training that is watched.
+/// Analyses and rules on a thread of their own. While a trace grows they run about once a second, and less often when
+/// they take long, so that they take little from the training that is watched.
 class Analyser : public QObject {
     Q_OBJECT
 public:

@@ -10,11 +10,12 @@
 
 namespace app {
 
-/// One piece of work at a time on a thread of its own, for an object of the GUI thread that owns this as a member. A newer
-/// piece, cancel() and the destructor ask the one before to stop and wait for it.
+/// One piece of work at a time on a thread of its own, for an object of the GUI thread that owns this as a member. A
+/// newer piece, cancel() and the destructor ask the one before to stop and wait for it.
 class Background {
 public:
-    /// Hands a function to the owner's thread. It is dropped when the work was cancelled or another was started meanwhile.
+    /// Hands a function to the owner's thread. It is dropped when the work was cancelled or another was started
+    /// meanwhile.
     using Post = std::function<void(std::function<void()>)>;
     using Work = std::function<void(std::stop_token, const Post&)>;
 
@@ -23,7 +24,8 @@ public:
     void start(Work work)
     {
         cancel();
-        m_thread = std::jthread([work = std::move(work), post = makePost()](const std::stop_token& stop) { work(stop, post); });
+        m_thread = std::jthread(
+            [work = std::move(work), post = makePost()](const std::stop_token& stop) { work(stop, post); });
     }
 
     /// Nothing that the work posted arrives after this.

@@ -26,7 +26,10 @@ KnobCommand::KnobCommand(std::string key, std::string from, std::string to, Appl
     setText(QCoreApplication::translate("KnobCommand", "%1 = %2").arg(nameOf(m_key), QString::fromStdString(m_to)));
 }
 
-int KnobCommand::id() const { return kKnobCommandId; }
+int KnobCommand::id() const
+{
+    return kKnobCommandId;
+}
 
 bool KnobCommand::mergeWith(const QUndoCommand* other)
 {

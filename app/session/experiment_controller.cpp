@@ -11,7 +11,8 @@ ExperimentController::~ExperimentController()
     m_thread.cancel();
 }
 
-advisor::ExperimentPlan ExperimentController::planFor(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline)
+advisor::ExperimentPlan ExperimentController::planFor(const advisor::RuleAdvice& advice,
+                                                      const config::TrainingConfig& baseline)
 {
     advisor::ExperimentPlan plan;
     plan.baseline = baseline;
@@ -40,7 +41,9 @@ void ExperimentController::start(const advisor::RuleAdvice& advice, const config
     m_results.erase(m_rule);
     m_progress.reset();
     m_thread.start([this, plan = planFor(advice, baseline)](const std::stop_token& stop, const Background::Post& post) {
-        const auto tell = [&](const advisor::ExperimentProgress& progress) { post([this, progress] { take(progress); }); };
+        const auto tell = [&](const advisor::ExperimentProgress& progress) {
+            post([this, progress] { take(progress); });
+        };
         post([this, result = advisor::runExperiment(plan, tell, stop)] { end(result); });
     });
 }

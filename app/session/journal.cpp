@@ -15,7 +15,8 @@ double Journal::factorAfter(std::size_t count) const
 
 const KeptChange* Journal::find(const QString& ruleId) const
 {
-    const auto found = std::find_if(changes.begin(), changes.end(), [&](const KeptChange& c) { return c.ruleId == ruleId; });
+    const auto found =
+        std::find_if(changes.begin(), changes.end(), [&](const KeptChange& c) { return c.ruleId == ruleId; });
     return found == changes.end() ? nullptr : &*found;
 }
 

@@ -27,7 +27,8 @@ std::vector<Preset> allPresets()
         QFile file(files.next());
         if (!file.open(QIODevice::ReadOnly))
             continue;
-        const auto parsed = config::TrainingConfig::fromJson(file.readAll().toStdString(), file.fileName().toStdString());
+        const auto parsed =
+            config::TrainingConfig::fromJson(file.readAll().toStdString(), file.fileName().toStdString());
         const QString stem = files.fileInfo().completeBaseName();
         if (parsed)
             presets.push_back({stem, titleOf(stem), *parsed});

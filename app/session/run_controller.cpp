@@ -23,7 +23,8 @@ RunController::RunController(QObject* parent) : QObject(parent)
 
 RunController::~RunController() = default;
 
-profiler::Result<void> RunController::start(const config::TrainingConfig& configuration, const std::filesystem::path& trace)
+profiler::Result<void> RunController::start(const config::TrainingConfig& configuration,
+                                            const std::filesystem::path& trace)
 {
     auto program = advisor::findTrainer();
     if (!program)

@@ -15,14 +15,14 @@ namespace app {
 /// How a run ended.
 struct RunEnd {
     std::optional<config::protocol::Done> done; ///< the trainer's own last word
-    bool asked = false;  ///< the user stopped it
+    bool asked = false;                         ///< the user stopped it
     bool failed = false;
-    QString message;     ///< of a failure: one sentence with the next step
-    QString detail;      ///< last lines of the trainer's output
+    QString message; ///< of a failure: one sentence with the next step
+    QString detail;  ///< last lines of the trainer's output
 };
 
-/// The trainer's process: starts it, passes its progress on, asks it to pause and stop, kills it when it does not answer.
-/// GUI thread.
+/// The trainer's process: starts it, passes its progress on, asks it to pause and stop, kills it when it does not
+/// answer. GUI thread.
 class RunController : public QObject {
     Q_OBJECT
 public:

@@ -13,11 +13,15 @@ namespace {
 
 constexpr auto kNameFormat = "yyyy-MM-dd_HH-mm-ss";
 
-QString toQString(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+QString toQString(const std::filesystem::path& path)
+{
+    return QString::fromStdString(path.string());
+}
 
 profiler::Error ioError(const std::string& what, const std::filesystem::path& where)
 {
-    return {profiler::Error::Code::Io, what, where.string(), "check that the disk has room and the folder can be written"};
+    return {profiler::Error::Code::Io, what, where.string(),
+            "check that the disk has room and the folder can be written"};
 }
 
 RunOutcome readOutcome(const std::filesystem::path& file)
@@ -41,7 +45,8 @@ RunOutcome readOutcome(const std::filesystem::path& file)
 
 std::filesystem::path runsRoot()
 {
-    return std::filesystem::path(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString()) / "runs";
+    return std::filesystem::path(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString()) /
+           "runs";
 }
 
 profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration)
@@ -49,7 +54,8 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
     RunRecord run;
     run.started = QDateTime::currentDateTime();
     run.configuration = configuration;
-    const QString stem = run.started.toString(kNameFormat) + "-" + QString::fromStdString(configuration.text("workload"));
+    const QString stem =
+        run.started.toString(kNameFormat) + "-" + QString::fromStdString(configuration.text("workload"));
     std::error_code failed;
     std::filesystem::create_directories(root, failed);
     // Two runs may start within one second.
@@ -79,7 +85,8 @@ profiler::Result<void> saveOutcome(const RunRecord& run)
     const auto path = run.folder / "result.json";
     QSaveFile out(toQString(path));
     if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(json).toJson()) < 0 || !out.commit())
-        return tl::unexpected(ioError("the result of the run cannot be written: " + out.errorString().toStdString(), path));
+        return tl::unexpected(
+            ioError("the result of the run cannot be written: " + out.errorString().toStdString(), path));
     return {};
 }
 

@@ -12,8 +12,8 @@ namespace app {
 
 /// How a kept run went.
 struct RunOutcome {
-    QString state;    ///< "finished", "stopped", "failed"; empty while it runs, or when the app was gone at its end
-    QString message;  ///< of a failure
+    QString state;   ///< "finished", "stopped", "failed"; empty while it runs, or when the app was gone at its end
+    QString message; ///< of a failure
     qint64 steps = 0;
     double seconds = 0;
     double samplesPerSecond = 0;
@@ -34,7 +34,8 @@ struct RunRecord {
 
 /// Where runs are kept: the user's application data.
 std::filesystem::path runsRoot();
-/// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be written.
+/// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be
+/// written.
 profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration);
 /// Writes result.json, whole or not at all.
 profiler::Result<void> saveOutcome(const RunRecord& run);

@@ -10,8 +10,14 @@ namespace app {
 
 namespace {
 
-std::string asString(const QString& text) { return text.toStdString(); }
-QString asQString(const std::string& text) { return QString::fromStdString(text); }
+std::string asString(const QString& text)
+{
+    return text.toStdString();
+}
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
 
 /// The trouble that setting `key` would make on this machine, if any.
 std::optional<QString> newProblem(const config::TrainingConfig& before, const config::TrainingConfig& after,
@@ -19,7 +25,8 @@ std::optional<QString> newProblem(const config::TrainingConfig& before, const co
 {
     const auto known = before.problems(gpuAvailable);
     for (const config::ConfigError& problem : after.problems(gpuAvailable)) {
-        const bool isNew = std::none_of(known.begin(), known.end(), [&](const auto& p) { return p.key == problem.key; });
+        const bool isNew =
+            std::none_of(known.begin(), known.end(), [&](const auto& p) { return p.key == problem.key; });
         if (isNew && problem.key == key)
             return asQString(problem.message());
     }
@@ -33,8 +40,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     m->trace = profiler::TraceBuilder().finish();
     connect(&m->description, &TrainerDescription::changed, this, &Session::descriptionChanged);
     connect(&m->description, &TrainerDescription::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what)),
-                     asQString(error.message()), true);
+        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what)), asQString(error.message()), true);
     });
     connectRun();
     connectTrace();
@@ -44,16 +50,31 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
 Session::~Session()
 {
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->run, &m->follower, &m->loader, &m->analyser,
-                                                         &m->experiments, &m->undo})
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->run, &m->follower, &m->loader,
+                                                         &m->analyser, &m->experiments, &m->undo})
         part->disconnect(this);
 }
 
-const config::TrainingConfig& Session::configuration() const { return m->configuration; }
-QUndoStack* Session::undoStack() { return &m->undo; }
-const config::protocol::Description& Session::description() const { return m->description.get(); }
-bool Session::descriptionKnown() const { return m->description.isKnown(); }
-void Session::refreshDescription() { m->description.refresh(); }
+const config::TrainingConfig& Session::configuration() const
+{
+    return m->configuration;
+}
+QUndoStack* Session::undoStack()
+{
+    return &m->undo;
+}
+const config::protocol::Description& Session::description() const
+{
+    return m->description.get();
+}
+bool Session::descriptionKnown() const
+{
+    return m->description.isKnown();
+}
+void Session::refreshDescription()
+{
+    m->description.refresh();
+}
 
 std::optional<QString> Session::setKnob(std::string_view key, const QString& text)
 {
@@ -97,9 +118,18 @@ void Session::loadConfiguration(const std::filesystem::path& path)
     setConfiguration(*loaded, tr("configuration from %1").arg(asQString(path.filename().string())));
 }
 
-bool Session::experimentRunning() const { return m->experiments.isRunning(); }
-const ExperimentController& Session::experiments() const { return m->experiments; }
-const Journal& Session::journal() const { return m->journal; }
+bool Session::experimentRunning() const
+{
+    return m->experiments.isRunning();
+}
+const ExperimentController& Session::experiments() const
+{
+    return m->experiments;
+}
+const Journal& Session::journal() const
+{
+    return m->journal;
+}
 
 void Session::connectExperiments()
 {
@@ -117,7 +147,10 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
     emit experimentStarted(asQString(advice.id));
 }
 
-void Session::cancelExperiment() { m->experiments.cancel(); }
+void Session::cancelExperiment()
+{
+    m->experiments.cancel();
+}
 
 std::optional<std::chrono::seconds> Session::expectedDuration(const advisor::RuleAdvice& advice) const
 {

@@ -50,7 +50,8 @@ public:
     /// What the trainer can do; empty lists until it was asked.
     [[nodiscard]] const config::protocol::Description& description() const;
     [[nodiscard]] bool descriptionKnown() const;
-    /// Asks the trainer what it can do, in the background. Not done by the constructor, so that the window paints first.
+    /// Asks the trainer what it can do, in the background. Not done by the constructor, so that the window paints
+    /// first.
     void refreshDescription();
 
     // the run
@@ -102,8 +103,8 @@ signals:
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
-    void traceChanged();   ///< also for each new snapshot of a live trace
-    void traceReplaced();  ///< another trace altogether: reset zoom and selection
+    void traceChanged();  ///< also for each new snapshot of a live trace
+    void traceReplaced(); ///< another trace altogether: reset zoom and selection
     void analysedChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     void runsChanged();
@@ -118,7 +119,8 @@ private:
     void connectTrace();
     void connectExperiments();
     void endRun(const RunEnd& end);
-    void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title, const std::filesystem::path& path);
+    void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
+                      const std::filesystem::path& path);
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void changeJournal(const KeptChange& change, bool add);
 

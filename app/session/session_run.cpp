@@ -2,6 +2,8 @@
 #include "app/session/session_state.h"
 #include "profiler/model/trace_builder.h"
 
+#include <algorithm>
+
 // The session's run and its trace: what the trainer tells and what it writes are joined here.
 namespace app {
 
@@ -9,7 +11,10 @@ namespace protocol = config::protocol;
 
 namespace {
 
-QString asQString(const std::string& text) { return QString::fromStdString(text); }
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
 
 QString lines(std::initializer_list<QString> parts)
 {
@@ -51,18 +56,44 @@ RunOutcome outcomeOf(const RunEnd& end, const std::vector<protocol::StepProgress
 
 } // namespace
 
-QString runTitle(const config::TrainingConfig& configuration)
+QString runTitle(const config::TrainingConfig& configuration, const std::vector<RunRecord>& runs)
 {
     const QString workload = asQString(configuration.text("workload"));
-    const auto changes = config::difference(config::TrainingConfig(), configuration).size();
-    return changes == 0 ? workload : Session::tr("%1 · %n change(s)", nullptr, static_cast<int>(changes)).arg(workload);
+    const auto baseline = std::find_if(runs.rbegin(), runs.rend(), [&](const RunRecord& run) {
+        return run.configuration.text("workload") == configuration.text("workload");
+    });
+    if (baseline == runs.rend())
+        return workload;
+    const auto changes = config::difference(baseline->configuration, configuration);
+    if (changes.empty())
+        return workload;
+    if (changes.size() > 1)
+        return Session::tr("%1 · %2 changes").arg(workload).arg(changes.size());
+    const std::string_view label = config::findKnob(changes[0].key)->label;
+    return QString("%1 · %2 = %3")
+        .arg(workload, QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())), asQString(changes[0].b));
 }
 
-RunState Session::runState() const { return m->run.state(); }
-const std::vector<protocol::StepProgress>& Session::stepHistory() const { return m->steps; }
-const std::vector<protocol::EpochProgress>& Session::epochHistory() const { return m->epochs; }
-const std::optional<protocol::Hello>& Session::hello() const { return m->hello; }
-const std::vector<RunRecord>& Session::runs() const { return m->runs; }
+RunState Session::runState() const
+{
+    return m->run.state();
+}
+const std::vector<protocol::StepProgress>& Session::stepHistory() const
+{
+    return m->steps;
+}
+const std::vector<protocol::EpochProgress>& Session::epochHistory() const
+{
+    return m->epochs;
+}
+const std::optional<protocol::Hello>& Session::hello() const
+{
+    return m->hello;
+}
+const std::vector<RunRecord>& Session::runs() const
+{
+    return m->runs;
+}
 
 void Session::connectRun()
 {
@@ -104,14 +135,23 @@ void Session::start()
     m->epochs.clear();
     m->hello.reset();
     m->traceConfiguration = m->configuration;
-    replaceTrace(profiler::TraceBuilder().finish(), runTitle(m->configuration), m->running->trace());
+    replaceTrace(profiler::TraceBuilder().finish(), runTitle(m->configuration, m->runs), m->running->trace());
     m->follower.follow(m->running->trace());
     emit runsChanged();
 }
 
-void Session::pause() { m->run.pause(); }
-void Session::resume() { m->run.resume(); }
-void Session::stop() { m->run.stop(); }
+void Session::pause()
+{
+    m->run.pause();
+}
+void Session::resume()
+{
+    m->run.resume();
+}
+void Session::stop()
+{
+    m->run.stop();
+}
 
 void Session::endRun(const RunEnd& end)
 {
@@ -154,11 +194,26 @@ void Session::deleteRun(const RunRecord& run)
     reloadRuns();
 }
 
-std::shared_ptr<const profiler::Trace> Session::trace() const { return m->trace; }
-std::shared_ptr<const Analysed> Session::analysed() const { return m->analysed; }
-QString Session::traceTitle() const { return m->title; }
-std::filesystem::path Session::tracePath() const { return m->path; }
-const std::optional<config::TrainingConfig>& Session::traceConfiguration() const { return m->traceConfiguration; }
+std::shared_ptr<const profiler::Trace> Session::trace() const
+{
+    return m->trace;
+}
+std::shared_ptr<const Analysed> Session::analysed() const
+{
+    return m->analysed;
+}
+QString Session::traceTitle() const
+{
+    return m->title;
+}
+std::filesystem::path Session::tracePath() const
+{
+    return m->path;
+}
+const std::optional<config::TrainingConfig>& Session::traceConfiguration() const
+{
+    return m->traceConfiguration;
+}
 
 void Session::connectTrace()
 {
@@ -174,7 +229,8 @@ void Session::connectTrace()
         if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
             emit noticed(tr("There is no trace of this run."), asQString(error.message()), false);
     });
-    connect(&m->loader, &TraceLoader::progressed, this, [this](double share) { emit loading(tr("Opening the trace"), share); });
+    connect(&m->loader, &TraceLoader::progressed, this,
+            [this](double share) { emit loading(tr("Opening the trace"), share); });
     connect(&m->loader, &TraceLoader::loaded, this, &Session::showLoaded);
     connect(&m->loader, &TraceLoader::failed, this, [this](const profiler::Error& error) {
         emit loading({}, 1);
@@ -209,7 +265,8 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
     m->epochs.clear();
     m->hello.reset();
     m->traceConfiguration = configurationOf(*trace);
-    const QString title = m->traceConfiguration ? runTitle(*m->traceConfiguration) : asQString(path.filename().string());
+    const QString title =
+        m->traceConfiguration ? runTitle(*m->traceConfiguration, m->runs) : asQString(path.filename().string());
     replaceTrace(std::move(trace), title, path);
     m->analyser.request(m->trace, m->traceConfiguration);
     // What the advisor says is about this run: its configuration is what a change is measured against.
@@ -220,13 +277,15 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
         QStringList notes;
         for (const std::string& note : stats.notes)
             notes << asQString(note);
-        emit noticed(stats.cut ? tr("This trace was cut: the training did not end it. What was recorded until then is shown.")
-                               : tr("This trace is not whole."),
+        emit noticed(stats.cut
+                         ? tr("This trace was cut: the training did not end it. What was recorded until then is shown.")
+                         : tr("This trace is not whole."),
                      notes.join('\n'), false);
     }
 }
 
-void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title, const std::filesystem::path& path)
+void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
+                           const std::filesystem::path& path)
 {
     m->analyser.reset();
     m->analysed.reset();

@@ -35,7 +35,8 @@ struct Session::State {
     Journal journal;
 };
 
-/// "resnet18", "resnet18 · 2 changes": a run named by how far it is from the naive one.
-QString runTitle(const config::TrainingConfig& configuration);
+/// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run
+/// of the same model.
+QString runTitle(const config::TrainingConfig& configuration, const std::vector<RunRecord>& runs);
 
 } // namespace app

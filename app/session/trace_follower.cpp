@@ -29,9 +29,8 @@ struct TraceFollower::Shared {
 namespace {
 
 /// Opens the file once the trainer made it.
-profiler::Result<std::unique_ptr<TailingReader>> openWhenThere(const std::filesystem::path& path,
-                                                               const std::function<bool()>& waitForTurn,
-                                                               const std::stop_token& stop)
+profiler::Result<std::unique_ptr<TailingReader>>
+openWhenThere(const std::filesystem::path& path, const std::function<bool()>& waitForTurn, const std::stop_token& stop)
 {
     for (;;) {
         const bool last = waitForTurn();
@@ -55,7 +54,8 @@ void TraceFollower::follow(const std::filesystem::path& path)
     m_shared = std::make_shared<Shared>();
     m_thread.start([this, path, shared = m_shared](const std::stop_token& stop, const Background::Post& post) {
         const std::stop_callback wake(stop, [&] { shared->changed.notify_all(); });
-        auto reader = openWhenThere(path, [&] { return shared->waitForTurn(stop); }, stop);
+        auto reader = openWhenThere(
+            path, [&] { return shared->waitForTurn(stop); }, stop);
         if (!reader) {
             post([this, error = reader.error()] { emit failed(error); });
             return;

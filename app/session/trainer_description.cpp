@@ -20,8 +20,8 @@ QString cacheFile(const std::filesystem::path& program)
                                 QByteArray::number(info.lastModified().toMSecsSinceEpoch()) + '\n' +
                                 QByteArray::number(info.size());
     const QByteArray hash = QCryptographicHash::hash(identity, QCryptographicHash::Sha1).toHex();
-    return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + "/describe-" + QString::fromLatin1(hash.left(16)) +
-           ".json";
+    return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + "/describe-" +
+           QString::fromLatin1(hash.left(16)) + ".json";
 }
 
 void remember(const QString& file, const config::protocol::Description& description)

@@ -58,8 +58,14 @@ QToolButton* NoticeStrip::makeButton(const QString& name, const QString& iconSte
     return button;
 }
 
-QString NoticeStrip::text() const { return m_what->text(); }
-QString NoticeStrip::detail() const { return m_detail->toPlainText(); }
+QString NoticeStrip::text() const
+{
+    return m_what->text();
+}
+QString NoticeStrip::detail() const
+{
+    return m_detail->toPlainText();
+}
 
 void NoticeStrip::show(const QString& what, const QString& detail, bool isError)
 {

@@ -12,11 +12,16 @@ namespace {
 QString stateText(RunState state)
 {
     switch (state) {
-    case RunState::Idle: return StatusLine::tr("ready");
-    case RunState::Starting: return StatusLine::tr("starting");
-    case RunState::Running: return StatusLine::tr("training");
-    case RunState::Paused: return StatusLine::tr("paused");
-    case RunState::Stopping: return StatusLine::tr("stopping after this step");
+    case RunState::Idle:
+        return StatusLine::tr("ready");
+    case RunState::Starting:
+        return StatusLine::tr("starting");
+    case RunState::Running:
+        return StatusLine::tr("training");
+    case RunState::Paused:
+        return StatusLine::tr("paused");
+    case RunState::Stopping:
+        return StatusLine::tr("stopping after this step");
     }
     return {};
 }
@@ -80,7 +85,10 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
     showState();
 }
 
-QString StatusLine::text() const { return m_words->text(); }
+QString StatusLine::text() const
+{
+    return m_words->text();
+}
 
 void StatusLine::take(const config::protocol::Progress& progress)
 {
@@ -101,7 +109,8 @@ void StatusLine::showState()
     if (state == RunState::Idle || state == RunState::Running)
         m_preparing.clear();
     m_words->setText(statusText(*m_session, m_preparing));
-    if (state == RunState::Running && m_session->hello() && m_session->hello()->totalSteps > 0 && !m_session->stepHistory().empty()) {
+    if (state == RunState::Running && m_session->hello() && m_session->hello()->totalSteps > 0 &&
+        !m_session->stepHistory().empty()) {
         m_bar->setMaximum(static_cast<int>(m_session->hello()->totalSteps));
         m_bar->setValue(static_cast<int>(m_session->stepHistory().back().step + 1));
     }

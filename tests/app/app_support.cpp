@@ -12,7 +12,10 @@ OwnFolders::OwnFolders()
     useScript("train");
 }
 
-void useScript(const char* script) { qputenv("STEPSCOPE_SCRIPT", script); }
+void useScript(const char* script)
+{
+    qputenv("STEPSCOPE_SCRIPT", script);
+}
 
 config::TrainingConfig shortTraining(int steps)
 {

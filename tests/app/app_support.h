@@ -8,7 +8,8 @@
 
 namespace app_test {
 
-/// Settings, caches and runs of the app in a folder of the test's own. Make it before the application object, in initMain().
+/// Settings, caches and runs of the app in a folder of the test's own. Make it before the application object, in
+/// initMain().
 class OwnFolders {
 public:
     OwnFolders();

@@ -18,7 +18,10 @@ using app_test::find;
 namespace {
 std::unique_ptr<app_test::OwnFolders> folders;
 
-QString rowName(std::string_view key) { return "knob:" + QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())); }
+QString rowName(std::string_view key)
+{
+    return "knob:" + QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size()));
+}
 } // namespace
 
 class ConfigurationFormTest : public QObject {
@@ -63,8 +66,9 @@ void ConfigurationFormTest::everyKnobHasAFieldWithItsDocumentation()
 {
     for (const config::Knob& knob : config::knobs()) {
         const KnobRow* shown = row(knob.key);
-        QVERIFY2(shown->whatsThis().contains(QString::fromUtf8(knob.key.data(), static_cast<qsizetype>(knob.key.size()))),
-                 qPrintable(shown->objectName()));
+        QVERIFY2(
+            shown->whatsThis().contains(QString::fromUtf8(knob.key.data(), static_cast<qsizetype>(knob.key.size()))),
+            qPrintable(shown->objectName()));
         QCOMPARE(shown->toolTip(), shown->whatsThis());
         QVERIFY(shown->findChild<QWidget*>("editor")->accessibleName().size() > 1);
     }

@@ -8,12 +8,16 @@ namespace {
 using advisor::SavingUnit;
 using namespace std::chrono_literals;
 
-std::string text(const QString& words) { return words.toStdString(); }
+std::string text(const QString& words)
+{
+    return words.toStdString();
+}
 
 TEST(FindingText, ASavingIsARangeWithOneUnit)
 {
     EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 38'000, 45'000, 52'000})), "saves 38.0–52.0 ms a step");
-    EXPECT_EQ(text(savingText({SavingUnit::UsPerValidation, 900'000, 1'000'000, 1'200'000})), "saves 900 ms–1.20 s a validation");
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerValidation, 900'000, 1'000'000, 1'200'000})),
+              "saves 900 ms–1.20 s a validation");
 }
 
 TEST(FindingText, ASavingThatMayBeNothingSaysUpTo)
@@ -58,7 +62,8 @@ TEST(FindingText, AChangedLossIsNotHidden)
     result.lossParity = false;
     result.lossA = 0.5;
     result.lossB = 0.9;
-    EXPECT_EQ(text(verdictText(result)), "Pays: 1.43 × faster (95 % interval 1.40–1.46), but the loss changed from 0.500 to 0.900");
+    EXPECT_EQ(text(verdictText(result)),
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46), but the loss changed from 0.500 to 0.900");
 }
 
 TEST(FindingText, ThePredictionStandsBesideTheMeasurement)

@@ -41,7 +41,10 @@ struct App {
     app::MainWindow window;
 };
 
-QAction* action(const app::MainWindow& window, const char* name) { return find<QAction>(&window, name); }
+QAction* action(const app::MainWindow& window, const char* name)
+{
+    return find<QAction>(&window, name);
+}
 
 void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
 {
@@ -133,8 +136,8 @@ void MainWindowTest::theStartPageStartsTheReadyTraining()
 void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
 {
     App app;
-    for (const char* name : {"start", "pause", "stop", "undo", "redo", "openTrace", "openConfiguration", "saveConfiguration",
-                             "home", "quit", "findKnob"})
+    for (const char* name : {"start", "pause", "stop", "undo", "redo", "openTrace", "openConfiguration",
+                             "saveConfiguration", "home", "quit", "findKnob"})
         QVERIFY2(!action(app.window, name)->shortcut().isEmpty(), name);
 }
 
@@ -163,8 +166,9 @@ void MainWindowTest::theStatusLineTellsHowFarItIs()
     app.session.setConfiguration(shortTraining(100), "short");
     app.session.start();
     auto* status = app.window.findChild<app::StatusLine*>();
-    QTRY_VERIFY2(status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*images/s.*loss.*0 events dropped")),
-                 qPrintable(status->text()));
+    QTRY_VERIFY2(
+        status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*images/s.*loss.*0 events dropped")),
+        qPrintable(status->text()));
     QTRY_COMPARE(app.session.runState(), RunState::Idle);
     QVERIFY(status->text().startsWith("ready"));
 }
@@ -213,8 +217,10 @@ void MainWindowTest::findingsBecomeCards()
     QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QTRY_VERIFY(find<QPushButton>(card, "apply")->isEnabled());
-    QVERIFY2(find<QLabel>(card, "saving")->text().startsWith("saves "), qPrintable(find<QLabel>(card, "saving")->text()));
-    QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"), qPrintable(find<QLabel>(card, "note")->text()));
+    QVERIFY2(find<QLabel>(card, "saving")->text().startsWith("saves "),
+             qPrintable(find<QLabel>(card, "saving")->text()));
+    QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"),
+             qPrintable(find<QLabel>(card, "note")->text()));
     QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());
     // The tip's text and its code unfold.
     QTest::mouseClick(find<QWidget>(card, "why"), Qt::LeftButton);

@@ -23,7 +23,10 @@ RunRecord run(const QString& name, std::string_view assignment, double rate)
     return record;
 }
 
-QString cell(const RunsModel& model, int row, int column) { return model.index(row, column).data().toString(); }
+QString cell(const RunsModel& model, int row, int column)
+{
+    return model.index(row, column).data().toString();
+}
 
 } // namespace
 

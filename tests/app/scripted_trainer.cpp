@@ -12,8 +12,8 @@
 #include <thread>
 #include <unistd.h>
 
-// Speaks the trainer's protocol and trains nothing. STEPSCOPE_SCRIPT chooses what goes wrong: "train" (nothing), "crash",
-// "killed", "garbage", "deaf" (to Stop), "refuse" (bad input), "mute" (nothing is ever said).
+// Speaks the trainer's protocol and trains nothing. STEPSCOPE_SCRIPT chooses what goes wrong: "train" (nothing),
+// "crash", "killed", "garbage", "deaf" (to Stop), "refuse" (bad input), "mute" (nothing is ever said).
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,7 +78,10 @@ private:
 
 class Trainer {
 public:
-    Trainer(Arguments arguments, config::TrainingConfig config) : m_arguments(std::move(arguments)), m_config(std::move(config)) {}
+    Trainer(Arguments arguments, config::TrainingConfig config)
+        : m_arguments(std::move(arguments)), m_config(std::move(config))
+    {
+    }
 
     int train()
     {
@@ -236,7 +239,8 @@ private:
 protocol::Description description()
 {
     protocol::Description description;
-    description.workloads = {{"convnet", "Small convnet", "Three convolutions."}, {"resnet18", "ResNet-18", "Eighteen layers."}};
+    description.workloads = {{"convnet", "Small convnet", "Three convolutions."},
+                             {"resnet18", "ResNet-18", "Eighteen layers."}};
     description.datasets = {{"generated_images", "Generated images", "JPEG files."}};
     description.optimizers = {{"sgd", "SGD", "Momentum."}, {"adamw", "AdamW", "Decoupled decay."}};
     description.gpuReason = "This machine has no NVIDIA driver.";

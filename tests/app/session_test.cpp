@@ -49,7 +49,10 @@ private:
     void runToEnd(Session& session);
 };
 
-void SessionTest::init() { useScript("train"); }
+void SessionTest::init()
+{
+    useScript("train");
+}
 
 void SessionTest::runToEnd(Session& session)
 {

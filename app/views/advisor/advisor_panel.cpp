@@ -117,7 +117,8 @@ void AdvisorPanel::placeCard(const advisor::RuleAdvice& advice, int rank)
 void AdvisorPanel::dropOtherCards(const std::vector<advisor::RuleAdvice>& firing)
 {
     std::erase_if(m_cards, [&](const auto& entry) {
-        const bool stays = std::any_of(firing.begin(), firing.end(), [&](const auto& advice) { return advice.id == entry.first; });
+        const bool stays =
+            std::any_of(firing.begin(), firing.end(), [&](const auto& advice) { return advice.id == entry.first; });
         if (!stays) {
             m_cardLayout->removeWidget(entry.second);
             entry.second->hide();
@@ -138,8 +139,9 @@ void AdvisorPanel::showEmptyState()
     if (session.runState() == RunState::Starting)
         m_empty->setText(tr("The training is getting ready. What the advisor finds appears here while it runs."));
     else if (!analysed)
-        m_empty->setText(tr("Start a training or open a trace. What slows it down appears here, with what mending it should "
-                            "save. Each change can be measured before you keep it."));
+        m_empty->setText(
+            tr("Start a training or open a trace. What slows it down appears here, with what mending it should "
+               "save. Each change can be measured before you keep it."));
     else if (analysed->facts.steps.empty())
         m_empty->setText(tr("There is no training step in this trace yet."));
     else

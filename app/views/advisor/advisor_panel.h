@@ -16,7 +16,8 @@ class FindingCard;
 class FoldedList;
 class JournalList;
 
-/// What the advisor says about the trace on screen: cards for what it found, folded lists for the rest, and the journal.
+/// What the advisor says about the trace on screen: cards for what it found, folded lists for the rest, and the
+/// journal.
 class AdvisorPanel : public QScrollArea {
     Q_OBJECT
 public:

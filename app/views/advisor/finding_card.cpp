@@ -7,6 +7,7 @@
 #include "app/views/advisor/measurement_box.h"
 #include "app/views/advisor/tip_box.h"
 
+#include <QApplication>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -30,10 +31,10 @@ QLabel* makeWords(const QString& name, QWidget* parent)
     return label;
 }
 
-void setBold(QLabel* label)
+void setBold(QLabel* label, bool bold)
 {
     QFont font = label->font();
-    font.setWeight(QFont::DemiBold);
+    font.setWeight(bold ? QFont::DemiBold : QFont::Normal);
     label->setFont(font);
 }
 
@@ -59,10 +60,9 @@ void FindingCard::build()
     m_title = makeWords("title", this);
     m_title->setMinimumHeight(kBadge);
     m_title->setIndent(0);
-    setBold(m_title);
+    setBold(m_title, true);
     m_reason = makeWords("reason", this);
     m_saving = makeWords("saving", this);
-    setBold(m_saving);
     m_note = makeWords("note", this);
     m_note->setForegroundRole(QPalette::PlaceholderText);
     m_stopAndApply = new QPushButton(tr("Stop it and measure"), this);
@@ -82,6 +82,20 @@ void FindingCard::build()
     layout->addWidget(m_note);
     layout->addWidget(m_stopAndApply, 0, Qt::AlignLeft);
     layout->addWidget(m_measurement);
+    layout->addWidget(makeWhy(), 0, Qt::AlignLeft);
+}
+
+QWidget* FindingCard::makeWhy()
+{
+    m_why = new QToolButton(this);
+    m_why->setObjectName("why");
+    m_why->setText(tr("Why / when not"));
+    m_why->setIcon(icon("expand", QPalette::PlaceholderText));
+    m_why->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_why->setAutoRaise(true);
+    m_why->setFocusPolicy(Qt::StrongFocus);
+    connect(m_why, &QToolButton::clicked, this, &FindingCard::toggleTip);
+    return m_why;
 }
 
 QWidget* FindingCard::makeButtons()
@@ -92,24 +106,15 @@ QWidget* FindingCard::makeButtons()
     m_apply = new QPushButton(icon("measure", QPalette::HighlightedText), tr("Apply && measure"), bar);
     m_apply->setObjectName("apply");
     m_apply->setProperty("primary", true);
-    m_why = new QToolButton(bar);
-    m_why->setObjectName("why");
-    m_why->setText(tr("Why / when not"));
-    m_why->setIcon(icon("expand", QPalette::PlaceholderText));
-    m_why->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_why->setAutoRaise(true);
-    m_why->setFocusPolicy(Qt::StrongFocus);
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, 2, 0, 0);
     layout->setSpacing(6);
     layout->addWidget(m_show);
     layout->addWidget(m_apply);
     layout->addStretch(1);
-    layout->addWidget(m_why);
     connect(m_show, &QPushButton::clicked, this, &FindingCard::showNextEvidence);
     connect(m_apply, &QPushButton::clicked, this, [this] { m_context.session->startExperiment(m_advice); });
     connect(m_stopAndApply, &QPushButton::clicked, this, [this] { emit stopRunAndMeasure(m_advice); });
-    connect(m_why, &QToolButton::clicked, this, &FindingCard::toggleTip);
     return bar;
 }
 
@@ -120,10 +125,11 @@ void FindingCard::connectMeasurement()
     connect(m_measurement, &MeasurementBox::keepClicked, this, [this] { m_context.session->keepChange(m_advice); });
     connect(m_measurement, &MeasurementBox::undoClicked, this, [this] { m_context.session->undoChange(ruleId()); });
     connect(m_measurement, &MeasurementBox::runAgainClicked, session, &Session::start);
-    connect(session, &Session::experimentProgressed, this, [this](const QString& id, const advisor::ExperimentProgress& progress) {
-        if (id == ruleId())
-            m_measurement->showProgress(progress);
-    });
+    connect(session, &Session::experimentProgressed, this,
+            [this](const QString& id, const advisor::ExperimentProgress& progress) {
+                if (id == ruleId())
+                    m_measurement->showProgress(progress);
+            });
 }
 
 void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
@@ -138,7 +144,7 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     m_show->setEnabled(!a.evidence.empty());
     if (m_nextEvidence >= a.evidence.size())
         m_nextEvidence = 0;
-    m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %n", nullptr, static_cast<int>(a.evidence.size())));
+    m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %1").arg(a.evidence.size()));
     setAccessibleName(m_title->text());
     refresh();
     update();
@@ -146,7 +152,10 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
 
 void FindingCard::refresh()
 {
-    setTextColor(m_saving, m_advice.advice.saving ? shades(palette()).good : shades(palette()).muted);
+    const bool predicted = m_advice.advice.saving.has_value();
+    const Shades tones = shades(QApplication::palette());
+    setTextColor(m_saving, predicted ? tones.good : tones.muted);
+    setBold(m_saving, predicted);
     refreshMeasurement();
     refreshApply();
 }
@@ -187,7 +196,8 @@ void FindingCard::refreshApply()
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
     else if (training)
-        note = tr("%1. A training is running: it would share the processor with the measurement.").arg(toggleText(*a.toggle));
+        note = tr("%1. A training is running: it would share the processor with the measurement.")
+                   .arg(toggleText(*a.toggle));
     else if (session.experimentRunning())
         note = tr("%1. Another change is being measured.").arg(toggleText(*a.toggle));
     else
@@ -196,7 +206,8 @@ void FindingCard::refreshApply()
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !training && !session.experimentRunning());
     m_apply->setToolTip(note);
-    m_stopAndApply->setVisible(a.toggle && !isSet && training && session.runState() != RunState::Stopping && !measuring);
+    m_stopAndApply->setVisible(a.toggle && !isSet && training && session.runState() != RunState::Stopping &&
+                               !measuring);
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty() && !measuring);
 }

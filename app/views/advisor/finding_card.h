@@ -38,6 +38,7 @@ protected:
 private:
     void build();
     QWidget* makeButtons();
+    QWidget* makeWhy();
     void connectMeasurement();
     void showNextEvidence();
     void toggleTip();

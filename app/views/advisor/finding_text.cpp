@@ -13,7 +13,10 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Finding)
 };
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 QString quantity(double value, advisor::SavingUnit unit)
 {
@@ -23,10 +26,14 @@ QString quantity(double value, advisor::SavingUnit unit)
 QString perWhat(advisor::SavingUnit unit)
 {
     switch (unit) {
-    case advisor::SavingUnit::UsPerStep: return Words::tr("a step");
-    case advisor::SavingUnit::UsPerEpoch: return Words::tr("an epoch");
-    case advisor::SavingUnit::UsPerValidation: return Words::tr("a validation");
-    case advisor::SavingUnit::Bytes: break;
+    case advisor::SavingUnit::UsPerStep:
+        return Words::tr("a step");
+    case advisor::SavingUnit::UsPerEpoch:
+        return Words::tr("an epoch");
+    case advisor::SavingUnit::UsPerValidation:
+        return Words::tr("a validation");
+    case advisor::SavingUnit::Bytes:
+        break;
     }
     return {};
 }
@@ -49,6 +56,8 @@ QString bounds(const advisor::Interval& ratio)
 QString rangeText(const QString& low, const QString& high)
 {
     const auto lowUnit = low.lastIndexOf(' '), highUnit = high.lastIndexOf(' ');
+    if (low.startsWith('-'))
+        return Words::tr("%1 to %2").arg(low, high).replace('-', QChar(0x2212));
     const bool sameUnit = lowUnit > 0 && highUnit > 0 && low.mid(lowUnit) == high.mid(highUnit);
     return (sameUnit ? low.left(lowUnit) : low) + "–" + high;
 }
@@ -56,14 +65,16 @@ QString rangeText(const QString& low, const QString& high)
 QString savingText(const advisor::Saving& saving)
 {
     const QString high = quantity(saving.high, saving.unit);
-    const QString amount = saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
+    const QString amount =
+        saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
     return Words::tr("saves %1 %2").arg(amount, perWhat(saving.unit)).trimmed();
 }
 
 QString toggleText(const advisor::Toggle& toggle)
 {
     const config::Knob* knob = config::findKnob(toggle.key);
-    return QString("%1: %2 → %3").arg(knob ? asQString(knob->label) : asQString(toggle.key), asQString(toggle.from), asQString(toggle.to));
+    return QString("%1: %2 → %3")
+        .arg(knob ? asQString(knob->label) : asQString(toggle.key), asQString(toggle.from), asQString(toggle.to));
 }
 
 QString aboutText(std::chrono::seconds duration)
@@ -105,9 +116,10 @@ QString verdictText(const advisor::ExperimentResult& result)
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 {
     const advisor::Interval& saved = result.savedUs;
-    const QString measured = Words::tr("measured %1 (%2) %3")
-                                 .arg(formatUs(saved.value), rangeText(formatUs(saved.low), formatUs(saved.high)),
-                                      perWhat(result.plan.measure));
+    const QString measured =
+        Words::tr("measured %1 (%2) %3")
+            .arg(formatUs(saved.value).replace('-', QChar(0x2212)),
+                 rangeText(formatUs(saved.low), formatUs(saved.high)), perWhat(result.plan.measure));
     if (!result.plan.predicted || result.plan.predicted->unit == advisor::SavingUnit::Bytes)
         return measured;
     const advisor::Saving& predicted = *result.plan.predicted;

@@ -16,8 +16,10 @@ constexpr std::array kReaches = {1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.
 
 double reachFor(const advisor::Interval& ratio)
 {
-    const double farthest = std::max({std::abs(std::log(std::max(ratio.low, 1e-3))), std::abs(std::log(std::max(ratio.high, 1e-3)))});
-    const auto found = std::find_if(kReaches.begin(), kReaches.end(), [&](double reach) { return std::log(reach) > farthest; });
+    const double farthest =
+        std::max({std::abs(std::log(std::max(ratio.low, 1e-3))), std::abs(std::log(std::max(ratio.high, 1e-3)))});
+    const auto found =
+        std::find_if(kReaches.begin(), kReaches.end(), [&](double reach) { return std::log(reach) > farthest; });
     return found == kReaches.end() ? kReaches.back() : *found;
 }
 
@@ -28,7 +30,10 @@ IntervalBar::IntervalBar(QWidget* parent) : QWidget(parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-QSize IntervalBar::sizeHint() const { return {160, 14 + fontMetrics().height()}; }
+QSize IntervalBar::sizeHint() const
+{
+    return {160, 14 + fontMetrics().height()};
+}
 
 void IntervalBar::show(const std::optional<advisor::Interval>& ratio)
 {
@@ -64,7 +69,8 @@ void IntervalBar::paintEvent(QPaintEvent*)
         QColor wash = tone;
         wash.setAlphaF(0.45F);
         painter.setBrush(wash);
-        painter.drawRoundedRect(QRectF(QPointF(x(m_ratio->low), bar.top()), QPointF(x(m_ratio->high), bar.bottom())), 2, 2);
+        painter.drawRoundedRect(QRectF(QPointF(x(m_ratio->low), bar.top()), QPointF(x(m_ratio->high), bar.bottom())), 2,
+                                2);
         painter.fillRect(QRectF(x(m_ratio->value) - 1, bar.top() - 1, 2, bar.height() + 2), tone);
         painter.setPen(tones.muted);
         const QRectF text(0, bar.bottom() + 1, width(), height() - bar.bottom() - 1);

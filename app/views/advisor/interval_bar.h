@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// A ratio and its interval on a logarithmic axis around "no difference". The axis only ever narrows, so that the interval is
-/// seen to shrink.
+/// A ratio and its interval on a logarithmic axis around "no difference". The axis only ever narrows, so that the
+/// interval is seen to shrink.
 class IntervalBar : public QWidget {
     Q_OBJECT
 public:

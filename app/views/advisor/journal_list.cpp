@@ -31,7 +31,8 @@ protected:
         fill.setAlphaF(0.55F);
         painter.setPen(Qt::NoPen);
         painter.setBrush(fill);
-        painter.drawRoundedRect(QRectF(figures, 3, std::max(2.0, (width() - figures) * m_factor / m_most), height() - 6), 3, 3);
+        painter.drawRoundedRect(
+            QRectF(figures, 3, std::max(2.0, (width() - figures) * m_factor / m_most), height() - 6), 3, 3);
         painter.setPen(palette().color(QPalette::WindowText));
         painter.drawText(QRectF(0, 0, figures - 8, height()), Qt::AlignRight | Qt::AlignVCenter, formatRatio(m_factor));
     }

@@ -5,6 +5,7 @@
 #include "app/views/advisor/finding_text.h"
 #include "app/views/advisor/interval_bar.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -33,9 +34,10 @@ QPushButton* makeButton(const QString& name, const QString& text, QWidget* paren
 } // namespace
 
 MeasurementBox::MeasurementBox(QWidget* parent)
-    : QWidget(parent), m_headline(makeWords("verdict", this)), m_bar(new IntervalBar(this)), m_detail(makeWords("measured", this)),
-      m_stop(makeButton("stopMeasuring", tr("Stop"), this)), m_keep(makeButton("keep", tr("Keep"), this)),
-      m_undo(makeButton("undo", tr("Undo"), this)), m_again(makeButton("runAgain", tr("Run again with it"), this))
+    : QWidget(parent), m_headline(makeWords("verdict", this)), m_bar(new IntervalBar(this)),
+      m_detail(makeWords("measured", this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
+      m_keep(makeButton("keep", tr("Keep"), this)), m_undo(makeButton("undo", tr("Undo"), this)),
+      m_again(makeButton("runAgain", tr("Run again with it"), this))
 {
     QFont font = m_headline->font();
     font.setWeight(QFont::DemiBold);
@@ -69,7 +71,7 @@ MeasurementBox::MeasurementBox(QWidget* parent)
 void MeasurementBox::showStarting(const QString& expected)
 {
     m_headline->setText(tr("Measuring: starting two trainers"));
-    setTextColor(m_headline, palette().color(QPalette::WindowText));
+    m_headline->setPalette(QPalette());
     m_bar->show(std::nullopt);
     m_detail->setText(expected);
     for (QPushButton* button : {m_keep, m_undo, m_again})
@@ -85,18 +87,23 @@ void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
     const QString doing = QString::fromStdString(progress.doing);
     m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioText(*progress.ratio)) : doing);
     m_bar->show(progress.ratio);
-    QString detail = tr("%n pair(s) so far", nullptr, static_cast<int>(progress.pairs.size()));
+    QString detail =
+        progress.pairs.size() == 1 ? tr("1 pair so far") : tr("%1 pairs so far").arg(progress.pairs.size());
     if (progress.secondsLeft > 0)
-        detail += tr(" · at most %1 left").arg(aboutText(std::chrono::seconds(static_cast<qint64>(progress.secondsLeft))));
+        detail +=
+            tr(" · at most %1 left").arg(aboutText(std::chrono::seconds(static_cast<qint64>(progress.secondsLeft))));
     m_detail->setText(detail);
 }
 
 void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool isKept)
 {
-    const Shades tones = shades(palette());
+    const Shades tones = shades(QApplication::palette());
     const bool pays = result.verdict == advisor::Verdict::Pays, costs = result.verdict == advisor::Verdict::Costs;
     m_headline->setText(isKept ? tr("Kept. %1").arg(verdictText(result)) : verdictText(result));
-    setTextColor(m_headline, pays ? tones.good : costs ? tones.bad : palette().color(QPalette::WindowText));
+    if (pays || costs)
+        setTextColor(m_headline, pays ? tones.good : tones.bad);
+    else
+        m_headline->setPalette(QPalette());
     m_bar->show(result.samplesPerSecond);
     m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.why));
     m_stop->hide();

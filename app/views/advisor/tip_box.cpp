@@ -18,7 +18,10 @@ namespace app {
 
 namespace {
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 void addSection(QVBoxLayout* layout, const QString& heading, const QString& markdown)
 {
@@ -46,13 +49,15 @@ QWidget* makeCode(const QString& code, QWidget* parent)
     edit->setFrameShape(QFrame::NoFrame);
     edit->setTabChangesFocus(true);
     const int lines = static_cast<int>(code.trimmed().count('\n')) + 1;
-    edit->setFixedHeight(std::min(lines, 16) * edit->fontMetrics().lineSpacing() + 12 + edit->horizontalScrollBar()->sizeHint().height());
+    edit->setFixedHeight(std::min(lines, 16) * edit->fontMetrics().lineSpacing() + 12 +
+                         edit->horizontalScrollBar()->sizeHint().height());
     auto* copy = new QToolButton(box);
     copy->setIcon(icon("copy"));
     copy->setText(TipBox::tr("Copy"));
     copy->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     copy->setAutoRaise(true);
-    QObject::connect(copy, &QToolButton::clicked, edit, [edit] { QApplication::clipboard()->setText(edit->toPlainText()); });
+    QObject::connect(copy, &QToolButton::clicked, edit,
+                     [edit] { QApplication::clipboard()->setText(edit->toPlainText()); });
     auto* layout = new QVBoxLayout(box);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);

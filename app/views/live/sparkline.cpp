@@ -42,7 +42,10 @@ void Sparkline::show(const QString& latest, std::vector<double> course)
     update();
 }
 
-QSize Sparkline::sizeHint() const { return {260, minimumSizeHint().height()}; }
+QSize Sparkline::sizeHint() const
+{
+    return {260, minimumSizeHint().height()};
+}
 
 QSize Sparkline::minimumSizeHint() const
 {
@@ -71,7 +74,8 @@ void Sparkline::paintEvent(QPaintEvent*)
     const double span = *highest > *lowest ? *highest - *lowest : 1;
     QPainterPath curve;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        const QPointF point(area.left() + area.width() * static_cast<double>(i) / static_cast<double>(points.size() - 1),
+        const QPointF point(area.left() +
+                                area.width() * static_cast<double>(i) / static_cast<double>(points.size() - 1),
                             area.bottom() - area.height() * (points[i] - *lowest) / span);
         i == 0 ? curve.moveTo(point) : curve.lineTo(point);
     }

@@ -16,7 +16,10 @@ namespace app {
 
 namespace {
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 QToolButton* makeHeading(const QString& title, QWidget* parent)
 {
@@ -77,7 +80,8 @@ void ConfigurationForm::addPresets(QToolButton* button)
 {
     auto* menu = new QMenu(button);
     for (const Preset& preset : allPresets())
-        menu->addAction(preset.title, this, [this, preset] { m_session->setConfiguration(preset.configuration, preset.title); });
+        menu->addAction(preset.title, this,
+                        [this, preset] { m_session->setConfiguration(preset.configuration, preset.title); });
     menu->addAction(tr("All defaults"), this,
                     [this] { m_session->setConfiguration(config::TrainingConfig(), tr("all defaults")); });
     button->setMenu(menu);

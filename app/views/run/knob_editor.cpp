@@ -16,7 +16,10 @@ namespace app {
 
 namespace {
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 QHBoxLayout* rowOf(QWidget* widget)
 {

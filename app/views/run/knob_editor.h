@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// The field of one knob, by its type. It never refuses by itself: what was typed is handed out as text, and the session says
-/// what is wrong with it.
+/// The field of one knob, by its type. It never refuses by itself: what was typed is handed out as text, and the
+/// session says what is wrong with it.
 class KnobEditor : public QWidget {
     Q_OBJECT
 public:

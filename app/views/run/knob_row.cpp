@@ -10,11 +10,15 @@ namespace app {
 
 namespace {
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 constexpr int kLabelWidth = 112;
 
-const std::vector<config::protocol::Choice>* choicesFor(std::string_view key, const config::protocol::Description& description)
+const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
+                                                        const config::protocol::Description& description)
 {
     if (key == config::key::workload.name)
         return &description.workloads;
@@ -63,7 +67,8 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->setColumnMinimumWidth(2, 56);
 
     connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
-    connect(m_reset, &QToolButton::clicked, this, [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
+    connect(m_reset, &QToolButton::clicked, this,
+            [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
     m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
     m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
     setWhatsThis(toolTipText());
@@ -73,11 +78,12 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
 
 QString KnobRow::toolTipText() const
 {
-    QString text = "<p>" + asQString(m_knob.doc).toHtmlEscaped() + "</p><p>" +
-                   tr("Default %1 · %2 · applies to: %3")
-                       .arg(QString::fromStdString(config::toText(m_knob.fallback)).toHtmlEscaped(),
-                            QString::fromStdString(config::allowedText(m_knob)).toHtmlEscaped(), asQString(m_knob.where)) +
-                   "</p><p><tt>" + asQString(m_knob.key) + "</tt></p>";
+    QString text =
+        "<p>" + asQString(m_knob.doc).toHtmlEscaped() + "</p><p>" +
+        tr("Default %1 · %2 · applies to: %3")
+            .arg(QString::fromStdString(config::toText(m_knob.fallback)).toHtmlEscaped(),
+                 QString::fromStdString(config::allowedText(m_knob)).toHtmlEscaped(), asQString(m_knob.where)) +
+        "</p><p><tt>" + asQString(m_knob.key) + "</tt></p>";
     if (m_knob.needsGpu && m_session->descriptionKnown() && !m_session->description().gpuAvailable)
         text.prepend("<p><b>" + tr("Needs a GPU.") + "</b> " +
                      QString::fromStdString(m_session->description().gpuReason).toHtmlEscaped() + "</p>");
@@ -137,7 +143,8 @@ void KnobRow::take(const QString& text)
 
 bool KnobRow::matches(const QString& words) const
 {
-    const QString all = asQString(m_knob.key) + ' ' + asQString(m_knob.label) + ' ' + asQString(m_knob.group) + ' ' + asQString(m_knob.doc);
+    const QString all = asQString(m_knob.key) + ' ' + asQString(m_knob.label) + ' ' + asQString(m_knob.group) + ' ' +
+                        asQString(m_knob.doc);
     for (const QString& word : words.split(' ', Qt::SkipEmptyParts))
         if (!all.contains(word, Qt::CaseInsensitive))
             return false;

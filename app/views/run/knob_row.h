@@ -10,7 +10,8 @@ namespace app {
 
 class KnobEditor;
 
-/// One line of the form: label, field, unit, a way back to the default, and underneath what is wrong with a refused value.
+/// One line of the form: label, field, unit, a way back to the default, and underneath what is wrong with a refused
+/// value.
 class KnobRow : public QWidget {
     Q_OBJECT
 public:

@@ -6,8 +6,9 @@
 
 namespace app {
 
-/// A number with step buttons that takes any text: a refusal is for whoever checks the value to explain, where a QSpinBox would
-/// silently clamp it. A whole number steps by one, a real one by its leading digit (0.05 → 0.06, 0.1 → 0.2).
+/// A number with step buttons that takes any text: a refusal is for whoever checks the value to explain, where a
+/// QSpinBox would silently clamp it. A whole number steps by one, a real one by its leading digit (0.05 → 0.06, 0.1 →
+/// 0.2).
 class NumberEdit : public QAbstractSpinBox {
     Q_OBJECT
 public:

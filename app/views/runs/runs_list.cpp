@@ -19,7 +19,8 @@ namespace {
 constexpr auto kBaselineKey = "runs/baseline";
 } // namespace
 
-RunsList::RunsList(Session* session, QWidget* parent) : QTreeView(parent), m_session(session), m_model(new RunsModel(this))
+RunsList::RunsList(Session* session, QWidget* parent)
+    : QTreeView(parent), m_session(session), m_model(new RunsModel(this))
 {
     setObjectName("runsList");
     setModel(m_model);
@@ -33,7 +34,8 @@ RunsList::RunsList(Session* session, QWidget* parent) : QTreeView(parent), m_ses
     header()->setSectionResizeMode(RunsModel::Changes, QHeaderView::Stretch);
     m_model->setBaseline(QSettings().value(kBaselineKey).toString());
     connect(session, &Session::runsChanged, this, &RunsList::showRuns);
-    connect(this, &QTreeView::activated, this, [this](const QModelIndex& index) { m_session->openRun(m_model->run(index.row())); });
+    connect(this, &QTreeView::activated, this,
+            [this](const QModelIndex& index) { m_session->openRun(m_model->run(index.row())); });
     showRuns();
 }
 
@@ -50,21 +52,24 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
     const RunRecord run = m_model->run(index.row());
     QMenu menu(this);
     menu.addAction(icon("open"), tr("Open"), this, [&] { m_session->openRun(run); });
-    menu.addAction(tr("Use its configuration"), this, [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
+    menu.addAction(tr("Use its configuration"), this,
+                   [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
     menu.addAction(tr("Compare the others with it"), this, [&] {
         QSettings().setValue(kBaselineKey, run.name);
         m_model->setBaseline(run.name);
     });
     menu.addSeparator();
-    menu.addAction(icon("folder"), tr("Show its folder"), this,
-                   [&] { QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string()))); });
+    menu.addAction(icon("folder"), tr("Show its folder"), this, [&] {
+        QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
+    });
     menu.addAction(tr("Delete…"), this, [&] { remove(run); });
     menu.exec(event->globalPos());
 }
 
 void RunsList::remove(const RunRecord& run)
 {
-    const auto answer = QMessageBox::question(this, tr("Delete the run?"), tr("The run %1 and its trace are deleted for good.").arg(run.name),
+    const auto answer = QMessageBox::question(this, tr("Delete the run?"),
+                                              tr("The run %1 and its trace are deleted for good.").arg(run.name),
                                               QMessageBox::Cancel | QMessageBox::Discard, QMessageBox::Cancel);
     if (answer == QMessageBox::Discard)
         m_session->deleteRun(run);

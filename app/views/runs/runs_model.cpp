@@ -11,7 +11,10 @@ namespace app {
 
 namespace {
 
-QString asQString(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 } // namespace
 
@@ -52,8 +55,14 @@ const RunRecord& RunsModel::baselineOf(const RunRecord& run) const
     return *oldest;
 }
 
-int RunsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_runs.size()); }
-int RunsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
+int RunsModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_runs.size());
+}
+int RunsModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : kColumns;
+}
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const
 {
@@ -92,7 +101,8 @@ QString RunsModel::text(const RunRecord& run, int column) const
             return tr("failed");
         return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond) : QString();
     case Against:
-        if (isBaseline || run.outcome.state == "failed" || run.outcome.samplesPerSecond <= 0 || baseline.outcome.samplesPerSecond <= 0)
+        if (isBaseline || run.outcome.state == "failed" || run.outcome.samplesPerSecond <= 0 ||
+            baseline.outcome.samplesPerSecond <= 0)
             return {};
         return formatRatio(run.outcome.samplesPerSecond / baseline.outcome.samplesPerSecond);
     default:
@@ -125,11 +135,16 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {
-    case When: return tr("Run");
-    case Changes: return tr("Changes");
-    case Rate: return tr("Images/s");
-    case Against: return tr("Ratio");
-    default: return {};
+    case When:
+        return tr("Run");
+    case Changes:
+        return tr("Changes");
+    case Rate:
+        return tr("Images/s");
+    case Against:
+        return tr("Ratio");
+    default:
+        return {};
     }
 }
 

@@ -43,16 +43,18 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
-    auto* tryIt = new Door("start", tr("Try it"),
-                           tr("Trains a small image classifier on real JPEG files, with settings as naive as a first attempt. "
-                              "Watch it run, and see what the advisor finds."),
-                           tr("Start the training"), this);
+    auto* tryIt =
+        new Door("start", tr("Try it"),
+                 tr("Trains a small image classifier on real JPEG files, with settings as naive as a first attempt. "
+                    "Watch it run, and see what the advisor finds."),
+                 tr("Start the training"), this);
     tryIt->button()->setObjectName("tryIt");
     tryIt->button()->setProperty("primary", true);
-    auto* open = new Door("open", tr("Open a trace"),
-                          tr("A trace that Stepscope wrote (.sstrace), here or on another machine. You can also drop the file "
-                             "anywhere on this window."),
-                          tr("Choose a file…"), this);
+    auto* open =
+        new Door("open", tr("Open a trace"),
+                 tr("A trace that Stepscope wrote (.sstrace), here or on another machine. You can also drop the file "
+                    "anywhere on this window."),
+                 tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
     connect(open->button(), &QPushButton::clicked, this, &StartPage::chooseTrace);
@@ -69,7 +71,8 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     auto* column = new QVBoxLayout;
     column->addStretch(2);
     column->addWidget(makeHeading(tr("Where does the time of a training step go?"), 1.6, this));
-    auto* subtitle = new QLabel(tr("Train, watch every step, let the advisor say what to change, and measure that it pays."), this);
+    auto* subtitle =
+        new QLabel(tr("Train, watch every step, let the advisor say what to change, and measure that it pays."), this);
     subtitle->setForegroundRole(QPalette::PlaceholderText);
     column->addWidget(subtitle);
     column->addSpacing(16);
@@ -93,7 +96,8 @@ void StartPage::tryIt()
 
 void StartPage::chooseTrace()
 {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
     if (!file.isEmpty())
         m_session->openTrace(file.toStdString());
 }

@@ -1,0 +1,26 @@
+#pragma once
+
+class QPainter;
+class QStyleOption;
+class QStyleOptionDockWidget;
+class QStyleOptionMenuItem;
+class QStyleOptionSlider;
+class QRect;
+class QWidget;
+
+/// How the parts of app::Style are painted.
+namespace app {
+
+void drawButton(const QStyleOption* option, QPainter* painter, const QWidget* widget);
+void drawToolButton(const QStyleOption* option, QPainter* painter);
+void drawLineEdit(const QStyleOption* option, QPainter* painter, const QWidget* widget);
+void drawCheckBox(const QStyleOption* option, QPainter* painter);
+void drawTab(const QStyleOption* option, QPainter* painter);
+void drawDockTitle(const QStyleOptionDockWidget& option, QPainter* painter, const QRect& text);
+void drawHeaderSection(const QStyleOption* option, QPainter* painter);
+void drawMenuBarItem(const QStyleOptionMenuItem& option, QPainter* painter);
+/// Along a scroll bar without arrows: where its handle is.
+QRect scrollHandle(const QStyleOptionSlider& option);
+void drawScrollBar(const QStyleOptionSlider& option, QPainter* painter);
+
+} // namespace app

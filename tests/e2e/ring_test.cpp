@@ -1,0 +1,178 @@
+#include "app/main_window.h"
+#include "app/views/advisor/finding_card.h"
+#include "app/widgets/timeline_canvas.h"
+
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QToolBar>
+#include <QToolButton>
+#include <QtTest>
+
+// The whole ring by mouse and keyboard, in the real window with the real trainer: configure, train, see, measure, keep,
+// undo.
+namespace {
+
+constexpr int kTrainingMs = 90'000;
+constexpr int kMeasuringMs = 180'000;
+
+std::unique_ptr<QTemporaryDir> folders;
+
+/// Naive, and small enough for a minute: decoding takes most of a step.
+constexpr auto kConfiguration = R"({
+  "workload": "convnet", "model": {"width": 8},
+  "dataset": {"kind": "generated_images", "samples": 400, "classes": 4, "source_size": 384, "image_size": 32},
+  "batch": {"size": 16}, "run": {"steps": 500, "threads": 1}, "loader": {"workers": 0}
+})";
+
+void click(QWidget* widget)
+{
+    for (QWidget* parent = widget->parentWidget(); parent; parent = parent->parentWidget())
+        if (auto* scroll = qobject_cast<QScrollArea*>(parent))
+            scroll->ensureWidgetVisible(widget);
+    QTest::qWait(50);
+    QTest::mouseClick(widget, Qt::LeftButton);
+}
+
+} // namespace
+
+class RingTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<QTemporaryDir>();
+        for (const char* name : {"XDG_DATA_HOME", "XDG_CONFIG_HOME"})
+            qputenv(name, folders->filePath(name).toUtf8());
+    }
+
+private slots:
+    void initTestCase();
+    void typingTheStepsIntoTheForm();
+    void startTrainsAndTheFindingAppears();
+    void showGoesToTheEvidence();
+    void applyMeasuresAndGivesAVerdict();
+    void keepTakesItAndUndoGivesItBack();
+    void cleanupTestCase();
+
+private:
+    QWidget* inCard(const char* name) const
+    {
+        auto* card = m_window->findChild<app::FindingCard*>("card:loader.workers");
+        auto* found = card ? card->findChild<QWidget*>(name) : nullptr;
+        return found && found->isVisible() ? found : nullptr;
+    }
+    std::string workers() const { return m_session->configuration().text("loader.workers"); }
+
+    std::unique_ptr<app::Appearance> m_appearance;
+    std::unique_ptr<app::Session> m_session;
+    std::unique_ptr<app::Selection> m_selection;
+    std::unique_ptr<app::MainWindow> m_window;
+};
+
+void RingTest::initTestCase()
+{
+    m_appearance = std::make_unique<app::Appearance>();
+    m_session = std::make_unique<app::Session>();
+    m_selection = std::make_unique<app::Selection>();
+    m_window = std::make_unique<app::MainWindow>(m_session.get(), m_selection.get(), m_appearance.get());
+    m_window->show();
+    QTRY_VERIFY(m_window->isComplete());
+    QFile file(folders->filePath("naive.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(kConfiguration);
+    file.close();
+    m_session->loadConfiguration(file.fileName().toStdString());
+    QCOMPARE(m_session->configuration().text("model.width"), "8");
+}
+
+void RingTest::typingTheStepsIntoTheForm()
+{
+    auto* row = m_window->findChild<QWidget*>("knob:run.steps");
+    QVERIFY(row);
+    auto* field = row->findChild<QLineEdit*>();
+    click(field);
+    field->selectAll();
+    QTest::keyClicks(field, "200");
+    QTest::keyClick(field, Qt::Key_Return);
+    QCOMPARE(m_session->configuration().text("run.steps"), "200");
+}
+
+void RingTest::startTrainsAndTheFindingAppears()
+{
+    auto* bar = m_window->findChild<QToolBar*>("toolBar");
+    auto* start = bar->widgetForAction(m_window->findChild<QAction*>("start"));
+    click(start);
+    QCOMPARE(m_session->runState(), app::RunState::Starting);
+    QTRY_VERIFY_WITH_TIMEOUT(m_session->stepHistory().size() > 5, kTrainingMs);
+    QTRY_VERIFY_WITH_TIMEOUT(inCard("show"), kTrainingMs); // while it runs
+    QTRY_COMPARE_WITH_TIMEOUT(m_session->runState(), app::RunState::Idle, kTrainingMs);
+    QCOMPARE(m_session->runs().front().outcome.state, QString("finished"));
+    QCOMPARE(m_session->runs().front().outcome.steps, 200);
+    QTRY_VERIFY_WITH_TIMEOUT(m_session->analysed()->trace == m_session->trace(), 20'000);
+    QVERIFY(m_session->analysed()->facts.input.waitShare > 0.2);
+}
+
+void RingTest::showGoesToTheEvidence()
+{
+    auto* timeline = m_window->findChild<app::TimelineCanvas*>();
+    QVERIFY(timeline);
+    const auto before = timeline->scene().axis.visible();
+    QTRY_VERIFY(inCard("show"));
+    click(inCard("show"));
+    QVERIFY(m_selection->slice().has_value());
+    const auto wait = m_session->trace()->slice(*m_selection->slice());
+    QCOMPARE(m_session->trace()->name(wait), profiler::phase::kDataWait);
+    QTRY_VERIFY(!(timeline->scene().axis.visible() == before));
+    const auto visible = timeline->scene().axis.visible();
+    QVERIFY(visible.begin <= wait.begin && wait.end() <= visible.end);
+    QVERIFY(visible.duration() < before.duration());
+}
+
+void RingTest::applyMeasuresAndGivesAVerdict()
+{
+    QTRY_VERIFY(inCard("apply") && inCard("apply")->isEnabled());
+    click(inCard("apply"));
+    QVERIFY(m_session->experimentRunning());
+    QTRY_VERIFY(inCard("stopMeasuring"));
+    QSignalSpy failed(m_session.get(), &app::Session::experimentFailed);
+    QTRY_VERIFY_WITH_TIMEOUT(!m_session->experimentRunning(), kMeasuringMs);
+    QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));
+    QTRY_VERIFY(inCard("verdict"));
+    const QString verdict = static_cast<QLabel*>(inCard("verdict"))->text();
+    QVERIFY2(verdict.contains("95 % interval"), qPrintable(verdict));
+    qInfo("%s (%.0f s)", qPrintable(verdict), m_session->experiments().result("loader.workers")->secondsSpent);
+    QCOMPARE(workers(), "0"); // nothing is changed before it is kept
+}
+
+void RingTest::keepTakesItAndUndoGivesItBack()
+{
+    const auto toggle = m_session->experiments().result("loader.workers")->plan.changes.front();
+    QVERIFY(inCard("keep"));
+    click(inCard("keep"));
+    QCOMPARE(workers(), toggle.to);
+    QCOMPARE(m_session->journal().changes.size(), std::size_t{1});
+    QTRY_VERIFY(inCard("undo"));
+    click(inCard("undo"));
+    QCOMPARE(workers(), "0");
+    QVERIFY(m_session->journal().changes.empty());
+    QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // takes the taking back back
+    QCOMPARE(workers(), toggle.to);
+    QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(workers(), "0");
+}
+
+void RingTest::cleanupTestCase()
+{
+    m_window.reset();
+    m_selection.reset();
+    m_session.reset();
+    m_appearance.reset();
+}
+
+QTEST_MAIN(RingTest)
+#include "ring_test.moc"
