@@ -13,8 +13,9 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 find_program(STEPSCOPE_CCACHE ccache)
 if(STEPSCOPE_CCACHE)
-  # Precompiled headers are cached too, which needs these two.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros" "${STEPSCOPE_CCACHE}")
+  # Precompiled headers are cached too, which needs the sloppiness; another clone or preset shares what has the same options.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros"
+      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" "CCACHE_NOHASHDIR=true" "${STEPSCOPE_CCACHE}")
 endif()
 
 add_library(stepscope_warnings INTERFACE)
