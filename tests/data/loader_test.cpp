@@ -292,6 +292,28 @@ TEST(Loader, WhatIsReadyComesOutWhileParked)
     EXPECT_EQ(dataset->begun(), 12);
 }
 
+TEST(Loader, AnEpochLeftWhileParkedDoesNotLeakIntoTheNext)
+{
+    const auto dataset = std::make_shared<NumberedDataset>(400);
+    Loader alone(dataset, options(0, 1));
+    const auto expected = epochOf(alone, 1);
+    for (const bool persistent : {false, true})
+        for (int i = 0; i < 20; ++i) {
+            Loader loader(dataset, options(3, 2, persistent));
+            loader.startEpoch(0);
+            ASSERT_TRUE(loader.next());
+            loader.park();
+            if (i % 2 == 0)
+                loader.unpark();
+            loader.startEpoch(1);
+            loader.unpark();
+            std::vector<Copy> batches;
+            while (const auto batch = loader.next())
+                batches.push_back(copyOf(*batch, 3));
+            ASSERT_EQ(batches, expected);
+        }
+}
+
 TEST(Loader, ParkedBeforeTheFirstEpochItWaitsAndParkedItStartsAnew)
 {
     const auto dataset = std::make_shared<NumberedDataset>(40);

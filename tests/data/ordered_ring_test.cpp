@@ -108,6 +108,33 @@ TEST(OrderedRing, AnItemOfAGivenUpRoundIsNotTakenInTheNext)
     EXPECT_EQ(ring.take(), 1);
 }
 
+TEST(OrderedRing, GivingUpWaitsForProducersThatAreParkedOrJustWoken)
+{
+    for (int i = 0; i < 200; ++i) {
+        OrderedRing<int> ring(2, true);
+        ring.begin(5);
+        std::atomic<bool> claimed = false, dropped = false;
+        std::thread producer([&] {
+            Waits waits;
+            ASSERT_EQ(ring.claim(waits), 0);
+            claimed = true;
+            while (ring.goOn(waits))
+                std::this_thread::yield();
+            dropped = true;
+            ring.drop();
+        });
+        while (!claimed)
+            std::this_thread::yield();
+        ring.park();
+        if (i % 2 == 0)
+            ring.unpark(); // the producer may not have noticed when the round is given up
+        ring.giveUp();
+        EXPECT_TRUE(dropped);
+        ring.begin(1);
+        producer.join();
+    }
+}
+
 TEST(OrderedRing, CancelWakesConsumerAndProducers)
 {
     OrderedRing<int> ring(1, true);

@@ -14,8 +14,8 @@ namespace trainer::data {
 enum class RingWait { Full, Parked, NoWork };
 
 /// Hands numbered items from many producers to one consumer, in the order of their numbers. Bounded: at most `capacity`
-/// numbers are claimed and not yet taken, those in the making included, so that the number that the consumer waits for always
-/// has its place and nothing can block for good.
+/// numbers are claimed and not yet taken, those in the making included, so that the number that the consumer waits for
+/// always has its place and nothing can block for good.
 ///
 /// A producer loops: claim(), make the item in small pieces with goOn() before each, then deliver() or drop().
 /// An observer has `begin(RingWait)` and `end()`, called around each wait with the ring's lock held: it must not block.
@@ -48,7 +48,7 @@ public:
         m_givenUp = true;
         m_taken = m_claimed = m_count = 0;
         interrupt();
-        m_quiet.wait(lock, [this] { return m_busy == 0; });
+        m_quiet.wait(lock, [this] { return m_making == 0; });
         m_givenUp = false;
         interrupt();
         m_slots.swap(leftOver);
@@ -73,7 +73,7 @@ public:
         std::unique_lock lock(m_mutex);
         m_parked = true;
         interrupt();
-        m_quiet.wait(lock, [this] { return m_busy == 0 || m_cancelled; });
+        m_quiet.wait(lock, [this] { return m_making == m_resting || m_cancelled; });
     }
 
     // ---- any thread ----
@@ -112,7 +112,7 @@ public:
             m_work.wait(lock, [&] { return next() != now; });
             observer.end();
         }
-        ++m_busy;
+        ++m_making;
         return m_claimed++;
     }
 
@@ -123,12 +123,13 @@ public:
         if (!m_interrupted.load(std::memory_order_acquire))
             return true;
         std::unique_lock lock(m_mutex);
-        while (m_parked && !m_givenUp && !m_cancelled) {
-            rest();
+        if (m_parked && !m_givenUp && !m_cancelled) {
+            ++m_resting;
+            m_quiet.notify_all();
             observer.begin(RingWait::Parked);
             m_resume.wait(lock, [this] { return !m_parked || m_givenUp || m_cancelled; });
             observer.end();
-            ++m_busy;
+            --m_resting;
         }
         return !m_givenUp && !m_cancelled;
     }
@@ -137,7 +138,7 @@ public:
     {
         // What is not wanted any more is destroyed by the caller's frame, without the lock.
         const std::lock_guard lock(m_mutex);
-        rest();
+        endMaking();
         if (m_givenUp || m_cancelled)
             return;
         slot(number) = std::move(item);
@@ -149,7 +150,7 @@ public:
     void drop()
     {
         const std::lock_guard lock(m_mutex);
-        rest();
+        endMaking();
     }
 
 private:
@@ -172,10 +173,10 @@ private:
     }
     std::optional<T>& slot(std::int64_t number) { return m_slots[static_cast<std::size_t>(number) % m_slots.size()]; }
 
-    void rest()
+    void endMaking()
     {
-        if (--m_busy == 0)
-            m_quiet.notify_all();
+        --m_making;
+        m_quiet.notify_all();
     }
     void interrupt()
     {
@@ -189,7 +190,8 @@ private:
     std::vector<std::optional<T>> m_slots;
     const bool m_keepProducers;
     std::int64_t m_count = 0, m_claimed = 0, m_taken = 0;
-    int m_busy = 0; ///< producers between claim() and deliver(), those that rest in goOn() excepted
+    int m_making = 0;  ///< producers between claim() and deliver() or drop()
+    int m_resting = 0; ///< of these, those that wait in goOn(); one that was woken counts until it runs
     bool m_parked = false, m_givenUp = false, m_cancelled = false;
     std::atomic<bool> m_interrupted = false; ///< any of the three: goOn() looks closer
 };
