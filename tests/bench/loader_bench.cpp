@@ -1,6 +1,6 @@
-// Our loader against LibTorch's DataLoader on the same Dataset::load, with 0, 1 and 2 workers, in turns (A B B A …) in one
-// process, so that what else the machine does hits both. A measured script rather than Google Benchmark: what counts is the
-// ratio of neighbours in time. Usage: loader_bench [rounds]
+// Our loader against LibTorch's DataLoader on the same Dataset::load, with 0, 1 and 2 workers, in turns (A B B A …) in
+// one process, so that what else the machine does hits both. A measured script rather than Google Benchmark: what
+// counts is the ratio of neighbours in time. Usage: loader_bench [rounds]
 
 #include "trainer/data/loader.h"
 #include "trainer/data/random.h"
@@ -54,17 +54,18 @@ double timed(const std::function<std::int64_t()>& epoch)
 {
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t samples = epoch();
-    return static_cast<double>(samples) / std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return static_cast<double>(samples) /
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class Ours {
 public:
     Ours(std::shared_ptr<const Dataset> dataset, std::int64_t batchSize, int workers)
         : m_shape(dataset->shape()), m_loader(std::move(dataset), {.batchSize = batchSize,
-                                                                  .workers = workers,
-                                                                  .prefetchFactor = kPrefetch,
-                                                                  .persistentWorkers = true,
-                                                                  .seed = kSeed})
+                                                                   .workers = workers,
+                                                                   .prefetchFactor = kPrefetch,
+                                                                   .persistentWorkers = true,
+                                                                   .seed = kSeed})
     {
     }
     std::int64_t epoch()
@@ -72,7 +73,8 @@ public:
         std::int64_t samples = 0;
         m_loader.startEpoch(m_epoch++);
         while (const auto batch = m_loader.next())
-            samples += torch::from_blob(batch->images, {batch->count, m_shape.channels, m_shape.height, m_shape.width}).size(0);
+            samples += torch::from_blob(batch->images, {batch->count, m_shape.channels, m_shape.height, m_shape.width})
+                           .size(0);
         return samples;
     }
 
@@ -88,8 +90,8 @@ double median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-void compare(const std::string& name, const std::shared_ptr<const Dataset>& dataset, std::int64_t batchSize, int workers,
-             int rounds)
+void compare(const std::string& name, const std::shared_ptr<const Dataset>& dataset, std::int64_t batchSize,
+             int workers, int rounds)
 {
     Ours ours(dataset, batchSize, workers);
     // LibTorch's workers always persist; as many batches in flight as ours.
@@ -118,12 +120,13 @@ void compare(const std::string& name, const std::shared_ptr<const Dataset>& data
         ratios.push_back(a.back() / b.back());
     }
     const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-    std::printf("%-20s workers %d  ours %8.0f/s  LibTorch %8.0f/s  ratio %.3f  [%.3f … %.3f]\n", name.c_str(), workers, median(a),
-                median(b), median(ratios), *low, *high);
+    std::printf("%-20s workers %d  ours %8.0f/s  LibTorch %8.0f/s  ratio %.3f  [%.3f … %.3f]\n", name.c_str(), workers,
+                median(a), median(b), median(ratios), *low, *high);
     std::fflush(stdout);
 }
 
-std::shared_ptr<const Dataset> open(std::string_view kind, const std::vector<std::pair<std::string, std::string>>& values)
+std::shared_ptr<const Dataset> open(std::string_view kind,
+                                    const std::vector<std::pair<std::string, std::string>>& values)
 {
     config::TrainingConfig config;
     for (const auto& [key, value] : values)

@@ -64,8 +64,9 @@ TEST(GeneratedImages, AreWrittenOnceAndOpened)
 
     const auto before = times(folder.path());
     bool told = false;
-    ASSERT_TRUE(openDataset("generated_images", smallConfig(folder.path()),
-                            [&](std::string_view what, std::int64_t, std::int64_t) { told = what == "writing images"; }));
+    ASSERT_TRUE(
+        openDataset("generated_images", smallConfig(folder.path()),
+                    [&](std::string_view what, std::int64_t, std::int64_t) { told = what == "writing images"; }));
     EXPECT_EQ(times(folder.path()), before);
     EXPECT_FALSE(told);
 }
@@ -150,7 +151,8 @@ TEST(GeneratedImages, CancellingLeavesWhatIsThereForTheNextTime)
     ASSERT_FALSE(cancelled);
     EXPECT_EQ(cancelled.error().code, Error::Code::Cancelled);
     EXPECT_FALSE(fs::exists(folder / large.key()));
-    EXPECT_GE(contents(folder / (large.key() + ".partial")).size(), static_cast<std::size_t>(std::max<std::int64_t>(told, 1)));
+    EXPECT_GE(contents(folder / (large.key() + ".partial")).size(),
+              static_cast<std::size_t>(std::max<std::int64_t>(told, 1)));
 }
 
 TEST(GeneratedImages, TwoAtOnceMakeOneSet)

@@ -31,7 +31,8 @@ MATCHER_P2(Near, expected, tolerance, "")
 }
 
 /// A file in memory in one of libpng's formats.
-Bytes png(png_uint_32 format, ImageSize size, const void* pixels, const void* colours = nullptr, png_uint_32 entries = 0)
+Bytes png(png_uint_32 format, ImageSize size, const void* pixels, const void* colours = nullptr,
+          png_uint_32 entries = 0)
 {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
@@ -79,7 +80,8 @@ Bytes jpeg(ImageSize size, int format, const Bytes& pixels, int subsampling)
     tjhandle handle = tjInitCompress();
     unsigned char* to = nullptr;
     unsigned long bytes = 0;
-    EXPECT_EQ(tjCompress2(handle, pixels.data(), size.width, 0, size.height, format, &to, &bytes, subsampling, 95, 0), 0);
+    EXPECT_EQ(tjCompress2(handle, pixels.data(), size.width, 0, size.height, format, &to, &bytes, subsampling, 95, 0),
+              0);
     Bytes file(to, to + bytes);
     tjFree(to);
     tjDestroy(handle);
@@ -144,7 +146,8 @@ TEST(ImageDecoder, PngInAllKindsOfPixels)
     const auto grey = decode(png(PNG_FORMAT_GRAY, {2, 1}, Bytes{9, 200}.data()));
     ASSERT_TRUE(grey);
     EXPECT_EQ(pixelAt(*grey, 1, 0), (Pixel{200, 200, 200}));
-    const auto palette = decode(png(PNG_FORMAT_RGB_COLORMAP, {2, 1}, Bytes{1, 0}.data(), Bytes{10, 11, 12, 20, 21, 22}.data(), 2));
+    const auto palette =
+        decode(png(PNG_FORMAT_RGB_COLORMAP, {2, 1}, Bytes{1, 0}.data(), Bytes{10, 11, 12, 20, 21, 22}.data(), 2));
     ASSERT_TRUE(palette);
     EXPECT_EQ(pixelAt(*palette, 0, 0), (Pixel{20, 21, 22}));
     const auto deep = decode(grey16Png({3, 3}, 0x8080));

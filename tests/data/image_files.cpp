@@ -61,7 +61,10 @@ Bytes readBytes(const fs::path& path)
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void writeJpeg(const fs::path& path, const RgbImage& image, int quality) { writeBytes(path, *encodeJpeg(image, quality)); }
+void writeJpeg(const fs::path& path, const RgbImage& image, int quality)
+{
+    writeBytes(path, *encodeJpeg(image, quality));
+}
 
 void writePng(const fs::path& path, const RgbImage& image)
 {
@@ -82,13 +85,15 @@ config::TrainingConfig configOf(std::initializer_list<std::pair<std::string_view
     return config;
 }
 
-profiler::Result<std::shared_ptr<const Dataset>> openDataset(std::string_view kind, const config::TrainingConfig& config,
+profiler::Result<std::shared_ptr<const Dataset>> openDataset(std::string_view kind,
+                                                             const config::TrainingConfig& config,
                                                              const OpenProgress& progress, std::stop_token stop)
 {
     for (const auto& entry : trainer::datasets::all())
         if (entry.stem == kind)
             return entry.entry.open(config, progress, std::move(stop));
-    return tl::unexpected(profiler::Error{.code = profiler::Error::Code::NotFound, .what = "no such kind", .where = {}, .mend = {}});
+    return tl::unexpected(
+        profiler::Error{.code = profiler::Error::Code::NotFound, .what = "no such kind", .where = {}, .mend = {}});
 }
 
 } // namespace data_test

@@ -45,7 +45,7 @@ void writePng(const std::filesystem::path& path, const trainer::data::RgbImage& 
 config::TrainingConfig configOf(std::initializer_list<std::pair<std::string_view, std::string>> values);
 /// Opens a data set by the name of its kind.
 profiler::Result<std::shared_ptr<const trainer::data::Dataset>>
-openDataset(std::string_view kind, const config::TrainingConfig& config, const trainer::data::OpenProgress& progress = {},
-            std::stop_token stop = {});
+openDataset(std::string_view kind, const config::TrainingConfig& config,
+            const trainer::data::OpenProgress& progress = {}, std::stop_token stop = {});
 
 } // namespace data_test

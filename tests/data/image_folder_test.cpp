@@ -168,8 +168,8 @@ TEST(ImageFolder, UnreadableFoldersAndFilesAreNamed)
         }
     }
     fs::permissions(folder / "shut", fs::perms::owner_all);
-    const auto dataset = openDataset("image_folder", configOf({{"dataset.path", folder.path().string()},
-                                                               {"dataset.validation_share", "0"}}));
+    const auto dataset = openDataset(
+        "image_folder", configOf({{"dataset.path", folder.path().string()}, {"dataset.validation_share", "0"}}));
     ASSERT_TRUE(dataset);
     const AsNobody nobody;
     std::vector<float> out(static_cast<std::size_t>((*dataset)->shape().floats()));
@@ -185,7 +185,8 @@ TEST(ImageFolder, ScanningCanBeCancelled)
     writeClass(folder, "a", 1);
     std::stop_source stop;
     stop.request_stop();
-    const auto dataset = openDataset("image_folder", configOf({{"dataset.path", folder.path().string()}}), {}, stop.get_token());
+    const auto dataset =
+        openDataset("image_folder", configOf({{"dataset.path", folder.path().string()}}), {}, stop.get_token());
     ASSERT_FALSE(dataset);
     EXPECT_EQ(dataset.error().code, Error::Code::Cancelled);
 }

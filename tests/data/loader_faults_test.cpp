@@ -24,9 +24,10 @@ INSTANTIATE_TEST_SUITE_P(Workers, LoaderFaults, testing::Values(0, 1, 3));
 
 TEST_P(LoaderFaults, ABadSampleIsLeftOutAndNamed)
 {
-    Loader loader(std::make_shared<NumberedDataset>(
-                      8, [](std::int64_t i) { return i == 1 || i == 2 ? std::optional(sampleError(i)) : std::nullopt; }),
-                  inOrder(GetParam()));
+    Loader loader(
+        std::make_shared<NumberedDataset>(
+            8, [](std::int64_t i) { return i == 1 || i == 2 ? std::optional(sampleError(i)) : std::nullopt; }),
+        inOrder(GetParam()));
     loader.startEpoch(0);
     const auto batch = loader.next();
     ASSERT_TRUE(batch);
@@ -83,7 +84,9 @@ TEST_P(LoaderFaults, MemoryThatCannotBeHadIsThrownAtTheCaller)
 {
     EXPECT_TRUE(endsInTime([] {
         LoaderOptions options = inOrder(GetParam());
-        options.memory.allocate = [](std::size_t) -> std::shared_ptr<void> { throw std::runtime_error("no pinned memory"); };
+        options.memory.allocate = [](std::size_t) -> std::shared_ptr<void> {
+            throw std::runtime_error("no pinned memory");
+        };
         Loader throwing(std::make_shared<NumberedDataset>(8), options);
         throwing.startEpoch(0);
         EXPECT_THROW(throwing.next(), std::runtime_error);

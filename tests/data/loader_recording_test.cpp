@@ -45,8 +45,8 @@ struct Recorded {
 };
 
 /// Two epochs, recorded.
-Recorded record(const TemporaryFolder& folder, const std::shared_ptr<const Dataset>& dataset, int workers, bool persistent,
-                bool pinned = false)
+Recorded record(const TemporaryFolder& folder, const std::shared_ptr<const Dataset>& dataset, int workers,
+                bool persistent, bool pinned = false)
 {
     const auto path = folder / "run.sstrace";
     auto recorder = capture::Recorder::start({.path = path});

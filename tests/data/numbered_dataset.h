@@ -28,7 +28,8 @@ public:
     [[nodiscard]] std::vector<std::string> classNames() const override { return std::vector<std::string>(10); }
     [[nodiscard]] std::vector<std::string> notices() const override { return {}; }
     profiler::Result<std::int64_t> load(trainer::data::Split split, std::int64_t index, std::uint64_t augmentSeed,
-                                        std::span<float> out, const trainer::data::StageRecorder& stages) const override;
+                                        std::span<float> out,
+                                        const trainer::data::StageRecorder& stages) const override;
     /// How many loads were begun.
     [[nodiscard]] std::int64_t begun() const { return m_begun; }
 

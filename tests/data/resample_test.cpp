@@ -13,7 +13,8 @@ using testing::FloatNear;
 
 constexpr Normalisation kNone{{0, 0, 0}, {1.0F / 255, 1.0F / 255, 1.0F / 255}}; // pixel values as they are
 
-std::vector<float> resampled(const RgbImage& image, const CropBox& box, int edge, const Normalisation& normalisation = kNone)
+std::vector<float> resampled(const RgbImage& image, const CropBox& box, int edge,
+                             const Normalisation& normalisation = kNone)
 {
     std::vector<float> out(static_cast<std::size_t>(3 * edge * edge));
     resample(image, box, edge, normalisation, out);
@@ -24,8 +25,9 @@ TEST(Resample, AConstantImageIsNormalisedExactlyAtAnySize)
 {
     const std::array<std::uint8_t, 3> colour{124, 17, 255};
     for (const ImageSize size : {ImageSize{8, 8}, ImageSize{37, 5}, ImageSize{300, 211}, ImageSize{1, 1}}) {
-        const auto out = resampled(plainImage(size, colour),
-                                   {0, 0, static_cast<double>(size.width), static_cast<double>(size.height), false}, 16, kImageNet);
+        const auto out =
+            resampled(plainImage(size, colour),
+                      {0, 0, static_cast<double>(size.width), static_cast<double>(size.height), false}, 16, kImageNet);
         for (std::size_t c = 0; c < 3; ++c) {
             const float expected = (static_cast<float>(colour[c]) / 255 - kImageNet.mean[c]) / kImageNet.deviation[c];
             EXPECT_THAT(std::vector(out.begin() + static_cast<std::ptrdiff_t>(c) * 256,

@@ -32,7 +32,10 @@ BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptio
     m_pool = std::make_shared<BatchPool>(options.memory, most * static_cast<std::size_t>(m_floats), most);
 }
 
-std::int64_t BatchMaker::batches() const { return (m_samples + m_batchSize - 1) / m_batchSize; }
+std::int64_t BatchMaker::batches() const
+{
+    return (m_samples + m_batchSize - 1) / m_batchSize;
+}
 
 void BatchMaker::setEpoch(std::int64_t epoch)
 {

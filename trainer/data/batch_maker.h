@@ -27,7 +27,8 @@ public:
     /// @param goOn  asked before each sample; false gives the batch up
     /// @return nullopt when given up. A sample that fails, by an error or by an exception, is left out and listed.
     ///         Throws when there is no memory for the batch.
-    std::optional<Batch> make(std::int64_t number, const StageRecorder& stages, const std::function<bool()>& goOn) const;
+    std::optional<Batch> make(std::int64_t number, const StageRecorder& stages,
+                              const std::function<bool()>& goOn) const;
 
 private:
     [[nodiscard]] std::int64_t sampleAt(std::int64_t position) const;

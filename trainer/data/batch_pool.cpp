@@ -10,8 +10,8 @@ constexpr std::size_t kAlignment = 64; // a cache line, and what vector loads li
 
 std::shared_ptr<void> alignedMemory(std::size_t bytes)
 {
-    return {::operator new(bytes, std::align_val_t{kAlignment}),
-            [](void* memory) { ::operator delete(memory, std::align_val_t{kAlignment}); }};
+    return {::operator new (bytes, std::align_val_t{kAlignment}),
+            [](void* memory) { ::operator delete (memory, std::align_val_t{kAlignment}); }};
 }
 
 } // namespace

@@ -17,14 +17,15 @@ struct BatchBuffer {
     std::int64_t* labels = nullptr;
 };
 
-/// Buffers of equal size that are used again and again. Thread-safe. A buffer returns when its last owner lets go of it; once
-/// the pool is gone it is freed then.
+/// Buffers of equal size that are used again and again. Thread-safe. A buffer returns when its last owner lets go of
+/// it; once the pool is gone it is freed then.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
 public:
     /// @param floats, labels  of one batch
     BatchPool(BufferAllocator allocator, std::size_t floats, std::size_t labels);
 
-    /// One that was used before, else a new one. Throws what the allocator throws; std::bad_alloc when it gives nothing.
+    /// One that was used before, else a new one. Throws what the allocator throws; std::bad_alloc when it gives
+    /// nothing.
     std::shared_ptr<BatchBuffer> acquire();
 
 private:
@@ -33,7 +34,7 @@ private:
 
     BufferAllocator m_allocator;
     std::size_t m_floats, m_labels;
-    std::mutex m_mutex; ///< never held while memory is allocated
+    std::mutex m_mutex;                               ///< never held while memory is allocated
     std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< the last one used is used first: it may still be in the cache
 };
 

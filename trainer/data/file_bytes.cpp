@@ -77,10 +77,10 @@ profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<s
     if (!S_ISREG(status.st_mode))
         return tl::unexpected(Error{Error::Code::Invalid, "this is no regular file", path.string(), ""});
     if (status.st_size > kMostBytes)
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    fmt::format("the file is too large: {} MB, at most {} MB", status.st_size >> 20,
-                                                kMostBytes >> 20),
-                                    path.string(), ""});
+        return tl::unexpected(
+            Error{Error::Code::Unsupported,
+                  fmt::format("the file is too large: {} MB, at most {} MB", status.st_size >> 20, kMostBytes >> 20),
+                  path.string(), ""});
     out.resize(static_cast<std::size_t>(status.st_size));
     std::size_t have = 0;
     while (have < out.size()) {

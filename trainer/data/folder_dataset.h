@@ -5,8 +5,8 @@
 
 namespace trainer::data {
 
-/// Images of an ImageTree: read, decoded at the smallest scale that is enough, cropped (at random for training, the middle for
-/// validation), resized, mirrored, normalised with ImageNet's statistics.
+/// Images of an ImageTree: read, decoded at the smallest scale that is enough, cropped (at random for training, the
+/// middle for validation), resized, mirrored, normalised with ImageNet's statistics.
 class FolderDataset final : public Dataset {
 public:
     /// @param edge  of the images that load() gives, px
@@ -19,8 +19,8 @@ public:
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_tree.of(split).files); }
     [[nodiscard]] std::vector<std::string> classNames() const override { return m_tree.classes; }
     [[nodiscard]] std::vector<std::string> notices() const override { return m_tree.notices; }
-    profiler::Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed, std::span<float> out,
-                                        const StageRecorder& stages) const override;
+    profiler::Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed,
+                                        std::span<float> out, const StageRecorder& stages) const override;
 
 private:
     ImageTree m_tree;

@@ -9,8 +9,8 @@
 
 namespace trainer::data {
 
-/// A lock between processes: two trainers that start together must not write the same files. The kernel gives it back when its
-/// holder dies.
+/// A lock between processes: two trainers that start together must not write the same files. The kernel gives it back
+/// when its holder dies.
 class FolderLock {
 public:
     /// Waits until it is free. A file system that knows no locks gives it at once.

@@ -56,7 +56,8 @@ private:
 
 std::uint32_t bigEndian(const std::uint8_t* bytes)
 {
-    return (std::uint32_t{bytes[0]} << 24) | (std::uint32_t{bytes[1]} << 16) | (std::uint32_t{bytes[2]} << 8) | bytes[3];
+    return (std::uint32_t{bytes[0]} << 24) | (std::uint32_t{bytes[1]} << 16) | (std::uint32_t{bytes[2]} << 8) |
+           bytes[3];
 }
 
 Result<std::vector<std::int64_t>> readHeader(Reader& reader, std::size_t dimensions)
@@ -67,10 +68,10 @@ Result<std::vector<std::int64_t>> readHeader(Reader& reader, std::size_t dimensi
     if (!got)
         return tl::unexpected(got.error());
     if (*got < 4 || header[0] != 0 || header[1] != 0 || header[2] != kUnsignedByte || header[3] != dimensions)
-        return tl::unexpected(reader.error(fmt::format("not an IDX file of bytes with {} dimensions: it begins with {:#010x} "
-                                                       "instead of {:#010x}",
-                                                       dimensions, bigEndian(header.data()),
-                                                       (std::uint32_t{kUnsignedByte} << 8) | dimensions)));
+        return tl::unexpected(reader.error(
+            fmt::format("not an IDX file of bytes with {} dimensions: it begins with {:#010x} "
+                        "instead of {:#010x}",
+                        dimensions, bigEndian(header.data()), (std::uint32_t{kUnsignedByte} << 8) | dimensions)));
     if (*got < wanted.size())
         return tl::unexpected(reader.error("the header is cut off"));
     std::vector<std::int64_t> sizes;
@@ -110,9 +111,10 @@ Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensio
             break;
     }
     if (array.values.size() != wanted)
-        return tl::unexpected(reader.error(fmt::format("the header promises {} values, the file holds {}{}", wanted,
-                                                       array.values.size() > wanted ? "more" : "only ",
-                                                       array.values.size() > wanted ? "" : std::to_string(array.values.size()))));
+        return tl::unexpected(
+            reader.error(fmt::format("the header promises {} values, the file holds {}{}", wanted,
+                                     array.values.size() > wanted ? "more" : "only ",
+                                     array.values.size() > wanted ? "" : std::to_string(array.values.size()))));
     return array;
 }
 

@@ -15,8 +15,8 @@ struct IdxArray {
     std::vector<std::uint8_t> values;     ///< row by row
 };
 
-/// Reads an IDX file, compressed by gzip or not. Checks the header, and that the file holds exactly what the header says;
-/// memory grows with what is really there.
+/// Reads an IDX file, compressed by gzip or not. Checks the header, and that the file holds exactly what the header
+/// says; memory grows with what is really there.
 /// @param dimensions  how many the file must have
 profiler::Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensions);
 

@@ -21,11 +21,12 @@ profiler::Result<void> checkPixels(ImageSize size, std::int64_t most)
 {
     if (size.pixels() <= most)
         return {};
-    return tl::unexpected(Error{.code = Error::Code::Unsupported,
-                                .what = fmt::format("an image of {} × {} pixels is too large: at most {} million pixels",
-                                                    size.width, size.height, most / 1'000'000),
-                                .where = {},
-                                .mend = {}});
+    return tl::unexpected(
+        Error{.code = Error::Code::Unsupported,
+              .what = fmt::format("an image of {} × {} pixels is too large: at most {} million pixels", size.width,
+                                  size.height, most / 1'000'000),
+              .where = {},
+              .mend = {}});
 }
 
 } // namespace

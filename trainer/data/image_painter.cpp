@@ -12,7 +12,8 @@ namespace trainer::data {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kShapes{"disc", "square", "triangle", "cross", "ring", "star", "moon", "hourglass"};
+constexpr std::array<std::string_view, 8> kShapes{"disc", "square", "triangle", "cross",
+                                                  "ring", "star",   "moon",     "hourglass"};
 constexpr std::array<std::string_view, 6> kPatterns{"stripes", "lines", "zigzag", "dashes", "blocks", "ladder"};
 constexpr std::array<std::string_view, 3> kDirections{"horizontal", "vertical", "diagonal"};
 constexpr std::array<std::string_view, 7> kGrounds{"plain", "fade", "glow", "bands", "bars", "tiles", "rings"};
@@ -32,21 +33,32 @@ Look lookOf(std::int64_t paintedClass)
             .ground = (rest / 18 + shape) % 7};
 }
 
-float fraction(float x) { return x - std::floor(x); }
+float fraction(float x)
+{
+    return x - std::floor(x);
+}
 
 /// @param x, y  in the shape's own frame, about −1 … 1, y down
 bool isInside(int shape, float x, float y)
 {
     const float ax = std::abs(x), ay = std::abs(y), r2 = x * x + y * y;
     switch (shape) {
-    case 0: return r2 < 0.81F;
-    case 1: return std::max(ax, ay) < 0.75F;
-    case 2: return y > -0.85F && y < 0.7F && ax < (y + 0.85F) * 0.6F;
-    case 3: return (ax < 0.28F && ay < 0.9F) || (ay < 0.28F && ax < 0.9F);
-    case 4: return r2 > 0.25F && r2 < 0.85F;
-    case 5: return std::sqrt(ax) + std::sqrt(ay) < 0.98F;
-    case 6: return r2 < 0.81F && (x - 0.5F) * (x - 0.5F) + y * y > 0.42F;
-    default: return ay < 0.85F && ax < 0.15F + ay * 0.8F;
+    case 0:
+        return r2 < 0.81F;
+    case 1:
+        return std::max(ax, ay) < 0.75F;
+    case 2:
+        return y > -0.85F && y < 0.7F && ax < (y + 0.85F) * 0.6F;
+    case 3:
+        return (ax < 0.28F && ay < 0.9F) || (ay < 0.28F && ax < 0.9F);
+    case 4:
+        return r2 > 0.25F && r2 < 0.85F;
+    case 5:
+        return std::sqrt(ax) + std::sqrt(ay) < 0.98F;
+    case 6:
+        return r2 < 0.81F && (x - 0.5F) * (x - 0.5F) + y * y > 0.42F;
+    default:
+        return ay < 0.85F && ax < 0.15F + ay * 0.8F;
     }
 }
 
@@ -54,12 +66,18 @@ bool isInside(int shape, float x, float y)
 bool isMarked(int pattern, float along, float across)
 {
     switch (pattern) {
-    case 0: return fraction(across) < 0.5F;
-    case 1: return fraction(across) < 0.22F;
-    case 2: return fraction(across + std::abs(fraction(along) - 0.5F)) < 0.5F;
-    case 3: return fraction(across) < 0.5F && fraction(along * 0.5F) < 0.6F;
-    case 4: return (fraction(across) < 0.5F) != (fraction(along / 3) < 0.5F);
-    default: return fraction(across) < 0.22F || fraction(along / 3) < 0.12F;
+    case 0:
+        return fraction(across) < 0.5F;
+    case 1:
+        return fraction(across) < 0.22F;
+    case 2:
+        return fraction(across + std::abs(fraction(along) - 0.5F)) < 0.5F;
+    case 3:
+        return fraction(across) < 0.5F && fraction(along * 0.5F) < 0.6F;
+    case 4:
+        return (fraction(across) < 0.5F) != (fraction(along / 3) < 0.5F);
+    default:
+        return fraction(across) < 0.22F || fraction(along / 3) < 0.12F;
     }
 }
 
@@ -69,19 +87,29 @@ float groundAt(int ground, float x, float y, float phase)
 {
     const float dx = x - 0.5F, dy = y - 0.5F;
     switch (ground) {
-    case 0: return 0;
-    case 1: return y;
-    case 2: return std::min(1.0F, 2.8F * (dx * dx + dy * dy));
-    case 3: return fraction(y * 4 + phase) < 0.5F ? 0.0F : 1.0F;
-    case 4: return fraction(x * 4 + phase) < 0.5F ? 0.0F : 1.0F;
-    case 5: return (fraction(x * 3 + phase) < 0.5F) != (fraction(y * 3 + phase) < 0.5F) ? 0.0F : 1.0F;
-    default: return fraction(6 * std::sqrt(dx * dx + dy * dy) + phase) < 0.5F ? 0.0F : 1.0F;
+    case 0:
+        return 0;
+    case 1:
+        return y;
+    case 2:
+        return std::min(1.0F, 2.8F * (dx * dx + dy * dy));
+    case 3:
+        return fraction(y * 4 + phase) < 0.5F ? 0.0F : 1.0F;
+    case 4:
+        return fraction(x * 4 + phase) < 0.5F ? 0.0F : 1.0F;
+    case 5:
+        return (fraction(x * 3 + phase) < 0.5F) != (fraction(y * 3 + phase) < 0.5F) ? 0.0F : 1.0F;
+    default:
+        return fraction(6 * std::sqrt(dx * dx + dy * dy) + phase) < 0.5F ? 0.0F : 1.0F;
     }
 }
 
 using Colour = std::array<float, 3>;
 
-float luminance(const Colour& c) { return 0.299F * c[0] + 0.587F * c[1] + 0.114F * c[2]; }
+float luminance(const Colour& c)
+{
+    return 0.299F * c[0] + 0.587F * c[1] + 0.114F * c[2];
+}
 
 Colour randomColour(Random& random)
 {
@@ -104,7 +132,8 @@ Colour colourApartFrom(const Colour& other, float distance, Random& random)
 /// Noise as photographs have it: the coarser the stronger (value noise in octaves), with grain on top.
 class Noise {
 public:
-    Noise(int edge, Random& random) : m_edge(edge), m_values(static_cast<std::size_t>(edge) * static_cast<std::size_t>(edge))
+    Noise(int edge, Random& random)
+        : m_edge(edge), m_values(static_cast<std::size_t>(edge) * static_cast<std::size_t>(edge))
     {
         addOctave(48, 22, random);
         addOctave(12, 16, random);
@@ -153,12 +182,12 @@ private:
 /// The random half of a picture.
 struct Scene {
     Colour mark, fill, nearGround, farGround;
-    float x, y, radius;     ///< of the shape, px
-    float cosine, sine;     ///< of its turn
-    float period;           ///< of the pattern, px
-    float along, across;    ///< where the pattern begins, periods
-    float phase;            ///< of the background
-    float mirrored;         ///< ±1: a diagonal falls or rises
+    float x, y, radius;  ///< of the shape, px
+    float cosine, sine;  ///< of its turn
+    float period;        ///< of the pattern, px
+    float along, across; ///< where the pattern begins, periods
+    float phase;         ///< of the background
+    float mirrored;      ///< ±1: a diagonal falls or rises
 
     Scene(int edge, Random& random)
     {
@@ -228,7 +257,8 @@ void paintImage(std::int64_t paintedClass, std::uint64_t seed, int edge, RgbImag
         std::uint8_t* to = out.row(y);
         const float* noise = light.row(y);
         for (int x = 0; x < edge; ++x, to += 3) {
-            const Colour colour = colourAt(look, scene, static_cast<float>(x), static_cast<float>(y), static_cast<float>(edge));
+            const Colour colour =
+                colourAt(look, scene, static_cast<float>(x), static_cast<float>(y), static_cast<float>(edge));
             for (std::size_t c = 0; c < 3; ++c)
                 to[c] = static_cast<std::uint8_t>(std::clamp(colour[c] + noise[x], 0.0F, 255.0F));
         }

@@ -55,7 +55,8 @@ std::vector<std::int64_t> missingIn(const fs::path& folder, const ImageSet& set)
         const auto present = namesIn(folder / paintedClassName(first));
         for (std::int64_t index = first; index < set.samples; index += set.classes) {
             const fs::path file = present.empty() ? fs::path() : imageSetFile(set, index);
-            if (present.empty() || !present.contains(file.filename().string()) || (!trusted && !isWholeJpeg(folder / file)))
+            if (present.empty() || !present.contains(file.filename().string()) ||
+                (!trusted && !isWholeJpeg(folder / file)))
                 missing.push_back(index);
         }
     }
@@ -115,13 +116,14 @@ std::string ImageSet::key() const
     return fmt::format("painted-v{}-{}-images-{}-classes-{}-px", kVersion, samples, classes, edge);
 }
 
-Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
+Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const OpenProgress& progress,
+                              std::stop_token stop)
 {
     if (set.classes > kMostPaintedClasses || set.samples < set.classes)
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    fmt::format("{} images cannot show {} classes", set.samples, set.classes),
-                                    "dataset.samples, dataset.classes",
-                                    fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses)});
+        return tl::unexpected(
+            Error{Error::Code::Invalid, fmt::format("{} images cannot show {} classes", set.samples, set.classes),
+                  "dataset.samples, dataset.classes",
+                  fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses)});
     const fs::path folder = base / set.key();
     if (isComplete(folder, set))
         return folder;

@@ -19,10 +19,10 @@ struct ImageSet {
     [[nodiscard]] std::string key() const;
 };
 
-/// Makes `base`/key() unless it is there and whole, and returns it. Files that are missing are written, by as many threads as
-/// there are cores. A new set grows in a folder beside it and is renamed at the end; one that was interrupted is carried on.
-/// A second process that wants the same set waits for the first.
-/// Errors: NoSpace says how much is needed, and leaves no half-made set behind; Cancelled leaves what was written for the next time.
+/// Makes `base`/key() unless it is there and whole, and returns it. Files that are missing are written, by as many
+/// threads as there are cores. A new set grows in a folder beside it and is renamed at the end; one that was
+/// interrupted is carried on. A second process that wants the same set waits for the first. Errors: NoSpace says how
+/// much is needed, and leaves no half-made set behind; Cancelled leaves what was written for the next time.
 profiler::Result<std::filesystem::path> makeImageSet(const std::filesystem::path& base, const ImageSet& set,
                                                      const OpenProgress& progress, std::stop_token stop);
 

@@ -23,7 +23,7 @@ using profiler::Error;
 using profiler::Result;
 
 constexpr int kQuality = 90;
-constexpr std::uint64_t kSeed = 20240229; // the set does not follow run.seed: runs with other seeds share it
+constexpr std::uint64_t kSeed = 20240229;     // the set does not follow run.seed: runs with other seeds share it
 constexpr std::int64_t kImagesPerThread = 16; // fewer are not worth a thread
 constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 constexpr std::int64_t kDiskBlock = 4096;
@@ -44,9 +44,11 @@ std::int64_t bytesFor(const File& file, std::int64_t count)
 
 Error noSpace(std::int64_t needed, const fs::path& folder, const std::string& what)
 {
-    return {Error::Code::NoSpace, fmt::format("{}: the images need about {} MB", what, needed / 1'000'000 + 1), folder.string(),
-            "free some space, choose another folder with dataset.path, or fewer or smaller images with dataset.samples and "
-            "dataset.source_size"};
+    return {
+        Error::Code::NoSpace, fmt::format("{}: the images need about {} MB", what, needed / 1'000'000 + 1),
+        folder.string(),
+        "free some space, choose another folder with dataset.path, or fewer or smaller images with dataset.samples and "
+        "dataset.source_size"};
 }
 
 /// Better to say so before than to fill the disk first.

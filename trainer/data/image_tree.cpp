@@ -135,7 +135,8 @@ void splitByName(ImageTree& tree, double share)
         for (std::ptrdiff_t i = 0; i < kept; ++i)
             validates[static_cast<std::size_t>(byHash[static_cast<std::size_t>(i)].second)] = true;
         for (std::ptrdiff_t i = 0; i < count; ++i)
-            (validates[static_cast<std::size_t>(i)] ? tree.validation : tree.train).files.push_back(std::move(begin[i]));
+            (validates[static_cast<std::size_t>(i)] ? tree.validation : tree.train)
+                .files.push_back(std::move(begin[i]));
         begin = end;
     }
 }
@@ -150,7 +151,8 @@ void noticeEmptyClasses(ImageTree& tree)
             tree.notices.push_back(fmt::format("The class '{}' has no images to train with ({}).", tree.classes[label],
                                                (tree.train.folder / tree.classes[label]).string()));
     if (tree.classes.size() == 1)
-        tree.notices.push_back(fmt::format("There is only one class, '{}': nothing can be told apart.", tree.classes[0]));
+        tree.notices.push_back(
+            fmt::format("There is only one class, '{}': nothing can be told apart.", tree.classes[0]));
 }
 
 /// The validation images of a folder that has a split of its own.
@@ -173,8 +175,9 @@ Result<void> addValidation(ImageTree& tree, const fs::path& folder, Scan& scan)
 Error noClasses(const fs::path& folder, const Listing& listing)
 {
     return {Error::Code::Invalid,
-            listing.images.empty() ? "the folder has no class folders"
-                                   : fmt::format("the folder has {} images but no class folders", listing.images.size()),
+            listing.images.empty()
+                ? "the folder has no class folders"
+                : fmt::format("the folder has {} images but no class folders", listing.images.size()),
             folder.string(), std::string(kLayout)};
 }
 
@@ -224,9 +227,10 @@ Result<ImageTree> scanImageTree(const fs::path& root, double validationShare, co
         return tl::unexpected(files.error());
     tree.train = std::move(*files);
     if (tree.train.files.empty())
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    fmt::format("none of the {} class folders has a JPEG or PNG file", tree.classes.size()),
-                                    folder.string(), std::string(kLayout)});
+        return tl::unexpected(
+            Error{Error::Code::Invalid,
+                  fmt::format("none of the {} class folders has a JPEG or PNG file", tree.classes.size()),
+                  folder.string(), std::string(kLayout)});
     if (hasSplit) {
         if (auto ok = addValidation(tree, root / "val", scan); !ok)
             return tl::unexpected(ok.error());

@@ -33,9 +33,9 @@ struct ImageTree {
 /// True for *.jpg, *.jpeg and *.png, in upper or lower case, hidden files excepted.
 bool isImageName(std::string_view name);
 
-/// Finds the images under `root`: root/{train,val}/<class>/<image>, where these two exist; else root/<class>/<image>, of which
-/// `validationShare` is kept for validation, the same files on every machine: in each class those with the smallest hash of
-/// their name. A class keeps at least one file for training.
+/// Finds the images under `root`: root/{train,val}/<class>/<image>, where these two exist; else root/<class>/<image>,
+/// of which `validationShare` is kept for validation, the same files on every machine: in each class those with the
+/// smallest hash of their name. A class keeps at least one file for training.
 /// @param progress  may be empty
 profiler::Result<ImageTree> scanImageTree(const std::filesystem::path& root, double validationShare,
                                           const OpenProgress& progress, std::stop_token stop);

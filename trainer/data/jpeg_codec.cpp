@@ -17,7 +17,10 @@ Error malformed(const std::string& what)
 }
 
 /// Cameras write such files; the picture is whole.
-bool isHarmless(std::string_view warning) { return warning.find("extraneous bytes before marker") != std::string_view::npos; }
+bool isHarmless(std::string_view warning)
+{
+    return warning.find("extraneous bytes before marker") != std::string_view::npos;
+}
 
 /// @param status  of a decoding call
 profiler::Result<void> checked(void* handle, int status)
@@ -40,7 +43,8 @@ JpegDecoder::JpegDecoder() : m_handle(tjInitDecompress(), tjDestroy) {}
 profiler::Result<ImageSize> JpegDecoder::measure(std::span<const std::uint8_t> file)
 {
     if (!m_handle)
-        return tl::unexpected(Error{.code = Error::Code::Unavailable, .what = tjGetErrorStr2(nullptr), .where = {}, .mend = {}});
+        return tl::unexpected(
+            Error{.code = Error::Code::Unavailable, .what = tjGetErrorStr2(nullptr), .where = {}, .mend = {}});
     ImageSize size;
     int subsampling = 0, colourSpace = 0;
     const int status = tjDecompressHeader3(m_handle.get(), file.data(), file.size(), &size.width, &size.height,
@@ -58,8 +62,8 @@ profiler::Result<void> JpegDecoder::decode(std::span<const std::uint8_t> file, I
     if (m_cmyk)
         return decodeCmyk(file, size, out);
     out.resize(size);
-    return checked(m_handle.get(), tjDecompress2(m_handle.get(), file.data(), file.size(), out.pixels().data(), size.width,
-                                                 0, size.height, TJPF_RGB, kFlags));
+    return checked(m_handle.get(), tjDecompress2(m_handle.get(), file.data(), file.size(), out.pixels().data(),
+                                                 size.width, 0, size.height, TJPF_RGB, kFlags));
 }
 
 profiler::Result<void> JpegDecoder::decodeCmyk(std::span<const std::uint8_t> file, ImageSize size, RgbImage& out)
@@ -86,7 +90,8 @@ ScaledJpeg scaledJpeg(ImageSize full, double leastScale)
     ScaledJpeg best{full, 1};
     for (int i = 0; i < count; ++i) {
         const double scale = static_cast<double>(factors[i].num) / factors[i].denom;
-        // Only whole, half, quarter and eighth have vector code in libjpeg-turbo: 5/8 takes longer than the whole picture.
+        // Only whole, half, quarter and eighth have vector code in libjpeg-turbo: 5/8 takes longer than the whole
+        // picture.
         if (factors[i].num == 1 && scale >= leastScale && scale < best.scale)
             best = {{TJSCALED(full.width, factors[i]), TJSCALED(full.height, factors[i])}, scale};
     }
@@ -102,10 +107,11 @@ profiler::Result<std::vector<std::uint8_t>> encodeJpeg(const RgbImage& image, in
     unsigned long bytes = file.size();
     if (!handle || tjCompress2(handle.get(), image.pixels().data(), size.width, 0, size.height, TJPF_RGB, &to, &bytes,
                                TJSAMP_420, quality, TJFLAG_NOREALLOC) != 0)
-        return tl::unexpected(Error{.code = Error::Code::Invalid,
-                                    .what = std::string("the image cannot be written as JPEG: ") + tjGetErrorStr2(handle.get()),
-                                    .where = {},
-                                    .mend = {}});
+        return tl::unexpected(
+            Error{.code = Error::Code::Invalid,
+                  .what = std::string("the image cannot be written as JPEG: ") + tjGetErrorStr2(handle.get()),
+                  .where = {},
+                  .mend = {}});
     file.resize(bytes);
     return file;
 }

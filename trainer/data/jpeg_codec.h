@@ -32,8 +32,8 @@ struct ScaledJpeg {
     ImageSize size;   ///< the last row and column may be covered in part only
     double scale = 1; ///< its pixels to those of the file
 };
-/// The smallest size that the decoder scales to fast (whole, half, quarter or eighth) with at least `leastScale` of the full
-/// one.
+/// The smallest size that the decoder scales to fast (whole, half, quarter or eighth) with at least `leastScale` of the
+/// full one.
 ScaledJpeg scaledJpeg(ImageSize full, double leastScale);
 
 /// Encodes with chroma at half size, as cameras do.

@@ -191,9 +191,15 @@ void Loader::startEpoch(std::int64_t epoch)
     }
 }
 
-std::optional<Batch> Loader::next() { return m->hasWorkers() ? m->takeFromWorkers() : m->makeHere(); }
+std::optional<Batch> Loader::next()
+{
+    return m->hasWorkers() ? m->takeFromWorkers() : m->makeHere();
+}
 
-std::int64_t Loader::batchesPerEpoch() const { return m->maker.batches(); }
+std::int64_t Loader::batchesPerEpoch() const
+{
+    return m->maker.batches();
+}
 
 void Loader::park()
 {
@@ -201,7 +207,10 @@ void Loader::park()
         m->ring.park();
 }
 
-void Loader::unpark() { m->ring.unpark(); }
+void Loader::unpark()
+{
+    m->ring.unpark();
+}
 
 void Loader::cancel()
 {
@@ -209,6 +218,9 @@ void Loader::cancel()
     m->ring.cancel();
 }
 
-std::int64_t Loader::capacity() const { return m->capacity(); }
+std::int64_t Loader::capacity() const
+{
+    return m->capacity();
+}
 
 } // namespace trainer::data

@@ -42,15 +42,15 @@ struct BufferAllocator {
 struct LoaderOptions {
     Split split = Split::Train;
     std::int64_t batchSize = 1;
-    int workers = 0;            ///< 0: next() loads on the calling thread
-    int prefetchFactor = 2;     ///< batches in flight per worker
+    int workers = 0;                ///< 0: next() loads on the calling thread
+    int prefetchFactor = 2;         ///< batches in flight per worker
     bool persistentWorkers = false; ///< keep threads between epochs
     bool shuffle = true;
     bool augment = true;
     std::uint64_t seed = 0;
     BufferAllocator memory{};
     profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded
-    std::function<void()> workerStart{}; ///< on each new worker thread: one intra-op thread
+    std::function<void()> workerStart{};             ///< on each new worker thread: one intra-op thread
 };
 
 /// Batches of an epoch, in the same order with the same content whatever the number of workers: the shuffle depends on
@@ -61,15 +61,15 @@ public:
     /// Cancels and joins.
     ~Loader();
 
-    /// Begins an epoch; an unfinished one is given up, which takes as long as the samples at hand. Starts workers unless they
-    /// persist from the epoch before. Throws std::system_error when no thread can be made.
+    /// Begins an epoch; an unfinished one is given up, which takes as long as the samples at hand. Starts workers
+    /// unless they persist from the epoch before. Throws std::system_error when no thread can be made.
     void startEpoch(std::int64_t epoch);
-    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel(). Throws what the allocator or
-    /// workerStart threw: a batch that has no memory is no bad sample.
+    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel(). Throws what the allocator
+    /// or workerStart threw: a batch that has no memory is no bad sample.
     std::optional<Batch> next();
     [[nodiscard]] std::int64_t batchesPerEpoch() const;
-    /// Workers finish the sample at hand and wait until unpark(): returns when all of them rest. next() keeps working on what
-    /// is ready, then waits for unpark(). Without workers there is nobody to park.
+    /// Workers finish the sample at hand and wait until unpark(): returns when all of them rest. next() keeps working
+    /// on what is ready, then waits for unpark(). Without workers there is nobody to park.
     void park();
     void unpark();
     /// Wakes next() and the workers for good; any thread.

@@ -8,7 +8,10 @@ namespace trainer::data {
 
 namespace {
 
-std::uint64_t hash(std::array<std::uint64_t, 3> words) { return XXH3_64bits(words.data(), sizeof words); }
+std::uint64_t hash(std::array<std::uint64_t, 3> words)
+{
+    return XXH3_64bits(words.data(), sizeof words);
+}
 
 } // namespace
 

@@ -58,8 +58,8 @@ struct Workspace {
     std::vector<float> row; ///< one output row, not yet scaled horizontally
 };
 
-/// Weighs the input rows of one output row together: `values` numbers from column `offset` on. Contiguous, so the compiler
-/// makes vector code of it.
+/// Weighs the input rows of one output row together: `values` numbers from column `offset` on. Contiguous, so the
+/// compiler makes vector code of it.
 void mixRows(const RgbImage& image, const Taps& taps, int output, std::size_t offset, std::size_t values, float* row)
 {
     const float* weights = taps.of(output);
@@ -118,8 +118,8 @@ void resample(const RgbImage& image, const CropBox& box, int edge, const Normali
     }
 }
 
-void shiftAndNormalise(std::span<const std::uint8_t> pixels, ImageSize size, int dx, int dy, float mean, float deviation,
-                       std::uint8_t background, std::span<float> out)
+void shiftAndNormalise(std::span<const std::uint8_t> pixels, ImageSize size, int dx, int dy, float mean,
+                       float deviation, std::uint8_t background, std::span<float> out)
 {
     const float scale = 1 / (255 * deviation), bias = -mean / deviation;
     if (dx == 0 && dy == 0) {

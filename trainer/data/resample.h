@@ -23,7 +23,7 @@ void resample(const RgbImage& image, const CropBox& box, int edge, const Normali
 
 /// Normalises a grey image moved by (dx, dy) pixels; what comes in from outside is `background`.
 /// @param out  as many floats as pixels
-void shiftAndNormalise(std::span<const std::uint8_t> pixels, ImageSize size, int dx, int dy, float mean, float deviation,
-                       std::uint8_t background, std::span<float> out);
+void shiftAndNormalise(std::span<const std::uint8_t> pixels, ImageSize size, int dx, int dy, float mean,
+                       float deviation, std::uint8_t background, std::span<float> out);
 
 } // namespace trainer::data

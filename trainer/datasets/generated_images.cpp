@@ -11,19 +11,20 @@ namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
 
-/// Where sets lie when no folder is chosen, as the XDG base directory specification has it: relative paths do not count.
+/// Where sets lie when no folder is chosen, as the XDG base directory specification has it: relative paths do not
+/// count.
 Result<fs::path> cacheFolder()
 {
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && fs::path(cache).is_absolute())
         return fs::path(cache) / "stepscope" / "datasets";
     if (const char* home = std::getenv("HOME"); home && fs::path(home).is_absolute())
         return fs::path(home) / ".cache" / "stepscope" / "datasets";
-    return tl::unexpected(Error{Error::Code::NotFound, "there is no folder for generated images: HOME is not set", "dataset.path",
-                                "set it to a folder that you may write to"});
+    return tl::unexpected(Error{Error::Code::NotFound, "there is no folder for generated images: HOME is not set",
+                                "dataset.path", "set it to a folder that you may write to"});
 }
 
-Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config, const data::OpenProgress& progress,
-                                                  std::stop_token stop)
+Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
+                                                  const data::OpenProgress& progress, std::stop_token stop)
 {
     const std::string& chosen = config[config::key::datasetPath];
     const auto base = chosen.empty() ? cacheFolder() : Result<fs::path>(chosen);
@@ -47,7 +48,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind generated_images()
 {
     return {"Generated images",
-            "JPEG files of painted shapes and patterns, written once: real files that cost what photographs cost to read and "
+            "JPEG files of painted shapes and patterns, written once: real files that cost what photographs cost to "
+            "read and "
             "decode, with classes that a small network learns.",
             open};
 }

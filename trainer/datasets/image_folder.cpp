@@ -9,7 +9,8 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
 {
     const std::string& folder = config[config::key::datasetPath];
     if (folder.empty())
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Invalid, "no folder of images is chosen", "dataset.path",
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Invalid, "no folder of images is chosen",
+                                              "dataset.path",
                                               "set it to a folder that has one subfolder of images for each class"});
     auto tree = data::scanImageTree(folder, config[config::key::datasetValidation], progress, std::move(stop));
     if (!tree)
@@ -22,9 +23,10 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
 
 data::DatasetKind image_folder()
 {
-    return {"Folder of images",
-            "JPEG and PNG files in one subfolder for each class, or in train and val folders that have one for each class.",
-            open};
+    return {
+        "Folder of images",
+        "JPEG and PNG files in one subfolder for each class, or in train and val folders that have one for each class.",
+        open};
 }
 
 } // namespace trainer::datasets

@@ -57,8 +57,8 @@ public:
         }
         const Samples& samples = of(split);
         const auto pixels = static_cast<std::size_t>(samples.size.pixels());
-        data::shiftAndNormalise({samples.pixels.data() + static_cast<std::size_t>(index) * pixels, pixels}, samples.size,
-                                dx, dy, kMean, kDeviation, 0, out);
+        data::shiftAndNormalise({samples.pixels.data() + static_cast<std::size_t>(index) * pixels, pixels},
+                                samples.size, dx, dy, kMean, kDeviation, 0, out);
         return samples.labels[static_cast<std::size_t>(index)];
     }
 
@@ -117,8 +117,8 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
                    .size = {static_cast<int>(width), static_cast<int>(height)}};
 }
 
-Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config, const data::OpenProgress& progress,
-                                                  std::stop_token stop)
+Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
+                                                  const data::OpenProgress& progress, std::stop_token stop)
 {
     const std::string& folder = config[config::key::datasetPath];
     if (folder.empty())
