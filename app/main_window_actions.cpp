@@ -55,11 +55,11 @@ void MainWindow::makeActions()
     });
     m_actions.undo = session->undoStack()->createUndoAction(this, tr("&Undo"));
     m_actions.undo->setObjectName("undo");
-    m_actions.undo->setShortcut(QKeySequence::Undo);
+    m_actions.undo->setShortcuts(QKeySequence::Undo);
     m_actions.undo->setIcon(icon("undo"));
     m_actions.redo = session->undoStack()->createRedoAction(this, tr("&Redo"));
     m_actions.redo->setObjectName("redo");
-    m_actions.redo->setShortcut(QKeySequence::Redo);
+    m_actions.redo->setShortcuts(QKeySequence::Redo);
     m_actions.redo->setIcon(icon("redo"));
 }
 

@@ -221,7 +221,9 @@ void TimelineCanvas::scrollContentsBy(int dx, int)
 void TimelineCanvas::layOut()
 {
     m_scene.size = viewport()->size();
-    m_scene.headerWidth = std::clamp(m_scene.headerWidth, 60, std::max(60, m_scene.size.width() * 2 / 3));
+    // A canvas that is not on screen yet has a size that means nothing: it must not narrow the column for good.
+    if (isVisible())
+        m_scene.headerWidth = std::clamp(m_scene.headerWidth, 60, std::max(60, m_scene.size.width() * 2 / 3));
     m_scene.axis.setWidth(std::max(1, m_scene.lanesRect().width()));
     moved();
 }
