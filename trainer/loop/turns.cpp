@@ -55,7 +55,7 @@ private:
             // What was dropped must not lap into what is timed.
             if (i == turn.drop)
                 m_training.learner().synchronize();
-            once(turn.what, i >= turn.drop);
+            once(turn.what, i >= turn.drop, i + 1 == turn.drop + turn.count);
         }
         m_training.park();
         if (stopped())
@@ -68,7 +68,7 @@ private:
         m_around.progress.report(m_result);
     }
 
-    void once(const std::string& what, bool timed)
+    void once(const std::string& what, bool timed, bool last)
     {
         const auto begin = Clock::now();
         std::int64_t samples = 0;
@@ -78,9 +78,9 @@ private:
             samples = epoch();
         else
             samples = m_training.validate([this] { return stopped(); }).samples;
-        // A step's own share of the device's work is not known before the last one ends; epochs and validations have an
-        // end.
-        if (what != "steps")
+        // A step's own share of the device's work is not known before the last one ends, which therefore waits for it all;
+        // epochs and validations have an end.
+        if (what != "steps" || last)
             m_training.learner().synchronize();
         if (!timed)
             return;
