@@ -74,5 +74,14 @@ TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
     EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
 }
 
+TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
+{
+    auto result = measured(advisor::Verdict::Inconclusive, {0.97, 0.88, 1.05});
+    result.savedUs = {-2'760, -9'920, 3'790};
+    result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, -5'640, 20'000, 43'400};
+    EXPECT_EQ(text(predictedBesideMeasured(result)),
+              "predicted up to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) a step");
+}
+
 } // namespace
 } // namespace app

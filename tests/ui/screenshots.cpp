@@ -34,6 +34,7 @@ public:
         await("the analysis",
               [this] { return m_session.analysed() && m_session.analysed()->trace == m_session.trace(); });
         click("show");
+        raise("selection");
         take("timeline");
         raise("summary");
         take("summary");
@@ -42,7 +43,11 @@ public:
               [this] { return m_session.experiments().progress() && m_session.experiments().progress()->ratio; });
         take("measuring");
         await("the verdict", [this] { return !m_session.experimentRunning(); });
-        click("keep");
+        const auto* result = m_session.experiments().result("loader.workers");
+        if (!result || result->verdict != advisor::Verdict::Pays)
+            std::puts("The change did not pay: is the machine busy with something else?");
+        else
+            click("keep");
         take("advisor");
     }
 
@@ -77,8 +82,10 @@ private:
 
     void raise(const char* dock)
     {
-        if (auto* found = m_window.findChild<QDockWidget*>(QString("dock:%1").arg(dock)))
-            found->raise();
+        auto* found = m_window.findChild<QDockWidget*>(QString("dock:%1").arg(dock));
+        if (!found)
+            qFatal("there is no dock %s", dock);
+        found->raise();
         QTest::qWait(300);
     }
 
@@ -88,7 +95,7 @@ private:
              {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
             m_appearance.setTheme(theme);
             QTest::qWait(150);
-            const QString file = QString("%1/%2-%3.png").arg(m_folder, name, suffix);
+            const QString file = QString("%1/%2_%3.png").arg(m_folder, name, suffix);
             if (!m_window.grab().save(file))
                 qFatal("%s cannot be written", qPrintable(file));
             std::printf("%s\n", qPrintable(file));

@@ -62,12 +62,19 @@ QString rangeText(const QString& low, const QString& high)
     return (sameUnit ? low.left(lowUnit) : low) + "–" + high;
 }
 
-QString savingText(const advisor::Saving& saving)
+namespace {
+
+QString amountText(const advisor::Saving& saving)
 {
     const QString high = quantity(saving.high, saving.unit);
-    const QString amount =
-        saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
-    return Words::tr("saves %1 %2").arg(amount, perWhat(saving.unit)).trimmed();
+    return saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
+}
+
+} // namespace
+
+QString savingText(const advisor::Saving& saving)
+{
+    return Words::tr("saves %1 %2").arg(amountText(saving), perWhat(saving.unit)).trimmed();
 }
 
 QString toggleText(const advisor::Toggle& toggle)
@@ -122,8 +129,7 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
                  rangeText(formatUs(saved.low), formatUs(saved.high)), perWhat(result.plan.measure));
     if (!result.plan.predicted || result.plan.predicted->unit == advisor::SavingUnit::Bytes)
         return measured;
-    const advisor::Saving& predicted = *result.plan.predicted;
-    return Words::tr("predicted %1, %2").arg(rangeText(formatUs(predicted.low), formatUs(predicted.high)), measured);
+    return Words::tr("predicted %1, %2").arg(amountText(*result.plan.predicted), measured);
 }
 
 } // namespace app
