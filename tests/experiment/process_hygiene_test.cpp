@@ -109,16 +109,17 @@ TEST(ProcessHygiene, OneTrainersEndIsNotTheOthers)
 TEST(ProcessHygiene, NothingOfTheConfigurationStaysOnDisk)
 {
     const Script script;
-    const auto files = [] {
-        std::size_t count = 0;
-        for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
-            count += entry.path().filename().string().find("stepscope") != std::string::npos ? 1 : 0;
-        return count;
-    };
-    const auto before = files();
-    const auto trainer = startScripted();
-    ASSERT_TRUE(waitFor<Hello>(*trainer));
-    EXPECT_EQ(files(), before);
+    // A folder of its own: other tests make and remove files in the shared one meanwhile.
+    std::string own = (fs::temp_directory_path() / "stepscope-hygiene-XXXXXX").string();
+    ASSERT_NE(mkdtemp(own.data()), nullptr);
+    setenv("TMPDIR", own.c_str(), 1);
+    {
+        const auto trainer = startScripted();
+        ASSERT_TRUE(waitFor<Hello>(*trainer));
+        EXPECT_TRUE(fs::is_empty(own));
+    }
+    unsetenv("TMPDIR");
+    fs::remove_all(own);
 }
 
 } // namespace
