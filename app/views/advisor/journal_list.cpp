@@ -78,7 +78,7 @@ void JournalList::showChanges()
     m_layout = new QVBoxLayout(m_rows);
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(2);
-    static_cast<QVBoxLayout*>(layout())->replaceWidget(old, m_rows);
+    delete layout()->replaceWidget(old, m_rows); // the old widget's item is the caller's
     old->hide();
     old->deleteLater();
 
