@@ -1,0 +1,102 @@
+#include "profiler/io/formats/format.h"
+#include "profiler/io/formats/open/inflate_stream.h"
+#include "profiler_formats_formats_registry.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace profiler::formats {
+
+namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+struct Head {
+    std::vector<char> bytes; ///< inflated
+    Compression compression = Compression::None;
+};
+
+Result<Head> readHead(const std::filesystem::path& path)
+{
+    const auto file = SourceFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    Head head;
+    head.bytes.resize(kHeadBytes);
+    int error = 0;
+    head.bytes.resize(file->read(0, head.bytes, error));
+    if (error != 0)
+        return tl::unexpected(readError(error, path));
+    head.compression = compressionOf(std::as_bytes(std::span{head.bytes}));
+    if (head.compression != Compression::None) {
+        InflateStream stream(*file, head.compression);
+        head.bytes.resize(kHeadBytes);
+        head.bytes.resize(stream.read(head.bytes));
+        if (head.bytes.empty() && !stream.damage().empty())
+            return tl::unexpected(Error{Error::Code::Malformed, stream.damage(), path.string(), "get the file anew"});
+    }
+    return head;
+}
+
+/// "PyTorch profiler JSON (.json, .json.gz), …"
+std::string knownFormats(bool writable)
+{
+    std::string text;
+    for (const auto& [stem, format] : all()) {
+        if (writable && !format.write)
+            continue;
+        text += (text.empty() ? "" : ", ") + std::string(format.title) + " (";
+        for (std::size_t i = 0; i < format.extensions.size(); ++i)
+            text += (i == 0 ? "" : ", ") + std::string(format.extensions[i]);
+        text += ")";
+    }
+    return text;
+}
+
+std::string lower(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+    return text;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
+{
+    const auto head = readHead(path);
+    if (!head)
+        return tl::unexpected(head.error());
+    if (head->bytes.empty())
+        return tl::unexpected(Error{Error::Code::Malformed, "the file is empty", path.string(), "record or export it anew"});
+    for (const auto& [stem, format] : all()) {
+        if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
+            continue;
+        if (head->compression != Compression::None && !format.readsCompressed)
+            return tl::unexpected(Error{Error::Code::Unsupported, "this is a compressed " + std::string(format.title),
+                                        path.string(), "decompress it first"});
+        return format.read(path, options);
+    }
+    return tl::unexpected(Error{Error::Code::Unsupported, "this is no trace of a known format", path.string(),
+                                "choose one of: " + knownFormats(false)});
+}
+
+Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
+{
+    const std::string name = lower(path.filename().string());
+    const Format* best = nullptr;
+    std::size_t longest = 0;
+    const auto formats = all();
+    for (const auto& [stem, format] : formats)
+        for (const std::string_view extension : format.extensions)
+            if (format.write && extension.size() > longest && name.ends_with(extension)) {
+                best = &format;
+                longest = extension.size();
+            }
+    if (!best)
+        return tl::unexpected(Error{Error::Code::Unsupported, "the name does not say which format to write", path.string(),
+                                    "end it with the extension of one of: " + knownFormats(true)});
+    return best->write(trace, path, options);
+}
+
+} // namespace profiler::formats

@@ -1,0 +1,76 @@
+#include "profiler/io/formats/open/source_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::formats {
+
+Error readError(int number, const std::filesystem::path& path)
+{
+    Error error{Error::Code::Io, "cannot read the file: " + std::generic_category().message(number), path.string(), {}};
+    if (number == EACCES || number == EPERM) {
+        error.code = Error::Code::Permission;
+        error.mend = "ask its owner for the right to read it";
+    } else if (number == ENOENT || number == ENOTDIR) {
+        error.code = Error::Code::NotFound;
+        error.mend = "check the path";
+    }
+    return error;
+}
+
+Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
+{
+    // Without O_NONBLOCK, opening a FIFO that nobody writes to would hang.
+    SourceFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status {};
+    if (file.m_descriptor < 0 || ::fstat(file.m_descriptor, &status) != 0)
+        return tl::unexpected(readError(errno, path));
+    if (!S_ISREG(status.st_mode)) {
+        const bool folder = S_ISDIR(status.st_mode);
+        return tl::unexpected(Error{Error::Code::Invalid, folder ? "this is a folder, not a file" : "this is no regular file",
+                                    path.string(), folder ? "name one file in it" : "copy its content into a file first"});
+    }
+    file.m_size = static_cast<std::uint64_t>(status.st_size);
+    return file;
+}
+
+SourceFile::SourceFile(SourceFile&& other) noexcept
+    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_size(other.m_size)
+{
+}
+
+SourceFile& SourceFile::operator=(SourceFile&& other) noexcept
+{
+    std::swap(m_descriptor, other.m_descriptor);
+    std::swap(m_size, other.m_size);
+    return *this;
+}
+
+SourceFile::~SourceFile()
+{
+    if (m_descriptor >= 0)
+        ::close(m_descriptor);
+}
+
+std::size_t SourceFile::read(std::uint64_t offset, std::span<char> out, int& error) const
+{
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t got = ::pread(m_descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            error = errno;
+        if (got <= 0)
+            break;
+        done += static_cast<std::size_t>(got);
+    }
+    return done;
+}
+
+} // namespace profiler::formats
