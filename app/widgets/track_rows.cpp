@@ -1,66 +1,41 @@
 #include "app/widgets/track_rows.h"
 
-#include <QCollator>
-#include <QCoreApplication>
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <tuple>
 
 namespace app {
 
-using profiler::Track;
 using profiler::TrackId;
-using profiler::TrackKind;
 
 namespace {
 
-constexpr int kManyThreads = 4; ///< more other threads than this start folded
-
-QString text(const char* source)
+bool contains(const std::vector<TrackId>& tracks, TrackId track)
 {
-    return QCoreApplication::translate("TrackRows", source);
+    return std::find(tracks.begin(), tracks.end(), track) != tracks.end();
 }
 
-QString fromView(std::string_view view)
+/// Calls visit(node) for every node below and among `nodes`.
+template <class Visit>
+void forEachNode(const std::vector<RowNode>& nodes, const Visit& visit)
 {
-    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
-}
-
-int rankOf(TrackKind kind)
-{
-    switch (kind) {
-    case TrackKind::LoaderWorker:
-        return 0;
-    case TrackKind::MainThread:
-        return 1;
-    case TrackKind::Thread:
-        return 2;
-    case TrackKind::Stream:
-        return 3;
-    case TrackKind::Counter:
-        return 4;
+    for (const RowNode& node : nodes) {
+        visit(node);
+        forEachNode(node.children, visit);
     }
-    return 4;
 }
 
-QString trackKey(const Track& track)
+/// Keys of a track's node and of the groups around it; empty when it has none.
+bool pathTo(const std::vector<RowNode>& nodes, TrackId track, std::vector<QString>& path)
 {
-    return QStringLiteral("track/%1/%2/%3/%4")
-        .arg(track.pid)
-        .arg(rankOf(track.kind))
-        .arg(track.device.value)
-        .arg(fromView(track.name));
+    for (const RowNode& node : nodes) {
+        path.push_back(node.key);
+        if ((node.kind != RowNode::Kind::Group && node.track == track) || pathTo(node.children, track, path))
+            return true;
+        path.pop_back();
+    }
+    return false;
 }
 
 } // namespace
-
-struct TrackRows::Group {
-    int rank = 0;
-    std::uint32_t device = 0;
-    QString name, detail;
-    std::vector<TrackId> tracks;
-};
 
 int TrackRow::laneTop(int depth) const
 {
@@ -70,12 +45,22 @@ int TrackRow::laneTop(int depth) const
 void TrackRows::setTrace(const std::shared_ptr<const profiler::Trace>& trace)
 {
     m_trace = trace;
+    m_tree = trace ? rowTree(*trace) : std::vector<RowNode>{};
+    forEachNode(m_tree, [this](const RowNode& node) { m_firstOpen.try_emplace(node.key, !node.startsFolded); });
+    rebuild();
+}
+
+void TrackRows::setLayout(RowLayout layout)
+{
+    m_layout = std::move(layout);
+    if (m_trace)
+        m_tree = rowTree(*m_trace);
     rebuild();
 }
 
 int TrackRows::height() const
 {
-    return m_rows.empty() ? 0 : m_rows.back().top + m_rows.back().height;
+    return m_rows.empty() ? 0 : m_rows.back().bottom();
 }
 
 int TrackRows::rowAt(int y) const
@@ -89,17 +74,19 @@ int TrackRows::rowAt(int y) const
 
 int TrackRows::rowOf(TrackId track) const
 {
-    int group = -1;
-    for (std::size_t i = 0; i < m_rows.size(); ++i) {
-        const TrackRow& row = m_rows[i];
-        if (row.kind == TrackRow::Kind::Group) {
-            if (!row.open && std::find(row.members.begin(), row.members.end(), track) != row.members.end())
-                group = static_cast<int>(i);
-        } else if (row.track == track) {
-            return static_cast<int>(i);
-        }
+    for (int i = 0; i < count(); ++i) {
+        const TrackRow& row = at(i);
+        if (row.kind == TrackRow::Kind::Group ? !row.open && contains(row.members, track)
+                                              : row.kind != TrackRow::Kind::Hidden && row.track == track)
+            return i;
     }
-    return group;
+    return -1;
+}
+
+int TrackRows::rowOfKey(const QString& key) const
+{
+    const auto row = std::find_if(m_rows.begin(), m_rows.end(), [&](const TrackRow& r) { return r.key == key; });
+    return row == m_rows.end() ? -1 : static_cast<int>(row - m_rows.begin());
 }
 
 std::optional<TrackRows::Lane> TrackRows::laneAt(int y) const
@@ -107,7 +94,7 @@ std::optional<TrackRows::Lane> TrackRows::laneAt(int y) const
     const int index = rowAt(y);
     if (index < 0)
         return std::nullopt;
-    const TrackRow& row = m_rows[static_cast<std::size_t>(index)];
+    const TrackRow& row = at(index);
     const int inside = y - row.laneTop(row.firstDepth);
     const int lane = inside / kLaneHeight;
     if (row.kind != TrackRow::Kind::Track || inside < 0 || lane >= row.lanes)
@@ -118,153 +105,139 @@ std::optional<TrackRows::Lane> TrackRows::laneAt(int y) const
 bool TrackRows::shows(TrackId track, int depth) const
 {
     const int index = rowOf(track);
-    if (index < 0)
-        return false;
-    const TrackRow& row = m_rows[static_cast<std::size_t>(index)];
-    return row.kind == TrackRow::Kind::Track && row.showsDepth(depth);
+    return index >= 0 && at(index).kind == TrackRow::Kind::Track && at(index).showsDepth(depth);
 }
 
 void TrackRows::setOpen(int row, bool open)
 {
-    const TrackRow& which = m_rows[static_cast<std::size_t>(row)];
+    const TrackRow& which = at(row);
     if (!which.foldable || which.open == open)
         return;
-    if (open)
-        m_folded.erase(which.key);
-    else
-        m_folded.insert(which.key);
+    m_layout.open[which.key] = open;
     rebuild();
 }
 
 void TrackRows::setAllOpen(bool open)
 {
-    m_folded.clear();
-    if (!open)
-        for (const TrackRow& row : m_rows)
-            if (row.foldable)
-                m_folded.insert(row.key);
+    forEachNode(m_tree, [&](const RowNode& node) {
+        if (node.kind != RowNode::Kind::Counter)
+            m_layout.open[node.key] = open;
+    });
     rebuild();
 }
 
 void TrackRows::reveal(TrackId track, int depth)
 {
-    if (!m_trace || track.value >= m_trace->tracks().size())
+    std::vector<QString> path;
+    if (!pathTo(m_tree, track, path))
         return;
-    for (const TrackRow& row : m_rows)
-        if (row.kind == TrackRow::Kind::Group &&
-            std::find(row.members.begin(), row.members.end(), track) != row.members.end())
-            m_folded.erase(row.key);
+    for (const QString& key : path)
+        m_layout.hidden.erase(key);
+    for (std::size_t i = 0; i + 1 < path.size(); ++i)
+        if (const auto open = m_layout.open.find(path[i]); open != m_layout.open.end() || !m_firstOpen[path[i]])
+            m_layout.open[path[i]] = true;
     rebuild();
-    if (!shows(track, depth)) {
-        m_folded.erase(trackKey(m_trace->track(track)));
-        rebuild();
-    }
+    if (shows(track, depth))
+        return;
+    m_layout.open[path.back()] = true;
+    m_layout.sizes.erase(path.back());
+    rebuild();
 }
 
-std::vector<TrackRows::Group> TrackRows::groups() const
+bool TrackRows::isOpen(const RowNode& node) const
 {
-    // Streams and counters carry no process where the recorder did not know it: they come last, or with the only one.
-    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-    std::set<std::int64_t> processes;
-    for (const Track& track : m_trace->tracks())
-        if (track.pid != 0)
-            processes.insert(track.pid);
-    const bool several = processes.size() > 1;
-    std::map<std::tuple<std::int64_t, int, std::uint32_t>, Group> found;
-    for (const Track& track : m_trace->tracks()) {
-        const bool counter = track.kind == TrackKind::Counter;
-        if (!counter && m_trace->sliceCount(track.id) == 0)
-            continue;
-        const int rank = rankOf(track.kind);
-        const std::int64_t process = !several ? 0 : track.pid == 0 ? kLast : track.pid;
-        Group& group = found[{process, rank, track.kind == TrackKind::Stream ? track.device.value : 0}];
-        if (several && track.pid != 0)
-            group.name = text("Process %1 · ").arg(track.pid);
-        group.rank = rank;
-        group.device = track.device.value;
-        group.tracks.push_back(track.id);
-    }
-    std::vector<Group> sorted;
-    QCollator byNumber(QLocale::English);
-    byNumber.setNumericMode(true);
-    for (auto& [key, group] : found) {
-        std::stable_sort(group.tracks.begin(), group.tracks.end(), [&](TrackId a, TrackId b) {
-            return byNumber.compare(fromView(m_trace->track(a).name), fromView(m_trace->track(b).name)) < 0;
-        });
-        sorted.push_back(std::move(group));
-    }
-    return sorted;
+    if (const auto set = m_layout.open.find(node.key); set != m_layout.open.end())
+        return set->second;
+    const auto first = m_firstOpen.find(node.key);
+    return first == m_firstOpen.end() || first->second;
 }
 
-void TrackRows::addTrack(TrackId id, int indent)
+void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
 {
-    const Track& track = m_trace->track(id);
-    TrackRow row;
-    row.track = id;
-    row.key = trackKey(track);
-    row.name = fromView(track.name);
-    row.indent = indent;
-    if (track.tid != 0)
-        row.detail = text("thread %1").arg(track.tid);
-    if (track.kind == TrackKind::Counter) {
+    const auto size = m_layout.sizes.find(node.key);
+    if (node.kind == RowNode::Kind::Counter) {
         row.kind = TrackRow::Kind::Counter;
-        row.detail = fromView(track.unit);
-        row.height = kCounterHeight;
-    } else {
-        const int depths = m_trace->depthCount(id);
-        row.foldable = depths > 1;
-        row.open = !row.foldable || isOpen(row.key);
-        row.lanes = row.open ? depths : 1;
-        row.firstDepth = !row.open && track.kind == TrackKind::MainThread ? 1 : 0;
-        row.height = 2 * kPadding + row.lanes * kLaneHeight;
+        row.height = size == m_layout.sizes.end() ? kCounterHeight
+                                                  : std::clamp(size->second, kLeastCounter, kMostCounter);
+        return;
     }
-    row.top = height();
-    m_rows.push_back(std::move(row));
+    row.depths = m_trace->depthCount(node.track);
+    row.foldable = row.depths > 1;
+    row.open = !row.foldable || isOpen(node);
+    const int most = size == m_layout.sizes.end() ? row.depths : std::clamp(size->second, 1, row.depths);
+    row.lanes = row.open ? most : 1;
+    const bool main = m_trace->track(node.track).kind == profiler::TrackKind::MainThread;
+    row.firstDepth = !row.open && main ? 1 : 0;
+    row.height = 2 * kPadding + row.lanes * kLaneHeight;
 }
 
-void TrackRows::addGroup(Group group)
+/// A node's row and those below it; false when nothing of it is to be seen.
+bool TrackRows::add(const RowNode& node, const Place& place)
 {
-    static constexpr const char* kNames[] = {QT_TRANSLATE_NOOP("TrackRows", "Loader workers"), "",
-                                             QT_TRANSLATE_NOOP("TrackRows", "Other threads"), "",
-                                             QT_TRANSLATE_NOOP("TrackRows", "Counters")};
+    if (m_layout.hidden.contains(node.key) || (!place.pinned && m_layout.pinned.contains(node.key)))
+        return false;
     TrackRow row;
-    row.kind = TrackRow::Kind::Group;
-    row.key = QStringLiteral("group/%1%2/%3").arg(group.name).arg(group.rank).arg(group.device);
-    row.name = group.name + (group.rank == 3 ? text("GPU %1").arg(group.device) : text(kNames[group.rank]));
-    row.detail = group.detail;
-    row.members = group.tracks;
-    row.foldable = true;
-    if (m_seen.insert(row.key).second && group.rank == 2 && group.tracks.size() > kManyThreads)
-        m_folded.insert(row.key);
-    row.open = isOpen(row.key);
+    row.key = node.key;
+    row.parent = place.parent;
+    row.name = node.name;
+    row.detail = node.detail;
+    row.track = node.track;
+    row.indent = place.indent;
+    row.pinned = place.pinned;
     row.top = height();
+    if (node.kind != RowNode::Kind::Group) {
+        addTrack(node, row);
+        m_rows.push_back(std::move(row));
+        return true;
+    }
+    row.kind = TrackRow::Kind::Group;
     row.height = kGroupHeight;
+    row.foldable = true;
+    row.open = isOpen(node);
+    bool any = false;
+    forEachNode(node.children, [&](const RowNode& child) {
+        if (child.kind != RowNode::Kind::Group)
+            row.members.push_back(child.track);
+    });
+    const bool open = row.open;
+    const std::size_t mine = m_rows.size();
     m_rows.push_back(std::move(row));
-    if (m_rows.back().open)
-        for (const TrackId track : group.tracks)
-            addTrack(track, 1);
+    for (const RowNode& child : node.children) {
+        const bool shown = open ? add(child, {node.key, place.indent + 1, place.pinned})
+                                : !m_layout.hidden.contains(child.key) &&
+                                      (place.pinned || !m_layout.pinned.contains(child.key));
+        any = any || shown;
+    }
+    if (!any) // its rows are all hidden, or stand at the top
+        m_rows.resize(mine);
+    return any;
+}
+
+void TrackRows::addPinned(const std::vector<RowNode>& nodes, const QString& parent)
+{
+    for (const RowNode& node : nodes) {
+        if (m_layout.hidden.contains(node.key))
+            continue;
+        if (m_layout.pinned.contains(node.key))
+            add(node, {parent, 0, true});
+        else
+            addPinned(node.children, node.key);
+    }
 }
 
 void TrackRows::rebuild()
 {
     ++m_revision;
     m_rows.clear();
+    m_pinnedHeight = 0;
     if (!m_trace)
         return;
-    std::vector<Group> found = groups();
-    for (Group& group : found) {
-        if (group.rank == 3)
-            for (const profiler::Device& device : m_trace->devices())
-                if (device.id.value == group.device)
-                    group.detail = fromView(device.name);
-        if (group.rank == 1 || (group.rank == 2 && group.tracks.size() == 1))
-            for (const TrackId track : group.tracks) {
-                addTrack(track, 0);
-                m_rows.back().name.prepend(group.name);
-            }
-        else
-            addGroup(std::move(group));
-    }
+    arrange(m_tree, {});
+    addPinned(m_tree, {});
+    m_pinnedHeight = height();
+    for (const RowNode& node : m_tree)
+        add(node, {});
+    addHiddenLine();
 }
 
 } // namespace app

@@ -6,7 +6,6 @@ namespace profiler {
 namespace {
 
 constexpr std::size_t kArenaBytes = 16 << 10;
-constexpr std::uint32_t kInline = 1U << 31;
 
 } // namespace
 
@@ -72,8 +71,32 @@ std::size_t ArgsPool::Hash::operator()(const SliceArgs& args) const noexcept
     hash = (hash ^ hash >> 32 ^ static_cast<std::uint64_t>(args.value)) * kMix;
     hash ^= static_cast<std::uint64_t>(args.copy) | static_cast<std::uint64_t>(args.src) << 8 |
             static_cast<std::uint64_t>(args.dst) << 16;
+    hash = (hash ^ hash >> 32) * kMix;
+    hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
+    hash = (hash ^ hash >> 32) * kMix;
+    hash ^= std::uint64_t{args.device ? args.device->value + 1 : 0} << 32 |
+            (args.stream ? args.stream->value + 1 : 0);
     hash *= kMix;
     return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+PoolRemap mergePools(const LocalPools& pools, StringPool& strings, ArgsPool& args)
+{
+    PoolRemap remap;
+    remap.names.reserve(pools.strings.size());
+    for (std::uint32_t i = 0; i < pools.strings.size(); ++i)
+        remap.names.push_back(strings.intern(pools.strings.text(StringId{i})).value);
+    const auto renamed = [&](StringId id) {
+        return StringId{id.value < remap.names.size() ? remap.names[id.value] : 0};
+    };
+    remap.args.reserve(pools.args.size());
+    for (std::size_t i = 0; i < pools.args.size(); ++i) {
+        SliceArgs entry = pools.args[i];
+        entry.shapes = renamed(entry.shapes);
+        entry.types = renamed(entry.types);
+        remap.args.push_back(args.intern(entry));
+    }
+    return remap;
 }
 
 } // namespace profiler

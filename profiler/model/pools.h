@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/model/raw_slice.h"
 #include "profiler/model/shared_log.h"
 #include "profiler/model/trace.h"
 
@@ -46,15 +47,40 @@ public:
     ArgsPool();
     std::uint32_t intern(const SliceArgs& args);
     [[nodiscard]] ArgsLog::View view() const { return m_args.view(); }
+    [[nodiscard]] std::size_t size() const { return m_args.size(); }
+    [[nodiscard]] const SliceArgs& operator[](std::size_t index) const { return m_args[index]; }
+    /// True for an id that is its own meaning in every pool.
+    static constexpr bool isInline(std::uint32_t id) { return (id & kInline) != 0; }
     /// The arguments of an id.
     static SliceArgs resolve(const ArgsLog::View& view, std::uint32_t id);
 
 private:
+    static constexpr std::uint32_t kInline = 1U << 31;
     struct Hash {
         std::size_t operator()(const SliceArgs& args) const noexcept;
     };
     ArgsLog m_args; ///< 0: no arguments
     std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids;
 };
+
+/// Names and arguments that one thread of an importer interns, without a lock, until TraceBuilder::merge.
+struct LocalPools {
+    StringPool strings;
+    ArgsPool args; ///< their shapes and types are ids of `strings`
+};
+
+/// Ids of a LocalPools → ids of a builder.
+struct PoolRemap {
+    std::vector<std::uint32_t> names, args;
+
+    /// An id that the pools never gave becomes "no name", "no arguments".
+    void apply(RawSlice& slice) const
+    {
+        slice.name = slice.name < names.size() ? names[slice.name] : 0;
+        if (!ArgsPool::isInline(slice.args))
+            slice.args = slice.args < args.size() ? args[slice.args] : 0;
+    }
+};
+PoolRemap mergePools(const LocalPools& pools, StringPool& strings, ArgsPool& args);
 
 } // namespace profiler

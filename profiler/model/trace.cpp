@@ -82,6 +82,19 @@ std::string_view Trace::string(StringId id) const
     return m->strings[id.value].text;
 }
 
+std::uint32_t Trace::stringCount() const
+{
+    return static_cast<std::uint32_t>(m->strings.size());
+}
+
+Result<SliceDetails> Trace::details(SliceId id) const
+{
+    const std::uint64_t source = slice(id).source;
+    if (source == 0 || !m->argSource)
+        return SliceDetails{};
+    return m->argSource->read(source);
+}
+
 std::optional<StringId> Trace::findString(std::string_view text) const
 {
     const auto& ids = m->ids();
@@ -104,6 +117,8 @@ Slice Trace::Data::slice(TrackId track, const TrackBlock& block, std::uint32_t p
         slice.sequence = raw.link;
     else
         slice.correlation = CorrelationId{static_cast<std::uint64_t>(raw.link)};
+    slice.externalId = raw.external;
+    slice.source = raw.source();
     slice.args = ArgsPool::resolve(args, raw.args);
     return slice;
 }
@@ -205,7 +220,7 @@ std::vector<CounterSample> Trace::counter(TrackId track) const
 
 std::size_t Trace::memoryBytes() const
 {
-    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes();
+    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->given.bytes();
     for (const TrackSlices& slices : m->slices) {
         bytes += slices.samples.bytes();
         for (const auto& block : slices.blocks)

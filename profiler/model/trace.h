@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/activity.h"
+#include "profiler/model/arg_source.h"
 #include "profiler/model/capture_stats.h"
 #include "profiler/model/clock.h"
 #include "profiler/model/ids.h"
@@ -17,18 +18,29 @@
 
 namespace profiler {
 
-enum class TrackKind : std::uint8_t { Thread, MainThread, LoaderWorker, Stream, Counter };
+enum class TrackKind : std::uint8_t {
+    Thread,
+    MainThread,
+    LoaderWorker,
+    Stream,
+    Counter,
+    NvtxDomain, ///< NVTX ranges that belong to no thread: those of a domain, or started and ended by id
+    Annotation, ///< ranges of the host shown beside the device work that they launched ("gpu_user_annotation")
+};
+inline constexpr int kTrackKinds = static_cast<int>(TrackKind::Annotation) + 1;
 
-/// A row of the timeline: a host thread, a loader worker, a device stream, or a counter.
+/// A row of the timeline: a host thread, a loader worker, a device stream, a counter, NVTX or annotation ranges.
 struct Track {
     TrackId id;
     TrackKind kind = TrackKind::Thread;
     std::string name;          ///< "main thread", "loader worker 0", "stream 7", "loss"
     std::int64_t pid = 0;      ///< process, 0 where unknown
     std::int64_t tid = 0;      ///< system thread id, 0 for streams and counters
-    DeviceId device;           ///< Stream only
-    StreamId stream;           ///< Stream only
+    DeviceId device;           ///< Stream and Annotation only
+    StreamId stream;           ///< Stream and Annotation only
     std::string unit;          ///< Counter only: "bytes", "samples/s", ""
+    std::string processName{}; ///< of pid: "python", "python 4711"; empty where unknown
+    std::int32_t sortIndex = 0; ///< the file's wish: smaller ones of a process first; equal: in the order of ids
 };
 
 /// Arguments that analyses and rules use; what does not apply is zero or Unknown.
@@ -37,6 +49,10 @@ struct SliceArgs {
     std::int64_t value = 0; ///< Step: its index; LoaderStage: sample or batch index; Phase: batch index
     CopyKind copy = CopyKind::Unknown;
     MemoryKind src = MemoryKind::Unknown, dst = MemoryKind::Unknown;
+    StringId shapes{}; ///< CpuOp: "[[32, 3, 224, 224], []]", as the file writes its inputs' sizes; 0: not recorded
+    StringId types{};  ///< CpuOp: "[float, Scalar]"
+    std::optional<DeviceId> device{}; ///< where the slice says so itself (a runtime call, a range shown on a device)
+    std::optional<StreamId> stream{};
     friend bool operator==(const SliceArgs&, const SliceArgs&) = default;
 };
 
@@ -58,6 +74,8 @@ struct Slice {
     std::uint8_t flags = 0;
     CorrelationId correlation;   ///< device work and runtime calls; 0: none
     std::int64_t sequence = -1;  ///< CpuOp: autograd sequence number; −1: none
+    std::uint32_t externalId = 0; ///< joins an op and what it launched, where there is no nesting to tell; 0: none
+    std::uint64_t source = 0;     ///< place of its text in the file it came from, see Trace::details; 0: none
     SliceArgs args;
 
     [[nodiscard]] constexpr TraceTime end() const { return begin + duration; }
@@ -65,8 +83,9 @@ struct Slice {
     [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 
-enum class FlowKind : std::uint8_t { Launch, ForwardBackward };
-/// An arrow: a runtime call to its device work, a forward op to its backward node.
+enum class FlowKind : std::uint8_t { Launch, ForwardBackward, Async };
+/// An arrow: a runtime call to its device work, a forward op to its backward node, or one slice to another that it
+/// started or woke (Async: as the file says).
 struct Flow {
     FlowKind kind{};
     SliceId from, to;
@@ -107,6 +126,8 @@ public:
     [[nodiscard]] const Track& track(TrackId id) const;
     [[nodiscard]] std::string_view string(StringId id) const;
     [[nodiscard]] std::optional<StringId> findString(std::string_view text) const;
+    /// Ids of strings are below this.
+    [[nodiscard]] std::uint32_t stringCount() const;
     [[nodiscard]] std::span<const Device> devices() const;
 
     /// First begin to last end over all slices; empty when there is none.
@@ -131,7 +152,11 @@ public:
     /// slices there are.
     void summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets) const;
 
-    /// Arrows that start or end at a slice.
+    /// All arguments of a slice as its file has them, read from the file now; empty where the file says nothing more.
+    /// Fails when the file changed or went away since.
+    [[nodiscard]] Result<SliceDetails> details(SliceId id) const;
+
+    /// Arrows that start or end at a slice: those of its correlation or sequence number, and those that the file gives.
     [[nodiscard]] std::vector<Flow> flowsOf(SliceId id) const;
 
     /// Samples of a counter track, by time.

@@ -1,5 +1,6 @@
 #include "profiler/model/trace_builder.h"
 
+#include "profiler/model/given_flows.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/trace_data.h"
 #include "profiler/model/track_store.h"
@@ -16,10 +17,10 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
 RawSlice rawSlice(const Slice& slice, ArgsPool& args)
 {
-    constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
     RawSlice raw;
-    raw.begin = std::clamp(toNs(slice.begin), -kLimit, kLimit);
-    raw.duration = std::clamp<std::int64_t>(slice.duration.count(), 0, kLimit);
+    raw.begin = toNs(slice.begin);
+    raw.duration = slice.duration.count();
+    raw.clampTimes();
     raw.link = slice.kind == ActivityKind::CpuOp ? std::max<std::int64_t>(slice.sequence, -1)
                                                  : static_cast<std::int64_t>(slice.correlation.value);
     raw.name = slice.name.value;
@@ -27,6 +28,8 @@ RawSlice rawSlice(const Slice& slice, ArgsPool& args)
     raw.kind = slice.kind;
     raw.depth = slice.depth == TraceBuilder::kUnknownDepth ? std::uint8_t{0} : slice.depth;
     raw.flags = slice.flags & static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
+    raw.external = slice.externalId;
+    raw.setSource(slice.source);
     return raw;
 }
 
@@ -40,6 +43,8 @@ struct TraceBuilder::State {
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
     std::string format;
+    std::vector<GivenFlow> flows;
+    std::shared_ptr<const ArgSource> argSource;
     StringPool strings;
     ArgsPool args;
     std::int64_t latest = kNever; ///< the latest time seen on any track
@@ -106,6 +111,40 @@ void TraceBuilder::add(TrackId track, const Slice& slice)
     m->stores.at(track.value).add(m->take(slice), slice.depth == kUnknownDepth);
 }
 
+std::uint32_t TraceBuilder::internArgs(const SliceArgs& args)
+{
+    return m->args.intern(args);
+}
+
+std::shared_ptr<const PoolRemap> TraceBuilder::merge(const LocalPools& pools)
+{
+    return std::make_shared<const PoolRemap>(mergePools(pools, m->strings, m->args));
+}
+
+void TraceBuilder::addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
+                           std::shared_ptr<const PoolRemap> remap)
+{
+    TrackStore& store = m->stores.at(track.value);
+    for (RawSlice& slice : slices) {
+        if (remap)
+            remap->apply(slice);
+        slice.clampTimes();
+        m->latest = std::max(m->latest, slice.end());
+        store.add(slice, depth == Depth::Inferred);
+    }
+    slices.clear();
+}
+
+void TraceBuilder::addFlow(FlowKind kind, FlowEnd from, FlowEnd to)
+{
+    m->flows.push_back({kind, from, to});
+}
+
+void TraceBuilder::setArgSource(std::shared_ptr<const ArgSource> source)
+{
+    m->argSource = std::move(source);
+}
+
 void TraceBuilder::begin(TrackId track, const Slice& slice)
 {
     assert(slice.name.value < m->strings.size());
@@ -150,16 +189,18 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     data.strings = m->strings.view();
     data.textBytes = m->strings.textBytes();
     data.args = m->args.view();
+    data.argSource = m->argSource;
     return trace;
 }
 
-std::shared_ptr<const Trace> TraceBuilder::finish()
+std::shared_ptr<const Trace> TraceBuilder::finish(unsigned /*threads*/)
 {
     for (TrackStore& store : m->stores) {
         store.closeOpen(m->latest);
         store.compact();
     }
-    auto trace = snapshot();
+    auto trace = std::const_pointer_cast<Trace>(snapshot());
+    trace->m->given = GivenFlows{*trace, m->flows};
     m = std::make_unique<State>();
     return trace;
 }

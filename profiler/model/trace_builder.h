@@ -1,15 +1,37 @@
 #pragma once
 
+#include "profiler/model/raw_slice.h"
 #include "profiler/model/trace.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace profiler {
 
+struct LocalPools; // pools.h
+struct PoolRemap;  // pools.h
+
+/// Where the depths of slices come from.
+enum class Depth {
+    Inferred, ///< from the intervals: one deeper than what contains the slice
+    Given,    ///< RawSlice::depth
+};
+
+/// One end of an arrow that a file gives: the innermost slice of `track` that contains `time`, of those that begin
+/// right then the innermost one.
+struct FlowEnd {
+    TrackId track;
+    TraceTime time{};
+};
+
 /// The only maker of traces. Feed it tracks, slices and counters, take snapshots; sealed blocks are shared between
 /// snapshots and never rebuilt. Not thread-safe: one thread feeds and snapshots.
+///
+/// Live traces come slice by slice (add, begin, snapshot). Files are read in bulk: any number of threads make RawSlices
+/// with names and arguments of a LocalPools of their own, and one thread hands them over (merge, addMany, finish).
 class TraceBuilder {
 public:
     TraceBuilder();
@@ -38,10 +60,28 @@ public:
     void begin(TrackId track, const Slice& slice);
     void addSample(TrackId counter, CounterSample sample);
 
+    /// Returns the id of `args` for RawSlice::args; equal arguments give equal ids. `args.shapes` and `args.types` are
+    /// ids of this builder.
+    std::uint32_t internArgs(const SliceArgs& args);
+    /// Takes over what a thread interned. The result turns ids of `pools` into ids of this builder.
+    [[nodiscard]] std::shared_ptr<const PoolRemap> merge(const LocalPools& pools);
+    /// Many slices of a track, in any order, which finish() sorts; several calls for one track add up. `ordinal` is
+    /// ignored: ordinals will be positions in the order of beginsBefore, arrival breaking ties. Costs nothing here; the
+    /// work is finish()'s, and snapshot() does not show them. A track takes slices by add() or by addMany(), not both.
+    /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
+    void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
+                 std::shared_ptr<const PoolRemap> remap = {});
+    /// An arrow that the file gives, beside those by correlation and by sequence number; one that repeats one of those,
+    /// or has an end where no slice is, is left out. Seen in the finished trace only.
+    void addFlow(FlowKind kind, FlowEnd from, FlowEnd to);
+    /// Who reads the details of slices.
+    void setArgSource(std::shared_ptr<const ArgSource> source);
+
     /// What is known so far. Open slices end at the latest time seen on any track and carry slice_flag::kOpen.
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
     /// Seals everything; the builder is spent.
-    [[nodiscard]] std::shared_ptr<const Trace> finish();
+    /// @param threads  how many may work, this one included
+    [[nodiscard]] std::shared_ptr<const Trace> finish(unsigned threads = 1);
 
     static constexpr std::uint8_t kUnknownDepth = 255;
 

@@ -34,6 +34,37 @@ const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwar
     return best;
 }
 
+void addLinkedFlows(const std::vector<TrackSlices>& tracks, SliceId id, const RawSlice& slice, std::vector<Flow>& flows)
+{
+    const auto role = linkRole(slice);
+    if (!role)
+        return;
+    switch (*role) {
+    case LinkRole::LaunchCall:
+        for (const Linked& work : linked(tracks, LinkRole::LaunchedWork, slice.link))
+            flows.push_back({FlowKind::Launch, id, work.id});
+        break;
+    case LinkRole::LaunchedWork:
+        for (const Linked& call : linked(tracks, LinkRole::LaunchCall, slice.link))
+            flows.push_back({FlowKind::Launch, call.id, id});
+        break;
+    case LinkRole::ForwardOp: {
+        const auto forward = linked(tracks, LinkRole::ForwardOp, slice.link);
+        for (const Linked& node : linked(tracks, LinkRole::BackwardOp, slice.link)) {
+            if (const Linked* op = forwardOf(forward, node.begin); op && op->id == id)
+                flows.push_back({FlowKind::ForwardBackward, id, node.id});
+        }
+        break;
+    }
+    case LinkRole::BackwardOp: {
+        const auto forward = linked(tracks, LinkRole::ForwardOp, slice.link);
+        if (const Linked* op = forwardOf(forward, slice.begin))
+            flows.push_back({FlowKind::ForwardBackward, op->id, id});
+        break;
+    }
+    }
+}
+
 } // namespace
 
 std::vector<Flow> Trace::flowsOf(SliceId id) const
@@ -44,34 +75,10 @@ std::vector<Flow> Trace::flowsOf(SliceId id) const
         if (const auto position = blocks[i]->find(id.ordinal))
             slice = blocks[i]->at(*position);
     }
-    const auto role = slice ? linkRole(*slice) : std::nullopt;
     std::vector<Flow> flows;
-    if (!role)
-        return flows;
-    switch (*role) {
-    case LinkRole::LaunchCall:
-        for (const Linked& work : linked(m->slices, LinkRole::LaunchedWork, slice->link))
-            flows.push_back({FlowKind::Launch, id, work.id});
-        break;
-    case LinkRole::LaunchedWork:
-        for (const Linked& call : linked(m->slices, LinkRole::LaunchCall, slice->link))
-            flows.push_back({FlowKind::Launch, call.id, id});
-        break;
-    case LinkRole::ForwardOp: {
-        const auto forward = linked(m->slices, LinkRole::ForwardOp, slice->link);
-        for (const Linked& node : linked(m->slices, LinkRole::BackwardOp, slice->link)) {
-            if (const Linked* op = forwardOf(forward, node.begin); op && op->id == id)
-                flows.push_back({FlowKind::ForwardBackward, id, node.id});
-        }
-        break;
-    }
-    case LinkRole::BackwardOp: {
-        const auto forward = linked(m->slices, LinkRole::ForwardOp, slice->link);
-        if (const Linked* op = forwardOf(forward, slice->begin))
-            flows.push_back({FlowKind::ForwardBackward, op->id, id});
-        break;
-    }
-    }
+    if (slice)
+        addLinkedFlows(m->slices, id, *slice, flows);
+    m->given.addTo(flows, id);
     return flows;
 }
 

@@ -32,6 +32,12 @@ SliceColumns columnsOf(std::span<const RawSlice> slices)
     column(columns.kind, &RawSlice::kind);
     column(columns.depth, &RawSlice::depth);
     column(columns.flags, &RawSlice::flags);
+    if (std::any_of(slices.begin(), slices.end(), [](const RawSlice& slice) { return slice.external != 0; }))
+        column(columns.external, &RawSlice::external);
+    if (std::any_of(slices.begin(), slices.end(), [](const RawSlice& slice) { return slice.source() != 0; })) {
+        column(columns.sourceLow, &RawSlice::sourceLow);
+        column(columns.sourceHigh, &RawSlice::sourceHigh);
+    }
     return columns;
 }
 
@@ -120,6 +126,12 @@ RawSlice TrackBlock::at(std::uint32_t position) const
     slice.kind = columns.kind[position];
     slice.depth = columns.depth[position];
     slice.flags = columns.flags[position];
+    if (!columns.external.empty())
+        slice.external = columns.external[position];
+    if (!columns.sourceLow.empty()) {
+        slice.sourceLow = columns.sourceLow[position];
+        slice.sourceHigh = columns.sourceHigh[position];
+    }
     return slice;
 }
 
@@ -174,6 +186,7 @@ std::size_t TrackBlock::bytes() const
     std::size_t bytes = sizeof(TrackBlock) + rows.bytes() + heldBytes(m_byOrdinal);
     bytes += heldBytes(columns.begin) + heldBytes(columns.duration) + heldBytes(columns.link);
     bytes += heldBytes(columns.name) + heldBytes(columns.args) + heldBytes(columns.ordinal);
+    bytes += heldBytes(columns.external) + heldBytes(columns.sourceLow) + heldBytes(columns.sourceHigh);
     bytes += heldBytes(columns.kind) + heldBytes(columns.depth) + heldBytes(columns.flags);
     for (const LinkIndex& index : m_links)
         bytes += heldBytes(index.positions);

@@ -60,6 +60,14 @@ std::string trackLine(const Track& track)
         usual = fmt::format("stream {}", track.stream.value);
         text = fmt::format("stream {} {}", track.device.value, track.stream.value);
         break;
+    case TrackKind::Annotation:
+        usual = fmt::format("annotations {}", track.stream.value);
+        text = fmt::format("annotations {} {}", track.device.value, track.stream.value);
+        break;
+    case TrackKind::NvtxDomain:
+        usual = track.name;
+        text = "domain " + quoted(track.name);
+        break;
     case TrackKind::Counter:
         usual = track.name;
         text = "counter " + quoted(track.name);
@@ -73,10 +81,12 @@ std::string trackLine(const Track& track)
         text += fmt::format(" tid={}", track.tid);
     if (!track.unit.empty())
         text += " unit=" + quoted(track.unit);
+    if (!track.processName.empty())
+        text += " process=" + quoted(track.processName);
     return text + '\n';
 }
 
-void appendArgs(std::string& text, const Slice& slice)
+void appendArgs(std::string& text, const Trace& trace, const Slice& slice)
 {
     const Out out{text};
     if (slice.args.value != 0 && slice.kind != ActivityKind::Step)
@@ -91,6 +101,16 @@ void appendArgs(std::string& text, const Slice& slice)
         fmt::format_to(out, " corr={}", slice.correlation.value);
     if (slice.sequence >= 0)
         fmt::format_to(out, " seq={}", slice.sequence);
+    if (slice.externalId != 0)
+        fmt::format_to(out, " ext={}", slice.externalId);
+    if (slice.args.shapes.value != 0)
+        fmt::format_to(out, " shapes={}", quoted(trace.string(slice.args.shapes)));
+    if (slice.args.types.value != 0)
+        fmt::format_to(out, " types={}", quoted(trace.string(slice.args.types)));
+    if (slice.args.device)
+        fmt::format_to(out, " dev={}", slice.args.device->value);
+    if (slice.args.stream)
+        fmt::format_to(out, " on={}", slice.args.stream->value);
     if (slice.depth != 0)
         fmt::format_to(out, " depth={}", slice.depth);
     if (slice.is(slice_flag::kAsync))
@@ -114,7 +134,7 @@ std::string sliceLine(const Trace& trace, const Slice& slice)
     const std::string duration = slice.is(slice_flag::kOpen) ? "open" : micros(slice.duration.count());
     std::string text = fmt::format("{:{}}{} {} {} {}", "", 2 * (slice.depth + 1), kindVerb(slice.kind), first,
                                    micros(toNs(slice.begin)), duration);
-    appendArgs(text, slice);
+    appendArgs(text, trace, slice);
     if (usual != name)
         text += " name=" + quoted(name);
     return text + '\n';

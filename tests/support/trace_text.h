@@ -17,8 +17,10 @@
 ///     thread NAME
 ///     worker INDEX                      "loader worker INDEX"
 ///     stream DEVICE STREAM              "stream STREAM"
+///     annotations DEVICE STREAM         "annotations STREAM": ranges shown beside a stream
+///     domain NAME                       NVTX ranges of a domain
 ///     counter NAME
-///   after each: name=N pid=N tid=N unit=TEXT
+///   after each: name=N pid=N tid=N unit=TEXT process=NAME
 ///
 /// Slices: kind, name, begin, duration (or `open`: begun, never ended):
 ///
@@ -29,7 +31,7 @@
 ///     copy HtoD BEGIN DURATION          named "Memcpy HtoD"; HtoD DtoH DtoD PtoP HtoH Unknown
 ///     annotation NAME …                 gpu_annotation NAME …            overhead NAME …    other NAME …
 ///   after each: value=N bytes=N corr=N seq=N src=M dst=M (pageable pinned device array managed) depth=N async backward
-///               name=N
+///               name=N ext=N shapes=TEXT types=TEXT dev=N (its device) on=N (its stream)
 /// Without depth= the nesting is found from the intervals.
 ///
 /// Samples of the counter above:     sample TIME VALUE

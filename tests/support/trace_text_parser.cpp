@@ -98,6 +98,7 @@ struct TextFeeder::State {
     void traceLine(const TextLine& line);
     void sliceLine(const TextLine& line, ActivityKind kind, const Turn& turn);
     std::string sliceName(const TextLine& line, Slice& slice, const Turn& turn);
+    void readArgs(const TextLine& line, Slice& slice);
     void lost(const TextLine& line);
 
     TraceBuilder& builder;
@@ -171,12 +172,15 @@ bool TextFeeder::State::trackLine(const TextLine& line)
     } else if (line.verb() == "worker") {
         track.kind = TrackKind::LoaderWorker;
         track.name = "loader worker " + line.word(0);
-    } else if (line.verb() == "stream") {
+    } else if (line.verb() == "domain") {
+        track.kind = TrackKind::NvtxDomain;
+        track.name = line.word(0);
+    } else if (line.verb() == "stream" || line.verb() == "annotations") {
         words = 2;
-        track.kind = TrackKind::Stream;
+        track.kind = line.verb() == "stream" ? TrackKind::Stream : TrackKind::Annotation;
         track.device = DeviceId{static_cast<std::uint32_t>(line.toNumber(line.word(0)))};
         track.stream = StreamId{static_cast<std::uint32_t>(line.toNumber(line.word(1)))};
-        track.name = "stream " + line.word(1);
+        track.name = std::string(line.verb()) + " " + line.word(1);
     } else if (line.verb() == "counter") {
         track.kind = TrackKind::Counter;
         track.name = line.word(0);
@@ -189,14 +193,16 @@ bool TextFeeder::State::trackLine(const TextLine& line)
 
 void TextFeeder::State::selectTrack(const TextLine& line, Track track, std::size_t words)
 {
-    line.expect(words, {"name", "pid", "tid", "unit"});
-    std::string key = track.name + (track.kind == TrackKind::Stream ? "/" + line.word(0) : std::string{});
+    line.expect(words, {"name", "pid", "tid", "unit", "process"});
+    std::string key = track.name + (words == 2 ? "/" + line.word(0) : std::string{});
     const auto [found, isNew] = tracks.try_emplace({track.kind, std::move(key)});
     if (isNew) {
         if (const std::string* name = line.option("name"))
             track.name = *name;
         if (const std::string* unit = line.option("unit"))
             track.unit = *unit;
+        if (const std::string* process = line.option("process"))
+            track.processName = *process;
         track.pid = line.number("pid", 0);
         track.tid = line.number("tid", 0);
         found->second = builder.addTrack(std::move(track));
@@ -248,9 +254,23 @@ std::string TextFeeder::State::sliceName(const TextLine& line, Slice& slice, con
     return name;
 }
 
+void TextFeeder::State::readArgs(const TextLine& line, Slice& slice)
+{
+    slice.externalId = static_cast<std::uint32_t>(line.number("ext", 0));
+    if (const std::string* shapes = line.option("shapes"))
+        slice.args.shapes = builder.intern(*shapes);
+    if (const std::string* types = line.option("types"))
+        slice.args.types = builder.intern(*types);
+    if (line.option("dev"))
+        slice.args.device = DeviceId{static_cast<std::uint32_t>(line.number("dev", 0))};
+    if (line.option("on"))
+        slice.args.stream = StreamId{static_cast<std::uint32_t>(line.number("on", 0))};
+}
+
 void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const Turn& turn)
 {
-    line.expect(3, {"value", "bytes", "corr", "seq", "src", "dst", "depth", "async", "backward", "name"});
+    line.expect(3, {"value", "bytes", "corr", "seq", "src", "dst", "depth", "async", "backward", "name", "ext",
+                    "shapes", "types", "dev", "on"});
     if (!current)
         line.fail("no track yet: write main, thread, worker or stream before");
     Slice slice;
@@ -262,6 +282,7 @@ void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const
     slice.args.bytes = line.number("bytes", 0);
     slice.args.src = memoryKind(line, "src");
     slice.args.dst = memoryKind(line, "dst");
+    readArgs(line, slice);
     slice.depth = static_cast<std::uint8_t>(line.number("depth", TraceBuilder::kUnknownDepth));
     if (line.option("corr"))
         slice.correlation =

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "profiler/model/trace_builder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace profiler {
+
+/// An arrow as a file gives it: by times.
+struct GivenFlow {
+    FlowKind kind{};
+    FlowEnd from, to;
+};
+
+/// Arrows that a file gives, found from both of their ends.
+class GivenFlows {
+public:
+    GivenFlows() = default;
+    /// Finds the slices of both ends in `trace`; arrows with an end where no slice is are left out.
+    GivenFlows(const Trace& trace, std::span<const GivenFlow> flows);
+
+    /// Adds the arrows of a slice to those known of it, each once. O(log n).
+    void addTo(std::vector<Flow>& flows, SliceId id) const;
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    std::vector<Flow> m_flows;           ///< by from
+    std::vector<std::uint32_t> m_byEnd;  ///< positions in m_flows, by to
+};
+
+} // namespace profiler

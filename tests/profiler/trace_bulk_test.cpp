@@ -1,0 +1,139 @@
+#include "profiler/model/pools.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/support/trace_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace {
+
+using namespace profiler;
+using test_support::traceToText;
+
+RawSlice raw(StringId name, std::int64_t begin, std::int64_t duration, ActivityKind kind = ActivityKind::CpuOp)
+{
+    RawSlice slice;
+    slice.name = name.value;
+    slice.begin = begin * 1000;
+    slice.duration = duration * 1000;
+    slice.kind = kind;
+    slice.link = kind == ActivityKind::CpuOp ? -1 : 0;
+    return slice;
+}
+
+TrackId addMain(TraceBuilder& builder)
+{
+    Track track;
+    track.kind = TrackKind::MainThread;
+    track.name = "main thread";
+    return builder.addTrack(track);
+}
+
+TEST(TraceBulk, AnyOrderIsSortedAndNested)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    const StringId outer = builder.intern("outer");
+    const StringId inner = builder.intern("inner");
+    builder.addMany(track, {raw(inner, 12, 3), raw(outer, 10, 10), raw(inner, 10, 2)}, Depth::Inferred);
+    builder.addMany(track, {raw(outer, 0, 5), raw(inner, 1, 1)}, Depth::Inferred);
+    const auto trace = builder.finish();
+    EXPECT_EQ(traceToText(*trace), R"(main
+  op outer 0 5
+    op inner 1 1 depth=1
+  op outer 10 10
+    op inner 10 2 depth=1
+    op inner 12 3 depth=1
+)");
+}
+
+TEST(TraceBulk, GivenDepthsStand)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    RawSlice deep = raw(builder.intern("deep"), 3, 1);
+    deep.depth = 4;
+    builder.addMany(track, {deep}, Depth::Given);
+    EXPECT_EQ(traceToText(*builder.finish()), "main\n          op deep 3 1 depth=4\n");
+}
+
+TEST(TraceBulk, PoolsOfThreadsAreMerged)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    builder.intern("other");
+    for (const std::int64_t begin : {0, 100}) {
+        LocalPools pools;
+        const StringId name = pools.strings.intern(begin == 0 ? "first" : "second");
+        SliceArgs args;
+        args.bytes = 77;
+        args.shapes = pools.strings.intern("[[2, 3]]");
+        RawSlice slice = raw(name, begin, 5);
+        slice.args = pools.args.intern(args);
+        RawSlice small = raw(name, begin + 1, 1);
+        args = {};
+        args.value = 9;
+        small.args = pools.args.intern(args);
+        builder.addMany(track, {slice, small}, Depth::Inferred, builder.merge(pools));
+    }
+    EXPECT_EQ(traceToText(*builder.finish()), R"(main
+  op first 0 5 bytes=77 shapes="[[2, 3]]"
+    op first 1 1 value=9 depth=1
+  op second 100 5 bytes=77 shapes="[[2, 3]]"
+    op second 101 1 value=9 depth=1
+)");
+}
+
+class Rows : public ArgSource {
+public:
+    Result<SliceDetails> read(std::uint64_t source) const override
+    {
+        return SliceDetails{{"row", std::to_string(source)}};
+    }
+};
+
+TEST(TraceBulk, DetailsAreReadFromTheirSource)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    RawSlice far = raw(builder.intern("far"), 0, 1);
+    far.setSource(RawSlice::kMaxSource);
+    far.external = 4'000'000'000;
+    RawSlice none = raw(builder.intern("none"), 2, 1);
+    none.setSource(RawSlice::kMaxSource + 1);
+    builder.addMany(track, {far, none}, Depth::Inferred);
+    builder.setArgSource(std::make_shared<Rows>());
+    const auto trace = builder.finish();
+    EXPECT_EQ(trace->slice({track, 0}).externalId, 4'000'000'000U);
+    const auto details = trace->details({track, 0});
+    ASSERT_TRUE(details);
+    EXPECT_EQ(*details, (SliceDetails{{"row", "1099511627775"}}));
+    EXPECT_EQ(trace->details({track, 1}).value(), SliceDetails{});
+}
+
+TEST(TraceBulk, GivenFlowsJoinTheInnermostSlicesAndRepeatNothing)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    const TrackId stream = builder.addTrack({});
+    RawSlice call = raw(builder.intern("launch"), 2, 1, ActivityKind::CudaRuntime);
+    call.link = 5;
+    RawSlice kernel = raw(builder.intern("gemm"), 4, 6, ActivityKind::Kernel);
+    kernel.link = 5;
+    builder.addMany(track, {raw(builder.intern("op"), 0, 8), call}, Depth::Inferred);
+    builder.addMany(stream, {kernel, raw(builder.intern("wakes"), 20, 1)}, Depth::Inferred);
+    builder.addFlow(FlowKind::Launch, {track, traceTime(2000)}, {stream, traceTime(4000)});
+    builder.addFlow(FlowKind::Async, {track, traceTime(2000)}, {stream, traceTime(20'000)});
+    builder.addFlow(FlowKind::Async, {track, traceTime(2000)}, {stream, traceTime(99'000)});
+    const auto trace = builder.finish();
+    const auto flows = trace->flowsOf({track, 1});
+    ASSERT_EQ(flows.size(), 2U);
+    EXPECT_EQ(flows[0].kind, FlowKind::Launch);
+    EXPECT_EQ(flows[1].kind, FlowKind::Async);
+    EXPECT_EQ(flows[1].to, (SliceId{stream, 1}));
+    EXPECT_EQ(trace->flowsOf({stream, 1}).size(), 1U);
+    EXPECT_TRUE(trace->flowsOf({track, 0}).empty());
+}
+
+} // namespace
