@@ -42,7 +42,24 @@ inline constexpr Flag shuffle{"loader.shuffle"};
 inline constexpr Text optimizer{"optimizer.kind"};
 inline constexpr Real learningRate{"optimizer.learning_rate"};
 inline constexpr Real momentum{"optimizer.momentum"};
+inline constexpr Flag nesterov{"optimizer.nesterov"};
+inline constexpr Real beta1{"optimizer.beta1"};
+inline constexpr Real beta2{"optimizer.beta2"};
+inline constexpr Real epsilon{"optimizer.epsilon"};
 inline constexpr Real weightDecay{"optimizer.weight_decay"};
+inline constexpr Real trustCoefficient{"optimizer.trust_coefficient"}; // LARS
+inline constexpr Text implementation{"optimizer.implementation"}; // plain, foreach, fused
+inline constexpr Text lrScaling{"optimizer.lr_scaling"};     // none, linear, sqrt: with the batch
+inline constexpr Integer lrBaseBatch{"optimizer.lr_base_batch"}; // batch that the learning rate is meant for
+inline constexpr Text schedule{"schedule.kind"};             // a file of trainer/schedules
+inline constexpr Integer warmupSteps{"schedule.warmup_steps"};
+inline constexpr Real finalShare{"schedule.final_share"};
+inline constexpr Integer scheduleStepSize{"schedule.step_size"};
+inline constexpr Real scheduleGamma{"schedule.gamma"};
+inline constexpr Integer cycleSteps{"schedule.cycle_steps"};
+inline constexpr Real lowestShare{"schedule.lowest_share"};
+inline constexpr Real cycleShare{"schedule.cycle_share"};
+inline constexpr Real rangeLowest{"schedule.range_lowest"};
 inline constexpr Flag setToNone{"zero_grad.set_to_none"};
 inline constexpr Text memoryFormat{"memory_format"};         // contiguous, channels_last
 inline constexpr Text amp{"precision.amp"};                  // off, bf16

@@ -84,6 +84,22 @@ void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& fo
              {}});
 }
 
+void findOptimizerProblems(const TrainingConfig& config, std::vector<ConfigError>& found)
+{
+    const std::string kind = config[key::optimizer];
+    if (config[key::implementation] == "fused" && kind != "sgd" && kind != "adam" && kind != "adamw")
+        found.push_back(
+            {std::string(key::implementation.name),
+             "fused",
+             fmt::format("plain or foreach with optimizer.kind {}: LibTorch has no fused kernel for it", kind),
+             {}});
+    if (config[key::schedule] == "range_test" && config[key::rangeLowest] >= config[key::learningRate])
+        found.push_back({std::string(key::rangeLowest.name),
+                         config.text(key::rangeLowest.name),
+                         "below optimizer.learning_rate, where the range test ends",
+                         {}});
+}
+
 } // namespace
 
 std::vector<ConfigError> TrainingConfig::problems(bool gpuAvailable) const
@@ -91,6 +107,7 @@ std::vector<ConfigError> TrainingConfig::problems(bool gpuAvailable) const
     std::vector<ConfigError> found;
     findGpuProblems(*this, gpuAvailable, found);
     findDataProblems(*this, found);
+    findOptimizerProblems(*this, found);
     return found;
 }
 

@@ -1,0 +1,73 @@
+#include "trainer/config/knob_rows.h"
+
+namespace config::rows {
+
+Knob flag(Key<bool> key, std::string_view group, std::string_view label, bool fallback, std::string_view where,
+          std::string_view doc)
+{
+    Knob knob;
+    knob.key = key.name;
+    knob.group = group;
+    knob.label = label;
+    knob.type = KnobType::Flag;
+    knob.fallback = fallback;
+    knob.where = where;
+    knob.doc = doc;
+    return knob;
+}
+
+Knob number(Key<std::int64_t> key, std::string_view group, std::string_view label, std::int64_t fallback, double min,
+            double max, std::string_view unit, std::string_view where, std::string_view doc)
+{
+    Knob knob = flag({key.name}, group, label, false, where, doc);
+    knob.type = KnobType::Integer;
+    knob.fallback = fallback;
+    knob.min = min;
+    knob.max = max;
+    knob.unit = unit;
+    return knob;
+}
+
+Knob real(Key<double> key, std::string_view group, std::string_view label, double fallback, double min, double max,
+          std::string_view where, std::string_view doc)
+{
+    Knob knob = flag({key.name}, group, label, false, where, doc);
+    knob.type = KnobType::Real;
+    knob.fallback = fallback;
+    knob.min = min;
+    knob.max = max;
+    return knob;
+}
+
+Knob choice(Key<std::string> key, std::string_view group, std::string_view label, std::vector<std::string_view> choices,
+            std::string_view where, std::string_view doc)
+{
+    Knob knob = flag({key.name}, group, label, false, where, doc);
+    knob.type = KnobType::Choice;
+    knob.fallback = std::string(choices.front());
+    knob.choices = std::move(choices);
+    return knob;
+}
+
+Knob path(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
+          std::string_view doc)
+{
+    Knob knob = flag({key.name}, group, label, false, where, doc);
+    knob.type = KnobType::Path;
+    knob.fallback = std::string();
+    return knob;
+}
+
+Knob advanced(Knob knob)
+{
+    knob.advanced = true;
+    return knob;
+}
+
+Knob gpuOnly(Knob knob)
+{
+    knob.needsGpu = true;
+    return knob;
+}
+
+} // namespace config::rows

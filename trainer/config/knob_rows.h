@@ -1,0 +1,42 @@
+#pragma once
+
+#include "trainer/config/training_config.h"
+
+/// What the files of the table of knobs share: makers of rows, and the headings of the form in its order.
+namespace config::rows {
+
+using Rows = std::vector<Knob>;
+
+inline constexpr std::string_view kRun = "Run", kModel = "Model", kData = "Data", kLoading = "Data loading",
+                                  kOptimizer = "Optimizer", kSchedule = "Learning rate schedule", kStep = "Step",
+                                  kGradients = "Gradients", kPrecision = "Precision", kMemory = "Memory",
+                                  kParallel = "Parallel", kValidation = "Validation", kDebugging = "Debugging",
+                                  kCapture = "Recording";
+
+Knob flag(Key<bool> key, std::string_view group, std::string_view label, bool fallback, std::string_view where,
+          std::string_view doc);
+Knob number(Key<std::int64_t> key, std::string_view group, std::string_view label, std::int64_t fallback, double min,
+            double max, std::string_view unit, std::string_view where, std::string_view doc);
+Knob real(Key<double> key, std::string_view group, std::string_view label, double fallback, double min, double max,
+          std::string_view where, std::string_view doc);
+/// The first choice is the default.
+Knob choice(Key<std::string> key, std::string_view group, std::string_view label, std::vector<std::string_view> choices,
+            std::string_view where, std::string_view doc);
+Knob path(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
+          std::string_view doc);
+/// Folded away in the form.
+Knob advanced(Knob knob);
+/// Refused without a GPU.
+Knob gpuOnly(Knob knob);
+
+/// Each appends whole groups, in the form's order: knobs_data.cpp …
+void addRun(Rows& rows);
+void addModelAndData(Rows& rows);
+void addLoading(Rows& rows);
+/// … and knobs_step.cpp.
+void addOptimizer(Rows& rows);
+void addSchedule(Rows& rows);
+void addStep(Rows& rows);
+void addRest(Rows& rows);
+
+} // namespace config::rows

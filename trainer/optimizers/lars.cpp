@@ -1,0 +1,10 @@
+#include "trainer/optimizers/parts/families.h"
+
+namespace trainer::optimizers {
+
+OptimizerKind lars()
+{
+    return {"LARS", "SGD with a rate for each layer: for convolutional networks with large batches.", makeLars, false};
+}
+
+} // namespace trainer::optimizers
