@@ -1,0 +1,198 @@
+#include "profiler/analysis/kernel_class.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace profiler::analysis {
+namespace {
+
+using Marks = std::initializer_list<std::string_view>;
+
+std::string lowered(std::string_view text)
+{
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+bool hasAny(std::string_view name, Marks marks)
+{
+    return std::any_of(marks.begin(), marks.end(),
+                       [&](std::string_view mark) { return name.find(mark) != name.npos; });
+}
+
+/// "lamb", but not the "lambda" that half of PyTorch's kernels have in their names.
+bool isLamb(std::string_view name)
+{
+    for (auto at = name.find("lamb"); at != name.npos; at = name.find("lamb", at + 1))
+        if (name.substr(at, 6) != "lambda")
+            return true;
+    return false;
+}
+
+bool isLibraryConvolution(std::string_view name)
+{
+    return hasAny(name, {"dgrad", "wgrad", "fprop", "convol", "winograd", "cudnn_infer", "cudnn_train", "scudnn", "conv1d",
+                         "conv2d", "conv3d", "conv_", "_conv", "depthwise", "fft1d", "fft2d", "cask_cudnn", "cudnn::gemm",
+                         "cudnn::cnn", "scalepackedtensor", "miopen"});
+}
+
+/// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn … nchwToNhwc").
+KernelClass classOf(std::string_view name)
+{
+    if (hasAny(name, {"nccl", "rccl"}))
+        return KernelClass::Communication;
+    if (hasAny(name, {"flash", "fmha", "attention", "mem_eff", "sdpa"}))
+        return KernelClass::Attention;
+    if (hasAny(name, {"bn_fw", "bn_bw", "batch_norm", "batchnorm", "layer_norm", "layernorm", "group_norm", "groupnorm",
+                      "rms_norm", "rmsnorm"}))
+        return KernelClass::Normalization;
+    if (hasAny(name, {"multi_tensor_apply", "fusedadam", "fused_adam", "adamw", "fusedsgd", "fused_sgd"}) || isLamb(name))
+        return KernelClass::Optimizer;
+    if (hasAny(name, {"nchwtonhwc", "nhwctonchw", "transpose", "permute", "catarraybatchedcopy", "tensor_transform",
+                      "tensortransform"}))
+        return KernelClass::Layout;
+    if (isLibraryConvolution(name))
+        return KernelClass::Convolution;
+    if (hasAny(name, {"gemm", "gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"}))
+        return KernelClass::Gemm;
+    if (hasAny(name, {"softmax", "reduce", "nll_loss", "triton_red", "triton_per", "welford", "norm_kernel"}))
+        return KernelClass::Reduction;
+    if (hasAny(name, {"elementwise", "triton_poi", "fused_dropout", "pointwise", "fused_kernel"}))
+        return KernelClass::Elementwise;
+    if (hasAny(name, {"pool"}))
+        return KernelClass::Pooling;
+    if (hasAny(name, {"index", "embedding", "gather", "scatter"}))
+        return KernelClass::Indexing;
+    return KernelClass::Other;
+}
+
+/// What the marks say, before it is known whether the kernel is on tensor cores.
+Precision precisionOf(std::string_view name)
+{
+    if (hasAny(name, {"e4m3", "e5m2", "fp8", "f8f8"}))
+        return Precision::Fp8;
+    if (hasAny(name, {"bf16", "bfloat16"}))
+        return Precision::Bf16;
+    if (hasAny(name, {"tf32", "tensorop_s1688", "s1688gemm_1", "s1688fprop", "s1688dgrad", "s1688wgrad"}))
+        return Precision::Tf32;
+    if (hasAny(name, {"fp16", "half", "f16", "hgemm", "h884", "h1688", "h16816", "hmma", "s884", "s16816"}))
+        return Precision::Fp16;
+    if (hasAny(name, {"int8", "i8816", "i16832", "imma", "s8_"}))
+        return Precision::Int8;
+    if (hasAny(name, {"dgemm", "double"}))
+        return Precision::Fp64;
+    if (hasAny(name, {"sgemm", "scudnn", "float", "f32"}))
+        return Precision::Fp32;
+    return Precision::Unknown;
+}
+
+bool onTensorCores(std::string_view name, Precision precision)
+{
+    if (hasAny(name, {"simt", "volta_sgemm", "scudnn"}))
+        return false;
+    if (hasAny(name, {"tensorop", "hmma", "imma", "gmma", "wmma", "884", "1688", "16816", "16832", "warpgroup", "nvjet",
+                      "flash"}))
+        return true;
+    const bool narrow = precision == Precision::Fp16 || precision == Precision::Bf16 || precision == Precision::Fp8 ||
+                        precision == Precision::Tf32;
+    // cuDNN's and cuBLAS' newer kernels say only the types: in sixteen bits they have no other path.
+    return narrow && hasAny(name, {"xmma", "cutlass", "cudnn", "fmha"});
+}
+
+struct Judged {
+    KernelClass kernelClass{};
+    bool product = false, tensorCores = false, fullPrecision = false;
+};
+
+Judged judge(std::string_view name)
+{
+    const std::string lower = lowered(name);
+    Judged judged{.kernelClass = classOf(lower)};
+    judged.product = isProduct(judged.kernelClass);
+    if (judged.product) {
+        const Precision precision = precisionOf(lower);
+        judged.tensorCores = onTensorCores(lower, precision);
+        judged.fullPrecision = !judged.tensorCores && precision == Precision::Fp32;
+    }
+    return judged;
+}
+
+constexpr std::int64_t kSmallNs = 10'000;
+constexpr std::size_t kMostLongest = 10;
+
+void add(KernelWork& work, const Slice& kernel, const Judged& judged, std::vector<Slice>& fullPrecision)
+{
+    auto& sum = work.classes[static_cast<std::size_t>(judged.kernelClass)];
+    for (KernelWork::Sum* s : {&sum, &work.all}) {
+        ++s->count;
+        s->time += kernel.duration;
+    }
+    work.under10us += kernel.duration.count() < kSmallNs ? 1 : 0;
+    if (judged.product)
+        work.productTime += kernel.duration;
+    if (judged.tensorCores)
+        work.tensorCoreTime += kernel.duration;
+    if (judged.fullPrecision) {
+        work.fullPrecisionTime += kernel.duration;
+        fullPrecision.push_back(kernel);
+    }
+}
+
+} // namespace
+
+std::string_view kernelClassName(KernelClass kernelClass)
+{
+    constexpr std::array<std::string_view, kKernelClasses> kNames = {
+        "gemm",   "convolution", "attention", "normalization", "reduction",     "elementwise",
+        "layout", "indexing",    "pooling",   "optimizer",     "communication", "other"};
+    return kNames[static_cast<std::size_t>(kernelClass)];
+}
+
+KernelClass kernelClass(std::string_view kernelName)
+{
+    return classOf(lowered(kernelName));
+}
+
+Precision kernelPrecision(std::string_view kernelName)
+{
+    return precisionOf(lowered(kernelName));
+}
+
+bool usesTensorCores(std::string_view kernelName)
+{
+    const std::string lower = lowered(kernelName);
+    return onTensorCores(lower, precisionOf(lower));
+}
+
+KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
+{
+    KernelWork work;
+    std::unordered_map<std::uint32_t, Judged> judged;
+    std::vector<Slice> fullPrecision;
+    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel)) {
+        if (!within.empty()) {
+            const auto after = std::upper_bound(within.begin(), within.end(), kernel.begin,
+                                                [](TraceTime time, const TimeRange& range) { return time < range.begin; });
+            if (after == within.begin() || !std::prev(after)->contains(kernel.begin))
+                continue;
+        }
+        const auto [at, isNew] = judged.try_emplace(kernel.name.value);
+        if (isNew)
+            at->second = judge(trace.name(kernel));
+        add(work, kernel, at->second, fullPrecision);
+    }
+    const auto most = static_cast<std::ptrdiff_t>(std::min(kMostLongest, fullPrecision.size()));
+    std::partial_sort(fullPrecision.begin(), fullPrecision.begin() + most, fullPrecision.end(),
+                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    for (auto at = fullPrecision.begin(); at != fullPrecision.begin() + most; ++at)
+        work.fullPrecision.push_back(at->id);
+    return work;
+}
+
+} // namespace profiler::analysis

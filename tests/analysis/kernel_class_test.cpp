@@ -1,0 +1,114 @@
+#include "profiler/analysis/kernel_class.h"
+#include "tests/support/trace_text.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+using test_support::traceFromText;
+
+struct Named {
+    std::string_view name;
+    KernelClass kernelClass;
+    Precision precision;
+    bool tensorCores;
+};
+
+void PrintTo(const Named& named, std::ostream* out)
+{
+    *out << named.name;
+}
+
+class KernelNames : public testing::TestWithParam<Named> {};
+
+TEST_P(KernelNames, TellWhatTheKernelDoes)
+{
+    EXPECT_EQ(kernelClassName(kernelClass(GetParam().name)), kernelClassName(GetParam().kernelClass));
+    EXPECT_EQ(kernelPrecision(GetParam().name), GetParam().precision);
+    EXPECT_EQ(usesTensorCores(GetParam().name), GetParam().tensorCores);
+}
+
+using enum KernelClass;
+INSTANTIATE_TEST_SUITE_P(
+    Real, KernelNames,
+    testing::Values(
+        Named{"volta_sgemm_64x64_nt", Gemm, Precision::Fp32, false},
+        Named{"ampere_sgemm_128x64_tn", Gemm, Precision::Fp32, false},
+        Named{"volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", Gemm, Precision::Fp16, true},
+        Named{"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_tn", Gemm, Precision::Bf16, true},
+        Named{"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8", Gemm, Precision::Fp32, false},
+        Named{"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x64x8", Gemm, Precision::Tf32, true},
+        Named{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1", Gemm, Precision::Bf16, true},
+        Named{"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_16x6_tn_align4>", Gemm, Precision::Tf32, true},
+        Named{"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>", Gemm, Precision::Fp32, false},
+        Named{"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", Gemm, Precision::Unknown, true},
+        Named{"void splitKreduce_kernel<32, 16, int, float, float>", Gemm, Precision::Fp32, false},
+        Named{"volta_scudnn_128x64_relu_interior_nn_v1", Convolution, Precision::Fp32, false},
+        Named{"void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float const*)",
+              Convolution, Precision::Fp32, false},
+        Named{"void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1>", Convolution, Precision::Fp32, false},
+        Named{"sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc", Convolution, Precision::Bf16, true},
+        Named{"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>", Layout, Precision::Fp32, false},
+        Named{"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>", Normalization, Precision::Fp32, false},
+        Named{"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>", Normalization,
+              Precision::Bf16, false},
+        Named{"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>, cutlass::bfloat16_t>", Attention,
+              Precision::Bf16, true},
+        Named{"fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>)", Attention,
+              Precision::Fp32, false},
+        Named{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::{lambda()#1}>", Elementwise,
+              Precision::Unknown, false},
+        Named{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>, FusedAdamMathFunctor>",
+              Optimizer, Precision::Unknown, false},
+        Named{"lamb_stage_1_kernel", Optimizer, Precision::Unknown, false},
+        Named{"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float>>", Reduction,
+              Precision::Fp32, false},
+        Named{"void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true>", Reduction, Precision::Fp32,
+              false},
+        Named{"void at::native::(anonymous namespace)::CatArrayBatchedCopy<OpaqueType<2u>>", Layout, Precision::Unknown, false},
+        Named{"void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long>", Indexing, Precision::Bf16,
+              false},
+        Named{"void at::native::max_pool_forward_nchw<float, float>", Pooling, Precision::Fp32, false},
+        Named{"triton_poi_fused_add_relu_0", Elementwise, Precision::Unknown, false},
+        Named{"triton_red_fused_native_layer_norm_1", Normalization, Precision::Unknown, false},
+        Named{"ncclDevKernel_AllReduce_Sum_f32_RING_LL", Communication, Precision::Fp32, false},
+        Named{"spin_kernel", Other, Precision::Unknown, false}));
+
+TEST(KernelWork, SumsByClassAndTellsWhatTensorCoresDid)
+{
+    const auto trace = traceFromText(R"(
+        stream 0 7
+          kernel volta_sgemm_64x64_nt 0 60
+          kernel ampere_bf16_s16816gemm_bf16_128x64 60 30
+          kernel vectorized_elementwise_kernel 90 5
+          kernel vectorized_elementwise_kernel 95 5
+    )");
+    const KernelWork work = kernelWork(*trace);
+    EXPECT_EQ(work.all.count, 4);
+    EXPECT_EQ(work.of(Gemm).count, 2);
+    EXPECT_DOUBLE_EQ(work.share(Gemm), 0.9);
+    EXPECT_DOUBLE_EQ(work.share(work.productTime), 0.9);
+    EXPECT_DOUBLE_EQ(work.share(work.tensorCoreTime), 0.3);
+    EXPECT_DOUBLE_EQ(work.share(work.fullPrecisionTime), 0.6);
+    EXPECT_EQ(work.under10us, 2);
+    ASSERT_EQ(work.fullPrecision.size(), 1U);
+    EXPECT_EQ(trace->name(trace->slice(work.fullPrecision.front())), "volta_sgemm_64x64_nt");
+}
+
+TEST(KernelWork, CountsOnlyWhatBeginsInsideTheRanges)
+{
+    const auto trace = traceFromText("stream 0 7\n kernel a 0 10\n kernel b 10 10\n kernel c 30 10");
+    const std::vector<TimeRange> within{{traceTime(10'000), traceTime(20'000)}, {traceTime(25'000), traceTime(31'000)}};
+    EXPECT_EQ(kernelWork(*trace, within).all.count, 2);
+}
+
+TEST(KernelWork, IsAllZeroWithoutKernels)
+{
+    const KernelWork work = kernelWork(*traceFromText("main\n op aten::add 0 10"));
+    EXPECT_EQ(work.all.count, 0);
+    EXPECT_EQ(work.share(Gemm), 0);
+}
+
+} // namespace
