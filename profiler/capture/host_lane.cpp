@@ -1,8 +1,10 @@
+#include "profiler/capture/fast_clock.h"
 #include "profiler/capture/host_lane_impl.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -22,17 +24,18 @@ std::uint32_t saturated(std::int64_t bytes)
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-std::int64_t nowNs()
-{
-    return toNs(TraceClock::now());
-}
-
 } // namespace
 
 HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_t events)
     : strings(table), header(lane.header ? lane.header : &ownHeader), records(lane.records),
       capacity(lane.header ? events : 0)
 {
+}
+
+std::int64_t HostLane::Impl::now()
+{
+    lastNow = std::max(lastNow, FastClock::nowNs());
+    return lastNow;
 }
 
 void HostLane::Impl::put(const wire::EventRecord& record)
@@ -76,7 +79,7 @@ const HostLane::Impl::Range* HostLane::Impl::end()
 void HostLane::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
 {
     put({wire::EventType::Slice, range.kind, static_cast<std::uint8_t>(depth), range.flags, range.name, range.begin,
-         end, range.link, saturated(bytes), 0});
+         end, range.link, range.types != 0 ? range.types : saturated(bytes), range.detail});
 }
 
 void HostLane::Impl::countUnmatched()
@@ -105,17 +108,30 @@ std::uint32_t HostLane::intern(std::string_view text)
     return interned.id;
 }
 
+std::uint32_t HostLane::internAt(const char* text)
+{
+    // Literals lie at least some bytes apart; the low bits tell little.
+    const auto address = reinterpret_cast<std::uintptr_t>(text);
+    Impl::CachedAt& cached = m->byAddress[(address >> 3 ^ address >> 12) % Impl::kCachedAddresses];
+    if (cached.address == text && std::strncmp(text, cached.text.data(), cached.text.size()) == 0 &&
+        text[cached.text.size()] == '\0')
+        return cached.id;
+    const StringTable::Interned interned = m->strings.intern(text);
+    cached = {text, interned.text, interned.id};
+    return interned.id;
+}
+
 void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
 {
-    const std::int64_t now = nowNs();
+    const std::int64_t now = m->now();
     if (m->depth < m->stack.size())
         m->put({wire::EventType::Begin, kind, static_cast<std::uint8_t>(m->depth), 0, name, now, 0, value, 0, 0});
-    m->begin({kind, 0, true, name, now, value});
+    m->begin({kind, 0, true, name, now, value, 0, 0});
 }
 
 Nanoseconds HostLane::close(std::int64_t bytes)
 {
-    const std::int64_t now = nowNs();
+    const std::int64_t now = m->now();
     const Impl::Range* range = m->end();
     // A push() whose pop() never came must not shift all that follows.
     while (range && !range->open) {
@@ -128,14 +144,21 @@ Nanoseconds HostLane::close(std::int64_t bytes)
     return Nanoseconds{now - range->begin};
 }
 
-void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags)
+void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags, std::uint32_t detail,
+                    std::uint32_t types)
 {
-    m->begin({kind, flags, false, name, nowNs(), link});
+    m->begin({kind, flags, false, name, m->now(), link, detail, types});
+}
+
+void HostLane::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail)
+{
+    const std::int64_t now = m->now();
+    m->put({wire::EventType::Slice, kind, static_cast<std::uint8_t>(m->depth), 0, name, now, now, link, 0, detail});
 }
 
 void HostLane::pop()
 {
-    const std::int64_t now = nowNs();
+    const std::int64_t now = m->now();
     if (m->tooDeep == 0 && m->depth > 0 && m->stack[m->depth - 1].open) {
         m->countUnmatched(); // its push() was before the recording, or the open() around it ended
         return;

@@ -15,15 +15,22 @@ class HostLane {
 public:
     /// Content-interned id, from a cache of this lane; `text` need not outlive the call.
     std::uint32_t intern(std::string_view text);
+    /// The same for a text that is most often found at the same address, as literals are: no hash is taken then, but
+    /// the text is compared, since an address may hold another one by now.
+    std::uint32_t internAt(const char* text);
 
     /// A range that is shown as open while it lasts (step, phase, wait). Nest properly; end with close().
     void open(ActivityKind kind, std::uint32_t name, std::int64_t value = 0);
     /// Ends the innermost open(); returns its duration.
     Nanoseconds close(std::int64_t bytes = 0);
 
-    /// Cheaper: nothing is written until the end. push() returns the time; pop writes one record.
-    void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0);
+    /// Cheaper: nothing is written until the end: pop() writes one record.
+    /// @param detail, types  string ids, 0: none (see wire::EventRecord::detail; types are an operator's only)
+    void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0,
+              std::uint32_t detail = 0, std::uint32_t types = 0);
     void pop();
+    /// Something that takes no time: a slice of length 0 at the current nesting.
+    void mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail = 0);
 
     /// A whole slice whose times are known. Depth is the current nesting.
     void complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link = 0,

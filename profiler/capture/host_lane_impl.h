@@ -21,6 +21,12 @@ struct HostLane::Impl {
         bool open; ///< by open(), with a Begin record
         std::uint32_t name;
         std::int64_t begin, link;
+        std::uint32_t detail = 0, types = 0;
+    };
+    struct CachedAt {
+        const char* address = nullptr;
+        std::string_view text; ///< the table's own copy
+        std::uint32_t id = 0;
     };
     struct Cached {
         std::size_t hash = 0;
@@ -34,6 +40,8 @@ struct HostLane::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
+    /// Trace time in ns; never runs backwards on a lane.
+    std::int64_t now();
     void put(const wire::EventRecord& record);
     void begin(const Range& range);
     /// Ends the innermost range; null when it is not there, counted.
@@ -50,6 +58,7 @@ struct HostLane::Impl {
     std::uint64_t capacity; ///< a power of two, or 0
     std::uint64_t written = 0;
     std::uint64_t readSeen = 0; ///< the reader's index as last looked at: saves its cache line
+    std::int64_t lastNow = 0;
     std::size_t depth = 0;
     std::uint64_t tooDeep = 0; ///< ranges open beyond the stack
     std::array<Range, kMaxNesting> stack;
@@ -57,6 +66,8 @@ struct HostLane::Impl {
     // A few hundred names of operators fit; two places for each hash, the newer first.
     static constexpr std::size_t kCachedStrings = 2048;
     std::array<Cached, kCachedStrings> cache;
+    static constexpr std::size_t kCachedAddresses = 512;
+    std::array<CachedAt, kCachedAddresses> byAddress;
 };
 
 } // namespace profiler::capture

@@ -1,4 +1,5 @@
 #include "profiler/capture/clock_alignment.h"
+#include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ void Recorder::State::run()
 
 Result<void> Recorder::State::drain()
 {
+    FastClock::adjust();
     const std::lock_guard lock(draining);
     if (finished)
         return {};

@@ -88,8 +88,8 @@ struct EventRecord {
     std::int64_t begin; ///< ns, CLOCK_MONOTONIC
     std::int64_t end;   ///< ns; Begin: 0
     std::int64_t link;  ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase, LoaderStage: args.value
-    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord)
-    std::uint32_t reserved;
+    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the inputs' types, 0: none
+    std::uint32_t detail; ///< string id, 0: none. CpuOp: shapes of the inputs; Nvtx: category, colour, payload
 };
 static_assert(sizeof(EventRecord) == 40);
 
