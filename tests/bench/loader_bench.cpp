@@ -33,12 +33,15 @@ public:
     explicit TorchSet(std::shared_ptr<const trainer::data::Dataset> dataset) : m_dataset(std::move(dataset)) {}
     torch::data::Example<> get(std::size_t index) override
     {
-        const SampleShape shape = m_dataset->shape();
-        torch::Tensor image = torch::empty({shape.channels, shape.height, shape.width});
+        const SampleSpec& spec = m_dataset->spec();
+        torch::Tensor image = torch::empty(spec.inputs[0].shape);
+        torch::Tensor label = torch::empty({}, torch::kLong);
         const auto sample = static_cast<std::int64_t>(index);
-        const auto label = m_dataset->load(Split::Train, sample, sampleSeed(kSeed, 0, sample),
-                                           {image.data_ptr<float>(), static_cast<std::size_t>(shape.floats())}, {});
-        return {image, torch::tensor(label.value(), torch::kLong)};
+        SampleOut out;
+        out.inputs[0] = {static_cast<std::byte*>(image.data_ptr()), spec.inputs[0].bytes()};
+        out.target = {static_cast<std::byte*>(label.data_ptr()), spec.target.bytes()};
+        m_dataset->load(Split::Train, sample, sampleSeed(kSeed, 0, sample), out, {}).value();
+        return {image, label};
     }
     torch::optional<std::size_t> size() const override
     {
@@ -61,25 +64,27 @@ double timed(const std::function<std::int64_t()>& epoch)
 class Ours {
 public:
     Ours(std::shared_ptr<const Dataset> dataset, std::int64_t batchSize, int workers)
-        : m_shape(dataset->shape()), m_loader(std::move(dataset), {.batchSize = batchSize,
-                                                                   .workers = workers,
-                                                                   .prefetchFactor = kPrefetch,
-                                                                   .persistentWorkers = true,
-                                                                   .seed = kSeed})
+        : m_shape(dataset->spec().inputs[0].shape), m_loader(std::move(dataset), {.batchSize = batchSize,
+                                                                                  .workers = workers,
+                                                                                  .prefetchFactor = kPrefetch,
+                                                                                  .persistentWorkers = true,
+                                                                                  .seed = kSeed})
     {
     }
     std::int64_t epoch()
     {
         std::int64_t samples = 0;
         m_loader.startEpoch(m_epoch++);
-        while (const auto batch = m_loader.next())
-            samples += torch::from_blob(batch->images, {batch->count, m_shape.channels, m_shape.height, m_shape.width})
-                           .size(0);
+        while (const auto batch = m_loader.next()) {
+            std::vector<std::int64_t> shape = {batch->count};
+            shape.insert(shape.end(), m_shape.begin(), m_shape.end());
+            samples += torch::from_blob(batch->input<float>(), shape).size(0);
+        }
         return samples;
     }
 
 private:
-    SampleShape m_shape;
+    std::vector<std::int64_t> m_shape;
     Loader m_loader;
     std::int64_t m_epoch = 0;
 };

@@ -56,11 +56,11 @@ TEST(GeneratedImages, AreWrittenOnceAndOpened)
     const auto dataset = openDataset("generated_images", smallConfig(folder.path()));
     ASSERT_TRUE(dataset) << dataset.error().message();
     EXPECT_EQ((*dataset)->size(Split::Train) + (*dataset)->size(Split::Validation), 40);
-    EXPECT_EQ((*dataset)->shape().classes, 4);
-    EXPECT_EQ((*dataset)->shape().width, 16);
+    EXPECT_EQ((*dataset)->spec().classes, 4);
+    EXPECT_EQ((*dataset)->spec().inputs[0].shape[2], 16);
     EXPECT_THAT((*dataset)->notices(), IsEmpty());
     std::vector<float> out(3 * 16 * 16);
-    EXPECT_TRUE((*dataset)->load(Split::Train, 0, 1, out, {}));
+    EXPECT_TRUE(loadImage(**dataset, Split::Train, 0, 1, out));
 
     const auto before = times(folder.path());
     bool told = false;

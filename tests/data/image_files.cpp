@@ -96,4 +96,18 @@ profiler::Result<std::shared_ptr<const Dataset>> openDataset(std::string_view ki
         profiler::Error{.code = profiler::Error::Code::NotFound, .what = "no such kind", .where = {}, .mend = {}});
 }
 
+profiler::Result<std::int64_t> loadImage(const Dataset& dataset, Split split, std::int64_t index,
+                                         std::uint64_t augmentSeed, std::vector<float>& out,
+                                         const StageRecorder& stages)
+{
+    out.resize(static_cast<std::size_t>(dataset.spec().inputs[0].elements()));
+    std::int64_t label = -1;
+    SampleOut sample;
+    sample.inputs[0] = std::as_writable_bytes(std::span(out));
+    sample.target = std::as_writable_bytes(std::span(&label, 1));
+    if (auto loaded = dataset.load(split, index, augmentSeed, sample, stages); !loaded)
+        return tl::unexpected(loaded.error());
+    return label;
+}
+
 } // namespace data_test

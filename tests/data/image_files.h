@@ -48,4 +48,11 @@ profiler::Result<std::shared_ptr<const trainer::data::Dataset>>
 openDataset(std::string_view kind, const config::TrainingConfig& config,
             const trainer::data::OpenProgress& progress = {}, std::stop_token stop = {});
 
+/// Loads an image.
+/// @param out  resized to what the data set gives
+/// @return its class
+profiler::Result<std::int64_t> loadImage(const trainer::data::Dataset& dataset, trainer::data::Split split,
+                                         std::int64_t index, std::uint64_t augmentSeed, std::vector<float>& out,
+                                         const trainer::data::StageRecorder& stages = {});
+
 } // namespace data_test

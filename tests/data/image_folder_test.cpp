@@ -113,7 +113,7 @@ TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
     const auto dataset = openDataset("image_folder", configOf({{"dataset.path", folder.path().string()}}));
     ASSERT_TRUE(dataset);
     EXPECT_THAT((*dataset)->notices(), ElementsAre(HasSubstr("'empty' has no images")));
-    EXPECT_EQ((*dataset)->shape().classes, 3);
+    EXPECT_EQ((*dataset)->spec().classes, 3);
 }
 
 TEST(ImageFolder, FoldersThatCannotBeUsedAreNamedWithTheReason)
@@ -172,8 +172,8 @@ TEST(ImageFolder, UnreadableFoldersAndFilesAreNamed)
         "image_folder", configOf({{"dataset.path", folder.path().string()}, {"dataset.validation_share", "0"}}));
     ASSERT_TRUE(dataset);
     const AsNobody nobody;
-    std::vector<float> out(static_cast<std::size_t>((*dataset)->shape().floats()));
-    const auto loaded = (*dataset)->load(Split::Train, 1, 0, out, {});
+    std::vector<float> out(static_cast<std::size_t>((*dataset)->spec().inputs[0].elements()));
+    const auto loaded = loadImage(**dataset, Split::Train, 1, 0, out);
     ASSERT_FALSE(loaded);
     EXPECT_EQ(loaded.error().code, Error::Code::Permission);
     EXPECT_EQ(loaded.error().where, folder / "open" / "1.png");
@@ -214,10 +214,10 @@ TEST_F(LoadedFolder, LabelsShapeAndNormalisation)
     const auto dataset = open();
     EXPECT_EQ(dataset->size(Split::Train), 4);
     EXPECT_EQ(dataset->size(Split::Validation), 0);
-    EXPECT_EQ(dataset->shape().floats(), 3 * 24 * 24);
+    EXPECT_EQ(dataset->spec().inputs[0].elements(), 3 * 24 * 24);
     EXPECT_THAT(dataset->classNames(), ElementsAre("a", "b"));
     std::vector<float> out(3 * 24 * 24, NAN);
-    const auto label = dataset->load(Split::Train, 2, 0, out, {});
+    const auto label = loadImage(*dataset, Split::Train, 2, 0, out);
     ASSERT_TRUE(label);
     EXPECT_EQ(*label, 1);
     const std::array<float, 3> expected{(124 / 255.0F - 0.485F) / 0.229F, (116 / 255.0F - 0.456F) / 0.224F,
@@ -231,7 +231,7 @@ TEST_F(LoadedFolder, AugmentationFollowsItsSeedAndValidationHasNone)
     const auto dataset = open();
     const auto load = [&](std::uint64_t seed) {
         std::vector<float> out(3 * 24 * 24);
-        EXPECT_TRUE(dataset->load(Split::Train, 0, seed, out, {}));
+        EXPECT_TRUE(loadImage(*dataset, Split::Train, 0, seed, out));
         return out;
     };
     EXPECT_EQ(load(1), load(1));
@@ -248,8 +248,8 @@ TEST_F(LoadedFolder, ScaledDecodingShowsTheSamePart)
     const auto dataset = open();
     std::vector<float> png(3 * 24 * 24), jpeg(png);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        ASSERT_TRUE(dataset->load(Split::Train, 4, seed, jpeg, {}));
-        ASSERT_TRUE(dataset->load(Split::Train, 5, seed, png, {}));
+        ASSERT_TRUE(loadImage(*dataset, Split::Train, 4, seed, jpeg));
+        ASSERT_TRUE(loadImage(*dataset, Split::Train, 5, seed, png));
         for (std::size_t i = 0; i < 2 * 24 * 24; ++i)
             ASSERT_NEAR(jpeg[i], png[i], 0.06) << "seed " << seed << ", float " << i; // 3.5 of 255
     }
@@ -268,7 +268,7 @@ TEST_F(LoadedFolder, ABrokenFileIsNamedAndTheOthersLoad)
     const auto batch = loader.next();
     ASSERT_TRUE(batch);
     EXPECT_EQ(batch->count, 1);
-    EXPECT_EQ(batch->labels[0], 1);
+    EXPECT_EQ(batch->target<std::int64_t>()[0], 1);
     ASSERT_EQ(batch->bad.size(), 3U);
     EXPECT_THAT(batch->bad[0].what, AllOf(HasSubstr((m_folder / "a" / "1.jpg").string()), HasSubstr("Premature end")));
     EXPECT_THAT(batch->bad[1].what, AllOf(HasSubstr("2.jpg"), HasSubstr("No such file")));

@@ -32,8 +32,8 @@ TEST_P(LoaderFaults, ABadSampleIsLeftOutAndNamed)
     const auto batch = loader.next();
     ASSERT_TRUE(batch);
     EXPECT_EQ(batch->count, 2);
-    EXPECT_EQ(batch->labels[1], 3);
-    EXPECT_EQ(batch->images[3], 3); // moved up into the gap
+    EXPECT_EQ(batch->target<std::int64_t>()[1], 3);
+    EXPECT_EQ(batch->input<float>()[3], 3); // moved up into the gap
     ASSERT_THAT(batch->bad, SizeIs(2));
     EXPECT_EQ(batch->bad[0].index, 1);
     EXPECT_THAT(batch->bad[1].what, AllOf(HasSubstr("broken"), HasSubstr("sample 2")));

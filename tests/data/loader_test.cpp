@@ -157,7 +157,7 @@ TEST(Loader, BuffersAreUsedAgainAndOutliveTheLoader)
             EXPECT_LE(*memory.made - before, loader.capacity() + 2);
         }
         EXPECT_EQ(*memory.alive, 1);
-        EXPECT_EQ(kept->labels[0], static_cast<std::int64_t>(kept->images[0]) % 10);
+        EXPECT_EQ(kept->target<std::int64_t>()[0], static_cast<std::int64_t>(kept->input<float>()[0]) % 10);
         kept.reset();
         EXPECT_EQ(*memory.alive, 0);
     }
@@ -169,8 +169,8 @@ TEST(Loader, MemoryIsAlignedForVectors)
     loader.startEpoch(0);
     const auto batch = loader.next();
     ASSERT_TRUE(batch);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(batch->images) % 64, 0U);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(batch->labels) % 64, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(batch->input<float>()) % 64, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(batch->target<std::int64_t>()) % 64, 0U);
     EXPECT_FALSE(batch->pinned);
 }
 

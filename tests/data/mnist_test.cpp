@@ -56,13 +56,13 @@ TEST_F(MnistFiles, SamplesLabelsAndNormalisation)
     ASSERT_TRUE(dataset) << dataset.error().message();
     EXPECT_EQ((*dataset)->size(Split::Train), 3);
     EXPECT_EQ((*dataset)->size(Split::Validation), 1);
-    EXPECT_EQ((*dataset)->shape().floats(), 784);
-    EXPECT_EQ((*dataset)->shape().channels, 1);
-    EXPECT_EQ((*dataset)->shape().classes, 10);
+    EXPECT_EQ((*dataset)->spec().inputs[0].elements(), 784);
+    EXPECT_EQ((*dataset)->spec().inputs[0].shape[0], 1);
+    EXPECT_EQ((*dataset)->spec().classes, 10);
     std::vector<float> out(784);
-    EXPECT_EQ((*dataset)->load(Split::Validation, 0, 0, out, {}), 4);
+    EXPECT_EQ(loadImage(**dataset, Split::Validation, 0, 0, out), 4);
     EXPECT_THAT(out, testing::Each(testing::FloatNear((128 / 255.0F - 0.1307F) / 0.3081F, 1e-5F)));
-    EXPECT_EQ((*dataset)->load(Split::Train, 2, 0, out, {}), 9);
+    EXPECT_EQ(loadImage(**dataset, Split::Train, 2, 0, out), 9);
 }
 
 TEST_F(MnistFiles, AugmentationShiftsByAtMostTwoPixels)
@@ -70,10 +70,10 @@ TEST_F(MnistFiles, AugmentationShiftsByAtMostTwoPixels)
     const auto dataset = open();
     ASSERT_TRUE(dataset);
     std::vector<float> plain(784), moved(784);
-    ASSERT_TRUE((*dataset)->load(Split::Train, 0, 0, plain, {}));
+    ASSERT_TRUE(loadImage(**dataset, Split::Train, 0, 0, plain));
     std::set<int> shifts;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-        ASSERT_TRUE((*dataset)->load(Split::Train, 0, seed, moved, {}));
+        ASSERT_TRUE(loadImage(**dataset, Split::Train, 0, seed, moved));
         for (int dx = -14; dx <= 13; ++dx) // rows are ramps: the shift can be read off
             if (moved[14 * 28 + 14] == plain[static_cast<std::size_t>(14 * 28 + 14 - dx)])
                 shifts.insert(dx);
@@ -92,7 +92,7 @@ TEST_F(MnistFiles, CompressedAndDottedNamesAreRead)
     const auto dataset = open();
     ASSERT_TRUE(dataset) << dataset.error().message();
     std::vector<float> out(784);
-    EXPECT_EQ((*dataset)->load(Split::Train, 0, 0, out, {}), 7);
+    EXPECT_EQ(loadImage(**dataset, Split::Train, 0, 0, out), 7);
 
     Bytes cut = readBytes(m_folder / "train-labels-idx1-ubyte.gz");
     cut.resize(cut.size() / 2);

@@ -14,10 +14,11 @@ profiler::Error sampleError(std::int64_t index)
     return {profiler::Error::Code::Malformed, "broken", "sample " + std::to_string(index), ""};
 }
 
-profiler::Result<std::int64_t> NumberedDataset::load(Split, std::int64_t index, std::uint64_t augmentSeed,
-                                                     std::span<float> out, const StageRecorder&) const
+profiler::Result<void> NumberedDataset::load(Split, std::int64_t index, std::uint64_t augmentSeed,
+                                             const SampleOut& sample, const StageRecorder&) const
 {
     ++m_begun;
+    const auto out = sample.input<float>();
     // Written first, so that a sample that fails leaves its traces in the buffer.
     out[0] = static_cast<float>(index);
     out[1] = static_cast<float>(augmentSeed & 0xffff);
@@ -25,14 +26,15 @@ profiler::Result<std::int64_t> NumberedDataset::load(Split, std::int64_t index, 
     if (m_onLoad)
         if (auto failed = m_onLoad(index))
             return tl::unexpected(std::move(*failed));
-    return index % 10;
+    sample.setClass(index % 10);
+    return {};
 }
 
 Copy copyOf(const Batch& batch, std::int64_t floats)
 {
     Copy copy{.index = batch.index,
-              .images = {batch.images, batch.images + batch.count * floats},
-              .labels = {batch.labels, batch.labels + batch.count},
+              .images = {batch.input<float>(), batch.input<float>() + batch.count * floats},
+              .labels = {batch.target<std::int64_t>(), batch.target<std::int64_t>() + batch.count},
               .bad = {}};
     for (const BadSample& bad : batch.bad)
         copy.bad.push_back(bad.index);

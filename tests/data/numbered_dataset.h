@@ -20,22 +20,21 @@ public:
     using OnLoad = std::function<std::optional<profiler::Error>(std::int64_t index)>;
 
     explicit NumberedDataset(std::int64_t size, OnLoad onLoad = {}) : m_size(size), m_onLoad(std::move(onLoad)) {}
-    [[nodiscard]] trainer::data::SampleShape shape() const override { return {1, 1, 3, 10}; }
+    [[nodiscard]] const trainer::data::SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(trainer::data::Split split) const override
     {
         return split == trainer::data::Split::Train ? m_size : m_size / 2;
     }
-    [[nodiscard]] std::vector<std::string> classNames() const override { return std::vector<std::string>(10); }
-    [[nodiscard]] std::vector<std::string> notices() const override { return {}; }
-    profiler::Result<std::int64_t> load(trainer::data::Split split, std::int64_t index, std::uint64_t augmentSeed,
-                                        std::span<float> out,
-                                        const trainer::data::StageRecorder& stages) const override;
+    profiler::Result<void> load(trainer::data::Split split, std::int64_t index, std::uint64_t augmentSeed,
+                                const trainer::data::SampleOut& out,
+                                const trainer::data::StageRecorder& stages) const override;
     /// How many loads were begun.
     [[nodiscard]] std::int64_t begun() const { return m_begun; }
 
 private:
     std::int64_t m_size;
     OnLoad m_onLoad;
+    trainer::data::SampleSpec m_spec = trainer::data::imageSpec(1, 1, 3, 10);
     mutable std::atomic<std::int64_t> m_begun = 0;
 };
 

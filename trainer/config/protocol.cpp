@@ -52,6 +52,7 @@ void fields(Is<EpochProgress> auto& r, auto&& field)
     field("validation_accuracy", r.validationAccuracy);
     field("epoch_seconds", r.epochSeconds);
     field("validation_seconds", r.validationSeconds);
+    field("metric", r.metric);
 }
 void fields(Is<TurnResult> auto& r, auto&& field)
 {
@@ -78,6 +79,7 @@ void fields(Is<Done> auto& r, auto&& field)
     field("stopped", r.stopped);
     field("final_loss", r.finalLoss);
     field("validation_accuracy", r.validationAccuracy);
+    field("metric", r.metric);
 }
 void fields(Is<Pause> auto&, auto&&) {}
 void fields(Is<Resume> auto&, auto&&) {}
@@ -313,6 +315,13 @@ std::string commandProblem(const Command& command)
 }
 
 } // namespace
+
+std::string metricText(std::string_view metric, double value)
+{
+    if (metric == "accuracy" || metric == "dice")
+        return fmt::format("{} {:.1f} %", metric, value * 100);
+    return fmt::format("{} {:.4g}", metric, value);
+}
 
 std::string toLine(const Progress& progress)
 {

@@ -41,8 +41,9 @@ struct StepProgress {
 struct EpochProgress {
     std::int64_t epoch = 0;
     double trainLoss = 0, validationLoss = 0;
-    double trainAccuracy = 0, validationAccuracy = 0; ///< [0, 1]
+    double trainAccuracy = 0, validationAccuracy = 0; ///< of the metric, see metricText()
     double epochSeconds = 0, validationSeconds = 0;
+    std::string metric = "accuracy"; ///< what the model is judged by: accuracy, perplexity, dice, rmse, loss
 };
 /// Answer to a Turn.
 struct TurnResult {
@@ -67,8 +68,12 @@ struct Done {
     std::int64_t peakBytes = 0;
     bool stopped = false; ///< by command
     double finalLoss = 0, validationAccuracy = 0;
+    std::string metric = "accuracy"; ///< see EpochProgress
 };
 using Progress = std::variant<Hello, Preparing, StepProgress, EpochProgress, TurnResult, Notice, Done>;
+
+/// "accuracy 87.1 %", "perplexity 4.2": a value of a metric for people.
+std::string metricText(std::string_view metric, double value);
 
 /// {"type": "step", "step": 12, …}\n
 std::string toLine(const Progress& progress);

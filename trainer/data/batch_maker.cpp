@@ -24,12 +24,12 @@ StageRecorder stagesOn(profiler::capture::HostLane* lane)
 
 BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
     : m_dataset(std::move(dataset)), m_split(options.split), m_batchSize(std::max<std::int64_t>(options.batchSize, 1)),
-      m_samples(m_dataset->size(m_split)), m_floats(m_dataset->shape().floats()), m_shuffle(options.shuffle),
+      m_samples(m_dataset->size(m_split)), m_shuffle(options.shuffle && !m_dataset->isStream()),
       m_augment(options.augment), m_pinned(options.memory.pinned), m_seed(options.seed)
 {
     // A batch larger than the data set needs no more memory than the data set.
     const auto most = static_cast<std::size_t>(std::min(m_batchSize, std::max<std::int64_t>(m_samples, 1)));
-    m_pool = std::make_shared<BatchPool>(options.memory, most * static_cast<std::size_t>(m_floats), most);
+    m_pool = std::make_shared<BatchPool>(options.memory, m_dataset->spec(), most);
 }
 
 std::int64_t BatchMaker::batches() const
@@ -53,8 +53,7 @@ std::int64_t BatchMaker::sampleAt(std::int64_t position) const
     return m_shuffle ? m_order[static_cast<std::size_t>(position)] : position;
 }
 
-profiler::Result<std::int64_t> BatchMaker::load(std::int64_t index, std::span<float> out,
-                                                const StageRecorder& stages) const
+profiler::Result<void> BatchMaker::load(std::int64_t index, const SampleOut& out, const StageRecorder& stages) const
 {
     const auto failed = [](const std::string& why) {
         return tl::unexpected(profiler::Error{.code = profiler::Error::Code::Io, .what = why, .where = {}, .mend = {}});
@@ -66,6 +65,20 @@ profiler::Result<std::int64_t> BatchMaker::load(std::int64_t index, std::span<fl
     } catch (...) {
         return failed("the sample could not be loaded: unknown exception");
     }
+}
+
+SampleOut BatchMaker::place(const Batch& batch, std::int64_t position) const
+{
+    const SampleSpec& spec = m_dataset->spec();
+    const auto at = [&](std::byte* first, const ArraySpec& array) {
+        const std::size_t bytes = array.bytes();
+        return std::span(first + static_cast<std::size_t>(position) * bytes, bytes);
+    };
+    SampleOut out;
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+        out.inputs[i] = at(batch.memory->inputs[i], spec.inputs[i]);
+    out.target = at(batch.memory->target, spec.target);
+    return out;
 }
 
 std::shared_ptr<BatchBuffer> BatchMaker::acquire(std::int64_t number, const StageRecorder& stages) const
@@ -84,27 +97,21 @@ std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& 
     batch.index = number;
     batch.pinned = m_pinned;
     batch.memory = acquire(number, stages);
-    batch.images = batch.memory->images;
-    batch.labels = batch.memory->labels;
 
     const std::int64_t begin = number * m_batchSize;
     const std::int64_t end = std::min(begin + m_batchSize, m_samples);
-    std::vector<std::int64_t> labels;
-    labels.reserve(static_cast<std::size_t>(end - begin));
     for (std::int64_t position = begin; position < end; ++position) {
         if (!goOn())
             return std::nullopt;
         const std::int64_t index = sampleAt(position);
         // A sample that fails leaves its place to the next one.
-        float* place = batch.images + std::ssize(labels) * m_floats;
-        if (const auto label = load(index, {place, static_cast<std::size_t>(m_floats)}, stages))
-            labels.push_back(*label);
+        if (const auto loaded = load(index, place(batch, batch.count), stages))
+            ++batch.count;
         else
-            batch.bad.push_back({index, label.error().message()});
+            batch.bad.push_back({index, loaded.error().message()});
     }
+    // Samples were written to their places: what is left of putting the batch together is to say so.
     const StageTimer timer(stages, stages.collate, number);
-    std::copy(labels.begin(), labels.end(), batch.labels);
-    batch.count = std::ssize(labels);
     return batch;
 }
 

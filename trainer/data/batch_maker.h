@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace trainer::data {
@@ -33,12 +32,13 @@ public:
 private:
     [[nodiscard]] std::int64_t sampleAt(std::int64_t position) const;
     [[nodiscard]] std::shared_ptr<BatchBuffer> acquire(std::int64_t number, const StageRecorder& stages) const;
-    [[nodiscard]] profiler::Result<std::int64_t> load(std::int64_t index, std::span<float> out,
-                                                      const StageRecorder& stages) const;
+    [[nodiscard]] profiler::Result<void> load(std::int64_t index, const SampleOut& out,
+                                              const StageRecorder& stages) const;
+    [[nodiscard]] SampleOut place(const Batch& batch, std::int64_t position) const;
 
     std::shared_ptr<const Dataset> m_dataset;
     Split m_split;
-    std::int64_t m_batchSize, m_samples, m_floats;
+    std::int64_t m_batchSize, m_samples;
     bool m_shuffle, m_augment, m_pinned;
     std::uint64_t m_seed;
     std::int64_t m_epoch = 0;

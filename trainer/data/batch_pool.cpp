@@ -16,23 +16,96 @@ std::shared_ptr<void> alignedMemory(std::size_t bytes)
 
 } // namespace
 
-BatchPool::BatchPool(BufferAllocator allocator, std::size_t floats, std::size_t labels)
-    : m_allocator(std::move(allocator)), m_floats(floats), m_labels(labels)
+/// Memory for the counters of shared_ptr. They outlive a buffer's way back into the pool by a moment, so that they
+/// cannot lie in it.
+class BatchPool::Counts {
+public:
+    static constexpr std::size_t kBytes = 128;
+
+    Counts() = default;
+    Counts(const Counts&) = delete;
+    Counts& operator=(const Counts&) = delete;
+    ~Counts()
+    {
+        for (void* piece : m_free)
+            ::operator delete(piece);
+    }
+    void* take()
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            if (!m_free.empty()) {
+                void* piece = m_free.back();
+                m_free.pop_back();
+                return piece;
+            }
+        }
+        return ::operator new(kBytes);
+    }
+    void giveBack(void* piece) noexcept
+    {
+        try {
+            const std::lock_guard lock(m_mutex);
+            m_free.push_back(piece);
+        } catch (const std::bad_alloc&) {
+            ::operator delete(piece);
+        }
+    }
+
+private:
+    std::mutex m_mutex;
+    std::vector<void*> m_free;
+};
+
+template <class T>
+struct BatchPool::CountAllocator {
+    using value_type = T;
+
+    explicit CountAllocator(std::shared_ptr<Counts> source) : counts(std::move(source)) {}
+    template <class U>
+    explicit(false) CountAllocator(const CountAllocator<U>& other) : counts(other.counts)
+    {
+    }
+    T* allocate(std::size_t count)
+    {
+        static_assert(sizeof(T) <= Counts::kBytes && alignof(T) <= alignof(std::max_align_t));
+        if (count != 1)
+            throw std::bad_alloc();
+        return static_cast<T*>(counts->take());
+    }
+    void deallocate(T* piece, std::size_t) noexcept
+    {
+        // The counter that is given back may hold the last reference to where it goes.
+        const std::shared_ptr<Counts> kept = counts;
+        kept->giveBack(piece);
+    }
+    friend bool operator==(const CountAllocator& a, const CountAllocator& b) { return a.counts == b.counts; }
+
+    std::shared_ptr<Counts> counts;
+};
+
+BatchPool::BatchPool(BufferAllocator allocator, const SampleSpec& spec, std::size_t samples)
+    : m_allocator(std::move(allocator)), m_inputs(spec.inputs.size()), m_bytes(0), m_counts(std::make_shared<Counts>())
 {
     if (!m_allocator.allocate)
         m_allocator = {.allocate = alignedMemory, .pinned = false};
+    for (std::size_t i = 0; i <= m_inputs; ++i) {
+        const ArraySpec& array = i < m_inputs ? spec.inputs[i] : spec.target;
+        m_offsets[i] = m_bytes;
+        m_bytes += (array.bytes() * samples + kAlignment - 1) / kAlignment * kAlignment;
+    }
 }
 
 std::unique_ptr<BatchBuffer> BatchPool::make() const
 {
-    const std::size_t imageBytes = (m_floats * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
     auto buffer = std::make_unique<BatchBuffer>();
-    buffer->block = m_allocator.allocate(imageBytes + m_labels * sizeof(std::int64_t));
+    buffer->block = m_allocator.allocate(m_bytes);
     if (!buffer->block)
         throw std::bad_alloc();
     auto* bytes = static_cast<std::byte*>(buffer->block.get());
-    buffer->images = reinterpret_cast<float*>(bytes);
-    buffer->labels = reinterpret_cast<std::int64_t*>(bytes + imageBytes);
+    for (std::size_t i = 0; i < m_inputs; ++i)
+        buffer->inputs[i] = bytes + m_offsets[i];
+    buffer->target = bytes + m_offsets[m_inputs];
     return buffer;
 }
 
@@ -48,11 +121,13 @@ std::shared_ptr<BatchBuffer> BatchPool::acquire()
     }
     if (!buffer)
         buffer = make();
-    return {buffer.release(), [pool = weak_from_this()](BatchBuffer* used) {
+    return {buffer.release(),
+            [pool = weak_from_this()](BatchBuffer* used) {
                 std::unique_ptr<BatchBuffer> returned(used);
                 if (const auto alive = pool.lock())
                     alive->release(std::move(returned));
-            }};
+            },
+            CountAllocator<BatchBuffer>(m_counts)};
 }
 
 void BatchPool::release(std::unique_ptr<BatchBuffer> buffer) noexcept

@@ -2,6 +2,7 @@
 
 #include "trainer/data/loader.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,19 +11,13 @@
 
 namespace trainer::data {
 
-/// One block: the images, then the labels, so that both are pinned when the block is.
-struct BatchBuffer {
-    std::shared_ptr<void> block;
-    float* images = nullptr;
-    std::int64_t* labels = nullptr;
-};
-
-/// Buffers of equal size that are used again and again. Thread-safe. A buffer returns when its last owner lets go of
-/// it; once the pool is gone it is freed then.
+/// Buffers of equal size that are used again and again, and what counts their owners as well: a batch allocates nothing
+/// once enough were made. Thread-safe. A buffer returns when its last owner lets go of it; once the pool is gone it is
+/// freed then.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
 public:
-    /// @param floats, labels  of one batch
-    BatchPool(BufferAllocator allocator, std::size_t floats, std::size_t labels);
+    /// @param samples  of one batch
+    BatchPool(BufferAllocator allocator, const SampleSpec& spec, std::size_t samples);
 
     /// One that was used before, else a new one. Throws what the allocator throws; std::bad_alloc when it gives
     /// nothing.
@@ -32,8 +27,14 @@ private:
     std::unique_ptr<BatchBuffer> make() const;
     void release(std::unique_ptr<BatchBuffer> buffer) noexcept;
 
+    class Counts;
+    template <class T>
+    struct CountAllocator;
+
     BufferAllocator m_allocator;
-    std::size_t m_floats, m_labels;
+    std::array<std::size_t, kMostInputs + 1> m_offsets{}; ///< of inputs and target in the block
+    std::size_t m_inputs, m_bytes;
+    std::shared_ptr<Counts> m_counts;
     std::mutex m_mutex;                               ///< never held while memory is allocated
     std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< the last one used is used first: it may still be in the cache
 };

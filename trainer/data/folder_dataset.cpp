@@ -34,8 +34,8 @@ profiler::Result<CropBox> decode(Workspace& space, std::uint64_t augmentSeed, in
 
 } // namespace
 
-profiler::Result<std::int64_t> FolderDataset::load(Split split, std::int64_t index, std::uint64_t augmentSeed,
-                                                   std::span<float> out, const StageRecorder& stages) const
+profiler::Result<void> FolderDataset::load(Split split, std::int64_t index, std::uint64_t augmentSeed,
+                                           const SampleOut& out, const StageRecorder& stages) const
 {
     thread_local Workspace space;
     const std::filesystem::path path = m_tree.path(split, index);
@@ -55,8 +55,9 @@ profiler::Result<std::int64_t> FolderDataset::load(Split split, std::int64_t ind
         return tl::unexpected(std::move(box.error()));
     }
     const StageTimer timer(stages, stages.augment, index);
-    resample(space.image, *box, m_edge, kImageNet, out);
-    return m_tree.of(split).files[static_cast<std::size_t>(index)].label;
+    resample(space.image, *box, m_edge, kImageNet, out.input<float>());
+    out.setClass(m_tree.of(split).files[static_cast<std::size_t>(index)].label);
+    return {};
 }
 
 } // namespace trainer::data

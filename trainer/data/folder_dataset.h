@@ -10,21 +10,22 @@ namespace trainer::data {
 class FolderDataset final : public Dataset {
 public:
     /// @param edge  of the images that load() gives, px
-    FolderDataset(ImageTree tree, int edge) : m_tree(std::move(tree)), m_edge(edge) {}
-
-    [[nodiscard]] SampleShape shape() const override
+    FolderDataset(ImageTree tree, int edge)
+        : m_tree(std::move(tree)), m_edge(edge), m_spec(imageSpec(3, edge, edge, std::ssize(m_tree.classes)))
     {
-        return {.channels = 3, .height = m_edge, .width = m_edge, .classes = std::ssize(m_tree.classes)};
     }
+
+    [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_tree.of(split).files); }
     [[nodiscard]] std::vector<std::string> classNames() const override { return m_tree.classes; }
     [[nodiscard]] std::vector<std::string> notices() const override { return m_tree.notices; }
-    profiler::Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed,
-                                        std::span<float> out, const StageRecorder& stages) const override;
+    profiler::Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
+                                const StageRecorder& stages) const override;
 
 private:
     ImageTree m_tree;
     int m_edge;
+    SampleSpec m_spec;
 };
 
 } // namespace trainer::data

@@ -3,6 +3,7 @@
 #include "profiler/capture/recorder.h"
 #include "trainer/data/dataset.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,18 +20,33 @@ struct BadSample {
     std::string what; ///< names the file
 };
 
-/// Memory of one batch; goes back to the loader's pool when the last Batch that holds it is gone.
-struct BatchBuffer;
+/// Memory of one batch, in one block, so that all of it is pinned when the block is: the samples of each input one
+/// after the other, then those of the target. Goes back to the loader's pool when the last Batch that holds it is gone.
+struct BatchBuffer {
+    std::shared_ptr<void> block;
+    std::array<std::byte*, kMostInputs> inputs{}; ///< aligned to cache lines
+    std::byte* target = nullptr;
+};
 
-/// Samples of one step. Movable; the memory stays valid as long as any copy of `memory` lives.
+/// Samples of one step, as the data set's spec() describes them. Movable; the memory stays valid as long as any copy of
+/// `memory` lives.
 struct Batch {
     std::shared_ptr<BatchBuffer> memory;
-    float* images = nullptr;        ///< count × CHW
-    std::int64_t* labels = nullptr; ///< count
-    std::int64_t count = 0;         ///< may be below the batch size: last batch, bad samples
-    std::int64_t index = 0;         ///< within the epoch
+    std::int64_t count = 0; ///< may be below the batch size: last batch, bad samples
+    std::int64_t index = 0; ///< within the epoch
     bool pinned = false;
     std::vector<BadSample> bad;
+
+    template <class T>
+    [[nodiscard]] T* input(std::size_t which = 0) const
+    {
+        return reinterpret_cast<T*>(memory->inputs[which]);
+    }
+    template <class T>
+    [[nodiscard]] T* target() const
+    {
+        return reinterpret_cast<T*>(memory->target);
+    }
 };
 
 /// Makes memory for batches, pinned where asked; from the trainer, so that the loader knows no LibTorch.

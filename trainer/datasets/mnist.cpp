@@ -32,20 +32,20 @@ struct Samples {
 /// Digits in memory, one channel.
 class Mnist final : public data::Dataset {
 public:
-    Mnist(Samples train, Samples validation) : m_train(std::move(train)), m_validation(std::move(validation)) {}
-
-    [[nodiscard]] data::SampleShape shape() const override
+    Mnist(Samples train, Samples validation)
+        : m_train(std::move(train)), m_validation(std::move(validation)),
+          m_spec(data::imageSpec(1, m_train.size.height, m_train.size.width, kClasses))
     {
-        return {.channels = 1, .height = m_train.size.height, .width = m_train.size.width, .classes = kClasses};
     }
+
+    [[nodiscard]] const data::SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return of(split).count(); }
     [[nodiscard]] std::vector<std::string> classNames() const override
     {
         return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
     }
-    [[nodiscard]] std::vector<std::string> notices() const override { return {}; }
-    Result<std::int64_t> load(Split split, std::int64_t index, std::uint64_t augmentSeed, std::span<float> out,
-                              const data::StageRecorder& stages) const override
+    Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
+                      const data::StageRecorder& stages) const override
     {
         // The file was read at the start; what is left of a sample's work is the shift and the conversion.
         const data::StageTimer timer(stages, stages.augment, index);
@@ -58,14 +58,16 @@ public:
         const Samples& samples = of(split);
         const auto pixels = static_cast<std::size_t>(samples.size.pixels());
         data::shiftAndNormalise({samples.pixels.data() + static_cast<std::size_t>(index) * pixels, pixels},
-                                samples.size, dx, dy, kMean, kDeviation, 0, out);
-        return samples.labels[static_cast<std::size_t>(index)];
+                                samples.size, dx, dy, kMean, kDeviation, 0, out.input<float>());
+        out.setClass(samples.labels[static_cast<std::size_t>(index)]);
+        return {};
     }
 
 private:
     [[nodiscard]] const Samples& of(Split split) const { return split == Split::Train ? m_train : m_validation; }
 
     Samples m_train, m_validation;
+    data::SampleSpec m_spec;
 };
 
 /// "train-images-idx3-ubyte", "train-images.idx3-ubyte", each plain or with ".gz": all are in circulation.

@@ -1,15 +1,13 @@
 #include "trainer/loop/learner.h"
 
 #include "stepscope_training_optimizers_registry.h"
-#include "stepscope_training_workloads_registry.h"
 #include "trainer/precision/autocast.h"
-#include "trainer/workloads/network.h"
+#include "trainer/models/options.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <optional>
 #include <torch/csrc/autograd/anomaly_mode.h>
-#include <torch/optim/optimizer.h>
 
 namespace trainer {
 
@@ -26,28 +24,25 @@ Entry registered(const std::vector<profiler::Registered<Entry>>& all, const std:
     throw std::logic_error("no file defines '" + id + "'"); // the table of knobs names something that is not there
 }
 
-std::shared_ptr<Network> makeNetwork(const config::TrainingConfig& config, const data::SampleShape& shape)
-{
-    const ModelOptions options{shape.channels, shape.height, shape.classes, config[key::modelWidth]};
-    return registered(workloads::all(), config[key::workload]).make(options);
-}
-
 } // namespace
 
-Learner::Learner(const config::TrainingConfig& config, const data::SampleShape& shape, at::Device device)
+Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device)
     : m_device(device), m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                                               : at::MemoryFormat::Contiguous),
       m_amp(config[key::amp] == "bf16"), m_setToNone(config[key::setToNone]), m_evalNoGrad(config[key::evalNoGrad]),
-      m_anomaly(config[key::anomaly]), m_network(makeNetwork(config, shape))
+      m_anomaly(config[key::anomaly]), m_network(makeNetwork(config, spec)),
+      m_objective(m_network->objective())
 {
     m_network->to(device);
     m_network->train();
     m_parameters = m_network->parameters();
     for (at::Tensor& parameter : m_parameters)
-        if (parameter.dim() == 4)
-            parameter.set_data(parameter.contiguous(m_format));
-    const OptimizerOptions options{config[key::learningRate], config[key::momentum], config[key::weightDecay]};
+        parameter.set_data(parameter.contiguous(formatFor(parameter.dim(), m_format)));
+    OptimizerOptions options;
+    options.momentum = config[key::momentum];
+    options.weightDecay = config[key::weightDecay];
     m_optimizer = registered(optimizers::all(), config[key::optimizer]).make(m_parameters, options);
+    m_learningRate = config[key::learningRate];
 }
 
 Learner::~Learner() = default;
@@ -73,9 +68,9 @@ void Learner::dropGradients()
 Learner::Output Learner::forward(const BatchTensors& batch)
 {
     const Autocast autocast(m_device.type(), m_amp);
-    at::Tensor scores = m_network->forward(batch.images);
-    // The loss sums over classes: BF16 has too few digits for it.
-    return {at::cross_entropy_loss(scores.to(at::kFloat), batch.labels), scores};
+    Pass pass = m_network->forward(batch);
+    at::Tensor loss = lossOf(m_objective, pass);
+    return {std::move(loss), std::move(pass)};
 }
 
 Learner::Output Learner::train(const BatchTensors& batch, Recording& recording)
@@ -98,9 +93,9 @@ Learner::Output Learner::train(const BatchTensors& batch, Recording& recording)
     }
     {
         const PhaseRange phase(recording, Phase::Optimizer);
-        m_optimizer->step();
+        m_optimizer->step(m_learningRate);
     }
-    return {output.loss.detach(), output.scores.detach()};
+    return {output.loss.detach(), output.pass.detached()};
 }
 
 Learner::Output Learner::evaluate(const BatchTensors& batch)
@@ -109,7 +104,7 @@ Learner::Output Learner::evaluate(const BatchTensors& batch)
     m_network->eval();
     const Output output = forward(batch);
     m_network->train();
-    return {output.loss.detach(), output.scores.detach()};
+    return {output.loss.detach(), output.pass.detached()};
 }
 
 std::int64_t Learner::parameterCount() const

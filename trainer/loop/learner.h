@@ -4,29 +4,26 @@
 #include "trainer/data/dataset.h"
 #include "trainer/loop/recording.h"
 #include "trainer/memory/batch_memory.h"
+#include "trainer/workloads/network.h"
 
 #include <ATen/core/Tensor.h>
 #include <memory>
 #include <vector>
 
-namespace torch::optim {
-class Optimizer;
-}
 
 namespace trainer {
-
-class Network;
 
 /// A model on its device, what changes its weights, and how: memory format, mixed precision, gradients. One thread.
 class Learner {
 public:
-    Learner(const config::TrainingConfig& config, const data::SampleShape& shape, at::Device device);
+    /// The data must fit the model: see workloads' fits().
+    Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device);
     ~Learner();
 
     /// What a pass gives, on the device, without the graph.
     struct Output {
-        at::Tensor loss;   ///< mean over the samples, no dimensions
-        at::Tensor scores; ///< samples × classes
+        at::Tensor loss; ///< mean over what is predicted, no dimensions
+        Pass pass;
     };
     /// Moves a batch to where and how the model wants it.
     [[nodiscard]] BatchTensors place(const BatchTensors& batch) const;
@@ -35,6 +32,8 @@ public:
     /// Forward only, in evaluation mode; with the graph that a backward pass would need unless eval.no_grad is set.
     Output evaluate(const BatchTensors& batch);
 
+    /// What the model is trained for: which loss, which metric.
+    [[nodiscard]] Objective objective() const { return m_objective; }
     [[nodiscard]] std::int64_t parameterCount() const;
     [[nodiscard]] at::Device device() const { return m_device; }
     /// Waits for all work on the device. Nothing to wait for on the processor.
@@ -48,8 +47,10 @@ private:
     at::MemoryFormat m_format;
     bool m_amp, m_setToNone, m_evalNoGrad, m_anomaly;
     std::shared_ptr<Network> m_network;
+    Objective m_objective;
     std::vector<at::Tensor> m_parameters;
-    std::unique_ptr<torch::optim::Optimizer> m_optimizer;
+    std::unique_ptr<Optimizer> m_optimizer;
+    double m_learningRate;
 };
 
 } // namespace trainer

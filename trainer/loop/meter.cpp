@@ -6,14 +6,17 @@
 
 namespace trainer {
 
-void Meter::add(const Learner::Output& output, const at::Tensor& labels)
+void Meter::add(const Learner::Output& output, std::int64_t samples)
 {
     const at::NoGradGuard noGradients;
-    const std::int64_t count = labels.size(0);
-    const at::Tensor correct = output.scores.argmax(1).eq(labels).sum();
-    m_loss = m_unread > 0 ? m_loss.add(output.loss, count) : output.loss * count;
-    m_correct = m_unread > 0 ? m_correct.add(correct) : correct;
-    m_unread += count;
+    const Measured measured = measure(m_objective, output.pass, output.loss);
+    const bool first = m_unread == 0;
+    m_loss = first ? output.loss * samples : m_loss.add(output.loss, samples);
+    m_sum = first ? measured.sum : m_sum.add(measured.sum);
+    if (measured.weight.defined())
+        m_weight = first ? measured.weight : m_weight.add(measured.weight);
+    m_count += measured.count;
+    m_unread += samples;
 }
 
 double Meter::read()
@@ -22,7 +25,8 @@ double Meter::read()
         return 0;
     const double loss = m_loss.item<double>();
     m_lossRead += loss;
-    m_correctRead += m_correct.item<double>();
+    m_sumRead += m_sum.item<double>();
+    m_weightRead += m_weight.defined() ? m_weight.item<double>() : std::exchange(m_count, 0);
     m_samplesRead += m_unread;
     return loss / static_cast<double>(std::exchange(m_unread, 0));
 }
@@ -31,8 +35,8 @@ Meter::Means Meter::take()
 {
     read();
     const auto samples = static_cast<double>(std::max<std::int64_t>(m_samplesRead, 1));
-    const Means means{m_lossRead / samples, m_correctRead / samples};
-    m_lossRead = m_correctRead = 0;
+    const Means means{m_lossRead / samples, metricValue(m_objective, m_sumRead, m_weightRead)};
+    m_lossRead = m_sumRead = m_weightRead = 0;
     m_samplesRead = 0;
     return means;
 }

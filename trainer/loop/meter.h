@@ -7,14 +7,16 @@
 
 namespace trainer {
 
-/// Loss and accuracy over steps. Sums stay on the device; only reading them back waits for it.
+/// Loss and metric over steps. Sums stay on the device; only reading them back waits for it.
 class Meter {
 public:
     struct Means {
-        double loss = 0, accuracy = 0;
+        double loss = 0, metric = 0;
     };
 
-    void add(const Learner::Output& output, const at::Tensor& labels);
+    explicit Meter(Objective objective) : m_objective(objective) {}
+    /// @param samples  of the batch
+    void add(const Learner::Output& output, std::int64_t samples);
     /// Reads what was added since the last read.
     /// @return the mean loss over it
     double read();
@@ -22,9 +24,12 @@ public:
     Means take();
 
 private:
-    at::Tensor m_loss, m_correct; // sums over the samples that were not read yet; undefined: none
+    Objective m_objective;
+    at::Tensor m_loss;          // sum over the samples that were not read yet; undefined: none
+    at::Tensor m_sum, m_weight; // of the metric over them; the weight is undefined where m_count has it
+    double m_count = 0;
     std::int64_t m_unread = 0;
-    double m_lossRead = 0, m_correctRead = 0;
+    double m_lossRead = 0, m_sumRead = 0, m_weightRead = 0;
     std::int64_t m_samplesRead = 0;
 };
 

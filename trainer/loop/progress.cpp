@@ -105,10 +105,11 @@ private:
     }
     void print(const EpochProgress& epoch)
     {
-        line(fmt::format(
-            "epoch {}: {:.2f} s, loss {:.4f}, accuracy {:.1f} %; validation {:.2f} s, loss {:.4f}, accuracy {:.1f} %",
-            epoch.epoch, epoch.epochSeconds, epoch.trainLoss, epoch.trainAccuracy * 100, epoch.validationSeconds,
-            epoch.validationLoss, epoch.validationAccuracy * 100));
+        using config::protocol::metricText;
+        line(fmt::format("epoch {}: {:.2f} s, loss {:.4f}, {}; validation {:.2f} s, loss {:.4f}, {}", epoch.epoch,
+                         epoch.epochSeconds, epoch.trainLoss, metricText(epoch.metric, epoch.trainAccuracy),
+                         epoch.validationSeconds, epoch.validationLoss,
+                         metricText(epoch.metric, epoch.validationAccuracy)));
     }
     void print(const TurnResult& turn)
     {

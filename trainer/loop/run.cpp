@@ -56,8 +56,9 @@ private:
         m_reports.flush();
         const Meter::Means train = m_training.takeMeans();
         report.epoch = m_training.epoch();
+        report.metric = m_done.metric = metricName(m_training.learner().objective());
         report.trainLoss = m_done.finalLoss = train.loss;
-        report.trainAccuracy = train.accuracy;
+        report.trainAccuracy = train.metric;
         report.epochSeconds = Seconds(Clock::now() - begin).count();
         if (stopped())
             return;
@@ -65,7 +66,7 @@ private:
         if (stopped())
             return;
         report.validationLoss = validation.means.loss;
-        report.validationAccuracy = m_done.validationAccuracy = validation.means.accuracy;
+        report.validationAccuracy = m_done.validationAccuracy = validation.means.metric;
         report.validationSeconds = validation.seconds;
         m_around.progress.report(report);
     }

@@ -4,6 +4,7 @@
 #include "trainer/loop/failure.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
+#include "trainer/models/options.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <ATen/ATen.h>
@@ -30,6 +31,14 @@ Result<std::shared_ptr<const data::Dataset>> openDataset(const config::TrainingC
             return kind.open(config, tell, std::move(stop));
     return tl::unexpected(
         profiler::Error{profiler::Error::Code::Unsupported, "there is no such data set", config[key::dataset], {}});
+}
+
+std::string_view titleOf(const std::string& dataset)
+{
+    for (const auto& [stem, kind] : datasets::all())
+        if (stem == dataset)
+            return kind.title;
+    return dataset;
 }
 
 void describeRun(Recording& recording, const config::TrainingConfig& config, const ChosenDevice& device)
@@ -79,10 +88,12 @@ public:
         for (const std::string& notice : (*dataset)->notices())
             m_progress.warn(notice);
         if ((*dataset)->size(data::Split::Train) == 0) {
-            m_progress.fail("The data set has no images to train on", m_config[key::datasetPath],
+            m_progress.fail("The data set has no samples to train on", m_config[key::datasetPath],
                             "choose another folder");
             return Exit::BadInput;
         }
+        if (const auto fit = fits(m_config, (*dataset)->spec(), titleOf(m_config[key::dataset])); !fit)
+            return refuse(fit.error());
         if (auto started = startRecording(gpu); !started)
             return refuse(started.error());
         const auto device = chooseDevice(m_config, gpu);

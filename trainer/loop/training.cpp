@@ -47,8 +47,9 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
                    at::Device device, Recording& recording, Progress& progress)
     : m_dataset(std::move(dataset)), m_recording(recording),
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
-      m_learner(config, m_dataset->shape(), withThreads(device, config[key::threads])), m_bad(progress),
-      m_loader(m_dataset, loaderOptions(config, data::Split::Train, recording)), m_syncEvery(config[key::syncEvery])
+      m_learner(config, m_dataset->spec(), withThreads(device, config[key::threads])), m_bad(progress),
+      m_loader(m_dataset, loaderOptions(config, data::Split::Train, recording)), m_meter(m_learner.objective()),
+      m_syncEvery(config[key::syncEvery])
 {
     if (auto* recorder = recording.events())
         m_hook = std::make_unique<OpHook>(*recorder);
@@ -77,15 +78,15 @@ void Training::beginEpoch()
 BatchTensors Training::copyIn(const data::Batch& batch)
 {
     PhaseRange phase(m_recording, Phase::Copy, batch.index);
-    const BatchTensors placed = m_learner.place(viewOf(batch, m_dataset->shape()));
-    phase.setBytes(static_cast<std::int64_t>(placed.images.nbytes() + placed.labels.nbytes()));
+    const BatchTensors placed = m_learner.place(viewOf(batch, m_dataset->spec()));
+    phase.setBytes(placed.bytes());
     return placed;
 }
 
-std::optional<double> Training::measure(const Learner::Output& output, const at::Tensor& labels)
+std::optional<double> Training::measure(const Learner::Output& output, std::int64_t samples)
 {
     const PhaseRange phase(m_recording, Phase::Metrics);
-    m_meter.add(output, labels);
+    m_meter.add(output, samples);
     if (m_syncEvery == 0 || (m_steps + 1) % m_syncEvery != 0)
         return std::nullopt;
     const double loss = m_meter.read();
@@ -109,7 +110,7 @@ Training::Step Training::step()
         if (batch && batch->count > 0) {
             const BatchTensors tensors = copyIn(*batch);
             const Learner::Output output = m_learner.train(tensors, m_recording);
-            result.loss = measure(output, tensors.labels);
+            result.loss = measure(output, tensors.count);
             result.lossOnDevice = output.loss;
             result.samples = batch->count;
         }
@@ -134,7 +135,7 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
         return result;
     const auto begin = std::chrono::steady_clock::now();
     setDetailed(m_window.validationBatches() > 0);
-    Meter meter;
+    Meter meter(m_learner.objective());
     {
         const PhaseRange pass(m_recording, Phase::Validation, m_epoch);
         m_validationLoader->startEpoch(m_validations++);
@@ -150,7 +151,7 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
             if (batch->count == 0)
                 continue;
             const BatchTensors tensors = copyIn(*batch);
-            meter.add(m_learner.evaluate(tensors), tensors.labels);
+            meter.add(m_learner.evaluate(tensors), tensors.count);
             result.samples += batch->count;
             if (index + 1 == m_window.validationBatches())
                 setDetailed(false);

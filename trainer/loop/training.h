@@ -59,7 +59,7 @@ public:
 
 private:
     BatchTensors copyIn(const data::Batch& batch);
-    std::optional<double> measure(const Learner::Output& output, const at::Tensor& labels);
+    std::optional<double> measure(const Learner::Output& output, std::int64_t samples);
     void setDetailed(bool on);
 
     std::shared_ptr<const data::Dataset> m_dataset;

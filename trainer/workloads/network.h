@@ -1,16 +1,51 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include "trainer/memory/batch_memory.h"
+#include "trainer/models/objective.h"
+
+#include <functional>
+#include <string>
 #include <torch/nn/module.h>
+#include <utility>
+#include <vector>
 
 namespace trainer {
 
-/// An image classifier.
+/// A part of a forward pass: one tensor in, one out, parameters of its own.
+struct Block {
+    std::string name; ///< of its submodule
+    std::function<at::Tensor(const at::Tensor&)> run;
+};
+
+/// A model that can be trained.
 class Network : public torch::nn::Module {
 public:
-    /// @param images  samples × channels × height × width
-    /// @return one score for each class: samples × classes
-    virtual at::Tensor forward(const at::Tensor& images) = 0;
+    /// Predictions for a batch on the model's device.
+    virtual Pass forward(const BatchTensors& batch) = 0;
+    [[nodiscard]] virtual Objective objective() const = 0;
+
+    /// The parts that forward() is made of, in its order; what lies between them is small. Who wraps `run` changes how
+    /// forward() runs that part (recomputation in backward). Empty for models that cannot be taken apart.
+    [[nodiscard]] std::vector<Block>& blocks() { return m_blocks; }
+
+protected:
+    /// Adds a submodule as the next block.
+    template <class Module>
+    std::shared_ptr<Module> addBlock(std::string name, std::shared_ptr<Module> module)
+    {
+        register_module(name, module);
+        m_blocks.push_back({std::move(name), [part = module.get()](const at::Tensor& x) { return part->forward(x); }});
+        return module;
+    }
+    [[nodiscard]] at::Tensor runBlocks(at::Tensor x) const
+    {
+        for (const Block& block : m_blocks)
+            x = block.run(x);
+        return x;
+    }
+
+private:
+    std::vector<Block> m_blocks;
 };
 
 } // namespace trainer

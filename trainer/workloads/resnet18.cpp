@@ -24,9 +24,9 @@ nn::Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t size, std
     return layer;
 }
 
-class Block final : public nn::Module {
+class Residual final : public nn::Module {
 public:
-    Block(std::int64_t in, std::int64_t out, std::int64_t stride)
+    Residual(std::int64_t in, std::int64_t out, std::int64_t stride)
         : m_first(register_module("conv1", convolution(in, out, 3, stride))),
           m_firstNorm(register_module("norm1", nn::BatchNorm2d(out))),
           m_second(register_module("conv2", convolution(out, out, 3, 1))),
@@ -57,39 +57,36 @@ private:
 class ResNet18 final : public Network {
 public:
     explicit ResNet18(const ModelOptions& options)
-        : m_large(options.imageSize >= kLargeImage),
-          m_stem(register_module("stem", m_large ? convolution(options.channels, 64, 7, 2)
-                                                 : convolution(options.channels, 64, 3, 1))),
+        : m_large(options.data.inputs[0].shape[1] >= kLargeImage),
+          m_stem(register_module("stem", m_large ? convolution(options.data.inputs[0].shape[0], 64, 7, 2)
+                                                 : convolution(options.data.inputs[0].shape[0], 64, 3, 1))),
           m_stemNorm(register_module("stem_norm", nn::BatchNorm2d(64))),
-          m_head(register_module("head", nn::Linear(512, options.classes)))
+          m_head(register_module("head", nn::Linear(512, options.data.classes)))
     {
         std::int64_t in = 64;
         for (std::int64_t stage = 0; stage < 4; ++stage)
             for (std::int64_t block = 0; block < 2; ++block) {
                 const std::int64_t out = std::int64_t{64} << stage;
-                auto made = std::make_shared<Block>(in, out, stage > 0 && block == 0 ? 2 : 1);
-                m_blocks.push_back(
-                    register_module("block" + std::to_string(stage) + "_" + std::to_string(block), made));
+                addBlock("block" + std::to_string(stage) + "_" + std::to_string(block),
+                         std::make_shared<Residual>(in, out, stage > 0 && block == 0 ? 2 : 1));
                 in = out;
             }
     }
 
-    at::Tensor forward(const at::Tensor& images) override
+    Pass forward(const BatchTensors& batch) override
     {
-        at::Tensor x = at::relu(m_stemNorm->forward(m_stem->forward(images)));
+        at::Tensor x = at::relu(m_stemNorm->forward(m_stem->forward(batch.inputs[0])));
         if (m_large)
             x = at::max_pool2d(x, 3, 2, 1);
-        for (const auto& block : m_blocks)
-            x = block->forward(x);
-        return m_head->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
+        return {m_head->forward(at::adaptive_avg_pool2d(runBlocks(x), {1, 1}).flatten(1)), batch.target};
     }
+    [[nodiscard]] Objective objective() const override { return Objective::Classes; }
 
 private:
     bool m_large;
     nn::Conv2d m_stem;
     nn::BatchNorm2d m_stemNorm;
     nn::Linear m_head;
-    std::vector<std::shared_ptr<Block>> m_blocks;
 };
 
 } // namespace
@@ -97,7 +94,9 @@ private:
 Workload resnet18()
 {
     return {
-        "ResNet-18", "The residual network of He et al.; images under 64 px get the stem for small images.",
+        "ResNet-18",
+        "The residual network of He et al.; images under 64 px get the stem for small images.",
+        {data::DataKind::Images},
         [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<ResNet18>(options); }};
 }
 

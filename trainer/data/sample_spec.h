@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainer::data {
+
+enum class Dtype : std::uint8_t { Float32, Int64, UInt8 };
+/// Bytes of one element.
+constexpr std::size_t sizeOf(Dtype dtype)
+{
+    return dtype == Dtype::Int64 ? 8 : dtype == Dtype::Float32 ? 4 : 1;
+}
+
+/// Element type and shape of one array of a sample; a batch has one dimension more in front. No dimensions: a number.
+struct ArraySpec {
+    Dtype dtype = Dtype::Float32;
+    std::vector<std::int64_t> shape;
+
+    [[nodiscard]] std::int64_t elements() const
+    {
+        std::int64_t count = 1;
+        for (const std::int64_t size : shape)
+            count *= size;
+        return count;
+    }
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * sizeOf(dtype); }
+    friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
+};
+
+/// What a data set's samples are, and so which models can take them.
+enum class DataKind {
+    Images,    ///< channels × height × width
+    Volumes,   ///< channels × depth × height × width
+    Tokens,    ///< ids below `classes`, in order
+    Sequences, ///< times × features
+    Rows,      ///< features
+};
+/// "images", "volumes", …
+std::string_view toText(DataKind kind);
+
+/// Inputs a sample has at most.
+inline constexpr std::size_t kMostInputs = 3;
+
+/// What one sample looks like to the model. All samples of a data set look alike.
+struct SampleSpec {
+    DataKind kind = DataKind::Images;
+    std::vector<ArraySpec> inputs; ///< 1 … kMostInputs; the first is what `kind` describes
+    /// Int64: classes, of the sample (no dimensions), of each voxel, or the token that follows each; Float32: numbers
+    /// to be predicted.
+    ArraySpec target{Dtype::Int64, {}};
+    std::int64_t classes = 0; ///< Int64 targets are below it; Tokens: the vocabulary's size. 0 for Float32 targets
+
+    [[nodiscard]] std::size_t bytes() const
+    {
+        std::size_t sum = target.bytes();
+        for (const ArraySpec& input : inputs)
+            sum += input.bytes();
+        return sum;
+    }
+    friend bool operator==(const SampleSpec&, const SampleSpec&) = default;
+};
+
+/// Float images with a class each.
+SampleSpec imageSpec(std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t classes);
+/// "float 3 × 32 × 32": for messages.
+std::string toText(const ArraySpec& array);
+
+} // namespace trainer::data

@@ -1,0 +1,62 @@
+#include "trainer/models/options.h"
+
+#include "stepscope_training_workloads_registry.h"
+#include "trainer/workloads/network.h"
+
+#include <algorithm>
+#include <string>
+
+namespace trainer {
+
+namespace key = config::key;
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+Workload workload(const config::TrainingConfig& config)
+{
+    for (const auto& [stem, entry] : workloads::all())
+        if (stem == config[key::workload])
+            return entry;
+    // The table of knobs names something that is not there.
+    throw std::logic_error("no file defines '" + config[key::workload] + "'");
+}
+
+std::string listed(const std::vector<data::DataKind>& kinds)
+{
+    std::string text;
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        text += std::string(i == 0 ? "" : i + 1 == kinds.size() ? " or " : ", ") + std::string(toText(kinds[i]));
+    return text;
+}
+
+} // namespace
+
+ModelOptions modelOptions(const config::TrainingConfig& config, const data::SampleSpec& spec)
+{
+    ModelOptions options;
+    options.data = spec;
+    options.width = config[key::modelWidth];
+    return options;
+}
+
+Result<void> fits(const config::TrainingConfig& config, const data::SampleSpec& spec, std::string_view dataset)
+{
+    const Workload wanted = workload(config);
+    if (std::find(wanted.takes.begin(), wanted.takes.end(), spec.kind) == wanted.takes.end())
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    "the model and the data set do not fit: " + std::string(wanted.title) + " takes " +
+                                        listed(wanted.takes) + ", " + std::string(dataset) + " gives " +
+                                        std::string(toText(spec.kind)),
+                                    "workload=" + config[key::workload] + ", dataset.kind=" + config[key::dataset],
+                                    "choose another workload or another dataset.kind"});
+    return wanted.check ? wanted.check(modelOptions(config, spec)) : Result<void>();
+}
+
+std::shared_ptr<Network> makeNetwork(const config::TrainingConfig& config, const data::SampleSpec& spec)
+{
+    return workload(config).make(modelOptions(config, spec));
+}
+
+} // namespace trainer
