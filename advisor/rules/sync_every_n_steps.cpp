@@ -2,6 +2,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
+#include "profiler/analysis/phases.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -43,10 +44,12 @@ Intervals hostBlocked(const Trace& trace)
 
 Intervals dataWaits(const Trace& trace)
 {
+    const Phases phases(trace);
     std::vector<TimeRange> ranges;
-    for (const Slice& slice : trace.ofKind(ActivityKind::Phase))
-        if (trace.name(slice) == phase::kDataWait)
-            ranges.push_back(slice.range());
+    for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::CpuOp, ActivityKind::UserAnnotation})
+        for (const Slice& slice : trace.ofKind(kind))
+            if (phases.isDataWait(slice))
+                ranges.push_back(slice.range());
     return unite(std::move(ranges));
 }
 

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/phases.h"
 
 #include <optional>
 
@@ -9,26 +10,24 @@ namespace profiler::analysis {
 
 namespace {
 
-std::optional<TimeClass> hostClass(const Trace& trace, const Slice& slice)
+std::optional<TimeClass> hostClass(const Phases& phases, const Slice& slice)
 {
-    const std::string_view name = trace.name(slice);
+    if (phases.isDataWait(slice))
+        return TimeClass::DataLoader;
     switch (slice.kind) {
     case ActivityKind::CudaRuntime:
     case ActivityKind::CudaDriver:
     case ActivityKind::Sync:
         return TimeClass::Runtime;
     case ActivityKind::Phase:
-        return name == phase::kDataWait ? TimeClass::DataLoader : TimeClass::CpuOp;
     case ActivityKind::CpuOp:
         return TimeClass::CpuOp;
-    case ActivityKind::UserAnnotation:
-        return name.starts_with("enumerate(DataLoader)") ? std::optional(TimeClass::DataLoader) : std::nullopt;
     default:
         return std::nullopt;
     }
 }
 
-std::optional<TimeClass> classOf(const Trace& trace, const Track& track, const Slice& slice)
+std::optional<TimeClass> classOf(const Trace& trace, const Phases& phases, const Track& track, const Slice& slice)
 {
     if (track.kind == TrackKind::LoaderWorker)
         return std::nullopt;
@@ -40,7 +39,7 @@ std::optional<TimeClass> classOf(const Trace& trace, const Track& track, const S
     case ActivityKind::GpuMemset:
         return TimeClass::Memset;
     default:
-        return hostClass(trace, slice);
+        return hostClass(phases, slice);
     }
 }
 
@@ -62,10 +61,11 @@ Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps)
     Breakdown result;
     result.total = total(rest);
 
+    const Phases phases(trace);
     std::array<std::vector<TimeRange>, kTimeClasses> ranges;
     for (const Track& track : trace.tracks())
         trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
-            if (const auto timeClass = classOf(trace, track, slice))
+            if (const auto timeClass = classOf(trace, phases, track, slice))
                 ranges[static_cast<std::size_t>(*timeClass)].push_back(slice.range());
             return true;
         });

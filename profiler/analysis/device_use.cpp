@@ -1,5 +1,7 @@
 #include "profiler/analysis/device_use.h"
 
+#include "profiler/analysis/phases.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -47,12 +49,12 @@ constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {"data_loader"
                                                                    "allocation",  "launch", "other"};
 
 /// What a slice of a host thread explains of a device's idleness; kCauses: nothing.
-Cause causeOf(const Trace& trace, const Slice& slice)
+Cause causeOf(const Trace& trace, const Phases& phases, const Slice& slice)
 {
     const std::string_view name = trace.name(slice);
     if (slice.kind == ActivityKind::Sync)
         return Sync;
-    if (slice.kind == ActivityKind::Phase && name == phase::kDataWait)
+    if (phases.isDataWait(slice))
         return DataLoader;
     if (isRuntime(slice.kind)) {
         if (isSyncCall(name))
@@ -68,12 +70,13 @@ Cause causeOf(const Trace& trace, const Slice& slice)
 
 std::array<Intervals, kCauses> hostActivity(const Trace& trace)
 {
+    const Phases phases(trace);
     std::array<std::vector<TimeRange>, kCauses> ranges;
     for (const Track& track : trace.tracks()) {
         if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
             continue;
         trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
-            if (const Cause cause = causeOf(trace, slice); cause != kCauses)
+            if (const Cause cause = causeOf(trace, phases, slice); cause != kCauses)
                 ranges[cause].push_back(slice.range());
             return true;
         });

@@ -4,6 +4,7 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/loaded_batches.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/phases.h"
 #include "profiler/analysis/self_times.h"
 
 #include <algorithm>
@@ -28,11 +29,12 @@ int recordedCores(const Trace& trace)
 
 std::vector<Slice> steadyWaits(const Trace& trace, const std::vector<Step>& steps)
 {
+    const Phases phases(trace);
     std::vector<Slice> waits;
     for (const Step& step : steps)
         if (isSteady(step))
             trace.forEach(step.slice.track, step.range, [&](const Slice& slice) {
-                if (slice.kind == ActivityKind::Phase && trace.name(slice) == phase::kDataWait)
+                if (phases.isDataWait(slice))
                     waits.push_back(slice);
                 return true;
             });

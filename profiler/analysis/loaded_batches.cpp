@@ -1,6 +1,7 @@
 #include "profiler/analysis/loaded_batches.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/phases.h"
 
 #include <algorithm>
 #include <optional>
@@ -114,10 +115,11 @@ void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& 
 
 void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::vector<LoadedBatch>& batches)
 {
+    const Phases phases(trace);
     std::vector<Slice> slices = trace.sorted(steps.front().slice.track);
     std::vector<TimeRange> waits;
     for (const Slice& slice : slices)
-        if (slice.kind == ActivityKind::Phase && trace.name(slice) == phase::kDataWait && !slice.is(slice_flag::kOpen))
+        if (phases.isDataWait(slice) && !slice.is(slice_flag::kOpen))
             waits.push_back(slice.range());
     auto stage = slices.begin();
     for (const TimeRange wait : waits) {

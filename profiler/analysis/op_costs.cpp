@@ -1,6 +1,7 @@
 #include "profiler/analysis/op_costs.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/phases.h"
 #include "profiler/analysis/self_times.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 /// Disjoint ranges by begin, each with a name.
 struct NamedRange {
     TimeRange range;
-    StringId name;
+    std::string_view name;
 };
 
 const NamedRange* rangeAt(const std::vector<NamedRange>& ranges, TraceTime time)
@@ -26,12 +27,14 @@ const NamedRange* rangeAt(const std::vector<NamedRange>& ranges, TraceTime time)
 }
 
 /// Outermost phases of the steps' thread.
-std::vector<NamedRange> outermostPhases(const Trace& trace, TrackId track)
+std::vector<NamedRange> outermostPhases(const Trace& trace, const Phases& names, TrackId track)
 {
     std::vector<NamedRange> phases;
-    for (const Slice& slice : trace.sorted(track))
-        if (slice.kind == ActivityKind::Phase && (phases.empty() || slice.begin >= phases.back().range.end))
-            phases.push_back({slice.range(), slice.name});
+    for (const Slice& slice : trace.sorted(track)) {
+        const std::string_view name = names.of(slice);
+        if (!name.empty() && (phases.empty() || slice.begin >= phases.back().range.end))
+            phases.push_back({slice.range(), name});
+    }
     return phases;
 }
 
@@ -45,7 +48,7 @@ struct Sum {
 class Summing {
 public:
     Summing(const Trace& trace, const std::vector<Step>& steps)
-        : m_trace(trace), m_validation(trace.findString(phase::kValidation))
+        : m_trace(trace), m_names(trace)
     {
         const bool steadyHaveOps =
             std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.opsRecorded && isSteady(s); });
@@ -53,14 +56,14 @@ public:
             if (step.opsRecorded && !step.partial && (!steadyHaveOps || isSteady(step)))
                 m_steps.push_back({step.range, {}});
         if (!steps.empty())
-            m_phases = outermostPhases(trace, steps.front().slice.track);
+            m_phases = outermostPhases(trace, m_names, steps.front().slice.track);
     }
 
     void addTrack(TrackId track)
     {
         std::vector<Slice> slices = m_trace.sorted(track);
-        std::erase_if(slices, [](const Slice& slice) {
-            return slice.kind != ActivityKind::CpuOp && slice.kind != ActivityKind::Phase;
+        std::erase_if(slices, [&](const Slice& slice) {
+            return slice.kind != ActivityKind::CpuOp && m_names.of(slice).empty();
         });
         forEachNested(slices, [&](const Nested& nested) {
             if (nested.slice->kind == ActivityKind::CpuOp)
@@ -73,11 +76,11 @@ public:
         OpCosts costs;
         costs.stepsWithOps = static_cast<std::int64_t>(m_steps.size());
         for (const auto& [key, sum] : m_sums) {
-            const bool validation = isValidation(key.second);
+            const bool validation = key.second == phase::kValidation;
             const double passes =
                 validation ? static_cast<double>(m_validations.size()) : static_cast<double>(m_steps.size());
             costs.ops.push_back({.name = std::string(m_trace.string(key.first)),
-                                 .phase = std::string(m_trace.string(key.second)),
+                                 .phase = std::string(key.second),
                                  .count = sum.count,
                                  .countPerStep = static_cast<double>(sum.count) / passes,
                                  .selfUsPerStep = toUs(sum.self) / passes,
@@ -90,29 +93,28 @@ public:
     }
 
 private:
-    [[nodiscard]] bool isValidation(StringId phase) const { return m_validation && phase == *m_validation; }
-
-    [[nodiscard]] StringId phaseOf(const Nested& nested) const
+    [[nodiscard]] std::string_view phaseOf(const Nested& nested) const
     {
-        StringId innermost{};
+        std::string_view innermost;
         for (const Slice* outer : nested.around) {
-            if (outer->kind != ActivityKind::Phase)
+            const std::string_view name = m_names.of(*outer);
+            if (name.empty())
                 continue;
-            innermost = outer->name;
-            if (isValidation(innermost))
+            innermost = name;
+            if (innermost == phase::kValidation)
                 return innermost;
         }
-        if (innermost != StringId{})
+        if (!innermost.empty())
             return innermost;
         const NamedRange* phase = rangeAt(m_phases, nested.slice->begin);
-        return phase ? phase->name : StringId{};
+        return phase ? phase->name : std::string_view();
     }
 
     void addOp(const Nested& nested)
     {
         const Slice& op = *nested.slice;
-        const StringId phase = phaseOf(nested);
-        if (isValidation(phase)) {
+        const std::string_view phase = phaseOf(nested);
+        if (phase == phase::kValidation) {
             if (const NamedRange* pass = rangeAt(m_phases, op.begin))
                 m_validations.insert(pass->range.begin);
             else
@@ -133,10 +135,10 @@ private:
     }
 
     const Trace& m_trace;
-    std::optional<StringId> m_validation;
+    Phases m_names;
     std::vector<NamedRange> m_steps, m_phases;
     std::set<TraceTime> m_validations; ///< begins of the passes in which ops were seen
-    std::map<std::pair<StringId, StringId>, Sum> m_sums;
+    std::map<std::pair<StringId, std::string_view>, Sum> m_sums;
 };
 
 } // namespace

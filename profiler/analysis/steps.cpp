@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/phases.h"
 #include "profiler/analysis/self_times.h"
 #include "profiler/analysis/warmup.h"
 
@@ -73,23 +74,24 @@ void markInterruption(PhaseFacts& facts, std::size_t i, std::size_t steps, bool 
 PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& steps)
 {
     PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
+    const Phases names(trace);
     std::vector<Slice> phases = trace.sorted(track);
-    std::erase_if(phases, [](const Slice& slice) { return slice.kind != ActivityKind::Phase; });
+    std::erase_if(phases, [&](const Slice& slice) { return names.of(slice).empty(); });
     std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
     forEachNested(phases, [&](const Nested& nested) {
-        const std::string_view name = trace.name(*nested.slice);
+        const std::string_view name = names.of(*nested.slice);
         const std::size_t i = stepAt(steps, nested.slice->begin);
         const bool inside = i < steps.size() && nested.slice->begin < steps[i].range.end;
         if (isInterruption(name))
             markInterruption(facts, i, steps.size(), inside, name == phase::kWorkerStart);
         const bool withinInterruption =
             std::any_of(nested.around.begin(), nested.around.end(),
-                        [&](const Slice* outer) { return isInterruption(trace.name(*outer)); });
+                        [&](const Slice* outer) { return isInterruption(names.of(*outer)); });
         if (!inside || isInterruption(name) || withinInterruption)
             return;
         partOf(steps[i].parts, name) +=
             std::min(nested.self, nested.slice->range().clippedTo(steps[i].range).duration());
-        if (name == phase::kDataWait)
+        if (name == phase::kDataWait && nested.slice->kind == ActivityKind::Phase)
             batches[i] = nested.slice->args.value;
     });
     for (auto batch = batches.begin(); batch != batches.end() && std::next(batch) != batches.end(); ++batch)

@@ -1,0 +1,42 @@
+#include "profiler/analysis/phases.h"
+
+#include <array>
+
+namespace profiler::analysis {
+namespace {
+
+struct Mark {
+    std::string_view prefix, phase;
+};
+constexpr std::array<Mark, 6> kMarks = {{
+    {"enumerate(DataLoader)", phase::kDataWait},
+    {"Optimizer.step", phase::kOptimizer},
+    {"Optimizer.zero_grad", phase::kZeroGrad},
+    {"DistributedDataParallel.forward", phase::kForward},
+    {"DataParallel.forward", phase::kForward},
+    {"autograd::engine::evaluate_function", phase::kBackward},
+}};
+
+} // namespace
+
+Phases::Phases(const Trace& trace) : m_trace(trace), m_marks(trace.stringCount())
+{
+    for (std::uint32_t id = 0; id < m_marks.size(); ++id) {
+        const std::string_view text = trace.string(StringId{id});
+        for (std::size_t i = 0; i < kMarks.size(); ++i)
+            if (text.starts_with(kMarks[i].prefix))
+                m_marks[id] = static_cast<unsigned char>(i + 1);
+    }
+}
+
+std::string_view Phases::of(const Slice& slice) const
+{
+    if (slice.kind == ActivityKind::Phase)
+        return m_trace.name(slice);
+    if (slice.kind != ActivityKind::CpuOp && slice.kind != ActivityKind::UserAnnotation)
+        return {};
+    const unsigned char mark = m_marks[slice.name.value];
+    return mark == 0 ? std::string_view() : kMarks[mark - 1].phase;
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <string_view>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// Which part of a step a slice stands for, in any trace: our own phases by their names, and the ranges by which PyTorch
+/// marks the same things, whatever category an old or new schema gives them ("enumerate(DataLoader)#…__next__",
+/// "Optimizer.step#SGD.step", "Optimizer.zero_grad#…", "DistributedDataParallel.forward", "autograd::engine::
+/// evaluate_function: …").
+class Phases {
+public:
+    /// Judges each string of the trace once. The trace must live as long.
+    explicit Phases(const Trace& trace);
+
+    /// A name of profiler::phase (a Phase slice may have others); empty for a slice that is no phase.
+    [[nodiscard]] std::string_view of(const Slice& slice) const;
+    [[nodiscard]] bool isDataWait(const Slice& slice) const { return of(slice) == phase::kDataWait; }
+
+private:
+    const Trace& m_trace;
+    std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: none
+};
+
+} // namespace profiler::analysis
