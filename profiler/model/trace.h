@@ -109,6 +109,8 @@ struct Device {
     DeviceId id;
     std::string name;
     std::string uuid; ///< empty where unknown
+    int computeMajor = 0, computeMinor = 0; ///< compute capability ("sm_90" is 9, 0); 0, 0 where unknown
+    std::int64_t memoryBytes = 0;           ///< of its own; 0 where unknown
 };
 
 struct TrackBlock; // sealed, immutable columns of one track; shared by snapshots
