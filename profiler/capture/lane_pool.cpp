@@ -19,6 +19,7 @@ struct LanesOfThread {
         std::uint64_t recorder;
         HostLane* lane;
         std::weak_ptr<ReleasedLanes> released;
+        bool isMain; ///< what laneOfThisThread() finds
     };
     std::vector<Entry> entries;
 
@@ -32,6 +33,16 @@ struct LanesOfThread {
     }
 };
 thread_local LanesOfThread t_lanes;
+
+bool remember(LanesOfThread::Entry entry)
+{
+    if (t_ending)
+        return false;
+    // Recorders that are gone leave nothing behind in a thread that outlives many.
+    std::erase_if(t_lanes.entries, [](const LanesOfThread::Entry& known) { return known.released.expired(); });
+    t_lanes.entries.push_back(std::move(entry));
+    return true;
+}
 
 } // namespace
 
@@ -60,7 +71,7 @@ HostLane* laneOfThisThread(std::uint64_t recorder)
     if (t_ending)
         return nullptr;
     for (const LanesOfThread::Entry& entry : t_lanes.entries)
-        if (entry.recorder == recorder) {
+        if (entry.recorder == recorder && entry.isMain) {
             t_last = {recorder, entry.lane};
             return entry.lane;
         }
@@ -69,13 +80,22 @@ HostLane* laneOfThisThread(std::uint64_t recorder)
 
 bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released)
 {
-    if (t_ending)
+    if (!remember({recorder, lane, std::move(released), true}))
         return false;
-    // Recorders that are gone leave nothing behind in a thread that outlives many.
-    std::erase_if(t_lanes.entries, [](const LanesOfThread::Entry& entry) { return entry.released.expired(); });
-    t_lanes.entries.push_back({recorder, lane, std::move(released)});
     t_last = {recorder, lane};
     return true;
+}
+
+bool keepLaneForThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released)
+{
+    return remember({recorder, lane, std::move(released), false});
+}
+
+void forgetLanesOfThisThread()
+{
+    t_last = {};
+    if (!t_ending)
+        t_lanes.entries.clear();
 }
 
 } // namespace profiler::capture

@@ -28,5 +28,11 @@ HostLane* laneOfThisThread(std::uint64_t recorder);
 /// Remembers it. When the thread ends, the lane goes to `released`.
 /// @return false when the thread is ending already and cannot remember
 bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released);
+/// Remembers a further lane only so that it goes to `released` when the thread ends.
+/// @return false when the thread is ending already
+bool keepLaneForThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released);
+/// After a fork, in the child: its one thread knows lanes of the parent's recorder, which it must neither write to nor
+/// release.
+void forgetLanesOfThisThread();
 
 } // namespace profiler::capture

@@ -104,6 +104,13 @@ HostLane& Recorder::nameThisThread(std::string_view name, TrackKind kind)
     return lane;
 }
 
+HostLane& Recorder::addLaneOfThisThread(std::string_view name, TrackKind kind)
+{
+    HostLane& lane = m->acquireLane(name, kind, 0).lane;
+    keepLaneForThisThread(m->instance, &lane, m->released);
+    return lane;
+}
+
 std::uint32_t Recorder::intern(std::string_view text)
 {
     return m->strings.intern(text).id;
@@ -114,6 +121,13 @@ void Recorder::setMetadata(std::string_view key, std::string_view value)
     const std::pair entry(intern(key), intern(value));
     const std::lock_guard lock(m->pendingMutex);
     m->metadata.push_back(entry);
+}
+
+void Recorder::nameProcess(std::string_view name)
+{
+    const wire::ProcessEntry entry{getpid(), intern(name), 0};
+    const std::lock_guard lock(m->pendingMutex);
+    m->processes.push_back(entry);
 }
 
 void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid)
@@ -140,6 +154,11 @@ std::uint32_t Recorder::threadTrack(std::int64_t tid)
     if (const auto known = m->tracks.findThread(tid))
         return *known;
     return m->tracks.threadTrack(tid, intern("thread " + std::to_string(tid)));
+}
+
+std::uint32_t Recorder::namedTrack(std::string_view name, TrackKind kind)
+{
+    return m->tracks.namedTrack(intern(name), kind);
 }
 
 void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> records)

@@ -37,9 +37,14 @@ public:
     /// Gives the calling thread's lane a name and kind; call before its first event.
     HostLane& nameThisThread(std::string_view name, TrackKind kind);
 
+    /// A further lane of the calling thread, which a thread to come takes over when this one ends.
+    HostLane& addLaneOfThisThread(std::string_view name, TrackKind kind);
+
     /// Id of a string that lives as long as the run. Interns by content; takes a lock, so keep the id.
     std::uint32_t intern(std::string_view text);
     void setMetadata(std::string_view key, std::string_view value);
+    /// The name of this process, shown with its tracks: "python train.py".
+    void nameProcess(std::string_view name);
     void addDevice(DeviceId id, std::string_view name, std::string_view uuid);
     /// A counter track; add samples through HostLane::sample on any lane of the calling thread.
     std::uint32_t addCounter(std::string_view name, std::string_view unit);
@@ -49,6 +54,8 @@ public:
     /// The track of a host thread by its system thread id: its lane's, else one made on first use, which the thread's
     /// lane takes over when it comes. For runtime calls that CUPTI reports by thread.
     std::uint32_t threadTrack(std::int64_t tid);
+    /// A track for batches that are of no thread and no stream, made on first use.
+    std::uint32_t namedTrack(std::string_view name, TrackKind kind);
     /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);

@@ -1,6 +1,7 @@
 #include "profiler/capture/clock_alignment.h"
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
+#include "profiler/io/wire/packed_events.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,21 +13,14 @@ namespace profiler::capture {
 namespace {
 
 constexpr std::int64_t kClockEveryNs = 1'000'000'000;
-constexpr std::size_t kMaxRecordsInFrame =
-    (wire::kMaxPayloadBytes - sizeof(wire::EventBatch)) / sizeof(wire::EventRecord);
 
 wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::span<const wire::EventRecord> first,
                            std::span<const wire::EventRecord> second = {})
 {
+    constexpr std::size_t kUsualBytes = 16;
     wire::Payload payload;
-    payload.reserve(sizeof(wire::EventBatch) + (first.size() + second.size()) * sizeof(wire::EventRecord));
-    const wire::EventBatch batch{track, static_cast<std::uint32_t>(first.size() + second.size()), firstIndex};
-    const auto append = [&](std::span<const std::byte> bytes) {
-        payload.insert(payload.end(), bytes.begin(), bytes.end());
-    };
-    append(std::as_bytes(std::span(&batch, 1)));
-    append(std::as_bytes(first));
-    append(std::as_bytes(second));
+    payload.reserve(sizeof(wire::PackedBatch) + (first.size() + second.size()) * kUsualBytes);
+    wire::appendPackedEvents(payload, {track, 0, firstIndex}, first, second);
     return payload;
 }
 
@@ -94,6 +88,9 @@ void Recorder::State::collect()
         for (const wire::DeviceEntry& device : devices)
             wire::appendDevice(entries.emplace_back(Frame{wire::FrameType::Device, {}}).payload, device);
         devices.clear();
+        for (const wire::ProcessEntry& process : processes)
+            wire::appendProcess(entries.emplace_back(Frame{wire::FrameType::Process, {}}).payload, process);
+        processes.clear();
         if (!metadata.empty())
             entries.push_back({wire::FrameType::Metadata, {}});
         for (const auto& [key, value] : metadata)
@@ -133,18 +130,27 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
         const std::uint64_t end = std::atomic_ref(lane.header->written).load(std::memory_order_acquire);
         std::uint64_t at = std::atomic_ref(lane.header->read).load(std::memory_order_relaxed);
         while (at < end) {
-            const std::uint64_t count = std::min<std::uint64_t>(end - at, kMaxRecordsInFrame);
+            const std::uint64_t count = std::min<std::uint64_t>(end - at, wire::kMaxPackedRecords);
             const std::uint64_t first = at & (lane.capacity - 1);
             const std::uint64_t upToEnd = std::min(count, lane.capacity - first);
-            events.push_back({wire::FrameType::Events,
+            events.push_back({wire::FrameType::PackedEvents,
                               eventPayload(slot.track, at - slot.trackBegin, {lane.records + first, upToEnd},
                                            {lane.records, count - upToEnd}),
                               &slot, at + count});
             at += count;
         }
     }
-    for (const Batch& batch : taken)
-        events.push_back({wire::FrameType::Events, eventPayload(batch.track, wire::kNotFromRing, batch.records)});
+    for (const Batch& batch : taken) {
+        std::span<const wire::EventRecord> left = batch.records;
+        while (!left.empty()) {
+            std::size_t count = std::min(left.size(), wire::kMaxPackedRecords);
+            if (left[count - 1].type == wire::EventType::Device && count > 1)
+                --count; // stays with its second half
+            events.push_back(
+                {wire::FrameType::PackedEvents, eventPayload(batch.track, wire::kNotFromRing, left.first(count))});
+            left = left.subspan(count);
+        }
+    }
 }
 
 wire::LossEntry Recorder::State::losses()

@@ -93,6 +93,7 @@ struct Recorder::State {
     std::vector<Batch> batches;
     std::size_t pendingRecords = 0;
     std::vector<wire::DeviceEntry> devices;
+    std::vector<wire::ProcessEntry> processes;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
     wire::LossEntry otherLosses{};
 

@@ -109,6 +109,18 @@ std::uint32_t TrackTable::counterTrack(std::uint32_t name, std::uint32_t unit)
     return at->second;
 }
 
+std::uint32_t TrackTable::namedTrack(std::uint32_t name, TrackKind kind)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto [at, isNew] = m_byName.try_emplace({name, kind}, 0);
+    if (isNew) {
+        wire::TrackEntry entry{};
+        entry.name = name;
+        at->second = add(entry, kind);
+    }
+    return at->second;
+}
+
 std::vector<wire::Payload> TrackTable::takeNew()
 {
     const std::lock_guard lock(m_mutex);

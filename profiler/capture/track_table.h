@@ -33,6 +33,7 @@ public:
     std::uint32_t threadTrack(std::int64_t tid, std::uint32_t name);
     std::uint32_t streamTrack(DeviceId device, StreamId stream, std::uint32_t name);
     std::uint32_t counterTrack(std::uint32_t name, std::uint32_t unit);
+    std::uint32_t namedTrack(std::uint32_t name, TrackKind kind);
 
     /// Payloads of frames of type Tracks with what was made or changed since the last call.
     std::vector<wire::Payload> takeNew();
@@ -48,6 +49,7 @@ private:
     std::map<std::int64_t, std::uint32_t> m_byThread;
     std::map<std::pair<DeviceId, StreamId>, std::uint32_t> m_byStream;
     std::map<std::uint32_t, std::uint32_t> m_byCounter; ///< by name
+    std::map<std::pair<std::uint32_t, TrackKind>, std::uint32_t> m_byName;
 };
 
 } // namespace profiler::capture

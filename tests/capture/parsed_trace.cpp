@@ -1,6 +1,7 @@
 #include "tests/capture/parsed_trace.h"
 
 #include "profiler/io/wire/frame.h"
+#include "profiler/io/wire/packed_events.h"
 
 #include <cstring>
 #include <fstream>
@@ -57,25 +58,36 @@ void takeTracks(ParsedTrace& trace, Bytes bytes)
     }
 }
 
-void takeEvents(ParsedTrace& trace, Bytes bytes)
+void takeBatch(ParsedTrace& trace, const EventBatch& batch, const std::vector<EventRecord>& records)
 {
+    if (!trace.tracks.contains(batch.track))
+        trace.problems.push_back("events of unknown track " + std::to_string(batch.track));
+    const bool ring = batch.firstIndex != kNotFromRing;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const EventRecord& record = records[i];
+        if (record.type != EventType::Extra && record.type != EventType::Counter &&
+            !trace.strings.contains(record.name))
+            trace.problems.push_back("an event has a name that was not told before");
+        trace.events.push_back({batch.track, ring ? batch.firstIndex + i : kNotFromRing, record});
+    }
+    if (ring) {
+        std::uint64_t& next = trace.nextIndex[batch.track];
+        next = std::max(next, batch.firstIndex + batch.count);
+    }
+}
+
+void takePacked(ParsedTrace& trace, Bytes bytes)
+{
+    const std::string_view text = bytes.text(bytes.size());
+    std::span<const std::byte> payload(reinterpret_cast<const std::byte*>(text.data()), text.size());
     EventBatch batch{};
-    while (bytes.take(batch)) {
-        if (!trace.tracks.contains(batch.track))
-            trace.problems.push_back("events of unknown track " + std::to_string(batch.track));
-        const bool ring = batch.firstIndex != kNotFromRing;
-        for (std::uint32_t i = 0; i < batch.count; ++i) {
-            EventRecord record{};
-            bytes.take(record);
-            if (record.type != EventType::Extra && record.type != EventType::Counter &&
-                !trace.strings.contains(record.name))
-                trace.problems.push_back("an event has a name that was not told before");
-            trace.events.push_back({batch.track, ring ? batch.firstIndex + i : kNotFromRing, record});
+    std::vector<EventRecord> records;
+    while (!payload.empty()) {
+        if (!takePackedEvents(payload, batch, records)) {
+            trace.problems.push_back("packed events that cannot be read");
+            return;
         }
-        if (ring) {
-            std::uint64_t& next = trace.nextIndex[batch.track];
-            next = std::max(next, batch.firstIndex + batch.count);
-        }
+        takeBatch(trace, batch, records);
     }
 }
 
@@ -92,7 +104,14 @@ void takePayload(ParsedTrace& trace, FrameType type, Bytes bytes)
         takeTracks(trace, bytes);
         break;
     case FrameType::Events:
-        takeEvents(trace, bytes);
+        trace.problems.push_back("events as version 1 has them");
+        break;
+    case FrameType::PackedEvents:
+        takePacked(trace, bytes);
+        break;
+    case FrameType::Process:
+        for (ProcessEntry process; bytes.take(process);)
+            trace.processes[process.pid] = trace.strings.at(process.name);
         break;
     case FrameType::Device:
         bytes.take(trace.devices.emplace_back());

@@ -28,6 +28,7 @@ struct ParsedTrace {
     std::vector<Event> events;
     std::map<std::uint32_t, std::uint64_t> nextIndex; ///< by track: what the ring's records must not be below
     std::map<std::string, std::string> metadata;
+    std::map<std::int64_t, std::string> processes; ///< names by pid
     std::vector<profiler::wire::DeviceEntry> devices;
     std::vector<profiler::wire::ClockTriple> clocks;
     profiler::wire::LossEntry loss{};

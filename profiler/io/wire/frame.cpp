@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#define XXH_STATIC_LINKING_ONLY // the state on the stack
+#define XXH_INLINE_ALL // nothing to link: the injection library depends on nothing
 #include <xxhash.h>
 
 namespace profiler::wire {
@@ -97,6 +97,11 @@ void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t val
 {
     const std::uint32_t pair[] = {keyString, valueString};
     appendRaw(payload, pair, std::size(pair));
+}
+
+void appendProcess(Payload& payload, const ProcessEntry& process)
+{
+    appendRaw(payload, &process, 1);
 }
 
 void appendLoss(Payload& payload, const LossEntry& loss)

@@ -1,5 +1,7 @@
 #include "profiler/io/wire/frame_decoder.h"
 
+#include "profiler/io/wire/packed_events.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -75,6 +77,10 @@ std::string FrameDecoder::take(FrameType type, Bytes payload)
         return takeTracks(payload);
     case FrameType::Events:
         return takeEvents(payload);
+    case FrameType::PackedEvents:
+        return takePacked(payload);
+    case FrameType::Process:
+        return takeProcess(payload);
     case FrameType::Device:
         return takeDevice(payload);
     case FrameType::Metadata:
@@ -159,6 +165,35 @@ std::string FrameDecoder::takeEvents(Bytes payload)
     return std::string{payload.empty() ? std::string_view{} : kTooShort};
 }
 
+std::string FrameDecoder::takePacked(Bytes payload)
+{
+    EventBatch batch{};
+    std::vector<EventRecord> records;
+    while (!payload.empty()) {
+        const bool whole = takePackedEvents(payload, batch, records);
+        if (!records.empty())
+            takeBatch(batch, records);
+        if (!whole)
+            return std::string{kTooShort};
+    }
+    return {};
+}
+
+std::string FrameDecoder::takeProcess(Bytes payload)
+{
+    ProcessEntry entry{};
+    while (takeRaw(payload, entry)) {
+        m_processes[entry.pid] = text(entry.name);
+        std::vector<TrackEntry> named;
+        for (const auto& [number, known] : m_tracks)
+            if (known.entry && known.entry->pid == entry.pid)
+                named.push_back(*known.entry);
+        for (const TrackEntry& track : named)
+            defineTrack(track);
+    }
+    return std::string{payload.empty() ? std::string_view{} : kTooShort};
+}
+
 void FrameDecoder::defineString(std::uint32_t id, std::string_view text)
 {
     const StringId made = m_builder.intern(text);
@@ -195,16 +230,19 @@ FrameDecoder::KnownTrack* FrameDecoder::track(std::uint32_t number, TrackKind ki
 void FrameDecoder::defineTrack(const TrackEntry& entry)
 {
     Track made;
-    made.kind = entry.kind <= static_cast<std::uint32_t>(TrackKind::Counter) ? static_cast<TrackKind>(entry.kind)
-                                                                             : TrackKind::Thread;
+    made.kind = entry.kind < static_cast<std::uint32_t>(kTrackKinds) ? static_cast<TrackKind>(entry.kind) : TrackKind::Thread;
     made.name = text(entry.name);
     made.unit = text(entry.unit);
     made.pid = entry.pid;
     made.tid = entry.tid;
     made.device = DeviceId{entry.device};
     made.stream = StreamId{entry.stream};
-    if (const KnownTrack* known = track(entry.track, made.kind))
+    if (const auto process = m_processes.find(entry.pid); process != m_processes.end())
+        made.processName = process->second;
+    if (KnownTrack* const known = track(entry.track, made.kind)) {
+        known->entry = entry;
         m_builder.updateTrack(known->id, std::move(made));
+    }
 }
 
 std::size_t FrameDecoder::takeBatch(const EventBatch& batch, std::span<const EventRecord> records)
@@ -254,7 +292,12 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
     slice.depth = record.depth;
     slice.flags = record.flags & (slice_flag::kOpen | slice_flag::kBackward | slice_flag::kAsync);
     slice.begin = traceTime(record.begin);
-    slice.args.bytes = record.bytes;
+    if (slice.kind == ActivityKind::CpuOp) {
+        slice.args.shapes = string(record.detail);
+        slice.args.types = string(record.bytes);
+    } else {
+        slice.args.bytes = record.bytes;
+    }
     setLink(slice, record.link);
     if (extra) {
         slice.args.bytes =

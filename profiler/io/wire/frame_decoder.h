@@ -38,7 +38,8 @@ private:
     /// A track of the file.
     struct KnownTrack {
         TrackId id;
-        std::uint64_t taken = 0; ///< largest firstIndex + count so far
+        std::uint64_t taken = 0;           ///< largest firstIndex + count so far
+        std::optional<TrackEntry> entry{}; ///< what the file said last
     };
     using Bytes = std::span<const std::byte>;
 
@@ -49,6 +50,8 @@ private:
     std::string takeClock(Bytes payload);
     std::string takeLoss(Bytes payload);
     std::string takeEvents(Bytes payload);
+    std::string takePacked(Bytes payload);
+    std::string takeProcess(Bytes payload);
 
     void defineString(std::uint32_t id, std::string_view text);
     void defineTrack(const TrackEntry& entry);
@@ -66,6 +69,7 @@ private:
     std::vector<std::optional<StringId>> m_strings;           ///< by id, where that is small
     std::unordered_map<std::uint32_t, StringId> m_farStrings; ///< the others
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
+    std::unordered_map<std::int64_t, std::string> m_processes; ///< names by pid
     LossEntry m_loss{};
     std::uint64_t m_missing = 0, m_odd = 0;
 };

@@ -13,7 +13,8 @@
 namespace profiler::wire {
 
 inline constexpr char kFileMagic[8] = {'S', 'S', 'T', 'R', 'A', 'C', 'E', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+/// 1: FrameType up to End. 2: PackedEvents and Process too; a reader of 2 reads 1.
+inline constexpr std::uint32_t kVersion = 2;
 
 struct FileHeader {
     char magic[8];
@@ -33,6 +34,8 @@ enum class FrameType : std::uint32_t {
     Metadata,    ///< pairs of string ids: key, value
     Loss,        ///< LossEntry: what was dropped so far (totals, the last one counts)
     End,         ///< no payload: the run ended well
+    PackedEvents, ///< PackedBatch and its records (packed_events.h), repeated: what writers of version 2 write for Events
+    Process,     ///< ProcessEntry: the name of a process
 };
 
 struct FrameHeader {
@@ -66,6 +69,12 @@ struct DeviceEntry {
     std::uint32_t device, name, uuid, reserved;
 };
 
+struct ProcessEntry {
+    std::int64_t pid;
+    std::uint32_t name, reserved; ///< string id: "python train.py"
+};
+static_assert(sizeof(ProcessEntry) == 16);
+
 struct LossEntry {
     std::uint64_t dropped, unmatched;
 };
@@ -78,7 +87,7 @@ enum class EventType : std::uint8_t {
     Extra,   ///< the slot after Device
 };
 
-/// One event, 40 bytes. In ring and file alike.
+/// One event, 40 bytes, as the ring has it; packed in the file (in files of version 1 as it is).
 struct EventRecord {
     EventType type;
     ActivityKind kind;
@@ -112,6 +121,14 @@ struct EventBatch {
     /// kNotFromRing: device work and runtime calls, which pass no ring.
     std::uint64_t firstIndex;
 };
+/// Head of a batch of PackedEvents; `bytes` of records follow.
+struct PackedBatch {
+    std::uint32_t track, count;
+    std::uint64_t firstIndex; ///< as in EventBatch
+    std::int64_t begin;       ///< of the first record: times are differences to the record before
+    std::uint32_t bytes, reserved;
+};
+static_assert(sizeof(PackedBatch) == 32);
 inline constexpr std::uint64_t kNotFromRing = ~std::uint64_t{0};
 static_assert(sizeof(EventBatch) == 16);
 
