@@ -67,7 +67,7 @@ void Learner::dropGradients()
 
 Learner::Output Learner::forward(const BatchTensors& batch)
 {
-    const Autocast autocast(m_device.type(), m_amp);
+    const Autocast autocast(m_device.type(), m_amp ? std::optional(at::kBFloat16) : std::nullopt);
     Pass pass = m_network->forward(batch);
     at::Tensor loss = lossOf(m_objective, pass);
     return {std::move(loss), std::move(pass)};

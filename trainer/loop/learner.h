@@ -10,8 +10,9 @@
 #include <memory>
 #include <vector>
 
-
 namespace trainer {
+
+class Optimizer;
 
 /// A model on its device, what changes its weights, and how: memory format, mixed precision, gradients. One thread.
 class Learner {
