@@ -1,0 +1,71 @@
+#pragma once
+
+#include "profiler/io/formats/nsys/export_tracks.h"
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace profiler::formats::nsys {
+
+/// The tables whose rows become slices. A slice's place in its source is its table and row.
+enum class Source : std::uint8_t { Kernel, Memcpy, Memset, GraphTrace, Runtime, Synchronization, Overhead,
+                                   ProfilerOverhead, Nvtx, OsRuntime, Cublas, Cudnn };
+inline constexpr int kSources = static_cast<int>(Source::Cudnn) + 1;
+std::string_view tableOf(Source source);
+
+/// 4 bits of table, 36 bits of row id; 0, nowhere, where a row id is too large.
+std::uint64_t placeOf(Source source, std::int64_t row);
+struct Place {
+    Source source;
+    std::int64_t row;
+};
+Place placeFrom(std::uint64_t place);
+
+/// What is counted on the way and told at the end.
+struct Losses {
+    std::int64_t badTimes = 0;    ///< a begin that is no integer: the row is left out
+    std::int64_t backwards = 0;   ///< ends before it begins: taken as empty
+    std::int64_t open = 0;        ///< no end
+    std::vector<std::string> damaged; ///< sentences: which tables could be read in part
+    std::uint64_t lost = 0;       ///< events that the profiler says it lost
+};
+
+/// Everything that the readers of tables share.
+struct Import {
+    const SqliteFile& file;
+    const ExportSchema& schema;
+    TraceBuilder& builder;
+    ExportStrings& strings;
+    const ExportEnums& enums;
+    ExportTracks& tracks;
+    Losses losses;
+    std::function<void()> rowRead;     ///< called for every row, for progress; may be empty
+    std::map<std::string, std::int64_t, std::less<>> rows; ///< read, by table
+    /// Waits of the host whose thread only their runtime call names: by correlation.
+    std::unordered_map<std::int64_t, std::vector<RawSlice>> waits;
+    /// Correlations of runtime calls and of device work, where both are recorded.
+    std::vector<std::int64_t> called, worked;
+    std::int64_t lastTime = 0; ///< latest end seen
+};
+
+/// Visits the rows of a table, if the file has it. Damage inside it keeps what was read and makes a note.
+/// @return Cancelled only
+/// @param clause  SQL after the table's name; with one the rows do not count as read
+Result<void> forEachRow(Import& import, std::string_view table, const std::vector<std::string_view>& columns,
+                        const std::function<void(const Rows&)>& visit, const std::string& clause = {});
+/// A slice of columns 1 and 2 (`start`, `end`) of a row; empty where they hold no times.
+std::optional<RawSlice> timed(Import& import, const Rows& row, Source source);
+
+Result<void> readDeviceWork(Import& import);
+Result<void> readHostCalls(Import& import);
+Result<void> readNvtx(Import& import);
+Result<void> readMemoryUse(Import& import);
+/// Versions, times, losses that the profiler reports: metadata and notes.
+Result<void> readDescription(Import& import);
+
+} // namespace profiler::formats::nsys

@@ -1,0 +1,153 @@
+#include "profiler/io/formats/nsys/read_export.h"
+
+#include "profiler/io/formats/nsys/export_rows.h"
+#include "profiler/io/formats/nsys/row_details.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace profiler::formats::nsys {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kBetweenReports = std::chrono::milliseconds(40);
+constexpr std::int64_t kRowsBetweenLooks = 1024;
+
+/// Rows of a table by its largest row id, which costs nothing to ask.
+std::int64_t rowsOf(const SqliteFile& file, std::string_view table)
+{
+    auto rows = file.select("SELECT max(rowid) FROM " + identifier(table), std::string(table));
+    if (!rows)
+        return 0;
+    const auto found = rows->next();
+    return found && *found ? rows->integer(0).value_or(0) : 0;
+}
+
+/// All rows of tables of events; a damaged table counts as far as it could be read.
+std::int64_t countEvents(const Import& import)
+{
+    std::int64_t sum = 0;
+    for (const std::string& table : import.schema.eventTables()) {
+        if (const auto read = import.rows.find(table); read != import.rows.end()) {
+            sum += read->second;
+            continue;
+        }
+        auto rows = import.file.select("SELECT count(*) FROM " + identifier(table), table);
+        if (!rows)
+            continue;
+        if (const auto found = rows->next(); found && *found)
+            sum += rows->integer(0).value_or(0);
+    }
+    return sum;
+}
+
+std::function<void()> progressOf(const SqliteFile& file, const ReadOptions& options)
+{
+    if (!options.progress)
+        return {};
+    std::int64_t all = 0;
+    for (int i = 0; i < kSources; ++i)
+        all += rowsOf(file, tableOf(static_cast<Source>(i)));
+    return [=, done = std::int64_t{0}, last = Clock::now(), report = options.progress]() mutable {
+        if (++done % kRowsBetweenLooks != 0 || Clock::now() - last < kBetweenReports)
+            return;
+        last = Clock::now();
+        report(std::min(1.0, static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(all, 1))));
+    };
+}
+
+/// Device work whose call is not in the file, where calls are recorded at all.
+std::uint64_t unmatched(Import& import)
+{
+    if (import.called.empty())
+        return 0;
+    std::sort(import.called.begin(), import.called.end());
+    return static_cast<std::uint64_t>(
+        std::count_if(import.worked.begin(), import.worked.end(), [&](std::int64_t correlation) {
+            return !std::binary_search(import.called.begin(), import.called.end(), correlation);
+        }));
+}
+
+void noteLosses(Import& import)
+{
+    CaptureStats& stats = import.builder.captureStats();
+    const Losses& losses = import.losses;
+    stats.unmatched = unmatched(import);
+    stats.dropped = losses.lost + static_cast<std::uint64_t>(losses.badTimes);
+    stats.cut = import.file.isCut();
+    if (losses.badTimes > 0)
+        stats.notes.push_back(fmt::format("{} rows have no time and are left out.", losses.badTimes));
+    if (losses.backwards > 0)
+        stats.notes.push_back(fmt::format("{} rows end before they begin; they are shown as empty.", losses.backwards));
+    if (losses.open > 0)
+        stats.notes.push_back(fmt::format("{} ranges have no end.", losses.open));
+    for (const std::string& damage : losses.damaged)
+        stats.notes.push_back("Read in part: " + damage);
+}
+
+Error nothingRead(const SqliteFile& file, const Losses& losses)
+{
+    return {.code = Error::Code::Malformed,
+            .what = losses.damaged.empty() ? "the file is cut, and no event is left in it" : losses.damaged.front(),
+            .where = file.path().string(),
+            .mend = "export the report again: nsys export --type sqlite REPORT.nsys-rep"};
+}
+
+Result<void> readTables(Import& import)
+{
+    for (const auto read : {readDescription, readDeviceWork, readHostCalls, readNvtx, readMemoryUse})
+        if (auto done = read(import); !done)
+            return done;
+    return {};
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& path, const ReadOptions& options)
+{
+    const auto file = SqliteFile::open(path, options.stop);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto schema = ExportSchema::read(*file);
+    if (!schema)
+        return tl::unexpected(schema.error());
+    TraceBuilder builder;
+    builder.setFormat("nsys-sqlite");
+    auto strings = ExportStrings::open(*file, *schema, builder);
+    const auto enums = ExportEnums::read(*file, *schema);
+    if (!strings || !enums)
+        return tl::unexpected(strings ? enums.error() : strings.error());
+    ExportTracks tracks(builder, *strings);
+    if (auto named = tracks.readNames(*file, *schema); !named)
+        return tl::unexpected(named.error());
+
+    Import import{.file = *file,
+                  .schema = *schema,
+                  .builder = builder,
+                  .strings = *strings,
+                  .enums = *enums,
+                  .tracks = tracks,
+                  .losses = {},
+                  .rowRead = progressOf(*file, options),
+                  .rows = {},
+                  .waits = {},
+                  .called = {},
+                  .worked = {}};
+    if (auto read = readTables(import); !read)
+        return tl::unexpected(read.error());
+    tracks.finish(import.lastTime);
+    noteLosses(import);
+    builder.setMetadata("source.events", std::to_string(countEvents(import)));
+    if (auto details = RowDetails::open(path, *schema))
+        builder.setArgSource(std::move(*details));
+    auto trace = builder.finish(options.threads);
+    if (trace->sliceCount() == 0 && (file->isCut() || !import.losses.damaged.empty()))
+        return tl::unexpected(nothingRead(*file, import.losses));
+    if (options.progress)
+        options.progress(1);
+    return trace;
+}
+
+} // namespace profiler::formats::nsys

@@ -1,0 +1,41 @@
+#include "profiler/io/formats/format.h"
+#include "profiler/io/formats/nsys/read_export.h"
+#include "profiler/io/formats/nsys/sqlite_header.h"
+
+namespace profiler::formats {
+
+namespace {
+
+bool isReport(const std::filesystem::path& path)
+{
+    const auto extension = path.extension();
+    return extension == ".nsys-rep" || extension == ".qdrep";
+}
+
+bool recognises(std::span<const std::byte> head, const std::filesystem::path& path)
+{
+    return nsys::isSqlite(head) || isReport(path);
+}
+
+Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
+{
+    if (isReport(path))
+        return tl::unexpected(Error{.code = Error::Code::Unsupported,
+                                    .what = "a report of Nsight Systems can be read by NVIDIA's programs only",
+                                    .where = path.string(),
+                                    .mend = "export it: nsys export --type sqlite " + path.filename().string()});
+    return nsys::readExport(path, options);
+}
+
+} // namespace
+
+Format nsys_sqlite()
+{
+    return {.title = "Nsight Systems export",
+            .doc = "The SQLite file that nsys export --type sqlite writes; several processes and devices",
+            .extensions = {".sqlite"},
+            .recognises = recognises,
+            .read = read};
+}
+
+} // namespace profiler::formats

@@ -1,0 +1,139 @@
+#include "profiler/analysis/transfers.h"
+#include "profiler/io/formats/format.h"
+#include "tests/formats_sqlite/nsys_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// Exporters of different years write different tables and columns.
+namespace formats_sqlite_test {
+namespace {
+
+using namespace profiler;
+
+std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
+{
+    const auto trace = formats::openTrace(path);
+    EXPECT_TRUE(trace) << trace.error().message();
+    return trace ? *trace : nullptr;
+}
+
+/// An export as of 2020: few columns, no enumerations, no META_DATA_EXPORT.
+constexpr const char* kOldTables = R"(
+    CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+    INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaMemcpy_v3020'), (3, 'cuLaunchKernel');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL, deviceId INT NOT NULL,
+        contextId INT NOT NULL, streamId INT NOT NULL, correlationId INT, shortName INT NOT NULL);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 0, 1, 7, 5, 1);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT NOT NULL, end INT NOT NULL, deviceId INT NOT NULL,
+        contextId INT NOT NULL, streamId INT NOT NULL, correlationId INT, bytes INT NOT NULL, copyKind INT NOT NULL,
+        srcKind INT, dstKind INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (300, 400, 0, 1, 7, 6, 1000, 2, 2, 1), (400, 450, 0, 1, 7, 7, 10, 99, 77, 7);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT NOT NULL, end INT NOT NULL, globalTid INT, correlationId INT,
+        nameId INT NOT NULL);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (250, 420, 281474976710657, 6, 2), (50, 60, 281474976710657, 5, 3);
+    CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT, text TEXT, globalTid INT);
+    INSERT INTO NVTX_EVENTS VALUES (10, 500, 'step', 281474976710657);
+)";
+
+TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
+{
+    const TemporaryFile file;
+    NsysFile(file.path()).run(kOldTables);
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_EQ(trace->ofKind(ActivityKind::Kernel).size(), 1U);
+    EXPECT_EQ(trace->name(trace->ofKind(ActivityKind::Kernel)[0]), "gemm");
+    EXPECT_EQ(trace->ofKind(ActivityKind::Nvtx).size(), 1U);
+    EXPECT_EQ(trace->ofKind(ActivityKind::CudaDriver).size(), 1U);
+    const auto transfers = analysis::transfers(*trace);
+    ASSERT_EQ(transfers.size(), 2U);
+    EXPECT_EQ(transfers[0].kind, CopyKind::DtoH);
+    EXPECT_EQ(transfers[0].src, MemoryKind::Device);
+    EXPECT_EQ(transfers[0].dst, MemoryKind::Pinned);
+    EXPECT_EQ(transfers[1].kind, CopyKind::Unknown);
+    EXPECT_EQ(transfers[1].src, MemoryKind::Unknown);
+    EXPECT_EQ(trace->metadata().at("source.events"), "6");
+}
+
+TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.run(kOldTables);
+        sqlite.run("CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
+                   "INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (2, 'CUDA_MEMCPY_KIND_HTOD', ''), (99, 'CUDA_MEMCPY_KIND_PTOP', '');"
+                   "CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
+                   "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (2, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE', ''),"
+                   "(1, 'CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC', ''), (77, 'CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC', '')");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    const auto transfers = analysis::transfers(*trace);
+    ASSERT_EQ(transfers.size(), 2U);
+    EXPECT_EQ(transfers[0].kind, CopyKind::HtoD);
+    EXPECT_EQ(transfers[0].src, MemoryKind::Pageable);
+    EXPECT_EQ(transfers[0].dst, MemoryKind::Device);
+    EXPECT_EQ(transfers[1].kind, CopyKind::PtoP);
+    EXPECT_EQ(transfers[1].src, MemoryKind::Managed);
+}
+
+TEST(NsysVersions, AGraphTracedAsAWholeKeepsTheDeviceBusy)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.makeTables();
+        sqlite.run("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT NOT NULL, end INT NOT NULL, deviceId INT,"
+                   " graphId INT, graphExecId INT, contextId INT, streamId INT, correlationId INT, globalPid INT);"
+                   "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 900, 0, 3, 4, 1, 7, 11, 281474976710656)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->ofKind(ActivityKind::Kernel).size(), 1U);
+    EXPECT_EQ(trace->name(trace->ofKind(ActivityKind::Kernel)[0]), "CUDA graph 3");
+}
+
+TEST(NsysVersions, MemoryEventsBecomeACounter)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.makeTables();
+        sqlite.run("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
+                   " address INT, bytes INT, memKind INT, memoryOperationType INT);"
+                   "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (10, 0, 0, 1, 1, 1000, 2, 0), (20, 0, 0, 1, 2, 500, 2, 0),"
+                   "(30, 0, 0, 1, 1, 1000, 2, 1)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->tracks().size(), 1U);
+    EXPECT_EQ(trace->tracks()[0].name, "memory, device 0");
+    const auto samples = trace->counter(trace->tracks()[0].id);
+    ASSERT_EQ(samples.size(), 3U);
+    EXPECT_EQ(samples[1].value, 1500);
+    EXPECT_EQ(samples[2].value, 500);
+}
+
+TEST(NsysVersions, AnExportWithoutEventsIsAnEmptyTrace)
+{
+    const TemporaryFile file;
+    NsysFile(file.path()).makeTables();
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_EQ(trace->sliceCount(), 0U);
+    EXPECT_EQ(trace->metadata().at("source.events"), "0");
+}
+
+TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
+{
+    const TemporaryFile file("run.nsys-rep");
+    file.write("QUADD report of some kind");
+    const auto trace = formats::openTrace(file.path());
+    ASSERT_FALSE(trace);
+    EXPECT_THAT(trace.error().message(), testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
+}
+
+} // namespace
+} // namespace formats_sqlite_test
