@@ -1,5 +1,7 @@
 #include "profiler/model/given_flows.h"
 
+#include "profiler/model/trace_data.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -67,6 +69,11 @@ void GivenFlows::addTo(std::vector<Flow>& flows, SliceId id) const
 std::size_t GivenFlows::bytes() const
 {
     return m_flows.capacity() * sizeof(Flow) + m_byEnd.capacity() * sizeof(std::uint32_t);
+}
+
+std::span<const Flow> Trace::givenFlows() const
+{
+    return m->given.all();
 }
 
 } // namespace profiler

@@ -24,6 +24,8 @@ public:
 
     /// Adds the arrows of a slice to those known of it, each once. O(log n).
     void addTo(std::vector<Flow>& flows, SliceId id) const;
+    /// Every arrow once, by its begin.
+    [[nodiscard]] std::span<const Flow> all() const { return m_flows; }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
