@@ -1,45 +1,12 @@
 #include "profiler/model/row_index.h"
 
+#include "profiler/model/row_assigner.h"
+
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 namespace profiler {
 namespace {
-
-/// Gives each slice a row: the row of its depth and kind that is free first, a new one when none is free.
-class RowAssigner {
-public:
-    std::uint32_t assign(std::uint8_t depth, ActivityKind kind, std::int64_t begin, std::int64_t end)
-    {
-        const std::size_t index = std::size_t{depth} * kActivityKinds + static_cast<std::size_t>(kind);
-        if (index >= m_free.size())
-            m_free.resize(index + 1);
-        auto& free = m_free[index];
-        std::uint32_t row = 0;
-        if (!free.empty() && free.top().first <= begin) {
-            row = free.top().second;
-            free.pop();
-        } else {
-            row = static_cast<std::uint32_t>(m_rows.size());
-            Row made;
-            made.depth = depth;
-            made.kind = kind;
-            m_rows.push_back(made);
-        }
-        free.emplace(end, row);
-        ++m_rows[row].count;
-        return row;
-    }
-    std::vector<Row>& rows() { return m_rows; }
-
-private:
-    using EndAndRow = std::pair<std::int64_t, std::uint32_t>;
-    using FirstFree = std::priority_queue<EndAndRow, std::vector<EndAndRow>, std::greater<>>;
-    std::vector<FirstFree> m_free; ///< by depth and kind
-    std::vector<Row> m_rows;
-};
 
 /// Sorts rows by depth and kind; `rowOf` follows.
 void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
@@ -53,96 +20,117 @@ void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
     std::vector<Row> sorted;
     std::vector<std::uint32_t> newIndex(rows.size());
     sorted.reserve(rows.size());
+    std::uint32_t first = 0;
     for (const std::uint32_t old : order) {
         newIndex[old] = static_cast<std::uint32_t>(sorted.size());
         sorted.push_back(rows[old]);
+        sorted.back().first = first;
+        first += rows[old].count;
     }
     rows = std::move(sorted);
     for (auto& row : rowOf)
         row = newIndex[row];
 }
 
+/// A group in the making.
+struct Node {
+    std::int64_t begin, before;
+    Longest longest;
+};
+
+LodNodes pack(const std::vector<Node>& nodes)
+{
+    LodNodes packed;
+    ColumnRange begin, before, duration, name;
+    if (!nodes.empty()) {
+        begin.start(nodes[0].begin);
+        before.start(nodes[0].before);
+        duration.start(nodes[0].longest.duration);
+        name.start(nodes[0].longest.name);
+    }
+    for (const Node& node : nodes) {
+        begin.add(node.begin);
+        before.add(node.before);
+        duration.add(node.longest.duration);
+        name.add(node.longest.name);
+    }
+    const auto size = static_cast<std::uint32_t>(nodes.size());
+    packed.begin = begin.pack(size, [&](std::uint32_t i) { return nodes[i].begin; });
+    packed.before = before.pack(size, [&](std::uint32_t i) { return nodes[i].before; });
+    packed.duration = duration.pack(size, [&](std::uint32_t i) { return nodes[i].longest.duration; });
+    packed.name = name.pack(size, [&](std::uint32_t i) { return nodes[i].longest.name; });
+    return packed;
+}
+
+/// Nodes of level 0, and what is known of the row as a whole.
+std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const std::uint16_t> positions, Row& row)
+{
+    std::vector<Node> nodes;
+    nodes.reserve(lod::groups(row, 0));
+    row.begin = slices[positions[row.first]].begin;
+    row.end = slices[positions[row.first + row.count - 1]].end();
+    const std::uint32_t inGroup = (1U << lod::shift(row, 0)) - 1;
+    for (std::uint32_t entry = 0; entry < row.count; ++entry) {
+        const RawSlice& slice = slices[positions[row.first + entry]];
+        if ((entry & inGroup) == 0)
+            nodes.push_back({slice.begin, row.covered, {}});
+        nodes.back().longest.consider(slice.duration, slice.name);
+        row.covered += slice.duration;
+    }
+    return nodes;
+}
+
+/// Nodes of the level above.
+std::vector<Node> nodesAbove(const std::vector<Node>& below)
+{
+    std::vector<Node> nodes;
+    nodes.reserve((below.size() + 3) / 4);
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        if (i % 4 == 0)
+            nodes.push_back(below[i]);
+        else
+            nodes.back().longest.consider(below[i].longest.duration, below[i].longest.name);
+    }
+    return nodes;
+}
+
 } // namespace
 
-RowIndex::RowIndex(const SliceColumns& columns)
+RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
 {
     RowAssigner assigner;
-    std::vector<std::uint32_t> rowOf(columns.size());
-    for (std::uint32_t i = 0; i < columns.size(); ++i)
-        rowOf[i] = assigner.assign(columns.depth[i], columns.kind[i], columns.begin[i], columns.end(i));
-    m_rows = std::move(assigner.rows());
-    sortRows(m_rows, rowOf);
-    m_rows.shrink_to_fit();
-    fill(columns, rowOf);
-    for (auto& row : m_rows) {
-        buildSums(columns, row);
-        buildPyramid(columns, row);
-    }
-    m_sums.shrink_to_fit();
-    m_longest.shrink_to_fit();
-}
-
-void RowIndex::fill(const SliceColumns& columns, const std::vector<std::uint32_t>& rowOf)
-{
-    std::uint32_t first = 0;
-    for (std::uint32_t i = 0; i < m_rows.size(); ++i) {
-        m_rows[i].first = first;
-        first += m_rows[i].count;
-        while (m_depthFirstRow.size() <= m_rows[i].depth)
-            m_depthFirstRow.push_back(i);
-    }
-    m_depthFirstRow.push_back(static_cast<std::uint32_t>(m_rows.size()));
-    m_depthFirstRow.shrink_to_fit();
-    m_positions.resize(columns.size());
-    std::vector<std::uint32_t> filled(m_rows.size());
-    for (std::uint32_t i = 0; i < columns.size(); ++i)
-        m_positions[m_rows[rowOf[i]].first + filled[rowOf[i]]++] = i;
-}
-
-void RowIndex::buildSums(const SliceColumns& columns, Row& row)
-{
-    row.firstGroup = static_cast<std::uint32_t>(m_sums.size());
-    std::int64_t sum = 0;
-    for (std::uint32_t entry = 0; entry < row.count; ++entry) {
-        if (entry % kGroup == 0)
-            m_sums.push_back(sum);
-        sum += columns.duration[position(row, entry)];
-    }
-}
-
-void RowIndex::buildPyramid(const SliceColumns& columns, Row& row)
-{
-    row.firstNode = static_cast<std::uint32_t>(m_longest.size());
-    for (std::uint32_t entry = 0; entry < row.count; ++entry) {
-        const std::uint32_t here = position(row, entry);
-        if (entry % kGroup == 0)
-            m_longest.push_back({columns.duration[here], here});
-        else if (columns.duration[here] > m_longest.back().duration)
-            m_longest.back() = {columns.duration[here], here};
-    }
-    std::size_t level = row.firstNode;
-    for (std::size_t nodes = m_longest.size() - level; nodes > 1; nodes = (nodes + 1) / 2) {
-        for (std::size_t i = 0; i < nodes; i += 2) {
-            const Longest left = m_longest[level + i];
-            const Longest right = m_longest[level + std::min(i + 1, nodes - 1)];
-            m_longest.push_back(right.duration > left.duration ? right : left);
+    std::vector<std::uint32_t> rowOf(sorted.size());
+    for (std::uint32_t i = 0; i < sorted.size(); ++i)
+        rowOf[i] = assigner.assign(sorted[i].depth, sorted[i].kind, sorted[i].begin, sorted[i].end());
+    std::vector<Row> rows = std::move(assigner.rows());
+    sortRows(rows, rowOf);
+    rows.shrink_to_fit();
+    m_positions.resize(sorted.size());
+    std::vector<std::uint32_t> next(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        next[i] = rows[i].first;
+    for (std::uint32_t i = 0; i < sorted.size(); ++i)
+        m_positions[next[rowOf[i]]++] = static_cast<std::uint16_t>(i);
+    std::vector<Node> fine, coarse;
+    for (Row& row : rows) {
+        row.fine = static_cast<std::uint32_t>(fine.size());
+        row.coarse = static_cast<std::uint32_t>(coarse.size());
+        auto nodes = lowestNodes(sorted, m_positions, row);
+        for (int level = 0;; nodes = nodesAbove(nodes)) {
+            auto& kept = level < lod::lowestSummed(row) ? fine : coarse;
+            kept.insert(kept.end(), nodes.begin(), nodes.end());
+            if (!lod::exists(row, ++level))
+                break;
         }
-        level += nodes;
     }
-}
-
-std::span<const Row> RowIndex::rows(int depth) const
-{
-    if (depth < 0 || depth >= depthCount())
-        return {};
-    const auto index = static_cast<std::size_t>(depth);
-    return std::span{m_rows}.subspan(m_depthFirstRow[index], m_depthFirstRow[index + 1] - m_depthFirstRow[index]);
+    m_fine = pack(fine);
+    summary = RowSummary{std::move(rows), pack(coarse)};
 }
 
 std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time, std::uint32_t from,
                                   std::uint32_t guess) const
 {
-    const auto before = [&](std::uint32_t entry) { return columns.begin[position(row, entry)] < time; };
+    const auto before = [&](std::uint32_t entry) { return columns.begin(position(row, entry)) < time; };
     std::uint32_t low = from;
     std::uint32_t high = row.count;
     // Away from the guess in growing steps, until the entry lies between two of them.
@@ -180,76 +168,67 @@ std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, s
     return low;
 }
 
-RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end,
-                              std::uint32_t from, std::uint32_t expect) const
+RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end) const
 {
     RowSpan span;
-    span.begin = firstFrom(columns, row, begin, from, from);
-    const std::uint32_t room = row.count - span.begin;
-    span.end = firstFrom(columns, row, end, span.begin, span.begin + std::min(expect, room));
+    span.begin = firstFrom(columns, row, begin, 0, row.count / 2);
+    span.end = firstFrom(columns, row, end, span.begin, span.begin);
     if (span.begin > 0 && columns.end(position(row, span.begin - 1)) > begin)
         --span.begin;
     return span;
 }
 
-std::int64_t RowIndex::sumBefore(const SliceColumns& columns, const Row& row, std::uint32_t entry) const
+std::int64_t RowIndex::addEntries(const SliceColumns& columns, const Row& row, std::uint32_t begin, std::uint32_t end,
+                                  Longest& longest) const
 {
-    if (entry == 0)
-        return 0;
-    const std::uint32_t group = (entry - 1) / kGroup;
-    std::int64_t sum = m_sums[row.firstGroup + group];
-    for (std::uint32_t i = group * kGroup; i < entry; ++i)
-        sum += columns.duration[position(row, i)];
+    std::int64_t sum = 0;
+    std::uint32_t best = 0;
+    std::int64_t duration = longest.duration;
+    for (std::uint32_t entry = begin; entry < end; ++entry) {
+        const std::uint32_t here = position(row, entry);
+        const std::int64_t its = columns.duration(here);
+        sum += its;
+        if (its > duration) {
+            duration = its;
+            best = here;
+        }
+    }
+    if (duration > longest.duration)
+        longest = {duration, columns.name(best)};
     return sum;
 }
 
-std::int64_t RowIndex::covered(const SliceColumns& columns, const Row& row, RowSpan entries, std::int64_t begin,
-                               std::int64_t end) const
+std::int64_t RowIndex::covered(const RowSummary& summary, const SliceColumns& columns, const Row& row, RowSpan entries,
+                               std::int64_t begin, std::int64_t end, Longest& longest) const
 {
-    if (entries.count() == 0)
-        return 0;
-    const std::int64_t sum = sumBefore(columns, row, entries.end) - sumBefore(columns, row, entries.begin);
-    const std::int64_t early = begin - columns.begin[position(row, entries.begin)];
+    const RowLevel lowest = level(summary, row, 0);
+    const std::uint32_t shift = lowest.shift();
+    std::uint32_t low = (entries.begin + (1U << shift) - 1) >> shift; // whole groups
+    std::uint32_t high = entries.end >> shift;
+    std::int64_t sum = 0;
+    if (low + 1 >= high) {
+        sum = addEntries(columns, row, entries.begin, entries.end, longest);
+    } else {
+        sum = lowest.before(high) - lowest.before(low);
+        sum += addEntries(columns, row, entries.begin, low << shift, longest);
+        sum += addEntries(columns, row, high << shift, entries.end, longest);
+        for (int at = 0; low < high; ++at, low /= 4, high /= 4) {
+            const RowLevel groups = level(summary, row, at);
+            const bool last = !lod::exists(row, at + 1);
+            while (low < high && (last || low % 4 != 0))
+                groups.considerLongest(low++, longest);
+            while (low < high && high % 4 != 0)
+                groups.considerLongest(--high, longest);
+        }
+    }
+    const std::int64_t early = begin - columns.begin(position(row, entries.begin));
     const std::int64_t late = columns.end(position(row, entries.end - 1)) - end;
     return sum - std::max<std::int64_t>(early, 0) - std::max<std::int64_t>(late, 0);
 }
 
-std::uint32_t RowIndex::longest(const SliceColumns& columns, const Row& row, RowSpan entries) const
-{
-    Longest best{-1, 0};
-    const auto consider = [&](Longest other) {
-        if (other.duration > best.duration || (other.duration == best.duration && other.position < best.position))
-            best = other;
-    };
-    const auto considerEntries = [&](std::uint32_t begin, std::uint32_t end) {
-        for (std::uint32_t entry = begin; entry < end; ++entry)
-            consider({columns.duration[position(row, entry)], position(row, entry)});
-    };
-    std::uint32_t low = (entries.begin + kGroup - 1) / kGroup;
-    std::uint32_t high = entries.end / kGroup;
-    const std::uint32_t headEnd = std::min(low * kGroup, entries.end);
-    considerEntries(entries.begin, headEnd);
-    considerEntries(std::max(high * kGroup, headEnd), entries.end);
-    std::size_t level = row.firstNode;
-    std::size_t nodes = (row.count + kGroup - 1) / kGroup;
-    while (low < high) {
-        if (low % 2 == 1)
-            consider(m_longest[level + low++]);
-        if (high % 2 == 1)
-            consider(m_longest[level + --high]);
-        low /= 2;
-        high /= 2;
-        level += nodes;
-        nodes = (nodes + 1) / 2;
-    }
-    return best.position;
-}
-
 std::size_t RowIndex::bytes() const
 {
-    return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) +
-           m_positions.capacity() * sizeof(std::uint32_t) + m_sums.capacity() * sizeof(std::int64_t) +
-           m_longest.capacity() * sizeof(Longest);
+    return m_positions.capacity() * sizeof(std::uint16_t) + m_fine.bytes();
 }
 
 } // namespace profiler

@@ -9,25 +9,19 @@
 namespace profiler {
 namespace {
 
-/// Where a slice lies, and what it is sorted by.
-struct Place {
-    std::int64_t begin, duration;
-    TrackId track;
-    std::uint32_t block, position;
-    std::uint8_t depth;
-};
-
-Place placeOf(TrackId track, const TrackBlock& block, std::uint32_t blockIndex, std::uint32_t position)
+SlicePlace placeOf(TrackId track, const TrackBlock& block, std::uint32_t blockIndex, std::uint32_t position)
 {
     const auto& columns = block.columns;
-    return {columns.begin[position], columns.duration[position], track, blockIndex, position, columns.depth[position]};
+    return {columns.begin(position), columns.duration(position), track, blockIndex, position, columns.depth(position)};
 }
 
-void sortByBegin(std::vector<Place>& places)
+void sortByBegin(std::vector<SlicePlace>& places)
 {
-    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    const auto before = [](const SlicePlace& a, const SlicePlace& b) {
         return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
-    });
+    };
+    if (!std::is_sorted(places.begin(), places.end(), before))
+        std::stable_sort(places.begin(), places.end(), before);
 }
 
 } // namespace
@@ -102,9 +96,8 @@ std::optional<StringId> Trace::findString(std::string_view text) const
     return found == ids.end() ? std::nullopt : std::optional{found->second};
 }
 
-Slice Trace::Data::slice(TrackId track, const TrackBlock& block, std::uint32_t position) const
+Slice Trace::Data::slice(TrackId track, const RawSlice& raw) const
 {
-    const RawSlice raw = block.at(position);
     Slice slice;
     slice.id = {track, raw.ordinal};
     slice.begin = traceTime(raw.begin);
@@ -125,84 +118,97 @@ Slice Trace::Data::slice(TrackId track, const TrackBlock& block, std::uint32_t p
 
 Slice Trace::slice(SliceId id) const
 {
-    for (const auto& block : m->of(id.track).blocks) {
-        if (const auto position = block->find(id.ordinal))
-            return m->slice(id.track, *block, *position);
-    }
-    assert(!"an id of this trace");
-    return {};
+    if (const auto place = m->of(id.track).find(id.ordinal))
+        return m->slice(id.track, *place->block, place->position);
+    // An id of another trace, or of a part of the file that cannot be read any more.
+    Slice unknown;
+    unknown.id = id;
+    return unknown;
 }
 
 void Trace::forEach(TrackId track, TimeRange window, const std::function<bool(const Slice&)>& visit) const
 {
-    for (const auto& block : m->of(track).blocks) {
+    for (const BlockRef& ref : m->of(track).blocks) {
+        if (!ref.summary().overlaps(toNs(window.begin), toNs(window.end)))
+            continue;
+        const BlockPin block = ref.pin();
         const auto visitAt = [&](std::uint32_t position) { return visit(m->slice(track, *block, position)); };
-        if (!block->forEach(toNs(window.begin), toNs(window.end), visitAt))
+        if (block && !block->forEach(toNs(window.begin), toNs(window.end), visitAt))
             return;
     }
+}
+
+std::vector<Slice> Trace::Data::slicesAt(const std::vector<SlicePlace>& places) const
+{
+    std::vector<Slice> found;
+    found.reserve(places.size());
+    const BlockRef* last = nullptr;
+    BlockPin pin;
+    for (const SlicePlace& place : places) {
+        const BlockRef& ref = of(place.track).blocks[place.block];
+        if (&ref != last)
+            pin = ref.pin();
+        last = &ref;
+        if (pin)
+            found.push_back(slice(place.track, *pin, place.position));
+    }
+    return found;
 }
 
 std::vector<Slice> Trace::sorted(TrackId track) const
 {
     const TrackSlices& of = m->of(track);
-    std::vector<Place> places;
+    std::vector<SlicePlace> places;
     places.reserve(of.count);
     for (std::uint32_t i = 0; i < of.blocks.size(); ++i) {
-        for (std::uint32_t position = 0; position < of.blocks[i]->size(); ++position)
-            places.push_back(placeOf(track, *of.blocks[i], i, position));
+        const BlockPin block = of.blocks[i].pin();
+        for (std::uint32_t position = 0; block && position < block->size(); ++position)
+            places.push_back(placeOf(track, *block, i, position));
     }
     sortByBegin(places);
-    std::vector<Slice> slices;
-    slices.reserve(places.size());
-    for (const Place& place : places)
-        slices.push_back(m->slice(track, *of.blocks[place.block], place.position));
-    return slices;
+    return m->slicesAt(places);
 }
 
 std::vector<Slice> Trace::ofKind(ActivityKind kind) const
 {
-    std::vector<Place> places;
+    std::vector<SlicePlace> places;
     for (const Track& track : m->tracks) {
         const auto& blocks = m->of(track.id).blocks;
         for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-            if (!blocks[i]->holds(kind))
+            if (!blocks[i].summary().holds(kind))
                 continue;
-            for (const Row& row : blocks[i]->rows.rows()) {
-                for (std::uint32_t entry = 0; row.kind == kind && entry < row.count; ++entry)
-                    places.push_back(placeOf(track.id, *blocks[i], i, blocks[i]->rows.position(row, entry)));
+            const BlockPin block = blocks[i].pin();
+            for (std::uint32_t position = 0; block && position < block->size(); ++position) {
+                if (block->columns.kind(position) == kind)
+                    places.push_back(placeOf(track.id, *block, i, position));
             }
         }
     }
     sortByBegin(places);
-    std::vector<Slice> slices;
-    slices.reserve(places.size());
-    for (const Place& place : places)
-        slices.push_back(m->slice(place.track, *m->of(place.track).blocks[place.block], place.position));
-    return slices;
+    return m->slicesAt(places);
 }
 
 std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
 {
-    const TrackBlock* best = nullptr;
-    std::uint32_t bestPosition = 0;
+    std::optional<RawSlice> best;
     const std::int64_t now = toNs(time);
-    for (const auto& block : m->of(track).blocks) {
-        if (now < block->firstBegin || now >= block->lastEnd)
+    for (const BlockRef& ref : m->of(track).blocks) {
+        if (now < ref.summary().firstBegin || now >= ref.summary().lastEnd)
             continue;
-        for (const Row& row : block->rows.rows(depth)) {
-            const RowSpan entries = block->rows.overlapping(block->columns, row, now, now + 1);
-            if (entries.count() == 0)
+        BlockPin block;
+        for (const Row& row : ref.summary().rows.rows(depth)) {
+            if (row.begin > now || row.end <= now)
                 continue;
-            const std::uint32_t position = block->rows.position(row, entries.end - 1);
-            if (block->columns.end(position) <= now)
-                continue;
-            if (best && block->columns.begin[position] <= best->columns.begin[bestPosition])
-                continue;
-            best = block.get();
-            bestPosition = position;
+            block = block ? block : ref.pin();
+            if (!block)
+                break;
+            const std::uint32_t next = block->rows.firstFrom(block->columns, row, now + 1, 0, row.count / 2);
+            const std::uint32_t position = block->rows.position(row, next - 1);
+            if (block->columns.end(position) > now && (!best || block->columns.begin(position) > best->begin))
+                best = block->at(position);
         }
     }
-    return best ? std::optional{m->slice(track, *best, bestPosition)} : std::nullopt;
+    return best ? std::optional{m->slice(track, *best)} : std::nullopt;
 }
 
 std::vector<CounterSample> Trace::counter(TrackId track) const
@@ -223,8 +229,9 @@ std::size_t Trace::memoryBytes() const
     std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->given.bytes();
     for (const TrackSlices& slices : m->slices) {
         bytes += slices.samples.bytes();
-        for (const auto& block : slices.blocks)
-            bytes += block->bytes();
+        bytes += slices.blocks.capacity() * sizeof(BlockRef);
+        for (const BlockRef& block : slices.blocks)
+            bytes += block.bytes();
     }
     return bytes;
 }

@@ -173,14 +173,13 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     for (std::size_t i = 0; i < m->stores.size(); ++i) {
         m->stores[i].seal();
         TrackSlices slices;
-        slices.blocks = m->stores[i].blocks(m->latest);
+        for (auto& block : m->stores[i].blocks(m->latest)) {
+            first = std::min(first, block->summary.firstBegin);
+            last = std::max(last, block->summary.lastEnd);
+            slices.push_back(BlockRef{std::move(block)});
+        }
         slices.count = m->stores[i].count();
         slices.samples = m->samples[i].view();
-        for (const auto& block : slices.blocks) {
-            slices.depthCount = std::max(slices.depthCount, block->rows.depthCount());
-            first = std::min(first, block->firstBegin);
-            last = std::max(last, block->lastEnd);
-        }
         data.count += slices.count;
         data.slices.push_back(std::move(slices));
     }

@@ -3,7 +3,7 @@
 #include "profiler/model/given_flows.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/trace.h"
-#include "profiler/model/track_block.h"
+#include "profiler/model/track_slices.h"
 
 #include <map>
 #include <mutex>
@@ -14,12 +14,12 @@
 
 namespace profiler {
 
-/// Slices of one track as one snapshot sees them.
-struct TrackSlices {
-    std::vector<std::shared_ptr<const TrackBlock>> blocks;
-    std::size_t count = 0;
-    int depthCount = 0;
-    CounterLog::View samples;
+/// Where a slice lies, and what it is sorted by.
+struct SlicePlace {
+    std::int64_t begin, duration;
+    TrackId track;
+    std::uint32_t block, position;
+    std::uint8_t depth;
 };
 
 struct Trace::Data {
@@ -48,7 +48,13 @@ struct Trace::Data {
     }
 
     const TrackSlices& of(TrackId track) const { return slices.at(track.value); }
-    Slice slice(TrackId track, const TrackBlock& block, std::uint32_t position) const;
+    Slice slice(TrackId track, const RawSlice& raw) const;
+    Slice slice(TrackId track, const TrackBlock& block, std::uint32_t position) const
+    {
+        return slice(track, block.at(position));
+    }
+    /// Slices of some places, in their order; those of a block that cannot be read any more are missing.
+    std::vector<Slice> slicesAt(const std::vector<SlicePlace>& places) const;
 
     mutable std::once_flag idsMade; ///< nothing is held while the map is made
     mutable std::unordered_map<std::string_view, StringId> madeIds;

@@ -14,9 +14,12 @@ std::vector<Linked> linked(const std::vector<TrackSlices>& tracks, LinkRole role
 {
     std::vector<Linked> found;
     for (std::uint32_t track = 0; track < tracks.size(); ++track) {
-        for (const auto& block : tracks[track].blocks) {
+        for (const BlockRef& ref : tracks[track].blocks) {
+            const BlockPin block = ref.summary().mayLink(role, link) ? ref.pin() : BlockPin{};
+            if (!block)
+                continue;
             for (const std::uint32_t position : block->linked(role, link))
-                found.push_back({{TrackId{track}, block->columns.ordinal[position]}, block->columns.begin[position]});
+                found.push_back({{TrackId{track}, block->columns.ordinal(position)}, block->columns.begin(position)});
         }
     }
     return found;
@@ -69,15 +72,9 @@ void addLinkedFlows(const std::vector<TrackSlices>& tracks, SliceId id, const Ra
 
 std::vector<Flow> Trace::flowsOf(SliceId id) const
 {
-    const auto& blocks = m->of(id.track).blocks;
-    std::optional<RawSlice> slice;
-    for (std::size_t i = 0; i < blocks.size() && !slice; ++i) {
-        if (const auto position = blocks[i]->find(id.ordinal))
-            slice = blocks[i]->at(*position);
-    }
     std::vector<Flow> flows;
-    if (slice)
-        addLinkedFlows(m->slices, id, *slice, flows);
+    if (const auto place = m->of(id.track).find(id.ordinal))
+        addLinkedFlows(m->slices, id, place->block->at(place->position), flows);
     m->given.addTo(flows, id);
     return flows;
 }

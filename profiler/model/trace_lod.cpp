@@ -1,5 +1,6 @@
 #include "profiler/model/trace.h"
 
+#include "profiler/model/row_walk.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace profiler {
 namespace {
 
 struct PlacedRow {
-    const TrackBlock* block;
+    const BlockRef* block;
+    std::size_t pin; ///< of its block
     const Row* row;
 };
 
@@ -30,6 +32,8 @@ public:
         m_begin = std::clamp(toNs(window.begin), -kLimit, kLimit);
         m_width = std::clamp(toNs(window.end), m_begin, kLimit) - m_begin;
     }
+    /// Of each span, in ns; those of a row differ by one at most.
+    [[nodiscard]] std::int64_t width() const { return std::max<std::int64_t>(m_width / m_count, 1); }
     [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(m_count); }
     [[nodiscard]] std::int64_t begin(std::size_t index) const
     {
@@ -56,33 +60,23 @@ private:
     std::int64_t m_begin = 0, m_width = 0, m_count = 0;
 };
 
-void addRow(const PlacedRow& placed, const Spans& spans, std::span<LodBucket> buckets, std::vector<Tally>& tallies)
+void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, std::span<LodBucket> buckets,
+            std::vector<Tally>& tallies)
 {
-    const auto& [block, row] = placed;
-    const auto& columns = block->columns;
-    const auto& rows = block->rows;
-    const std::int64_t rowEnd = columns.end(rows.position(*row, row->count - 1));
-    std::uint32_t next = 0;   ///< where the entries of the coming spans begin
-    std::uint32_t expect = 0; ///< as many as the last span had
-    for (std::size_t i = spans.firstEndingAfter(columns.begin[rows.position(*row, 0)]); i < spans.count(); ++i) {
+    RowWalk walk{*placed.block, pin, *placed.row, spans.width()};
+    for (std::size_t i = spans.firstEndingAfter(placed.row->begin); i < spans.count(); ++i) {
         const std::int64_t begin = spans.begin(i);
-        const std::int64_t end = spans.end(i);
-        if (begin > rowEnd)
+        if (begin > placed.row->end)
             return;
-        next = rows.firstFrom(columns, *row, begin, next, next);
-        const RowSpan entries = rows.overlapping(columns, *row, begin, end, next, expect);
-        if (spans.begin(i + 1) == end)
-            next = entries.end;
-        expect = entries.count();
-        if (entries.count() == 0)
+        const RowPart part = walk.next(begin, spans.end(i));
+        if (part.count == 0)
             continue;
-        buckets[i].count += entries.count();
+        buckets[i].count += part.count;
         tallies[i].touched = true;
-        tallies[i].coveredOfKind += static_cast<double>(rows.covered(columns, *row, entries, begin, end));
-        const std::uint32_t longest = rows.longest(columns, *row, entries);
-        if (columns.duration[longest] > tallies[i].longest) {
-            tallies[i].longest = columns.duration[longest];
-            buckets[i].name = StringId{columns.name[longest]};
+        tallies[i].coveredOfKind += part.covered;
+        if (part.longest.duration > tallies[i].longest) {
+            tallies[i].longest = part.longest.duration;
+            buckets[i].name = StringId{part.longest.name};
         }
     }
 }
@@ -110,19 +104,21 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
     std::fill(buckets.begin(), buckets.end(), LodBucket{});
     if (buckets.empty())
         return;
+    const auto& blocks = m->of(track).blocks;
+    std::vector<BlockPin> pins(blocks.size());
     std::vector<PlacedRow> placed;
-    for (const auto& block : m->of(track).blocks) {
-        if (block->firstBegin >= toNs(window.end) || block->lastEnd < toNs(window.begin))
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (!blocks[i].summary().overlaps(toNs(window.begin), toNs(window.end)))
             continue;
-        for (const Row& row : block->rows.rows(depth))
-            placed.push_back({block.get(), &row});
+        for (const Row& row : blocks[i].summary().rows.rows(depth))
+            placed.push_back({&blocks[i], i, &row});
     }
     std::stable_sort(placed.begin(), placed.end(),
                      [](const PlacedRow& a, const PlacedRow& b) { return a.row->kind < b.row->kind; });
     const Spans spans{window, buckets.size()};
     std::vector<Tally> tallies(buckets.size());
     for (std::size_t i = 0; i < placed.size(); ++i) {
-        addRow(placed[i], spans, buckets, tallies);
+        addRow(placed[i], pins[placed[i].pin], spans, buckets, tallies);
         const ActivityKind kind = placed[i].row->kind;
         if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
             closeKind(kind, buckets, tallies);

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "profiler/model/link_index.h"
 #include "profiler/model/row_index.h"
+#include "profiler/model/row_lod.h"
 #include "profiler/model/slice_columns.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,68 +15,80 @@
 
 namespace profiler {
 
-/// What a slice's link joins, and which end of the arrow it is.
-enum class LinkRole : std::uint8_t { LaunchCall, LaunchedWork, ForwardOp, BackwardOp };
-inline constexpr int kLinkRoles = 4;
-/// Empty for a slice that no arrow can touch.
-std::optional<LinkRole> linkRole(const RawSlice& slice);
+/// What is always in memory of a block: enough to tell whether a question concerns it, and to draw it zoomed out.
+struct BlockSummary {
+    std::uint32_t count = 0;
+    std::int64_t firstBegin = 0, lastEnd = 0;
+    std::uint32_t smallestOrdinal = 0, largestOrdinal = 0;
+    std::uint32_t kinds = 0; ///< bit per ActivityKind
+    bool inferred = false;   ///< some depths were found from the intervals
+    LinkRanges links;
+    RowSummary rows;
 
-/// Positions of the slices of one role, sorted by link.
-struct LinkIndex {
-    std::vector<std::uint32_t> positions;
-    std::int64_t smallest = 0, largest = -1; ///< link; largest < smallest: none
+    [[nodiscard]] bool holds(ActivityKind kind) const { return (kinds >> static_cast<int>(kind) & 1) != 0; }
+    [[nodiscard]] bool overlaps(std::int64_t from, std::int64_t to) const { return firstBegin < to && lastEnd >= from; }
+    [[nodiscard]] bool mayHold(std::uint32_t ordinal) const
+    {
+        return smallestOrdinal <= ordinal && ordinal <= largestOrdinal;
+    }
+    [[nodiscard]] bool mayLink(LinkRole role, std::int64_t link) const
+    {
+        return links[static_cast<std::size_t>(role)].contains(link);
+    }
+    [[nodiscard]] std::size_t bytes() const { return sizeof(BlockSummary) + rows.bytes(); }
 };
 
-/// Sealed columns of one track. Immutable, shared by snapshots, about 56 bytes a slice. SliceIds keep their arrival
+/// Sealed columns of one track. Immutable, shared by snapshots, 20 to 45 bytes a slice. SliceIds keep their arrival
 /// ordinals although a block is sorted by begin: a column holds each slice's ordinal, and a permutation finds the slice
 /// of an ordinal.
 struct TrackBlock {
-    /// @param sorted  in the order of beginsBefore; not empty
+    /// @param sorted  in the order of beginsBefore; not empty, at most SliceColumns::kMaxSlices
     static std::shared_ptr<const TrackBlock> make(std::span<const RawSlice> sorted);
-    explicit TrackBlock(SliceColumns made);
+    explicit TrackBlock(std::span<const RawSlice> sorted);
 
     [[nodiscard]] std::uint32_t size() const { return columns.size(); }
-    [[nodiscard]] RawSlice at(std::uint32_t position) const;
+    [[nodiscard]] RawSlice at(std::uint32_t position) const { return columns.at(position); }
     /// Position of the slice of that ordinal, if it is in this block.
     [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t ordinal) const;
     /// Positions with that link and role, in any order.
-    [[nodiscard]] std::span<const std::uint32_t> linked(LinkRole role, std::int64_t link) const;
+    [[nodiscard]] std::span<const std::uint16_t> linked(LinkRole role, std::int64_t link) const
+    {
+        return links.find(columns, role, link);
+    }
     /// Calls `visit(position)` for every slice that overlaps [from, to), in begin order; false from `visit` stops and
     /// is returned.
     template <class Visit>
     bool forEach(std::int64_t from, std::int64_t to, Visit&& visit) const;
-    [[nodiscard]] bool holds(ActivityKind kind) const { return (kinds >> static_cast<int>(kind) & 1) != 0; }
     [[nodiscard]] std::size_t bytes() const;
 
     SliceColumns columns;
+    BlockSummary summary;
     RowIndex rows;
-    std::int64_t firstBegin = 0, lastEnd = 0;
-    std::uint32_t kinds = 0; ///< bit per ActivityKind
-    bool inferred = false;   ///< some depths were found from the intervals
+    LinkIndex links;
 
 private:
-    void indexOrdinals();
-    void indexLinks();
+    void summarize(std::span<const RawSlice> sorted);
+    void indexOrdinals(std::span<const RawSlice> sorted);
     /// Slices that begin before `time` and end after it, in begin order: at most one of each row.
     [[nodiscard]] std::vector<std::uint32_t> straddling(std::int64_t time) const;
 
-    std::vector<std::uint32_t> m_byOrdinal; ///< positions by ordinal; empty where both orders agree
-    std::uint32_t m_smallestOrdinal = 0, m_largestOrdinal = 0;
-    std::array<LinkIndex, kLinkRoles> m_links;
+    std::vector<std::uint16_t> m_byOrdinal; ///< positions by ordinal; empty where both orders agree
 };
 
 template <class Visit>
 bool TrackBlock::forEach(std::int64_t from, std::int64_t to, Visit&& visit) const
 {
-    if (firstBegin >= to || lastEnd < from)
+    if (!summary.overlaps(from, to))
         return true;
-    for (const std::uint32_t position : straddling(from)) {
-        if (columns.begin[position] < to && !visit(position))
-            return false;
+    std::uint32_t first = 0;
+    if (from > summary.firstBegin) {
+        for (const std::uint32_t position : straddling(from)) {
+            if (columns.begin(position) < to && !visit(position))
+                return false;
+        }
+        first = columns.firstFrom(from);
     }
-    const auto& begin = columns.begin;
-    const auto first = std::lower_bound(begin.begin(), begin.end(), from) - begin.begin();
-    for (auto position = static_cast<std::uint32_t>(first); position < size() && begin[position] < to; ++position) {
+    for (std::uint32_t position = first; position < size() && columns.begin(position) < to; ++position) {
         if (!visit(position))
             return false;
     }

@@ -84,7 +84,7 @@ std::vector<RawSlice> TrackStore::sealedOverlapping(std::int64_t from, std::int6
 void TrackStore::pullInferred(std::int64_t from, std::int64_t to)
 {
     const auto touched = [&](const auto& block) {
-        return block->inferred && block->firstBegin <= to && block->lastEnd >= from;
+        return block->summary.inferred && block->summary.firstBegin <= to && block->summary.lastEnd >= from;
     };
     for (const auto& block : m_blocks) {
         if (touched(block))

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] BlockList blocks(std::int64_t now) const;
     [[nodiscard]] std::size_t count() const { return m_nextOrdinal; }
 
-    static constexpr std::uint32_t kMergedSlices = 1U << 18;
+    static constexpr std::uint32_t kMergedSlices = SliceColumns::kMaxSlices;
 
 private:
     [[nodiscard]] std::vector<RawSlice> openSlices(std::int64_t now) const;

@@ -1,6 +1,7 @@
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -106,10 +107,14 @@ void checkForEach(RandomTrace& random, TimeRange window)
     ASSERT_EQ(found, expected);
 }
 
+/// From so many slices of a kind in a bucket on the index may answer by groups.
+constexpr std::uint32_t kCounted = 240;
+
 void checkBucket(const RandomTrace& random, int depth, TimeRange span, const LodBucket& bucket)
 {
     std::uint32_t count = 0;
     double covered = 0;
+    std::array<std::uint32_t, kActivityKinds> kindCount{};
     std::vector<double> ofKind(kActivityKinds, -1);
     std::int64_t longest = -1;
     bool nameIsOfALongest = false;
@@ -117,6 +122,7 @@ void checkBucket(const RandomTrace& random, int depth, TimeRange span, const Lod
         if (slice.depth != depth || !lies(slice, span))
             continue;
         ++count;
+        ++kindCount[static_cast<std::size_t>(slice.kind)];
         const auto part = static_cast<double>(slice.range().clippedTo(span).duration().count());
         covered += part;
         double& kind = ofKind[static_cast<std::size_t>(slice.kind)];
@@ -127,8 +133,14 @@ void checkBucket(const RandomTrace& random, int depth, TimeRange span, const Lod
         }
         nameIsOfALongest |= slice.duration.count() == longest && slice.name == bucket.name;
     }
+    const double busy = std::min(covered / static_cast<double>(span.duration().count()), 1.0);
+    if (*std::max_element(kindCount.begin(), kindCount.end()) >= kCounted) {
+        ASSERT_NEAR(bucket.count, count, count / 8);
+        ASSERT_NEAR(bucket.busy, busy, busy / 8);
+        return;
+    }
     ASSERT_EQ(bucket.count, count);
-    ASSERT_NEAR(bucket.busy, std::min(covered / static_cast<double>(span.duration().count()), 1.0), 1e-5);
+    ASSERT_NEAR(bucket.busy, busy, 1e-5);
     if (count > 0) {
         ASSERT_TRUE(nameIsOfALongest);
         ASSERT_EQ(ofKind[static_cast<std::size_t>(bucket.kind)], *std::max_element(ofKind.begin(), ofKind.end()));
@@ -238,7 +250,7 @@ TEST(TraceMemory, IsAtMost64BytesASlice)
         EXPECT_LE(live->memoryBytes() / kSlices, 64U);
         const auto trace = builder.finish();
         EXPECT_LE(trace->memoryBytes() / kSlices, 64U);
-        EXPECT_GE(trace->memoryBytes() / kSlices, 32U) << "columns alone take that";
+        EXPECT_GE(trace->memoryBytes() / kSlices, 8U) << "begin, duration and sequence number take that";
     }
 }
 

@@ -1,0 +1,149 @@
+#include "profiler/model/row_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace profiler {
+namespace {
+
+/// With this many groups in a bucket what is guessed of the two at its edges is little of it.
+constexpr std::uint32_t kEnoughGroups = 16;
+/// Where a bucket has this many slices of a block, their summary is as good as they are.
+constexpr double kWorthNoReading = 1024;
+
+/// How many of `count` slices a bucket holds on average.
+double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std::int64_t width)
+{
+    const double span = static_cast<double>(end) - static_cast<double>(begin);
+    return static_cast<double>(count) * static_cast<double>(width) / std::max(span, 1.0);
+}
+
+} // namespace
+
+RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width)
+    : m_ref(&ref), m_pin(&pin), m_row(&row), m_level(lod::highest(row)), m_lowest(lod::lowestOf16(row))
+{
+    const double expected = perBucket(row.count, row.begin, row.end, width);
+    while (m_level >= m_lowest && expected < std::ldexp(kEnoughGroups, static_cast<int>(lod::shift(row, m_level))))
+        --m_level;
+    // A block that is not in memory is not read for what a pixel would not show.
+    const BlockSummary& block = ref.summary();
+    if (!ref.resident() && !pin && perBucket(block.count, block.firstBegin, block.lastEnd, width) >= kWorthNoReading) {
+        m_lowest = lod::lowestSummed(row);
+        m_level = std::max(m_level, m_lowest);
+        m_neverExact = true;
+    }
+}
+
+bool RowWalk::load()
+{
+    if (!*m_pin && !m_failed) {
+        *m_pin = m_ref->pin();
+        m_failed = !*m_pin;
+    }
+    return !m_failed;
+}
+
+std::optional<RowLevel> RowWalk::level(int number)
+{
+    if (number >= lod::lowestSummed(*m_row))
+        return m_ref->summary().rows.level(*m_row, number);
+    if (!load())
+        return std::nullopt;
+    return (*m_pin)->rows.level(m_ref->summary().rows, *m_row, number);
+}
+
+RowWalk::Cut RowWalk::cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const
+{
+    if (time <= m_row->begin)
+        return {};
+    if (time >= m_row->end)
+        return {level.count(), static_cast<double>(m_row->count), static_cast<double>(m_row->covered)};
+    Cut cut;
+    cut.group = level.groupAt(time, guess);
+    const std::int64_t begin = level.begin(cut.group);
+    const std::int64_t before = level.before(cut.group);
+    const std::uint32_t entries = cut.group << level.shift();
+    if (level.shift() == 0) { // a group is an entry
+        cut.entries = entries + (time > begin ? 1.0 : 0.0);
+        cut.covered = static_cast<double>(before + std::min(time - begin, level.before(cut.group + 1) - before));
+        return cut;
+    }
+    const std::uint32_t its = std::min(1U << level.shift(), m_row->count - entries);
+    const auto length = static_cast<double>(level.begin(cut.group + 1) - begin);
+    const double share = length > 0 ? static_cast<double>(time - begin) / length : 0;
+    cut.entries = entries + share * its;
+    cut.covered = static_cast<double>(before) + share * static_cast<double>(level.before(cut.group + 1) - before);
+    return cut;
+}
+
+RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
+{
+    RowPart part;
+    part.count = static_cast<std::uint32_t>(std::lround(to.entries - from.entries));
+    part.covered = to.covered - from.covered;
+    if (part.count == 0 && part.covered <= 0)
+        return part;
+    part.count = std::max(part.count, 1U); // one that began before the bucket
+    // Of groups that are wholly inside, unless there are none.
+    std::uint32_t low = std::min(from.group + 1, to.group);
+    std::uint32_t high = to.group;
+    if (low == high) {
+        low = std::min(from.group, level(number)->count() - 1);
+        high = low + 1;
+    }
+    for (int at = number; low < high; ++at, low /= 4, high /= 4) {
+        const RowLevel groups = *level(at);
+        const bool last = !lod::exists(*m_row, at + 1);
+        while (low < high && (last || low % 4 != 0))
+            groups.considerLongest(low++, part.longest);
+        while (low < high && high % 4 != 0)
+            groups.considerLongest(--high, part.longest);
+    }
+    return part;
+}
+
+RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
+{
+    RowPart part;
+    if (!load())
+        return part;
+    const auto& columns = (*m_pin)->columns;
+    const RowIndex& rows = (*m_pin)->rows;
+    RowSpan entries;
+    entries.begin = rows.firstFrom(columns, *m_row, begin, m_entry, m_entry);
+    const std::uint32_t room = m_row->count - entries.begin;
+    entries.end = rows.firstFrom(columns, *m_row, end, entries.begin, entries.begin + std::min(m_expect, room));
+    m_entry = entries.begin;
+    m_expect = entries.end - entries.begin;
+    if (entries.begin > 0 && columns.end(rows.position(*m_row, entries.begin - 1)) > begin)
+        --entries.begin;
+    part.count = entries.count();
+    if (part.count > 0)
+        part.covered = static_cast<double>(
+            rows.covered(m_ref->summary().rows, columns, *m_row, entries, begin, end, part.longest));
+    return part;
+}
+
+RowPart RowWalk::next(std::int64_t begin, std::int64_t end)
+{
+    for (int number = m_level; number >= m_lowest; --number) {
+        const auto groups = level(number);
+        if (!groups)
+            return {};
+        const bool known = number == m_level && m_haveCut && m_edge == begin;
+        const Cut from = known ? m_cut : cutAt(*groups, begin, m_cut.group);
+        const Cut to = cutAt(*groups, end, from.group + (number == m_level ? m_stride : 0));
+        if (number == m_level) {
+            m_stride = to.group - from.group;
+            m_cut = to;
+            m_edge = end;
+            m_haveCut = true;
+        }
+        if (to.group - from.group >= kEnoughGroups || (m_neverExact && number == m_lowest))
+            return between(number, from, to);
+    }
+    return exactly(begin, end);
+}
+
+} // namespace profiler
