@@ -29,9 +29,9 @@ QRgb blend(QRgb under, QRgb over, double share)
 
 } // namespace
 
-LaneBuilder::LaneBuilder(const profiler::Trace& trace, ClassLookup& classes, const TimelineTheme& theme,
+LaneBuilder::LaneBuilder(const profiler::Trace& trace, SliceColors& colors, const TimelineTheme& theme,
                          const TimeAxis& axis, double devicePixelRatio)
-    : m_trace(trace), m_classes(classes), m_theme(theme), m_axis(axis), m_ratio(devicePixelRatio),
+    : m_trace(trace), m_colors(colors), m_theme(theme), m_axis(axis), m_ratio(devicePixelRatio),
       m_width(std::max(1, static_cast<int>(std::lround(axis.width() * devicePixelRatio))))
 {
 }
@@ -52,6 +52,7 @@ const std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, 
         for (LaneStrip& lane : m_lanes) {
             lane.pixels = m_blank.pixels;
             lane.hatches.clear();
+            lane.hits.clear();
             lane.boxes.clear();
         }
     };
@@ -113,20 +114,23 @@ void LaneBuilder::addSlice(LaneStrip& lane, const Slice& slice)
     const int right = std::min(m_width, std::max(pixelOf(slice.end()), begin + 1));
     if (left >= right)
         return;
-    const SliceClass which = m_classes(m_trace, slice.kind, slice.name);
-    const ClassStyle& style = classStyle(which, m_theme.dark);
+    const ClassStyle& style = m_colors(m_trace, slice.kind, slice.name, m_theme.dark);
     std::fill(lane.pixels.begin() + left, lane.pixels.begin() + right, style.fill.rgb());
     if (style.pattern != FillPattern::Solid)
         lane.hatches.push_back({left, right, style.second.rgb(), style.pattern == FillPattern::SparseHatch});
     if (right - left >= kSeparated && begin >= 0)
         lane.pixels[static_cast<std::size_t>(begin)] = style.edge.rgb();
     if (right - left >= kBoxed)
-        lane.boxes.push_back({left, right, slice, which});
+        lane.boxes.push_back({left, right, slice, &style});
+    if (m_hits && m_hits->matches(slice.name))
+        addHit(lane, left, right);
 }
 
 void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
 {
-    const ClassStyle& style = classStyle(m_classes(m_trace, bucket.kind, bucket.name), m_theme.dark);
+    const ClassStyle& style = m_colors(m_trace, bucket.kind, bucket.name, m_theme.dark);
+    if (m_hits && m_hits->matches(bucket.name))
+        addHit(lane, left, left + 1);
     const double share = kFaintest + (1 - kFaintest) * static_cast<double>(bucket.busy);
     lane.pixels[static_cast<std::size_t>(left)] = blend(m_background.rgb(), style.fill.rgb(), share);
     if (style.pattern == FillPattern::Solid)
@@ -139,6 +143,14 @@ void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
         lane.hatches.push_back({left, left + 1, second, sparse});
 }
 
+void LaneBuilder::addHit(LaneStrip& lane, int left, int right)
+{
+    if (!lane.hits.empty() && left <= lane.hits.back().right && left >= lane.hits.back().left)
+        lane.hits.back().right = std::max(lane.hits.back().right, right);
+    else
+        lane.hits.push_back({left, right});
+}
+
 int LaneBuilder::pixelOf(TraceTime time) const
 {
     const double x = std::floor(m_axis.xOf(time) * m_ratio + 0.5);
@@ -148,6 +160,16 @@ int LaneBuilder::pixelOf(TraceTime time) const
 TraceTime LaneBuilder::timeOf(double pixel) const
 {
     return m_axis.timeAt(pixel / m_ratio);
+}
+
+void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb color)
+{
+    bottom = std::min(bottom, image.height());
+    for (int y = std::max(top, 0); y < bottom; ++y) {
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (const LaneStrip::Span& hit : lane.hits)
+            std::fill(line + hit.left, line + std::min(hit.right, image.width()), color);
+    }
 }
 
 void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane)

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "app/widgets/kind_palette.h"
+#include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
+#include "app/widgets/timeline_find.h"
 #include "app/widgets/timeline_theme.h"
 #include "profiler/model/trace.h"
 
@@ -16,15 +17,19 @@ struct LaneStrip {
     struct Box {
         int left = 0, right = 0; ///< of the slice, clipped to the lane; half-open
         profiler::Slice slice;
-        SliceClass which = SliceClass::Other;
+        const ClassStyle* style = nullptr;
     };
     struct Hatched {
         int left = 0, right = 0;
         QRgb color = 0;
         bool sparse = false;
     };
+    struct Span {
+        int left = 0, right = 0;
+    };
     std::vector<QRgb> pixels;
     std::vector<Hatched> hatches;
+    std::vector<Span> hits; ///< what the search found, in order, touching ones joined
     std::vector<Box> boxes; ///< slices wide enough for a label or an outline
 };
 
@@ -33,8 +38,11 @@ struct LaneStrip {
 /// where a run of pixels shows one.
 class LaneBuilder {
 public:
-    LaneBuilder(const profiler::Trace& trace, ClassLookup& classes, const TimelineTheme& theme, const TimeAxis& axis,
+    LaneBuilder(const profiler::Trace& trace, SliceColors& colors, const TimelineTheme& theme, const TimeAxis& axis,
                 double devicePixelRatio);
+
+    /// What a search found is marked from here on. @param hits  outlives the builder; null: none
+    void setHits(const FindHits* hits) { m_hits = hits; }
 
     /// What the lanes are drawn over. @param gridColumns  device pixels of the axis' lines
     void setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns);
@@ -48,11 +56,13 @@ private:
     void buildDense(profiler::TrackId track, int depth, LaneStrip& lane);
     void addSlice(LaneStrip& lane, const profiler::Slice& slice);
     void addDense(LaneStrip& lane, int left, const profiler::LodBucket& bucket);
+    static void addHit(LaneStrip& lane, int left, int right);
     [[nodiscard]] int pixelOf(profiler::TraceTime time) const;
     [[nodiscard]] profiler::TraceTime timeOf(double pixel) const;
 
     const profiler::Trace& m_trace;
-    ClassLookup& m_classes;
+    SliceColors& m_colors;
+    const FindHits* m_hits = nullptr;
     const TimelineTheme& m_theme;
     const TimeAxis& m_axis;
     double m_ratio;
@@ -65,5 +75,7 @@ private:
 
 /// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.
 void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane);
+/// Marks what a search found in rows [top, bottom) of `image`.
+void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb color);
 
 } // namespace app

@@ -1,80 +1,146 @@
+#include "app/widgets/timeline_actions.h"
+
 #include "app/widgets/timeline_canvas.h"
 
 #include <QAction>
 #include <QKeySequence>
+#include <QMenu>
+#include <vector>
 
 namespace app {
 
 namespace {
 
+using Hand = void (TimelineCanvas::*)();
+
 struct Entry {
+    const char* name;
     const char* text;
-    std::initializer_list<QKeyCombination> keys;
-    void (TimelineCanvas::*hand)();
-    bool separator = false; ///< a line follows in the menu
+    std::vector<QKeyCombination> keys;
+    Hand hand;
 };
+
+struct Topic {
+    const char* title;
+    std::vector<Entry> entries;
+};
+
+const std::vector<Topic>& topics()
+{
+    using C = TimelineCanvas;
+    static const std::vector<Topic> all = {
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move"),
+         {{"zoomIn",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom in"),
+           {Qt::Key_W, Qt::Key_Plus, Qt::Key_Equal},
+           &C::zoomIn},
+          {"zoomOut", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom out"), {Qt::Key_S, Qt::Key_Minus}, &C::zoomOut},
+          {"panLeft", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Earlier"), {Qt::Key_A, Qt::Key_Left}, &C::panLeft},
+          {"panRight", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Later"), {Qt::Key_D, Qt::Key_Right}, &C::panRight},
+          {"scrollUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll up"), {Qt::Key_Up}, &C::scrollUp},
+          {"scrollDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll down"), {Qt::Key_Down}, &C::scrollDown},
+          {"fit", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit the selection, or all"), {Qt::Key_F}, &C::fit},
+          {"fitAll", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit all"), {Qt::Key_0}, &C::fitAll},
+          {"zoomToSelected",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom to the selection"),
+           {Qt::Key_Return, Qt::Key_Enter},
+           &C::zoomToSelected},
+          {"goToBegin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to the begin"), {Qt::Key_Home}, &C::goToBegin},
+          {"followEnd",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to the end and follow it"),
+           {Qt::Key_End},
+           &C::followEnd}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select"),
+         {{"selectNext",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select the next slice"),
+           {Qt::Key_Period},
+           &C::selectNext},
+          {"selectPrevious",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select the previous slice"),
+           {Qt::Key_Comma},
+           &C::selectPrevious},
+          {"toggleMark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove the mark"),
+           {Qt::Key_M},
+           &C::toggleMark},
+          {"letGo",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Let go of mark and selection"),
+           {Qt::Key_Escape},
+           &C::letGo}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Rows"),
+         {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row above"), {Qt::CTRL | Qt::Key_Up}, &C::rowUp},
+          {"rowDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row below"), {Qt::CTRL | Qt::Key_Down}, &C::rowDown},
+          {"toggleRow",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fold or unfold the row"),
+           {Qt::Key_Space},
+           &C::toggleRow},
+          {"foldAll",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fold all rows"),
+           {Qt::CTRL | Qt::Key_Left},
+           &C::foldAll},
+          {"unfoldAll",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Unfold all rows"),
+           {Qt::CTRL | Qt::Key_Right},
+           &C::unfoldAll},
+          {"moveRowUp",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move the row up"),
+           {Qt::ALT | Qt::Key_Up},
+           &C::moveRowUp},
+          {"moveRowDown",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move the row down"),
+           {Qt::ALT | Qt::Key_Down},
+           &C::moveRowDown},
+          {"togglePin",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Keep the row at the top, or let it scroll"),
+           {Qt::Key_P},
+           &C::togglePin},
+          {"hideRow", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Hide the row"), {Qt::Key_H}, &C::hideRow},
+          {"showAllRows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all hidden rows"),
+           {Qt::SHIFT | Qt::Key_H},
+           &C::showAllRows},
+          {"resetRows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Arrange the rows as they come"),
+           {Qt::CTRL | Qt::ALT | Qt::Key_0},
+           &C::resetRows}}},
+    };
+    return all;
+}
 
 } // namespace
 
 void addTimelineActions(TimelineCanvas& canvas)
 {
-    const Entry entries[] = {
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom in"),
-         {Qt::Key_W, Qt::Key_Plus, Qt::Key_Equal},
-         &TimelineCanvas::zoomIn},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom out"), {Qt::Key_S, Qt::Key_Minus}, &TimelineCanvas::zoomOut},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Earlier"), {Qt::Key_A, Qt::Key_Left}, &TimelineCanvas::panLeft},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Later"), {Qt::Key_D, Qt::Key_Right}, &TimelineCanvas::panRight},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll up"), {Qt::Key_Up}, &TimelineCanvas::scrollUp},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll down"), {Qt::Key_Down}, &TimelineCanvas::scrollDown},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit the selection, or all"), {Qt::Key_F}, &TimelineCanvas::fit},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom to the selection"),
-         {Qt::Key_Return, Qt::Key_Enter},
-         &TimelineCanvas::zoomToSelected},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to the begin"), {Qt::Key_Home}, &TimelineCanvas::goToBegin},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to the end and follow it"),
-         {Qt::Key_End},
-         &TimelineCanvas::followEnd,
-         true},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select the next slice"),
-         {Qt::Key_Period},
-         &TimelineCanvas::selectNext},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select the previous slice"),
-         {Qt::Key_Comma},
-         &TimelineCanvas::selectPrevious},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove the mark"), {Qt::Key_M}, &TimelineCanvas::toggleMark},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Let go of mark and selection"),
-         {Qt::Key_Escape},
-         &TimelineCanvas::letGo,
-         true},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row above"), {Qt::CTRL | Qt::Key_Up}, &TimelineCanvas::rowUp},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row below"), {Qt::CTRL | Qt::Key_Down}, &TimelineCanvas::rowDown},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fold or unfold the row"),
-         {Qt::Key_Space},
-         &TimelineCanvas::toggleRow},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fold all rows"),
-         {Qt::CTRL | Qt::Key_Left},
-         &TimelineCanvas::foldAll},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Unfold all rows"),
-         {Qt::CTRL | Qt::Key_Right},
-         &TimelineCanvas::unfoldAll},
-    };
-    for (const Entry& entry : entries) {
-        auto* action = new QAction(TimelineCanvas::tr(entry.text), &canvas);
-        QList<QKeySequence> keys;
-        for (const QKeyCombination key : entry.keys)
-            keys.append(QKeySequence(key));
-        action->setShortcuts(keys);
-        // Letters must not be taken from text fields elsewhere in the window.
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
-        canvas.addAction(action);
-        if (entry.separator) {
-            auto* line = new QAction(&canvas);
-            line->setSeparator(true);
-            canvas.addAction(line);
+    for (const Topic& topic : topics())
+        for (const Entry& entry : topic.entries) {
+            auto* action = new QAction(TimelineCanvas::tr(entry.text), &canvas);
+            action->setObjectName(entry.name);
+            QList<QKeySequence> keys;
+            for (const QKeyCombination key : entry.keys)
+                keys.append(QKeySequence(key));
+            action->setShortcuts(keys);
+            // Letters must not be taken from text fields elsewhere in the window.
+            action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+            QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
+            canvas.addAction(action);
         }
+}
+
+QAction* timelineAction(const TimelineCanvas& canvas, const char* name)
+{
+    return canvas.findChild<QAction*>(QLatin1String(name), Qt::FindDirectChildrenOnly);
+}
+
+QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent)
+{
+    QList<QMenu*> menus;
+    for (const Topic& topic : topics()) {
+        auto* menu = new QMenu(TimelineCanvas::tr(topic.title), parent);
+        for (const Entry& entry : topic.entries)
+            menu->addAction(timelineAction(canvas, entry.name));
+        menus.append(menu);
     }
+    return menus;
 }
 
 } // namespace app

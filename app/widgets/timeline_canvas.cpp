@@ -1,7 +1,7 @@
 #include "app/widgets/timeline_canvas.h"
 
 #include "app/models/slice_details.h"
-#include "app/widgets/slice_search.h"
+#include "app/widgets/timeline_actions.h"
 
 #include <QAccessible>
 #include <QPainter>
@@ -33,7 +33,6 @@ TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent)
     viewport()->setMouseTracking(true);
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
-    setContextMenuPolicy(Qt::ActionsContextMenu);
     setAccessibleName(tr("Timeline"));
     m_scene.theme = TimelineTheme::from(palette());
     addTimelineActions(*this);
@@ -48,7 +47,7 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
 {
     m_scene.axis = TimeAxis();
     m_scene.axis.setWidth(m_scene.lanesRect().width());
-    m_scene.classes.reset();
+    m_scene.colors.reset();
     m_scene.mark.reset();
     m_scene.range.reset();
     m_scene.hovered.reset();
@@ -124,6 +123,15 @@ void TimelineCanvas::bringIntoView(TimeRange range, std::optional<TrackId> track
     moved();
 }
 
+void TimelineCanvas::showRange(TimeRange range)
+{
+    if (isEmpty() || range.empty())
+        return;
+    setFollow(false);
+    m_scene.axis.show(range, 1);
+    moved();
+}
+
 void TimelineCanvas::selectAndShow(const Slice& slice)
 {
     setSelectedSlice(slice.id);
@@ -143,22 +151,6 @@ void TimelineCanvas::selectAndShow(const Slice& slice)
     emit sliceSelected(slice.id);
 }
 
-void TimelineCanvas::scrollToRow(int index, int depth)
-{
-    if (index < 0 || index >= static_cast<int>(m_scene.rows.all().size()))
-        return;
-    const TrackRow& row = m_scene.rows.all()[static_cast<std::size_t>(index)];
-    const bool lane = row.kind == TrackRow::Kind::Track && row.showsDepth(depth);
-    const int top = lane ? row.laneTop(depth) : row.top;
-    const int bottom = top + (lane ? TrackRows::kLaneHeight : row.height);
-    const int room = m_scene.lanesRect().height();
-    QScrollBar* bar = verticalScrollBar();
-    if (top < bar->value())
-        bar->setValue(top);
-    else if (bottom > bar->value() + room)
-        bar->setValue(bottom - room);
-}
-
 void TimelineCanvas::setFollow(bool follow)
 {
     if (m_follow == follow)
@@ -174,6 +166,7 @@ void TimelineCanvas::moved()
     if (m_scene.pointerInside)
         hover(m_scene.pointer);
     viewport()->update();
+    emit viewChanged();
 }
 
 void TimelineCanvas::syncScrollBars()
@@ -214,6 +207,7 @@ void TimelineCanvas::scrollContentsBy(int dx, int)
         setFollow(false);
         m_scene.axis.place(
             bounds.begin + Nanoseconds{static_cast<std::int64_t>(static_cast<double>(whole.count()) * share)}, 0);
+        emit viewChanged();
     }
     viewport()->update();
 }

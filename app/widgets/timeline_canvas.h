@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+class QMenu;
+
 namespace app {
 
 /// The timeline: tracks of a trace over time, under the hands that ui.md describes. Work on the GUI thread is bounded
@@ -25,6 +27,12 @@ public:
     void setSelectedRange(std::optional<profiler::TimeRange> range);
     /// Moves and zooms so that `range` fills most of the width; opens and scrolls to `track`.
     void bringIntoView(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
+    /// Shows exactly this part of the trace: what a hand on the overview asks for.
+    void showRange(profiler::TimeRange range);
+
+    /// How the user arranged the rows; outlives the trace. Emits nothing.
+    void setRowLayout(RowLayout layout);
+    [[nodiscard]] const RowLayout& rowLayout() const { return m_scene.rows.layout(); }
 
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
     [[nodiscard]] bool following() const { return m_follow; }
@@ -36,6 +44,7 @@ public:
     void panRight();
     void scrollUp();
     void scrollDown();
+    void fitAll();
     void fit(); ///< the selection, or all without one or when the selection fills the screen already
     void goToBegin();
     void followEnd();
@@ -49,12 +58,22 @@ public:
     void toggleRow();
     void foldAll();
     void unfoldAll();
+    void moveRowUp();
+    void moveRowDown();
+    void hideRow();
+    void togglePin();
+    void showAllRows();
+    void resetRows();
 
 signals:
     void sliceSelected(profiler::SliceId slice);
     void rangeSelected(profiler::TimeRange range);
     void selectionCleared();
     void followingChanged(bool following);
+    /// Another part of the trace is on screen, or the header has another width.
+    void viewChanged();
+    /// A hand has folded, moved, hidden, pinned or resized rows.
+    void rowLayoutChanged();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -68,10 +87,11 @@ protected:
     bool viewportEvent(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void scrollContentsBy(int dx, int dy) override;
 
 private:
-    enum class Drag { None, Pressed, Pan, Range, Header };
+    enum class Drag { None, Pressed, Pan, Range, Header, Row, RowSize };
 
     [[nodiscard]] bool isEmpty() const;
     [[nodiscard]] bool onHeaderEdge(QPointF at) const;
@@ -87,6 +107,15 @@ private:
     void selectAndShow(const profiler::Slice& slice);
     void scrollToRow(int row, int depth);
     void goToRow(int row);
+    void addRowEntries(QMenu& menu, int row);
+    void showRow(const QString& key);
+    [[nodiscard]] int rowAt(double y) const;
+    [[nodiscard]] int rowWithEdgeAt(QPointF at) const;
+    template <class Edit>
+    void editRows(Edit&& edit);
+    void moveRow(int by);
+    void dragRow(QPointF to);
+    void dropRow(QPointF at);
     void zoomAt(double x, double factor);
     void pan(double pixels);
     void paintEmpty(QPainter& painter) const;
@@ -97,9 +126,7 @@ private:
     bool m_syncing = false; ///< scroll bars are being set from the scene
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
+    int m_pressedRow = -1; ///< whose header is dragged
 };
-
-/// Gives the canvas its actions: menu texts and keys, active while it has the focus.
-void addTimelineActions(TimelineCanvas& canvas);
 
 } // namespace app

@@ -34,6 +34,15 @@ void paintArrow(QPainter& painter, QPointF center, bool open, const QColor& colo
     painter.drawPolygon(triangle);
 }
 
+/// A pin: this row stays.
+void paintPin(QPainter& painter, QPointF at, const QColor& color)
+{
+    painter.setPen(QPen(color, 1.4));
+    painter.setBrush(color);
+    painter.drawEllipse(at, 2.6, 2.6);
+    painter.drawLine(at + QPointF(0, 2.6), at + QPointF(0, 7));
+}
+
 /// Least and greatest value of a counter, beside its curve.
 void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
@@ -42,7 +51,7 @@ void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, do
         return;
     const auto [low, high] = std::minmax_element(samples.begin(), samples.end(),
                                                  [](const auto& a, const auto& b) { return a.value < b.value; });
-    const int top = scene.yOf(row.top);
+    const int top = scene.topOf(row);
     const auto drawRight = [&](double value, double y) {
         const QString label = formatValue(value, row.detail);
         scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label,
@@ -52,14 +61,25 @@ void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, do
     drawRight(low->value, top + row.height - 2 - scene.labels.height());
 }
 
+/// The small print of a row; a track that shows fewer levels than it has says so.
+QString detailOf(const TrackRow& row)
+{
+    const int more = row.depths - row.firstDepth - row.lanes;
+    if (row.kind != TrackRow::Kind::Track || !row.open || more <= 0)
+        return row.detail;
+    return text("%1 of %2 levels").arg(row.lanes).arg(row.depths);
+}
+
 void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
 {
-    const TrackRow& row = scene.rows.all()[static_cast<std::size_t>(index)];
+    const TrackRow& row = scene.rows.at(index);
     const TimelineTheme& theme = scene.theme;
-    const int top = scene.yOf(row.top);
+    const int top = scene.topOf(row);
     const QRect rect(0, top, scene.headerWidth, row.height);
-    const bool group = row.kind == TrackRow::Kind::Group;
-    painter.fillRect(rect, group ? mixed(theme.header, theme.text, 0.05) : theme.header);
+    const bool group = row.kind == TrackRow::Kind::Group || row.kind == TrackRow::Kind::Hidden;
+    painter.fillRect(rect, index == scene.draggedRow ? mixed(theme.header, theme.accent, 0.25)
+                           : group                   ? mixed(theme.header, theme.text, 0.05)
+                                                     : theme.header);
     const bool current = scene.focused && index == scene.currentRow;
     if (current)
         painter.fillRect(QRect(0, top, 3, row.height), theme.accent);
@@ -69,16 +89,21 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
     if (row.foldable)
         paintArrow(painter, QPointF(x + 6, top + first / 2.0), row.open, theme.dimText);
     x += kArrowRoom;
-    const double right = scene.headerWidth - kInset - 4;
+    double right = scene.headerWidth - kInset - 4;
+    if (row.pinned && row.indent == 0) {
+        paintPin(painter, QPointF(right - 3, top + 9), theme.accent);
+        right -= 12;
+    }
     const double y = top + (first - scene.labels.height()) / 2.0;
     const bool counter = row.kind == TrackRow::Kind::Counter;
+    const QString detail = detailOf(row);
     const double used = scene.labels.draw(painter, x, y, right - x - (counter ? 56 : 0), row.name, theme.text);
     if (counter)
         paintScale(painter, scene, row, right);
     else if (row.height >= first + scene.labels.height())
-        scene.labels.draw(painter, x, top + first - 2, right - x, row.detail, theme.dimText);
-    else if (right - x - used - 8 > scene.labels.width(row.detail, theme.dimText))
-        scene.labels.draw(painter, x + used + 8, y, right - x - used - 8, row.detail, theme.dimText);
+        scene.labels.draw(painter, x, top + first - 2, right - x, detail, theme.dimText);
+    else if (right - x - used - 8 > scene.labels.width(detail, theme.dimText))
+        scene.labels.draw(painter, x + used + 8, y, right - x - used - 8, detail, theme.dimText);
     painter.fillRect(QRect(0, top + row.height - 1, scene.headerWidth, 1), theme.grid);
 }
 
@@ -91,13 +116,18 @@ void paintHeader(QPainter& painter, TimelineScene& scene)
                        scene.size.height() - TimelineScene::kRulerHeight);
     painter.fillRect(QRect(0, 0, scene.headerWidth, scene.size.height()), theme.header);
     painter.save();
-    painter.setClipRect(column);
-    for (std::size_t i = 0; i < scene.rows.all().size(); ++i) {
-        const TrackRow& row = scene.rows.all()[i];
-        if (scene.yOf(row.top) < scene.size.height() && scene.yOf(row.top + row.height) > TimelineScene::kRulerHeight)
-            paintRowHeader(painter, scene, static_cast<int>(i));
+    for (const bool pinned : {false, true}) {
+        const bool stays = pinned && scene.pinnedHeight() > 0;
+        painter.setClipRect(column & (stays ? scene.pinnedRect() : scene.scrolledRect()));
+        for (int i = 0; i < scene.rows.count(); ++i)
+            if (scene.rows.at(i).pinned == pinned && scene.inView(scene.rows.at(i)))
+                paintRowHeader(painter, scene, i);
     }
     painter.restore();
+    if (scene.draggedRow >= 0 && scene.dropLine) {
+        const int y = scene.yOf(scene.rows.at(scene.draggedRow), *scene.dropLine);
+        painter.fillRect(QRect(0, y - 1, scene.headerWidth, 2), theme.accent);
+    }
     const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
     if (scene.stepTrack())
         scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40,

@@ -17,13 +17,10 @@ using profiler::TimeRange;
 
 namespace {
 
-constexpr double kKeyZoom = 1.5;
 constexpr double kWheelZoom = 1.2; ///< a notch
 constexpr double kKeyPan = 0.1;    ///< of the width
 constexpr double kReach = 3;       ///< pixels beside a slice that still mean it
 constexpr int kHeaderEdge = 4;     ///< pixels around the header's edge that resize it
-constexpr double kFilled = 0.95;   ///< a selection that fills this much of the usual share is fitted already
-constexpr double kFitSelection = 0.8;
 
 } // namespace
 
@@ -31,7 +28,7 @@ std::optional<Slice> TimelineCanvas::sliceAt(QPointF at) const
 {
     if (isEmpty() || !m_scene.lanesRect().contains(at.toPoint()))
         return std::nullopt;
-    const auto lane = m_scene.rows.laneAt(static_cast<int>(at.y()) - TimelineScene::kRulerHeight + m_scene.scrollY);
+    const auto lane = m_scene.rows.laneAt(m_scene.rowsYAt(at.y()));
     if (!lane)
         return std::nullopt;
     const auto reach = Nanoseconds{static_cast<std::int64_t>(std::ceil(kReach * m_scene.axis.nsPerPixel()))};
@@ -70,10 +67,14 @@ void TimelineCanvas::mousePressEvent(QMouseEvent* event)
     m_pressed = m_last = event->position();
     if (isEmpty())
         return;
+    m_pressedRow = m_pressed.x() < m_scene.headerWidth ? rowAt(m_pressed.y()) : -1;
     if (onHeaderEdge(m_pressed))
         m_drag = Drag::Header;
-    else if (m_pressed.x() > m_scene.headerWidth &&
-             (m_pressed.y() < TimelineScene::kRulerHeight || event->modifiers().testFlag(Qt::ShiftModifier)))
+    else if (const int edge = rowWithEdgeAt(m_pressed); edge >= 0) {
+        m_drag = Drag::RowSize;
+        m_pressedRow = edge;
+    } else if (m_pressed.x() > m_scene.headerWidth &&
+               (m_pressed.y() < TimelineScene::kRulerHeight || event->modifiers().testFlag(Qt::ShiftModifier)))
         m_drag = Drag::Range;
     else
         m_drag = Drag::Pressed;
@@ -89,6 +90,12 @@ void TimelineCanvas::mouseMoveEvent(QMouseEvent* event)
         viewport()->setCursor(Qt::ClosedHandCursor);
         m_scene.hovered.reset();
     }
+    if (m_drag == Drag::Pressed && far && m_pressedRow >= 0) {
+        m_drag = Drag::Row;
+        viewport()->setCursor(Qt::ClosedHandCursor);
+    }
+    if (m_drag == Drag::Row || m_drag == Drag::RowSize)
+        dragRow(at);
     if (m_drag == Drag::Pan) {
         pan(-(at.x() - m_last.x()));
         verticalScrollBar()->setValue(verticalScrollBar()->value() - static_cast<int>(std::lround(by.y())));
@@ -112,8 +119,10 @@ void TimelineCanvas::dragRange(QPointF to)
 
 void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event)
 {
-    const Drag drag = std::exchange(m_drag, Drag::None);
     viewport()->unsetCursor();
+    if (m_drag == Drag::Row || m_drag == Drag::RowSize)
+        dropRow(event->position());
+    const Drag drag = std::exchange(m_drag, Drag::None);
     if (isEmpty())
         return;
     const bool far = (event->position() - m_pressed).manhattanLength() >= QApplication::startDragDistance();
@@ -130,11 +139,13 @@ void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event)
 void TimelineCanvas::click(QPointF at)
 {
     const int y = static_cast<int>(at.y()) - TimelineScene::kRulerHeight;
-    const int row = y < 0 ? -1 : m_scene.rows.rowAt(y + m_scene.scrollY);
+    const int row = rowAt(at.y());
     if (row >= 0)
         m_scene.currentRow = row;
-    if (row >= 0 && (at.x() < m_scene.headerWidth ||
-                     m_scene.rows.all()[static_cast<std::size_t>(row)].kind == TrackRow::Kind::Group)) {
+    const auto isHeading = [&](TrackRow::Kind kind) {
+        return kind == TrackRow::Kind::Group || kind == TrackRow::Kind::Hidden;
+    };
+    if (row >= 0 && (at.x() < m_scene.headerWidth || isHeading(m_scene.rows.at(row).kind))) {
         toggleRow();
         return;
     }
@@ -171,7 +182,10 @@ void TimelineCanvas::hover(QPointF at)
     m_scene.pointerInside = m_scene.lanesRect().contains(at.toPoint());
     if (m_drag == Drag::None) {
         m_scene.hovered = sliceAt(at);
-        viewport()->setCursor(onHeaderEdge(at) && !isEmpty() ? Qt::SplitHCursor : Qt::ArrowCursor);
+        viewport()->setCursor(isEmpty()                ? Qt::ArrowCursor
+                              : onHeaderEdge(at)       ? Qt::SplitHCursor
+                              : rowWithEdgeAt(at) >= 0 ? Qt::SplitVCursor
+                                                       : Qt::ArrowCursor);
     }
     viewport()->update();
 }
@@ -210,163 +224,6 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event)
         zoomAt(event->position().x() - m_scene.headerWidth, std::pow(kWheelZoom, notches.y()));
     }
     hover(event->position());
-}
-
-void TimelineCanvas::zoomIn()
-{
-    zoomAt(zoomAnchor(), kKeyZoom);
-}
-void TimelineCanvas::zoomOut()
-{
-    zoomAt(zoomAnchor(), 1 / kKeyZoom);
-}
-void TimelineCanvas::panLeft()
-{
-    pan(-m_scene.axis.width() * kKeyPan);
-}
-void TimelineCanvas::panRight()
-{
-    pan(m_scene.axis.width() * kKeyPan);
-}
-void TimelineCanvas::scrollUp()
-{
-    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub);
-}
-void TimelineCanvas::scrollDown()
-{
-    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd);
-}
-
-void TimelineCanvas::fit()
-{
-    std::optional<TimeRange> range = m_scene.range;
-    if (m_scene.selected)
-        range = m_scene.selected->range();
-    const double filled =
-        range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
-    const bool shown = range && m_scene.axis.visible().contains(range->begin) && filled > kFilled * kFitSelection;
-    setFollow(false);
-    if (range && !shown)
-        m_scene.axis.show(*range, kFitSelection);
-    else
-        m_scene.axis.fit();
-    moved();
-}
-
-void TimelineCanvas::goToBegin()
-{
-    setFollow(false);
-    m_scene.axis.place(m_scene.axis.bounds().begin, m_scene.axis.width() * 0.03);
-    moved();
-}
-
-void TimelineCanvas::followEnd()
-{
-    m_scene.axis.place(m_scene.axis.bounds().end, m_scene.axis.width() * 0.97);
-    setFollow(m_scene.trace && m_scene.trace->captureStats().live);
-    moved();
-}
-
-void TimelineCanvas::toggleMark()
-{
-    if (m_scene.mark)
-        m_scene.mark.reset();
-    else if (m_scene.pointerInside)
-        m_scene.mark = m_scene.timeAt(m_scene.pointer.x());
-    else if (m_scene.selected)
-        m_scene.mark = m_scene.selected->begin;
-    viewport()->update();
-}
-
-void TimelineCanvas::letGo()
-{
-    if (m_scene.mark) {
-        m_scene.mark.reset();
-        viewport()->update();
-        return;
-    }
-    setSelectedSlice({});
-    setSelectedRange({});
-    emit selectionCleared();
-}
-
-void TimelineCanvas::zoomToSelected()
-{
-    if (!m_scene.selected && !m_scene.range)
-        return;
-    setFollow(false);
-    m_scene.axis.show(m_scene.selected ? m_scene.selected->range() : *m_scene.range, kFitSelection);
-    moved();
-}
-
-void TimelineCanvas::selectNext()
-{
-    if (isEmpty())
-        return;
-    if (m_scene.selected) {
-        if (const auto next = nextSlice(*m_scene.trace, *m_scene.selected))
-            selectAndShow(*next);
-        return;
-    }
-    // Nothing selected: the first slice in view of the current row.
-    const int row = std::max(0, m_scene.currentRow);
-    for (std::size_t i = static_cast<std::size_t>(row); i < m_scene.rows.all().size(); ++i) {
-        const TrackRow& at = m_scene.rows.all()[i];
-        if (at.kind != TrackRow::Kind::Track)
-            continue;
-        const auto reach = m_scene.axis.visible().duration();
-        if (const auto first =
-                nearestSlice(*m_scene.trace, at.track, at.firstDepth, m_scene.axis.visible().begin, reach))
-            selectAndShow(*first);
-        return;
-    }
-}
-
-void TimelineCanvas::selectPrevious()
-{
-    if (isEmpty() || !m_scene.selected)
-        return selectNext();
-    if (const auto previous = previousSlice(*m_scene.trace, *m_scene.selected))
-        selectAndShow(*previous);
-}
-
-void TimelineCanvas::rowUp()
-{
-    goToRow(m_scene.currentRow - 1);
-}
-void TimelineCanvas::rowDown()
-{
-    goToRow(m_scene.currentRow + 1);
-}
-
-void TimelineCanvas::goToRow(int row)
-{
-    const int last = static_cast<int>(m_scene.rows.all().size()) - 1;
-    m_scene.currentRow = std::clamp(row, std::min(0, last), std::max(last, -1));
-    scrollToRow(m_scene.currentRow, 0);
-    viewport()->update();
-}
-
-void TimelineCanvas::toggleRow()
-{
-    const auto& rows = m_scene.rows.all();
-    if (m_scene.currentRow < 0 || m_scene.currentRow >= static_cast<int>(rows.size()))
-        return;
-    m_scene.rows.setOpen(m_scene.currentRow, !rows[static_cast<std::size_t>(m_scene.currentRow)].open);
-    moved();
-}
-
-void TimelineCanvas::foldAll()
-{
-    m_scene.rows.setAllOpen(false);
-    m_scene.currentRow = std::min(m_scene.currentRow, static_cast<int>(m_scene.rows.all().size()) - 1);
-    moved();
-}
-
-void TimelineCanvas::unfoldAll()
-{
-    m_scene.rows.setAllOpen(true);
-    moved();
 }
 
 } // namespace app

@@ -15,6 +15,13 @@ constexpr double kLabelGap = 7;
 constexpr double kNarrowestLabel = 16; ///< logical pixels of a slice that may carry one
 constexpr int kThinnestStripe = 2;     ///< of a folded group's tracks
 constexpr int kOverviewInset = 4;
+constexpr double kHitHeight = 3; ///< logical pixels at a lane's foot that mark what was found
+
+/// Row of the lanes' image of a place within all rows that belongs to `row`.
+int deviceY(const TimelineScene& scene, const TrackRow& row, int rowsY)
+{
+    return static_cast<int>(std::lround((scene.yOf(row, rowsY) - TimelineScene::kRulerHeight) * scene.ratio));
+}
 
 } // namespace
 
@@ -24,18 +31,24 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     if (lanes.width() <= 0 || lanes.height() <= 0)
         return;
     const auto ticks = axisTicks(scene.axis);
-    Key key{scene.trace, scene.axis,        scene.theme,   scene.size,
-            scene.ratio, scene.headerWidth, scene.scrollY, scene.rows.revision()};
+    Key key{scene.trace,           scene.axis,        scene.theme,   scene.size,
+            scene.ratio,           scene.headerWidth, scene.scrollY, scene.rows.revision(),
+            scene.colors.scheme(), scene.hits};
     if (key != m_key)
         paintLanes(scene, ticks);
     m_key = std::move(key);
     painter.drawImage(lanes.topLeft(), m_lanes);
+    painter.setClipRect(lanes & scene.scrolledRect());
+    paintLabels(painter, scene, false);
+    painter.setClipRect(lanes & scene.pinnedRect());
+    paintLabels(painter, scene, true);
     painter.setClipRect(lanes);
-    paintLabels(painter, scene);
     paintOverlay(painter, scene);
     painter.setClipping(false);
     paintRuler(painter, scene, ticks);
     paintHeader(painter, scene);
+    if (scene.pinnedHeight() > 0)
+        painter.fillRect(QRect(0, scene.pinnedRect().bottom(), scene.size.width(), 1), scene.theme.border);
     paintHoverCard(painter, scene);
 }
 
@@ -47,7 +60,8 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
         m_lanes = QImage(pixels, QImage::Format_RGB32);
     m_lanes.setDevicePixelRatio(scene.ratio);
     m_boxes.clear();
-    LaneBuilder builder(*scene.trace, scene.classes, scene.theme, scene.axis, scene.ratio);
+    LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
+    builder.setHits(scene.hits.get());
     std::vector<int> grid;
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
@@ -55,42 +69,47 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
         std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
     builder.setBackground(scene.theme.background, scene.theme.background, {});
     drawLane(m_lanes, 0, below, m_lanes.height(), builder.blank());
-    bool banded = false;
-    for (const TrackRow& row : scene.rows.all()) {
-        banded = !banded;
-        if (scene.yOf(row.top) >= scene.size.height() || scene.yOf(row.top + row.height) <= TimelineScene::kRulerHeight)
-            continue;
-        builder.setBackground(row.kind == TrackRow::Kind::Group ? scene.theme.header
-                              : banded                          ? scene.theme.band
-                                                                : scene.theme.background,
-                              scene.theme.grid, grid);
-        paintRow(scene, builder, row);
+    // Pinned rows last: they lie over those that scroll below them.
+    for (const bool pinned : {false, true}) {
+        bool banded = false;
+        for (const TrackRow& row : scene.rows.all()) {
+            banded = !banded;
+            if (row.pinned != pinned || !scene.inView(row))
+                continue;
+            const QColor& ground = banded ? scene.theme.band : scene.theme.background;
+            const bool heading = row.kind == TrackRow::Kind::Group || row.kind == TrackRow::Kind::Hidden;
+            builder.setBackground(heading ? scene.theme.header : ground, scene.theme.grid, grid);
+            paintRow(scene, builder, row);
+        }
     }
 }
 
 void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row)
 {
-    const auto device = [&](int y) { return static_cast<int>(std::lround((y - scene.scrollY) * scene.ratio)); };
-    drawLane(m_lanes, 0, device(row.top), device(row.top + row.height), builder.blank());
+    const auto device = [&](int y) { return deviceY(scene, row, y); };
+    drawLane(m_lanes, 0, device(row.top), device(row.bottom()), builder.blank());
     if (row.kind == TrackRow::Kind::Group && !row.open)
         paintOverview(scene, builder, row);
     if (row.kind == TrackRow::Kind::Counter)
-        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top),
-                    device(row.top + row.height), classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
+        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top), device(row.bottom()),
+                    classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
     if (row.kind != TrackRow::Kind::Track)
         return;
     const auto& strips = builder.build(row.track, row.firstDepth, row.lanes);
+    const QRgb found = scene.theme.found.rgb();
     for (int lane = 0; lane < row.lanes; ++lane) {
         const int top = row.laneTop(row.firstDepth + lane);
-        if (scene.yOf(top + TrackRows::kLaneHeight) <= TimelineScene::kRulerHeight ||
-            scene.yOf(top) >= scene.size.height())
+        const int y = scene.yOf(row, top);
+        if (y + TrackRows::kLaneHeight <= TimelineScene::kRulerHeight || y >= scene.size.height())
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
-        drawLane(m_lanes, 0, device(top), device(top + TrackRows::kLaneHeight - 1), strip);
+        const int bottom = device(top + TrackRows::kLaneHeight - 1);
+        drawLane(m_lanes, 0, device(top), bottom, strip);
+        drawHits(m_lanes, bottom - static_cast<int>(std::lround(kHitHeight * scene.ratio)), bottom, strip, found);
         for (const LaneStrip::Box& box : strip.boxes)
-            m_boxes.push_back({QRectF(scene.headerWidth + box.left / scene.ratio, scene.yOf(top),
+            m_boxes.push_back({QRectF(scene.headerWidth + box.left / scene.ratio, y,
                                       (box.right - box.left) / scene.ratio, TrackRows::kLaneHeight - 1),
-                               box});
+                               box, row.pinned && scene.pinnedHeight() > 0});
     }
 }
 
@@ -105,16 +124,18 @@ void TimelinePainter::paintOverview(TimelineScene& scene, LaneBuilder& builder, 
             continue;
         const int top = row.top + kOverviewInset + room * i / stripes;
         const int bottom = row.top + kOverviewInset + room * (i + 1) / stripes - (stripes > 1);
-        const auto device = [&](int y) { return static_cast<int>(std::lround((y - scene.scrollY) * scene.ratio)); };
-        drawLane(m_lanes, 0, device(top), device(bottom), builder.build(member, 0, 1).front());
+        const LaneStrip& strip = builder.build(member, 0, 1).front();
+        drawLane(m_lanes, 0, deviceY(scene, row, top), deviceY(scene, row, bottom), strip);
     }
 }
 
-void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene) const
+void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const
 {
     const double inset = (TrackRows::kLaneHeight - 1 - scene.labels.height()) / 2.0;
     for (const Box& box : m_boxes) {
-        const ClassStyle& style = classStyle(box.what.which, scene.theme.dark);
+        if (box.pinned != pinned)
+            continue;
+        const ClassStyle& style = *box.what.style;
         if (box.what.slice.is(profiler::slice_flag::kOpen)) {
             painter.setPen(QPen(style.edge, 2, Qt::DotLine));
             painter.drawLine(box.rect.topRight() - QPointF(1, 0), box.rect.bottomRight() - QPointF(1, 0));

@@ -20,11 +20,12 @@ private:
     struct Box { ///< a wide slice and the lane it lies in; logical pixels of the canvas
         QRectF rect;
         LaneStrip::Box what;
+        bool pinned = false;
     };
     void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
     void paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
-    void paintLabels(QPainter& painter, TimelineScene& scene) const;
+    void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const;
 
     /// What the lanes' image depends on: while it stays, hovering redraws only what lies over them.
     struct Key {
@@ -34,6 +35,8 @@ private:
         QSize size;
         double ratio = 0;
         int headerWidth = 0, scrollY = 0, rows = 0;
+        ColorBy colors{};
+        std::shared_ptr<const FindHits> hits;
         friend bool operator==(const Key&, const Key&) = default;
     };
 

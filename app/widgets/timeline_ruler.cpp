@@ -31,7 +31,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
         return;
     const TimelineTheme& theme = scene.theme;
     const QRectF strip(scene.headerWidth, TimelineScene::kAxisHeight, scene.axis.width(), TimelineScene::kStepsHeight);
-    LaneBuilder builder(*scene.trace, scene.classes, theme, scene.axis, scene.ratio);
+    LaneBuilder builder(*scene.trace, scene.colors, theme, scene.axis, scene.ratio);
     builder.setBackground(theme.header, theme.header, {});
     const LaneStrip& steps = builder.build(*track, 0, 1).front();
     const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
@@ -49,7 +49,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
     // Every so many steps have a number, at round ones, so that the numbers stand regularly.
     const std::int64_t every = niceStep(kNumberSpacing / (total / static_cast<double>(steps.boxes.size())));
     for (const LaneStrip::Box& box : steps.boxes) {
-        if (box.which != SliceClass::Step)
+        if (scene.colors.classOf(*scene.trace, box.slice.kind, box.slice.name) != SliceClass::Step)
             continue;
         const QRectF rect(scene.headerWidth + box.left / scene.ratio, strip.top() + 2,
                           (box.right - box.left) / scene.ratio - 1, strip.height() - 4);

@@ -4,17 +4,49 @@
 
 namespace app {
 
+namespace {
+
+constexpr double kMostPinned = 0.7; ///< of the lanes' height; pinned rows that need more scroll like others
+
+} // namespace
+
+int TimelineScene::pinnedHeight() const
+{
+    const int wanted = rows.pinnedHeight();
+    return wanted <= fullWidth().height() * kMostPinned ? wanted : 0;
+}
+
+QRect TimelineScene::pinnedRect() const
+{
+    QRect rect = fullWidth();
+    rect.setHeight(pinnedHeight());
+    return rect;
+}
+
+int TimelineScene::rowsYAt(double y) const
+{
+    const int below = static_cast<int>(y) - kRulerHeight;
+    return below < pinnedHeight() ? below : below + scrollY;
+}
+
+bool TimelineScene::inView(const TrackRow& row) const
+{
+    const QRect part = row.pinned && pinnedHeight() > 0 ? pinnedRect() : scrolledRect();
+    const int top = topOf(row);
+    return top <= part.bottom() && top + row.height > part.top();
+}
+
 QRectF TimelineScene::rectOf(const profiler::Slice& slice) const
 {
     const int index = rows.rowOf(slice.id.track);
     if (index < 0)
         return {};
-    const TrackRow& row = rows.all()[static_cast<std::size_t>(index)];
+    const TrackRow& row = rows.at(index);
     const double left = xOf(slice.begin);
     const double width = std::max(1.0, xOf(slice.end()) - left);
     if (row.kind == TrackRow::Kind::Track && row.showsDepth(slice.depth))
-        return {left, static_cast<double>(yOf(row.laneTop(slice.depth))), width, TrackRows::kLaneHeight - 1.0};
-    return {left, static_cast<double>(yOf(row.top)), width, static_cast<double>(row.height)};
+        return {left, static_cast<double>(yOf(row, row.laneTop(slice.depth))), width, TrackRows::kLaneHeight - 1.0};
+    return {left, static_cast<double>(topOf(row)), width, static_cast<double>(row.height)};
 }
 
 std::optional<profiler::TrackId> TimelineScene::stepTrack() const

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "app/widgets/kind_palette.h"
 #include "app/widgets/label_cache.h"
+#include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
+#include "app/widgets/timeline_find.h"
 #include "app/widgets/timeline_theme.h"
 #include "app/widgets/track_rows.h"
 #include "profiler/model/trace.h"
@@ -27,7 +28,7 @@ struct TimelineScene {
     TimeAxis axis; ///< its pixel 0 is the left edge of the lanes
     TrackRows rows;
     TimelineTheme theme;
-    ClassLookup classes;
+    SliceColors colors;
     LabelCache labels;
     std::map<profiler::TrackId, std::vector<profiler::CounterSample>>
         counters; ///< of this snapshot, read when first shown
@@ -38,7 +39,10 @@ struct TimelineScene {
     int scrollY = 0;
     bool focused = false;
     int currentRow = -1;
+    int draggedRow = -1;         ///< by its header
+    std::optional<int> dropLine; ///< where it would come to stand, within all rows
 
+    std::shared_ptr<const FindHits> hits; ///< of the search; null while there is none
     std::optional<profiler::Slice> selected;
     std::vector<profiler::Flow> flows; ///< of the selected slice
     std::optional<profiler::TimeRange> range;
@@ -51,7 +55,22 @@ struct TimelineScene {
     {
         return {headerWidth, kRulerHeight, size.width() - headerWidth, size.height() - kRulerHeight};
     }
-    [[nodiscard]] int yOf(int rowsY) const { return rowsY - scrollY + kRulerHeight; }
+    /// Height of the pinned rows that stay; 0 where they would leave no room for others and scroll with them.
+    [[nodiscard]] int pinnedHeight() const;
+    /// The part of the lanes (and of their headers) that scrolls.
+    [[nodiscard]] QRect scrolledRect() const { return fullWidth().adjusted(0, pinnedHeight(), 0, 0); }
+    /// The part that stays.
+    [[nodiscard]] QRect pinnedRect() const;
+    /// y in the canvas of a place within all rows that belongs to `row`.
+    [[nodiscard]] int yOf(const TrackRow& row, int rowsY) const
+    {
+        return rowsY + kRulerHeight - (row.pinned && pinnedHeight() > 0 ? 0 : scrollY);
+    }
+    [[nodiscard]] int topOf(const TrackRow& row) const { return yOf(row, row.top); }
+    /// Place within all rows of a y in the canvas, below the ruler.
+    [[nodiscard]] int rowsYAt(double y) const;
+    /// Any part of the row is on screen.
+    [[nodiscard]] bool inView(const TrackRow& row) const;
     [[nodiscard]] double xOf(profiler::TraceTime time) const { return headerWidth + axis.xOf(time); }
     [[nodiscard]] profiler::TraceTime timeAt(double x) const { return axis.timeAt(x - headerWidth); }
     /// Where a slice is drawn, in the canvas' coordinates, unclipped; its row's heading where it is folded away. Empty
@@ -61,6 +80,9 @@ struct TimelineScene {
     [[nodiscard]] std::optional<profiler::TrackId> stepTrack() const;
     /// Samples of a counter, read once a snapshot.
     const std::vector<profiler::CounterSample>& samples(profiler::TrackId counter);
+
+private:
+    [[nodiscard]] QRect fullWidth() const { return {0, kRulerHeight, size.width(), size.height() - kRulerHeight}; }
 };
 
 } // namespace app

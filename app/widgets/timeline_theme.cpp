@@ -26,6 +26,7 @@ TimelineTheme TimelineTheme::from(const QPalette& palette)
             break;
     }
     theme.accent = palette.color(QPalette::Highlight);
+    theme.found = theme.dark ? QColor(0xff, 0x6e, 0xd6) : QColor(0xb8, 0x00, 0x8f);
     return theme;
 }
 

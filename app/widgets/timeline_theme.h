@@ -16,6 +16,7 @@ struct TimelineTheme {
     QColor text;
     QColor dimText; ///< units, hints; at least 4.5 : 1 on the header
     QColor accent;  ///< selection, focus
+    QColor found;   ///< what a search found; at least 3 : 1 on lanes
 
     static TimelineTheme from(const QPalette& palette);
     friend bool operator==(const TimelineTheme&, const TimelineTheme&) = default;

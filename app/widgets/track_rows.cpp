@@ -157,8 +157,8 @@ void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
     const auto size = m_layout.sizes.find(node.key);
     if (node.kind == RowNode::Kind::Counter) {
         row.kind = TrackRow::Kind::Counter;
-        row.height = size == m_layout.sizes.end() ? kCounterHeight
-                                                  : std::clamp(size->second, kLeastCounter, kMostCounter);
+        row.height =
+            size == m_layout.sizes.end() ? kCounterHeight : std::clamp(size->second, kLeastCounter, kMostCounter);
         return;
     }
     row.depths = m_trace->depthCount(node.track);
@@ -180,7 +180,7 @@ bool TrackRows::add(const RowNode& node, const Place& place)
     row.key = node.key;
     row.parent = place.parent;
     row.name = node.name;
-    row.detail = node.detail;
+    row.detail = place.around.isEmpty() ? node.detail : place.around;
     row.track = node.track;
     row.indent = place.indent;
     row.pinned = place.pinned;
@@ -203,9 +203,9 @@ bool TrackRows::add(const RowNode& node, const Place& place)
     const std::size_t mine = m_rows.size();
     m_rows.push_back(std::move(row));
     for (const RowNode& child : node.children) {
-        const bool shown = open ? add(child, {node.key, place.indent + 1, place.pinned})
-                                : !m_layout.hidden.contains(child.key) &&
-                                      (place.pinned || !m_layout.pinned.contains(child.key));
+        const bool shown =
+            open ? add(child, {node.key, {}, place.indent + 1, place.pinned})
+                 : !m_layout.hidden.contains(child.key) && (place.pinned || !m_layout.pinned.contains(child.key));
         any = any || shown;
     }
     if (!any) // its rows are all hidden, or stand at the top
@@ -213,15 +213,15 @@ bool TrackRows::add(const RowNode& node, const Place& place)
     return any;
 }
 
-void TrackRows::addPinned(const std::vector<RowNode>& nodes, const QString& parent)
+void TrackRows::addPinned(const std::vector<RowNode>& nodes, const RowNode& parent)
 {
     for (const RowNode& node : nodes) {
         if (m_layout.hidden.contains(node.key))
             continue;
         if (m_layout.pinned.contains(node.key))
-            add(node, {parent, 0, true});
+            add(node, {parent.key, parent.name, 0, true});
         else
-            addPinned(node.children, node.key);
+            addPinned(node.children, node);
     }
 }
 
@@ -233,7 +233,7 @@ void TrackRows::rebuild()
     if (!m_trace)
         return;
     arrange(m_tree, {});
-    addPinned(m_tree, {});
+    addPinned(m_tree, RowNode{});
     m_pinnedHeight = height();
     for (const RowNode& node : m_tree)
         add(node, {});

@@ -101,6 +101,55 @@ TEST(TrackRows, TellProcessesApart)
     EXPECT_THAT(names(rows), ElementsAre("Process 10 · main thread", "Process 20 · main thread"));
 }
 
+TEST(TrackRows, NestThreadsBelowTheirProcess)
+{
+    TraceBuilder builder;
+    for (const std::int64_t pid : {20, 10}) {
+        addThread(builder, TrackKind::MainThread, "main thread", pid);
+        addThread(builder, TrackKind::LoaderWorker, "loader worker 0", pid);
+    }
+    Track named;
+    named.kind = TrackKind::Thread;
+    named.name = "helper";
+    named.pid = 10;
+    named.processName = "python";
+    const TrackId id = builder.addTrack(named);
+    Slice slice;
+    slice.duration = Nanoseconds{10};
+    slice.name = builder.intern("work");
+    builder.add(id, slice);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("python (10)", "Loader workers", "loader worker 0", "main thread", "helper",
+                                         "Process 20", "Loader workers", "loader worker 0", "main thread"));
+    EXPECT_EQ(rows.at(2).indent, 2);
+    EXPECT_EQ(rows.at(3).indent, 1);
+    rows.setOpen(0, false);
+    EXPECT_EQ(rows.rowOf(id), 0) << "the folded process stands for it";
+    EXPECT_EQ(rows.at(0).members.size(), 3U);
+}
+
+TEST(TrackRows, PutAnnotationsBesideTheStreamsAndNvtxAboveThem)
+{
+    TraceBuilder builder;
+    const auto add = [&](TrackKind kind, const char* name) {
+        Track track;
+        track.kind = kind;
+        track.name = name;
+        const TrackId id = builder.addTrack(track);
+        Slice slice;
+        slice.duration = Nanoseconds{10};
+        slice.name = builder.intern("work");
+        builder.add(id, slice);
+    };
+    add(TrackKind::Stream, "stream 7");
+    add(TrackKind::Annotation, "annotations");
+    add(TrackKind::NvtxDomain, "NCCL");
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("NVTX ranges", "NCCL", "GPU 0", "annotations", "stream 7"));
+}
+
 TEST(TrackRows, FoldManyOtherThreadsAtFirst)
 {
     TraceBuilder builder;

@@ -25,10 +25,13 @@ public:
 
 private:
     void takeSelection();
+    void takeRowLayout(const profiler::Trace& trace);
+    void keepRowLayout() const;
 
     Selection* m_selection;
     CaptureNotice* m_notice;
     TimelineCanvas* m_canvas;
+    QString m_rowsKey; ///< of the settings that keep how the rows of this kind of trace stand
 };
 
 } // namespace app

@@ -1,0 +1,146 @@
+#include "app/widgets/slice_search.h"
+#include "app/widgets/timeline_canvas.h"
+
+#include <QScrollBar>
+#include <algorithm>
+
+// What each key does; the menu's entries call the same functions.
+namespace app {
+
+using profiler::TimeRange;
+
+namespace {
+
+constexpr double kKeyZoom = 1.5;
+constexpr double kKeyPan = 0.1;  ///< of the width
+constexpr double kFilled = 0.95; ///< a selection that fills this much of the usual share is fitted already
+constexpr double kFitSelection = 0.8;
+
+} // namespace
+
+void TimelineCanvas::zoomIn()
+{
+    zoomAt(zoomAnchor(), kKeyZoom);
+}
+void TimelineCanvas::zoomOut()
+{
+    zoomAt(zoomAnchor(), 1 / kKeyZoom);
+}
+void TimelineCanvas::panLeft()
+{
+    pan(-m_scene.axis.width() * kKeyPan);
+}
+void TimelineCanvas::panRight()
+{
+    pan(m_scene.axis.width() * kKeyPan);
+}
+void TimelineCanvas::scrollUp()
+{
+    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub);
+}
+void TimelineCanvas::scrollDown()
+{
+    verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd);
+}
+
+void TimelineCanvas::fit()
+{
+    std::optional<TimeRange> range = m_scene.range;
+    if (m_scene.selected)
+        range = m_scene.selected->range();
+    const double filled =
+        range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
+    const bool shown = range && m_scene.axis.visible().contains(range->begin) && filled > kFilled * kFitSelection;
+    setFollow(false);
+    if (range && !shown)
+        m_scene.axis.show(*range, kFitSelection);
+    else
+        m_scene.axis.fit();
+    moved();
+}
+
+void TimelineCanvas::fitAll()
+{
+    setFollow(false);
+    m_scene.axis.fit();
+    moved();
+}
+
+void TimelineCanvas::goToBegin()
+{
+    setFollow(false);
+    m_scene.axis.place(m_scene.axis.bounds().begin, m_scene.axis.width() * 0.03);
+    moved();
+}
+
+void TimelineCanvas::followEnd()
+{
+    m_scene.axis.place(m_scene.axis.bounds().end, m_scene.axis.width() * 0.97);
+    setFollow(m_scene.trace && m_scene.trace->captureStats().live);
+    moved();
+}
+
+void TimelineCanvas::toggleMark()
+{
+    if (m_scene.mark)
+        m_scene.mark.reset();
+    else if (m_scene.pointerInside)
+        m_scene.mark = m_scene.timeAt(m_scene.pointer.x());
+    else if (m_scene.selected)
+        m_scene.mark = m_scene.selected->begin;
+    viewport()->update();
+}
+
+void TimelineCanvas::letGo()
+{
+    if (m_scene.mark) {
+        m_scene.mark.reset();
+        viewport()->update();
+        return;
+    }
+    setSelectedSlice({});
+    setSelectedRange({});
+    emit selectionCleared();
+}
+
+void TimelineCanvas::zoomToSelected()
+{
+    if (!m_scene.selected && !m_scene.range)
+        return;
+    setFollow(false);
+    m_scene.axis.show(m_scene.selected ? m_scene.selected->range() : *m_scene.range, kFitSelection);
+    moved();
+}
+
+void TimelineCanvas::selectNext()
+{
+    if (isEmpty())
+        return;
+    if (m_scene.selected) {
+        if (const auto next = nextSlice(*m_scene.trace, *m_scene.selected))
+            selectAndShow(*next);
+        return;
+    }
+    // Nothing selected: the first slice in view of the current row.
+    const int row = std::max(0, m_scene.currentRow);
+    for (std::size_t i = static_cast<std::size_t>(row); i < m_scene.rows.all().size(); ++i) {
+        const TrackRow& at = m_scene.rows.all()[i];
+        if (at.kind != TrackRow::Kind::Track)
+            continue;
+        const auto reach = m_scene.axis.visible().duration();
+        if (const auto first =
+                nearestSlice(*m_scene.trace, at.track, at.firstDepth, m_scene.axis.visible().begin, reach))
+            selectAndShow(*first);
+        return;
+    }
+}
+
+void TimelineCanvas::selectPrevious()
+{
+    if (isEmpty() || !m_scene.selected)
+        return selectNext();
+    if (const auto previous = previousSlice(*m_scene.trace, *m_scene.selected))
+        selectAndShow(*previous);
+}
+
+} // namespace app
