@@ -45,6 +45,8 @@ inline constexpr std::string_view kForward = "forward";
 inline constexpr std::string_view kBackward = "backward";
 inline constexpr std::string_view kOptimizer = "optimizer";
 inline constexpr std::string_view kMetrics = "metrics"; ///< reading loss and accuracy back (`.item()`)
+inline constexpr std::string_view kLog = "log";               ///< a line of the run's log, written in the step
+inline constexpr std::string_view kCheckpoint = "checkpoint"; ///< weights and optimizer to a file
 inline constexpr std::string_view kValidation = "validation";
 inline constexpr std::string_view kWorkerStart = "start workers"; ///< loader workers being made
 } // namespace phase

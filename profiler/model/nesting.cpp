@@ -1,45 +1,13 @@
 #include "profiler/model/nesting.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace profiler {
 namespace {
 
 constexpr int kDeepest = 254;
-
-/// The latest end at each depth, of what began so far: enough to know what still runs, whatever the number of slices.
-class Running {
-public:
-    Running() { m_ends.fill(std::numeric_limits<std::int64_t>::min()); }
-
-    void add(const RawSlice& slice)
-    {
-        m_ends[slice.depth] = std::max(m_ends[slice.depth], slice.end());
-        m_depths = std::max(m_depths, slice.depth + 1);
-    }
-    [[nodiscard]] std::uint8_t depthFor(const RawSlice& slice) const
-    {
-        int depth = 0;
-        for (int i = 0; i < m_depths; ++i) {
-            if (runs(i, slice) && m_ends[static_cast<std::size_t>(i)] >= slice.end())
-                depth = i + 1;
-        }
-        while (depth < m_depths && runs(depth, slice))
-            ++depth;
-        return static_cast<std::uint8_t>(std::min(depth, kDeepest));
-    }
-
-private:
-    [[nodiscard]] bool runs(int depth, const RawSlice& slice) const
-    {
-        return m_ends[static_cast<std::size_t>(depth)] > slice.begin;
-    }
-
-    std::array<std::int64_t, 256> m_ends;
-    int m_depths = 0;
-};
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
 /// Known depths first among equals: what nests others is known more often than not.
 bool comesBefore(const RawSlice& a, const RawSlice& b)
@@ -51,9 +19,62 @@ bool comesBefore(const RawSlice& a, const RawSlice& b)
 
 } // namespace
 
+DepthScan::DepthScan() : m_lastEnd(kNever)
+{
+    m_ends.fill(kNever);
+}
+
+void DepthScan::put(std::uint8_t depth, std::int64_t end)
+{
+    m_ends[depth] = std::max(m_ends[depth], end);
+    m_lastEnd = std::max(m_lastEnd, end);
+    m_depths = std::max(m_depths, depth + 1);
+}
+
+void DepthScan::add(const RawSlice& slice)
+{
+    put(slice.depth, slice.end());
+    m_nested = false;
+}
+
+std::uint8_t DepthScan::infer(std::int64_t begin, std::int64_t end)
+{
+    if (m_lastEnd <= begin) {
+        m_nested = true;
+        m_running = 0;
+    }
+    if (m_nested) {
+        const auto endAt = [&](int depth) { return m_ends[static_cast<std::size_t>(depth)]; };
+        while (m_running > 0 && endAt(m_running - 1) <= begin)
+            --m_running;
+        m_nested = m_running < kDeepest && (m_running == 0 || endAt(m_running - 1) >= end);
+        if (m_nested) {
+            const auto depth = static_cast<std::uint8_t>(m_running++);
+            put(depth, end);
+            return depth;
+        }
+    }
+    const std::uint8_t depth = search(begin, end);
+    put(depth, end);
+    return depth;
+}
+
+std::uint8_t DepthScan::search(std::int64_t begin, std::int64_t end) const
+{
+    const auto runs = [&](int depth) { return m_ends[static_cast<std::size_t>(depth)] > begin; };
+    int depth = 0;
+    for (int i = 0; i < m_depths; ++i) {
+        if (runs(i) && m_ends[static_cast<std::size_t>(i)] >= end)
+            depth = i + 1;
+    }
+    while (depth < m_depths && runs(depth))
+        ++depth;
+    return static_cast<std::uint8_t>(std::min(depth, kDeepest));
+}
+
 void inferDepths(std::span<RawSlice> slices, std::span<const RawSlice> context)
 {
-    Running running;
+    DepthScan scan;
     std::size_t next = 0;
     for (std::size_t i = 0; i < slices.size();) {
         // Slices of equal interval: those of known depth contain the others.
@@ -62,16 +83,14 @@ void inferDepths(std::span<RawSlice> slices, std::span<const RawSlice> context)
                slices[last].duration == slices[i].duration)
             ++last;
         while (next < context.size() && !comesBefore(slices[i], context[next]))
-            running.add(context[next++]);
+            scan.add(context[next++]);
         for (std::size_t k = i; k < last; ++k) {
             if (!slices[k].inferred())
-                running.add(slices[k]);
+                scan.add(slices[k]);
         }
         for (std::size_t k = i; k < last; ++k) {
-            if (!slices[k].inferred())
-                continue;
-            slices[k].depth = running.depthFor(slices[k]);
-            running.add(slices[k]);
+            if (slices[k].inferred())
+                slices[k].depth = scan.infer(slices[k].begin, slices[k].end());
         }
         i = last;
     }

@@ -1,11 +1,14 @@
 #include "profiler/model/trace_builder.h"
 
+#include "profiler/model/bulk_track.h"
 #include "profiler/model/given_flows.h"
+#include "profiler/model/parallel.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/trace_data.h"
 #include "profiler/model/track_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <limits>
 #include <utility>
@@ -38,6 +41,8 @@ RawSlice rawSlice(const Slice& slice, ArgsPool& args)
 struct TraceBuilder::State {
     std::vector<Track> tracks;
     std::vector<TrackStore> stores;  ///< by track
+    std::vector<BulkTrack> bulk;     ///< by track
+    std::vector<BlockList> sealed;   ///< by track: what sealBulk() made
     std::vector<CounterLog> samples; ///< by track
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
@@ -48,6 +53,9 @@ struct TraceBuilder::State {
     StringPool strings;
     ArgsPool args;
     std::int64_t latest = kNever; ///< the latest time seen on any track
+
+    void sealBulk(unsigned threads);
+    TrackSlices slicesOf(std::size_t track) const;
 
     RawSlice take(const Slice& slice)
     {
@@ -75,6 +83,7 @@ TrackId TraceBuilder::addTrack(Track track)
     track.id = TrackId{static_cast<std::uint32_t>(m->tracks.size())};
     m->tracks.push_back(std::move(track));
     m->stores.emplace_back();
+    m->bulk.emplace_back();
     m->samples.emplace_back();
     return m->tracks.back().id;
 }
@@ -108,6 +117,7 @@ CaptureStats& TraceBuilder::captureStats()
 void TraceBuilder::add(TrackId track, const Slice& slice)
 {
     assert(slice.name.value < m->strings.size());
+    assert(m->bulk.at(track.value).count() == 0);
     m->stores.at(track.value).add(m->take(slice), slice.depth == kUnknownDepth);
 }
 
@@ -124,15 +134,8 @@ std::shared_ptr<const PoolRemap> TraceBuilder::merge(const LocalPools& pools)
 void TraceBuilder::addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                            std::shared_ptr<const PoolRemap> remap)
 {
-    TrackStore& store = m->stores.at(track.value);
-    for (RawSlice& slice : slices) {
-        if (remap)
-            remap->apply(slice);
-        slice.clampTimes();
-        m->latest = std::max(m->latest, slice.end());
-        store.add(slice, depth == Depth::Inferred);
-    }
-    slices.clear();
+    assert(m->stores.at(track.value).count() == 0);
+    m->bulk.at(track.value).add({std::move(slices), depth, std::move(remap)});
 }
 
 void TraceBuilder::addFlow(FlowKind kind, FlowEnd from, FlowEnd to)
@@ -159,6 +162,50 @@ void TraceBuilder::addSample(TrackId counter, CounterSample sample)
     m->latest = std::max(m->latest, std::min(toNs(sample.time), RawSlice::kTimeLimit));
 }
 
+/// Sorts every bulk track, then seals their blocks, each on any thread.
+void TraceBuilder::State::sealBulk(unsigned threads)
+{
+    struct Task {
+        std::size_t track, block;
+    };
+    std::vector<std::size_t> order(bulk.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [this](std::size_t a, std::size_t b) { return bulk[a].count() > bulk[b].count(); });
+    parallelFor(order.size(), threads, [&](std::size_t i) { bulk[order[i]].sort(); });
+    sealed.resize(bulk.size());
+    std::vector<Task> tasks;
+    std::vector<std::atomic<std::size_t>> waiting(bulk.size());
+    for (std::size_t track = 0; track < bulk.size(); ++track) {
+        sealed[track].resize(bulk[track].blockCount());
+        waiting[track] = bulk[track].blockCount();
+        for (std::size_t block = 0; block < bulk[track].blockCount(); ++block)
+            tasks.push_back({track, block});
+    }
+    parallelFor(tasks.size(), threads, [&](std::size_t i) {
+        const auto [track, block] = tasks[i];
+        sealed[track][block] = bulk[track].seal(block);
+        if (--waiting[track] == 0)
+            bulk[track].release();
+    });
+    for (const BlockList& blocks : sealed) {
+        for (const auto& block : blocks)
+            latest = std::max(latest, block->summary.lastEnd);
+    }
+}
+
+TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
+{
+    TrackSlices slices;
+    slices.ordered = track < sealed.size() && !sealed[track].empty();
+    for (auto& block : slices.ordered ? sealed[track] : stores[track].blocks(latest))
+        slices.push_back(BlockRef{block});
+    slices.count = slices.ordered ? bulk[track].count() : stores[track].count();
+    slices.samples = samples[track].view();
+    return slices;
+}
+
 std::shared_ptr<const Trace> TraceBuilder::snapshot()
 {
     auto trace = std::make_shared<Trace>();
@@ -172,14 +219,11 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     std::int64_t last = kNever;
     for (std::size_t i = 0; i < m->stores.size(); ++i) {
         m->stores[i].seal();
-        TrackSlices slices;
-        for (auto& block : m->stores[i].blocks(m->latest)) {
-            first = std::min(first, block->summary.firstBegin);
-            last = std::max(last, block->summary.lastEnd);
-            slices.push_back(BlockRef{std::move(block)});
+        TrackSlices slices = m->slicesOf(i);
+        for (const BlockRef& block : slices.blocks) {
+            first = std::min(first, block.summary().firstBegin);
+            last = std::max(last, block.summary().lastEnd);
         }
-        slices.count = m->stores[i].count();
-        slices.samples = m->samples[i].view();
         data.count += slices.count;
         data.slices.push_back(std::move(slices));
     }
@@ -192,8 +236,9 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     return trace;
 }
 
-std::shared_ptr<const Trace> TraceBuilder::finish(unsigned /*threads*/)
+std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads)
 {
+    m->sealBulk(threads);
     for (TrackStore& store : m->stores) {
         store.closeOpen(m->latest);
         store.compact();

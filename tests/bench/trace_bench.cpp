@@ -132,6 +132,51 @@ void summarizePart(benchmark::State& state)
 }
 BENCHMARK(summarizePart)->Arg(10'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
 
+/// One million slices of twenty tracks as an importer has them, sealed by finish() alone.
+/// @param state  threads; per cent of the slices that are out of order
+void buildBulk(benchmark::State& state)
+{
+    constexpr std::int64_t kSlices = 1'000'000;
+    constexpr std::int64_t kTracks = 20;
+    std::minstd_rand random;
+    std::vector<std::vector<RawSlice>> made(kTracks);
+    for (std::int64_t i = 0; i < kSlices; ++i) {
+        RawSlice slice;
+        const std::int64_t turn = i / kTracks % (kInnerOps + 1);
+        slice.begin = i / kTracks / (kInnerOps + 1) * 10'000 + turn * 900;
+        slice.duration = turn == 0 ? 9990 : 20 + static_cast<std::int64_t>(random() % 700);
+        slice.kind = i % 3 == 0 ? ActivityKind::CudaRuntime : ActivityKind::CpuOp;
+        slice.link = i;
+        slice.name = 1 + static_cast<std::uint32_t>(random() % kNames);
+        slice.external = static_cast<std::uint32_t>(i);
+        slice.setSource(static_cast<std::uint64_t>(i) * 280);
+        made[static_cast<std::size_t>(i % kTracks)].push_back(slice);
+    }
+    for (auto& slices : made) {
+        for (std::size_t i = 0; i < slices.size() * static_cast<std::size_t>(state.range(1)) / 100; ++i)
+            std::swap(slices[random() % slices.size()], slices[random() % slices.size()]);
+    }
+    std::size_t bytes = 0;
+    for (auto _ : state) {
+        state.PauseTiming();
+        TraceBuilder builder;
+        for (int i = 0; i < kNames; ++i)
+            builder.intern("aten::op_" + std::to_string(i));
+        for (const auto& slices : made)
+            builder.addMany(builder.addTrack({}), std::vector<RawSlice>{slices}, Depth::Inferred);
+        state.ResumeTiming();
+        const auto trace = builder.finish(static_cast<unsigned>(state.range(0)));
+        bytes = trace->memoryBytes();
+    }
+    state.SetItemsProcessed(state.iterations() * kSlices);
+    state.counters["bytes/slice"] = static_cast<double>(bytes) / kSlices;
+}
+BENCHMARK(buildBulk)
+    ->ArgNames({"threads", "shuffled"})
+    ->ArgsProduct({{1, 2}, {0, 5, 300}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
 void visitEverySlice(benchmark::State& state)
 {
     const Trace& trace = traceOf(1'000'000);

@@ -1,0 +1,29 @@
+#include "profiler/model/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace profiler {
+
+void parallelFor(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work)
+{
+    std::atomic<std::size_t> next = 0;
+    const auto loop = [&] {
+        for (std::size_t i = next++; i < count; i = next++)
+            work(i);
+    };
+    std::vector<std::jthread> others;
+    const std::size_t wanted = std::min<std::size_t>(threads, count);
+    try {
+        while (others.size() + 1 < wanted)
+            others.emplace_back(loop);
+    } catch (const std::system_error&) {
+        // No more threads are to be had: those that run do the work.
+    }
+    loop();
+}
+
+} // namespace profiler
