@@ -89,9 +89,14 @@ std::string_view metadata(const profiler::Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string_view() : std::string_view(entry->second);
 }
 
+std::optional<std::string> setting(const Case& c, std::string_view key)
+{
+    return c.config && config::findKnob(key) ? std::optional(c.config->text(key)) : std::nullopt;
+}
+
 bool isConvolution(std::string_view name)
 {
-    return containsAny(name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm"});
+    return containsAny(name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn"});
 }
 
 bool isMatrixProduct(std::string_view name)

@@ -2,6 +2,8 @@
 
 #include "advisor/rule.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 /// What several rules ask of a run.
@@ -16,6 +18,9 @@ bool hasDeviceWork(const profiler::Trace& trace);
 int computeThreads(const Case& c);
 /// A value of the trace's metadata; empty where it is not recorded.
 std::string_view metadata(const profiler::Trace& trace, std::string_view key);
+
+/// The run's value of a knob, as config::toText has it; none for an imported trace, or a knob that the trainer lacks.
+std::optional<std::string> setting(const Case& c, std::string_view key);
 
 /// Convolutions, and matrix products as well, by the names of operators or kernels.
 bool isConvolution(std::string_view name);

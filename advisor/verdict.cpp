@@ -1,5 +1,7 @@
 #include "advisor/verdict.h"
 
+#include "advisor/run_facts.h"
+
 namespace advisor {
 
 namespace {
@@ -51,8 +53,10 @@ void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const p
 
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to)
 {
-    if (c.config)
-        advice.toggle = Toggle{std::string(key), c.config->text(key), std::move(to)};
+    if (const auto from = setting(c, key))
+        advice.toggle = Toggle{std::string(key), *from, std::move(to)};
+    else if (c.config)
+        advice.whyNoToggle = "The trainer has no such setting; the code to paste stands in its place.";
     else
         advice.whyNoToggle = "The trace holds no configuration to run again; the code to paste stands in its place.";
 }

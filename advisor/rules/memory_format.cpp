@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kKey = "memory_format";
 // Under a fifth of the work, what the other operators lose by the layout may outweigh what convolutions win.
 constexpr double kWorthTrying = 0.2;
+// Of kernel time, in changes of the layout: less comes from single layers whose library wants another one.
+constexpr double kManyChanges = 0.01;
 
 bool isLayoutChange(std::string_view kernel)
 {
@@ -47,7 +49,7 @@ Advice check(const Case& c)
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying)
         return silent(fmt::format("Convolutions are only {} of the work.", shareText(convolutions.share)));
-    if (!c.config && changes.share == 0)
+    if (!c.config && changes.share < kManyChanges)
         return cannotTell("The trace does not record the layout of tensors.");
     return finding(c, convolutions, changes);
 }

@@ -1,3 +1,4 @@
+#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -9,22 +10,14 @@
 namespace advisor::rules {
 namespace {
 
+namespace analysis = profiler::analysis;
+
 constexpr std::string_view kKey = "precision.amp";
 // Under a fifth of the work, casting tensors back and forth costs about what faster products win.
 constexpr double kWorthTrying = 0.2;
 
-bool isLowPrecision(std::string_view kernel)
-{
-    constexpr std::array<std::string_view, 9> kMarks = {"bf16",   "fp16",           "half",     "h884", "h1688",
-                                                        "h16816", "s16816gemm_f16", "BFloat16", "hgemm"};
-    return std::any_of(kMarks.begin(), kMarks.end(),
-                       [&](std::string_view mark) { return kernel.find(mark) != kernel.npos; });
-}
-
-bool isFullPrecisionProduct(std::string_view name)
-{
-    return isMatrixProduct(name) && !isLowPrecision(name);
-}
+// Older devices multiply sixteen bits no faster than thirty-two.
+constexpr int kFirstWithTensorCores = 70;
 
 /// Whether the processor multiplies BF16 in hardware; no value when the trace does not say.
 std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
@@ -37,11 +30,24 @@ std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
                        [&](std::string_view flag) { return flags.find(flag) != flags.npos; });
 }
 
+/// Products in full precision: of kernel time where kernels are recorded, else of operators' time.
+WorkShare fullPrecisionProducts(const Case& c)
+{
+    const analysis::KernelWork& work = c.facts.device.work;
+    if (work.all.count > 0)
+        return {.recorded = true, .share = work.share(work.fullPrecisionTime), .longest = work.fullPrecision};
+    return workShare(c, isMatrixProduct);
+}
+
 /// What rules autocast out or leaves it open; no value when it may be tried.
 std::optional<Advice> hindrance(const Case& c)
 {
-    if (hasDeviceWork(c.trace))
+    if (hasDeviceWork(c.trace)) {
+        const std::optional<int> capability = computeCapability(c);
+        if (capability && *capability < kFirstWithTensorCores)
+            return silent("The device has no tensor cores: sixteen bits are no faster there.");
         return std::nullopt;
+    }
     if (!ranOnCpu(c))
         return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
     if (!c.config)
@@ -58,9 +64,9 @@ Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::amp] != "off")
         return silent("Mixed precision is on already.");
-    if (auto advice = withoutSteadySteps(c))
+    if (auto advice = withoutSteadySteps(c); advice && c.facts.device.work.all.count == 0)
         return *advice;
-    const WorkShare products = workShare(c, isFullPrecisionProduct);
+    const WorkShare products = fullPrecisionProducts(c);
     if (!products.recorded)
         return cannotTell("Neither operators nor kernels were recorded: the share of matrix products is not known.");
     if (products.share < kWorthTrying)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
@@ -33,5 +34,6 @@ struct Breakdown {
 /// of a step, on host threads that are no loader workers; so in a trace of the CPU, where nothing above it is recorded,
 /// it is the computing. Source: the order of PyTorch's retired TensorBoard plug-in.
 Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps);
+Breakdown breakdown(const ActivityScan& scan, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/trace.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +17,12 @@ bool isCommunication(std::string_view kernelName);
 bool isSyncCall(std::string_view callName);
 /// Runtime calls that copy and return only when the copy is done: cudaMemcpy and its like without "Async".
 bool isBlockingCopy(std::string_view callName);
+/// Runtime and driver calls that allocate or release memory.
+bool isAllocation(std::string_view callName);
 
 /// Time in which any device ran a kernel, a copy or a memset.
 Intervals deviceBusy(const Trace& trace);
+Intervals deviceBusy(const ActivityScan& scan);
 
 struct DeviceUse {
     DeviceId id;
@@ -29,16 +34,21 @@ struct DeviceUse {
 };
 /// Devices that did something, by id.
 std::vector<DeviceUse> deviceUse(const Trace& trace);
+std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 
-/// Time in which a device did nothing between its first and its last operation, by what the main thread did meanwhile.
-/// The first that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any
-/// other operator, phase or runtime call), other.
+/// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first that
+/// fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other operator,
+/// phase or runtime call), other.
 struct IdleCause {
     std::string_view cause;
-    Nanoseconds time{};
+    Nanoseconds time{};   ///< over all devices
+    DeviceId device;      ///< with most of it
+    Intervals where;      ///< on that device
 };
 /// Over all devices, largest first; only causes that occur. Empty without devices.
-std::vector<IdleCause> idleCauses(const Trace& trace);
+/// @param within  where to look, sorted and disjoint; empty: from each device's first operation to its last
+std::vector<IdleCause> idleCauses(const Trace& trace, std::span<const TimeRange> within = {});
+std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {});
 
 struct SyncUse {
     std::int64_t calls = 0;
@@ -48,5 +58,6 @@ struct SyncUse {
 };
 /// Calls by their runtime records; where these are not recorded, by the waits (kind Sync) themselves.
 SyncUse syncUse(const Trace& trace);
+SyncUse syncUse(const ActivityScan& scan);
 
 } // namespace profiler::analysis

@@ -9,6 +9,7 @@ Facts analyse(const Trace& trace)
     facts.statistics = stepStatistics(facts.steps);
     facts.input = inputWait(trace, facts.steps);
     facts.ops = opCosts(trace, facts.steps);
+    facts.device = deviceFacts(trace, facts.steps);
     return facts;
 }
 

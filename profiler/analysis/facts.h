@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/device_facts.h"
 #include "profiler/analysis/input_wait.h"
 #include "profiler/analysis/op_costs.h"
 #include "profiler/analysis/steps.h"
@@ -15,6 +16,7 @@ struct Facts {
     StepStatistics statistics;
     InputWait input;
     OpCosts ops;
+    DeviceFacts device;
 };
 
 Facts analyse(const Trace& trace);

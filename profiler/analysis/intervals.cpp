@@ -18,6 +18,39 @@ Intervals unite(std::vector<TimeRange> ranges)
     return united;
 }
 
+Intervals unite(Intervals a, Intervals b)
+{
+    if (a.empty())
+        return b;
+    if (b.empty())
+        return a;
+    Intervals united;
+    united.reserve(a.size() + b.size());
+    for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+        const bool fromA = j == b.size() || (i < a.size() && a[i].begin <= b[j].begin);
+        const TimeRange range = fromA ? a[i++] : b[j++];
+        if (!united.empty() && range.begin <= united.back().end)
+            united.back().end = std::max(united.back().end, range.end);
+        else
+            united.push_back(range);
+    }
+    return united;
+}
+
+Intervals UnionBuilder::take()
+{
+    Intervals united = m_sorted ? std::move(m_ranges) : unite(std::move(m_ranges));
+    m_ranges = {};
+    m_sorted = true;
+    return united;
+}
+
+void UnionBuilder::append(TimeRange range)
+{
+    m_sorted = m_sorted && (m_ranges.empty() || range.begin > m_ranges.back().end);
+    m_ranges.push_back(range);
+}
+
 Intervals intersect(std::span<const TimeRange> a, std::span<const TimeRange> b)
 {
     Intervals both;

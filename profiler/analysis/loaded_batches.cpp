@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <optional>
@@ -116,7 +117,9 @@ void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& 
 void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::vector<LoadedBatch>& batches)
 {
     const Phases phases(trace);
-    std::vector<Slice> slices = trace.sorted(steps.front().slice.track);
+    const std::vector<Slice> slices = sortedWhere(trace, steps.front().slice.track, [&](const Slice& slice) {
+        return slice.kind == ActivityKind::LoaderStage || phases.isDataWait(slice);
+    });
     std::vector<TimeRange> waits;
     for (const Slice& slice : slices)
         if (phases.isDataWait(slice) && !slice.is(slice_flag::kOpen))

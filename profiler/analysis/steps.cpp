@@ -4,6 +4,8 @@
 #include "profiler/analysis/percentile.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/self_times.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 #include "profiler/analysis/warmup.h"
 
 #include <algorithm>
@@ -44,17 +46,6 @@ std::size_t stepAt(const std::vector<Step>& steps, TraceTime time)
     return after == steps.begin() ? steps.size() : static_cast<std::size_t>(after - steps.begin()) - 1;
 }
 
-std::vector<Step> stepMarks(const Trace& trace)
-{
-    std::vector<Step> steps;
-    for (const Slice& slice : trace.ofKind(ActivityKind::Step)) {
-        Step step{.index = slice.args.value, .range = slice.range(), .slice = slice.id, .parts = {}};
-        step.partial = slice.is(slice_flag::kOpen);
-        steps.push_back(step);
-    }
-    return steps;
-}
-
 /// What the phases of the steps' track say: parts, and where epochs begin.
 struct PhaseFacts {
     std::vector<bool> epochStart, interrupted;
@@ -75,8 +66,8 @@ PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& step
 {
     PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
     const Phases names(trace);
-    std::vector<Slice> phases = trace.sorted(track);
-    std::erase_if(phases, [&](const Slice& slice) { return names.of(slice).empty(); });
+    const std::vector<Slice> phases =
+        sortedWhere(trace, track, [&](const Slice& slice) { return !names.of(slice).empty(); });
     std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
     forEachNested(phases, [&](const Nested& nested) {
         const std::string_view name = names.of(*nested.slice);
@@ -100,12 +91,19 @@ PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& step
     return facts;
 }
 
+/// Any operator on any host thread tells; so a step whose ops are recorded costs the look at its first slices.
 void markOps(const Trace& trace, std::vector<Step>& steps)
 {
-    for (const Slice& op : trace.ofKind(ActivityKind::CpuOp)) {
-        const std::size_t i = stepAt(steps, op.begin);
-        if (i < steps.size() && op.begin < steps[i].range.end)
-            steps[i].opsRecorded = true;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        for (Step& step : steps)
+            if (!step.opsRecorded)
+                trace.forEach(track.id, step.range, [&](const Slice& slice) {
+                    step.opsRecorded = slice.kind == ActivityKind::CpuOp && slice.begin >= step.range.begin &&
+                                       !isProfilerStep(trace.name(slice));
+                    return !step.opsRecorded;
+                });
     }
 }
 
@@ -135,16 +133,16 @@ Nanoseconds namedTime(const StepParts& parts)
 
 } // namespace
 
-std::vector<Step> findSteps(const Trace& trace)
+std::vector<Step> findSteps(const Trace& trace, std::string_view range)
 {
-    std::vector<Step> steps = stepMarks(trace);
+    std::vector<Step> steps = stepMarks(trace, range);
     if (steps.empty())
         return steps;
     const PhaseFacts phases = readPhases(trace, steps.front().slice.track, steps);
     for (Step& step : steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);
-    markWarmup(steps, phases.epochStart, phases.interrupted);
+    markWarmup(steps, phases.epochStart, phases.interrupted, beginInTheMiddle(trace, steps));
     return steps;
 }
 

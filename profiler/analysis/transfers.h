@@ -8,6 +8,8 @@
 
 namespace profiler::analysis {
 
+struct ActivityScan; // activity_scan.h
+
 /// All copies of one kind between the same kinds of memory.
 struct Transfer {
     CopyKind kind{};
@@ -38,5 +40,6 @@ struct Communication {
     Nanoseconds exposed{}; ///< of that, while no other kernel ran
 };
 Communication communication(const Trace& trace);
+Communication communication(const ActivityScan& scan);
 
 } // namespace profiler::analysis

@@ -35,7 +35,8 @@ Typical typical(const std::vector<double>& us)
 
 } // namespace
 
-void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, const std::vector<bool>& interrupted)
+void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, const std::vector<bool>& interrupted,
+                bool inTheMiddle)
 {
     std::vector<std::size_t> starts;
     for (std::size_t i = 0; i < steps.size(); ++i)
@@ -57,7 +58,11 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
             steps[i].warmup = true;
     }
     for (std::size_t i = 0; i < steps.size(); ++i)
-        steps[i].warmup = steps[i].warmup || i == 0 || interrupted[i];
+        steps[i].warmup = steps[i].warmup || (i == 0 && !inTheMiddle) || interrupted[i];
+    // A profiler that stops within a step cuts it.
+    if (inTheMiddle && steps.size() > 2 && usual.isFar(toUs(steps.back().range.duration())) &&
+        toUs(steps.back().range.duration()) < usual.median)
+        steps.back().partial = true;
 }
 
 } // namespace profiler::analysis

@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 namespace advisor_test {
 namespace {
 
 using namespace advisor;
-using testing::ElementsAre;
+using testing::IsSupersetOf;
 
 std::vector<std::string_view> keys(const std::vector<Rule>& rules)
 {
@@ -21,15 +24,18 @@ std::vector<std::string_view> keys(const std::vector<Rule>& rules)
 
 TEST(Advisor, KnowsItsRulesByKey)
 {
-    EXPECT_THAT(keys(allRules()),
-                ElementsAre("debug.anomaly", "eval.no_grad", "loader.prefetch_factor", "loader.workers",
-                            "memory_format", "precision.amp", "sync.every_n_steps", "zero_grad.set_to_none"));
+    const auto found = keys(allRules());
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end());
+    EXPECT_THAT(found, IsSupersetOf({"loader.workers", "loader.pin_memory", "precision.amp", "zero_grad.set_to_none"}));
 }
 
-TEST(Advisor, EveryRulesKeyIsAKnob)
+TEST(Advisor, EveryRulesKeyIsAKnobOrAFindingThatIsNoTip)
 {
+    const std::set<std::string_view> noTips = {"comm.exposed", "comm.buckets",    "optimizer.fused",    "host.bound",
+                                               "step.variance", "memory.pressure", "thermal.throttling"};
     for (const Rule& rule : allRules())
-        EXPECT_NE(config::findKnob(rule.key), nullptr) << rule.key;
+        EXPECT_TRUE(config::findKnob(rule.key) || noTips.contains(rule.key)) << rule.key;
 }
 
 TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)

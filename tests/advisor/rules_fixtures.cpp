@@ -176,7 +176,7 @@ const std::vector<Fixture>& fixtures()
 {
     static const std::vector<Fixture> all = [] {
         std::vector<Fixture> rows = loaderFixtures();
-        for (const auto& more : {stepFixtures(), otherFixtures()})
+        for (const auto& more : {stepFixtures(), otherFixtures(), deviceFixtures()})
             rows.insert(rows.end(), more.begin(), more.end());
         return rows;
     }();

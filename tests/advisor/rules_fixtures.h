@@ -11,6 +11,10 @@
 
 namespace advisor_test {
 
+struct Fixture;
+/// Of rules that judge what devices did.
+std::vector<Fixture> deviceFixtures();
+
 /// A trace and the configuration of its run.
 struct Fixture {
     std::string_view name; ///< stem of the rule and state: "loader_workers_fires"

@@ -31,7 +31,12 @@ TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
     const Advice& advice = judged.advice();
     EXPECT_LE(advice.evidence.size(), 10U);
     for (const Evidence& place : advice.evidence) {
-        ASSERT_TRUE(place.slice);
+        if (!place.slice) { // a gap: a range of a track in which nothing is
+            EXPECT_GE(place.range.begin, judged.trace().range().begin);
+            EXPECT_LE(place.range.end, judged.trace().range().end);
+            EXPECT_THAT(place.name, Not(IsEmpty()));
+            continue;
+        }
         ASSERT_LT(place.slice->ordinal, judged.trace().sliceCount(place.track));
         const profiler::Slice slice = judged.trace().slice(*place.slice);
         EXPECT_EQ(slice.range(), place.range);
@@ -67,7 +72,7 @@ TEST_P(RuleFixtures, AToggleChangesTheRunsConfiguration)
 {
     const Judged judged(GetParam());
     const Advice& advice = judged.advice();
-    if (advice.state != State::Fires)
+    if (advice.state != State::Fires || GetParam().imported)
         return;
     ASSERT_TRUE(advice.toggle);
     config::TrainingConfig config;

@@ -148,7 +148,9 @@ std::string head(const Trace& trace)
     for (const auto& [key, value] : trace.metadata())
         text += fmt::format("meta {} {}\n", quoted(key), value);
     for (const Device& device : trace.devices())
-        text += fmt::format("device {} {} {}\n", device.id.value, quoted(device.name), quoted(device.uuid));
+        text += fmt::format("device {} {} {}{}{}\n", device.id.value, quoted(device.name), quoted(device.uuid),
+                            device.computeMajor > 0 ? fmt::format(" sm={}{}", device.computeMajor, device.computeMinor) : "",
+                            device.memoryBytes > 0 ? fmt::format(" memory={}", device.memoryBytes) : "");
     const CaptureStats& stats = trace.captureStats();
     if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)
         text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched,

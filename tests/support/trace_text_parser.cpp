@@ -219,7 +219,11 @@ void TextFeeder::State::traceLine(const TextLine& line)
         builder.setFormat(line.word(0));
     } else if (line.verb() == "device") {
         const auto index = static_cast<std::uint32_t>(line.toNumber(line.word(0)));
-        builder.addDevice({DeviceId{index}, line.word(1), line.words() > 2 ? line.word(2) : ""});
+        Device device{DeviceId{index}, line.word(1), line.words() > 2 ? line.word(2) : ""};
+        device.computeMajor = static_cast<int>(line.number("sm", 0) / 10);
+        device.computeMinor = static_cast<int>(line.number("sm", 0) % 10);
+        device.memoryBytes = line.number("memory", 0);
+        builder.addDevice(std::move(device));
     } else if (line.verb() == "lost") {
         lost(line);
     } else {

@@ -1,0 +1,141 @@
+#include "advisor/gpu_facts.h"
+
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace advisor {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+struct NamedCapability {
+    std::string_view mark;
+    int capability;
+};
+// Longer marks first where one holds another ("A10" in "A100").
+constexpr std::array<NamedCapability, 38> kCapabilities = {{
+    {"K80", 37},      {"P100", 60},     {"P40", 61},      {"P4", 61},       {"GTX 10", 61},   {"V100", 70},
+    {"TITAN V", 70},  {"T4", 75},       {"RTX 20", 75},   {"GTX 16", 75},   {"TITAN RTX", 75}, {"Quadro RTX", 75},
+    {"A100", 80},     {"A800", 80},     {"A30", 80},      {"A10", 86},      {"A40", 86},      {"A16", 86},
+    {"RTX 30", 86},   {"RTX A", 86},    {"A2", 86},       {"L40", 89},      {"L4", 89},       {"RTX 40", 89},
+    {"6000 Ada", 89}, {"GH200", 90},    {"H100", 90},     {"H200", 90},     {"H800", 90},     {"H20", 90},
+    {"GB200", 100},   {"B200", 100},    {"B100", 100},    {"GB300", 103},   {"B300", 103},    {"RTX 50", 120},
+    {"RTX PRO", 120}, {"Orin", 87},
+}};
+
+int capabilityOf(const Device& device)
+{
+    if (device.computeMajor > 0)
+        return device.computeMajor * 10 + device.computeMinor;
+    for (const NamedCapability& row : kCapabilities)
+        if (device.name.find(row.mark) != std::string::npos)
+            return row.capability;
+    return 0;
+}
+
+} // namespace
+
+std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu)
+{
+    if (c.facts.device.hasWork())
+        return std::nullopt;
+    if (ranOnCpu(c))
+        return silent(std::string(onTheCpu));
+    return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
+}
+
+std::optional<int> computeCapability(const Case& c)
+{
+    int least = 0;
+    for (const Device& device : c.trace.devices()) {
+        const int capability = capabilityOf(device);
+        if (capability == 0)
+            return std::nullopt;
+        least = least == 0 ? capability : std::min(least, capability);
+    }
+    return least == 0 ? std::nullopt : std::optional(least);
+}
+
+CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
+{
+    CopyUse use;
+    std::vector<Slice> copies;
+    std::vector<TimeRange> ranges;
+    for (const Slice& copy : c.facts.device.copies) {
+        if (copy.args.copy != kind || (source && copy.args.src != *source))
+            continue;
+        ++use.count;
+        use.bytes += copy.args.bytes;
+        use.time += copy.duration;
+        copies.push_back(copy);
+        ranges.push_back(copy.range());
+    }
+    use.exposed = total(subtract(unite(std::move(ranges)), c.facts.device.kernels));
+    std::stable_sort(copies.begin(), copies.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    for (std::size_t i = 0; i < std::min(copies.size(), kMostEvidence); ++i)
+        use.longest.push_back(copies[i].id);
+    return use;
+}
+
+Saving spreadOverSteps(std::vector<double> perStepUs)
+{
+    if (perStepUs.empty())
+        return perStep(0, 0, 0);
+    const double mid = mean(perStepUs);
+    const double low = std::min(mid, percentile(perStepUs, 0.1));
+    const double high = std::max(mid, percentile(std::move(perStepUs), 0.9));
+    return perStep(low, mid, high);
+}
+
+std::vector<double> insideEachStep(const Case& c, const Intervals& time)
+{
+    std::vector<double> inside;
+    for (const TimeRange& step : c.facts.device.steps) {
+        const std::vector<TimeRange> range{step};
+        inside.push_back(toUs(total(intersect(range, time))));
+    }
+    return inside;
+}
+
+std::string detail(const Trace& trace, SliceId slice, std::string_view key)
+{
+    const auto details = trace.details(slice);
+    if (!details)
+        return {};
+    const auto found = std::find_if(details->begin(), details->end(), [&](const auto& entry) { return entry.first == key; });
+    return found == details->end() ? std::string() : found->second;
+}
+
+std::vector<std::string> listEntries(std::string_view list)
+{
+    std::vector<std::string> entries;
+    if (list.size() < 2 || list.front() != '[' || list.back() != ']')
+        return entries;
+    list = list.substr(1, list.size() - 2);
+    int depth = 0;
+    bool quoted = false, any = false;
+    std::string entry;
+    for (const char ch : list) {
+        any = true;
+        if (ch == '"') {
+            quoted = !quoted;
+        } else if (ch == ',' && depth == 0 && !quoted) {
+            entries.push_back(std::exchange(entry, {}));
+        } else if (ch != ' ' || quoted || depth > 0) {
+            depth += quoted ? 0 : ch == '[' ? 1 : ch == ']' ? -1 : 0;
+            entry += ch;
+        }
+    }
+    if (any)
+        entries.push_back(std::move(entry));
+    return entries;
+}
+
+} // namespace advisor

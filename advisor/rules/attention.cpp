@@ -1,0 +1,182 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/self_times.h"
+
+#include <deque>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "attention";
+// Scale, mask and dropout stand between the products and the softmax; more than this and they belong to something else.
+constexpr std::size_t kBetween = 6;
+// Of all work: below, the tolerance of another implementation buys nothing.
+constexpr double kWorthFixing = 0.02;
+
+enum class Part : std::uint8_t { Other, Product, Softmax, Fused };
+
+Part partOfOp(std::string_view op)
+{
+    if (op == "aten::bmm" || op == "aten::matmul" || op == "aten::baddbmm" || op == "aten::einsum")
+        return Part::Product;
+    if (op == "aten::softmax" || op == "aten::_softmax")
+        return Part::Softmax;
+    return op.find("scaled_dot_product") != op.npos || op.find("_attention_forward") != op.npos ? Part::Fused : Part::Other;
+}
+
+Part partOfKernel(std::string_view kernel)
+{
+    switch (kernelClass(kernel)) {
+    case KernelClass::Gemm:
+        return Part::Product;
+    case KernelClass::Attention:
+        return Part::Fused;
+    default:
+        return kernel.find("softmax") != kernel.npos || kernel.find("SoftMax") != kernel.npos ? Part::Softmax : Part::Other;
+    }
+}
+
+struct Attention {
+    std::int64_t writtenOut = 0, fused = 0;
+    Nanoseconds time{}; ///< of what lies from the first product to the second
+    std::vector<SliceId> softmaxes;
+};
+
+/// Finds product … softmax … product in what runs one after the other.
+class Finder {
+public:
+    explicit Finder(Attention& found) : m_found(found) {}
+    void add(const Slice& slice, Part part)
+    {
+        m_found.fused += part == Part::Fused ? 1 : 0;
+        m_last.push_back({slice.id, slice.duration, part});
+        if (part == Part::Product)
+            close();
+        if (m_last.size() > 2 * kBetween)
+            m_last.pop_front();
+    }
+
+private:
+    struct Entry {
+        SliceId id;
+        Nanoseconds duration{};
+        Part part{};
+    };
+
+    /// The product just added may be the second one.
+    void close()
+    {
+        std::size_t softmax = 0;
+        for (std::size_t i = m_last.size() - 1; i-- > 0 && m_last.size() - 1 - i <= kBetween;)
+            if (m_last[i].part == Part::Softmax) {
+                softmax = i + 1;
+                break;
+            }
+        if (softmax == 0)
+            return;
+        for (std::size_t i = softmax - 1; i-- > 0 && softmax - 1 - i <= kBetween;) {
+            if (m_last[i].part != Part::Product)
+                continue;
+            ++m_found.writtenOut;
+            if (m_found.softmaxes.size() < kMostEvidence)
+                m_found.softmaxes.push_back(m_last[softmax - 1].id);
+            for (std::size_t j = i; j < m_last.size(); ++j)
+                m_found.time += m_last[j].duration;
+            m_last.clear();
+            return;
+        }
+    }
+
+    Attention& m_found;
+    std::deque<Entry> m_last;
+};
+
+Attention amongKernels(const Trace& trace)
+{
+    Attention found;
+    std::unordered_map<std::uint32_t, Part> parts;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::Stream)
+            continue;
+        Finder finder(found);
+        for (const Slice& kernel : trace.sorted(track.id)) {
+            if (kernel.kind != ActivityKind::Kernel)
+                continue;
+            const auto [at, isNew] = parts.try_emplace(kernel.name.value);
+            if (isNew)
+                at->second = partOfKernel(trace.name(kernel));
+            finder.add(kernel, at->second);
+        }
+    }
+    return found;
+}
+
+/// Outermost operators only: matmul holds bmm, softmax holds _softmax.
+Attention amongOps(const Trace& trace)
+{
+    Attention found;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        Finder finder(found);
+        TraceTime end{};
+        bool any = false;
+        for (const Slice& op : trace.sorted(track.id)) {
+            if (op.kind != ActivityKind::CpuOp || (any && op.begin < end))
+                continue;
+            any = true;
+            end = op.end();
+            finder.add(op, partOfOp(trace.name(op)));
+        }
+    }
+    return found;
+}
+
+Advice finding(const Case& c, const Attention& found, double share)
+{
+    Advice advice = fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
+                                      found.writtenOut, shareText(share)));
+    advice.whyNoPrediction = "Fused attention runs other kernels, whose times are not in this trace: measure it.";
+    advice.caveats = {"The result agrees within the tolerance of its type, not bit by bit.",
+                      "Code that looks at the attention weights needs them written out."};
+    setToggle(advice, c, kKey, "sdpa");
+    addEvidence(advice, c.trace, found.softmaxes);
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    if (setting(c, kKey) == "sdpa")
+        return silent("Attention is one operator already.");
+    const bool kernels = c.facts.device.work.all.count > 0;
+    if (!kernels && c.facts.ops.stepsWithOps == 0 && c.trace.ofKind(ActivityKind::CpuOp).empty())
+        return cannotTell("Neither operators nor kernels were recorded.");
+    const Attention found = kernels ? amongKernels(c.trace) : amongOps(c.trace);
+    if (found.writtenOut == 0)
+        return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", found.fused)
+                                      : "No softmax stands between two matrix products.");
+    double work = kernels ? toUs(c.facts.device.work.all.time) : 0;
+    for (const OpCost& op : c.facts.ops.ops)
+        work += kernels ? 0 : op.selfUsPerStep * static_cast<double>(c.facts.ops.stepsWithOps);
+    const double share = work > 0 ? std::min(1.0, toUs(found.time) / work) : 0;
+    if (share < kWorthFixing)
+        return silent(fmt::format("Written-out attention is only {} of the work.", shareText(share)));
+    return finding(c, found, share);
+}
+
+} // namespace
+
+Rule attention()
+{
+    return {kKey, "Attention is written out", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,80 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+// Of the step. Source: PyTorch's TensorBoard plug-in advises from a tenth on.
+constexpr double kWorthFixing = 0.1;
+
+struct Use {
+    Intervals exposed; ///< communication runs, and no other kernel
+    Nanoseconds time{};
+    std::vector<Slice> kernels;
+};
+
+Use communicationUse(const Case& c)
+{
+    Use use;
+    std::vector<TimeRange> communication, computing;
+    for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel)) {
+        if (!isCommunication(c.trace.name(kernel))) {
+            computing.push_back(kernel.range());
+            continue;
+        }
+        communication.push_back(kernel.range());
+        use.kernels.push_back(kernel);
+    }
+    const Intervals all = intersect(unite(std::move(communication)), c.facts.device.window);
+    use.time = total(all);
+    use.exposed = subtract(all, unite(std::move(computing)));
+    std::stable_sort(use.kernels.begin(), use.kernels.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    return use;
+}
+
+Advice check(const Case& c)
+{
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
+        return *advice;
+    const Use use = communicationUse(c);
+    if (use.kernels.empty())
+        return silent("No kernel of NCCL or RCCL ran.");
+    const double exposedUs = c.facts.device.usPerStep(total(use.exposed));
+    const double share = static_cast<double>(total(use.exposed).count()) /
+                         static_cast<double>(std::max<std::int64_t>(1, c.facts.device.windowTime().count()));
+    if (share < kWorthFixing)
+        return silent(fmt::format("Communication that no computing hides takes only {} of the time.", shareText(share)));
+    Advice advice = fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
+                                      "overlapped.",
+                                      shareText(share),
+                                      shareText(1 - static_cast<double>(total(use.exposed).count()) /
+                                                        static_cast<double>(std::max<std::int64_t>(1, use.time.count())))));
+    if (c.facts.device.steps.size() > 1)
+        advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
+    else
+        advice.whyNoPrediction = fmt::format("At most {}; without several steps the spread is not known.", timeText(exposedUs));
+    advice.caveats = {"The saving is what perfect overlap would hide; buckets, accumulation and faster links each reach a part."};
+    advice.whyNoToggle = "No single setting: see parallel.kind and gradient.accumulation.";
+    std::vector<SliceId> evidence;
+    for (const Slice& kernel : use.kernels)
+        evidence.push_back(kernel.id);
+    addEvidence(advice, c.trace, evidence);
+    return advice;
+}
+
+} // namespace
+
+Rule comm_exposed()
+{
+    return {"comm.exposed", "Computing waits for communication", check};
+}
+
+} // namespace advisor::rules

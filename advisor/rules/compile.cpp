@@ -1,0 +1,52 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/launch_bound.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+constexpr std::string_view kKey = "compile";
+// A graph replays kernels without the host: it helps where they are shorter than their launch, about ten microseconds.
+constexpr double kManySmall = 0.3;
+
+Advice check(const Case& c)
+{
+    if (setting(c, kKey) == "true")
+        return silent("The step is compiled already.");
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, where a step cannot be captured as a CUDA graph."))
+        return *advice;
+    if (c.facts.device.work.all.count == 0)
+        return cannotTell("No kernels were recorded.");
+    const LaunchBound bound = launchBound(c);
+    if (!bound.holds())
+        return silent(fmt::format("The device waits for launches only {} of the time.", shareText(bound.launchShare)));
+    if (bound.smallShare < kManySmall)
+        return silent(fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "
+                                  "many small launches. See host.bound.",
+                                  shareText(bound.smallShare)));
+    Advice advice = fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
+                                      "host launches the next one.",
+                                      shareText(bound.smallShare), shareText(bound.launchShare)));
+    if (c.facts.device.steps.size() > 1)
+        advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
+    else
+        advice.whyNoPrediction = "One step does not show how much the gaps vary.";
+    advice.caveats = {"Shapes must stay the same, and the step must not read values back.",
+                      "It may fail on a model; it then runs uncompiled and says why. The first steps compile."};
+    setToggle(advice, c, kKey, "true");
+    advice.evidence = longestGaps(c, *bound.cause);
+    return advice;
+}
+
+} // namespace
+
+Rule compile()
+{
+    return {kKey, "The device waits for many small launches", check};
+}
+
+} // namespace advisor::rules

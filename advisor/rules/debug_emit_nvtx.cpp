@@ -1,0 +1,55 @@
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+
+constexpr std::string_view kKey = "debug.emit_nvtx";
+
+/// Ranges as emit_nvtx writes them: "aten::conv2d, seq = 12".
+std::vector<SliceId> operatorRanges(const Trace& trace, std::int64_t& count)
+{
+    std::vector<SliceId> found;
+    count = 0;
+    for (const Slice& range : trace.ofKind(ActivityKind::Nvtx)) {
+        const std::string_view name = trace.name(range);
+        if (!name.starts_with("aten::") && name.find(", seq = ") == name.npos && name.find(", op_id = ") == name.npos)
+            continue;
+        ++count;
+        if (found.size() < kMostEvidence)
+            found.push_back(range.id);
+    }
+    return found;
+}
+
+Advice check(const Case& c)
+{
+    const auto configured = setting(c, kKey);
+    if (configured == "false")
+        return silent("Operators open no NVTX ranges.");
+    std::int64_t count = 0;
+    const std::vector<SliceId> ranges = operatorRanges(c.trace, count);
+    if (!configured && count == 0)
+        return c.trace.ofKind(ActivityKind::Nvtx).empty() ? cannotTell("The trace holds no NVTX ranges.")
+                                                          : silent("No NVTX range is an operator's.");
+    Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", count)
+                                    : "Every operator opens an NVTX range (emit_nvtx).");
+    advice.whyNoPrediction = "What a range costs is not in the trace: measure it.";
+    advice.caveats = {"Under a profiler that reads the ranges, leave it on."};
+    setToggle(advice, c, kKey, "false");
+    addEvidence(advice, c.trace, ranges);
+    return advice;
+}
+
+} // namespace
+
+Rule debug_emit_nvtx()
+{
+    return {kKey, "Every operator opens an NVTX range", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,129 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/kernel_class.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "fuse.pointwise";
+// Of kernel time: elementwise kernels are a tenth or two of any network; a quarter is more than its activations.
+constexpr double kWorthFusing = 0.25;
+
+/// Elementwise kernels that follow each other on their stream with no other kernel between.
+struct Run {
+    std::size_t first = 0, count = 0; ///< in the stream's kernels
+    Nanoseconds time{}, longest{};
+};
+
+struct Runs {
+    Nanoseconds time{};        ///< of all kernels in runs of at least two
+    Nanoseconds beyondLongest{}; ///< of that, without the longest of each run: what one fused kernel would not do again
+    std::int64_t count = 0, kernels = 0;
+    std::vector<Slice> longestRuns; ///< first kernel of each, with the run's duration
+};
+
+class Elementwise {
+public:
+    explicit Elementwise(const Trace& trace) : m_trace(trace) {}
+    bool operator()(const Slice& kernel)
+    {
+        const auto [at, isNew] = m_known.try_emplace(kernel.name.value);
+        if (isNew)
+            at->second = kernelClass(m_trace.name(kernel)) == KernelClass::Elementwise;
+        return at->second;
+    }
+
+private:
+    const Trace& m_trace;
+    std::unordered_map<std::uint32_t, bool> m_known;
+};
+
+void addRun(Runs& runs, const std::vector<Slice>& kernels, const Run& run)
+{
+    if (run.count < 2)
+        return;
+    ++runs.count;
+    runs.kernels += static_cast<std::int64_t>(run.count);
+    runs.time += run.time;
+    runs.beyondLongest += run.time - run.longest;
+    Slice whole = kernels[run.first];
+    whole.duration = run.time;
+    runs.longestRuns.push_back(whole);
+}
+
+Runs findRuns(const Case& c)
+{
+    Runs runs;
+    Elementwise isElementwise(c.trace);
+    for (const Track& track : c.trace.tracks()) {
+        if (track.kind != TrackKind::Stream)
+            continue;
+        std::vector<Slice> kernels = c.trace.sorted(track.id);
+        std::erase_if(kernels, [](const Slice& slice) { return slice.kind != ActivityKind::Kernel; });
+        Run run;
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            if (isElementwise(kernels[i])) {
+                if (run.count++ == 0)
+                    run.first = i;
+                run.time += kernels[i].duration;
+                run.longest = std::max(run.longest, kernels[i].duration);
+                continue;
+            }
+            addRun(runs, kernels, run);
+            run = {};
+        }
+        addRun(runs, kernels, run);
+    }
+    std::stable_sort(runs.longestRuns.begin(), runs.longestRuns.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    return runs;
+}
+
+Advice check(const Case& c)
+{
+    if (setting(c, kKey) == "true")
+        return silent("Pointwise operators are fused already.");
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, where the fuser makes no kernels."))
+        return *advice;
+    const KernelWork& work = c.facts.device.work;
+    if (work.all.count == 0)
+        return cannotTell("No kernels were recorded.");
+    const double share = work.share(KernelClass::Elementwise);
+    if (share < kWorthFusing)
+        return silent(fmt::format("Elementwise kernels are only {} of kernel time.", shareText(share)));
+    const Runs runs = findRuns(c);
+    if (runs.count == 0)
+        return silent("Elementwise kernels stand alone between others: there is nothing beside them to fuse with.");
+    Advice advice = fires(fmt::format("Elementwise kernels are {} of kernel time; {} of them follow each other in {} runs, "
+                                      "each reading and writing its tensors anew.",
+                                      shareText(share), runs.kernels, runs.count));
+    advice.whyNoPrediction =
+        fmt::format("Which neighbours work on the same elements is not recorded. Were each run as fast as its longest kernel, "
+                    "{} of {} kernel time would go.",
+                    timeText(toUs(runs.beyondLongest)), timeText(toUs(work.all.time)));
+    advice.caveats = {"The first calls compile: judge it after the warm-up.", "Changing shapes compile again."};
+    setToggle(advice, c, kKey, "true");
+    for (const Slice& run : runs.longestRuns)
+        if (advice.evidence.size() < kMostEvidence)
+            advice.evidence.push_back({.track = run.id.track, .slice = std::nullopt, .range = run.range(),
+                                       .name = fmt::format("{} and what follows", c.trace.name(run))});
+    return advice;
+}
+
+} // namespace
+
+Rule fuse_pointwise()
+{
+    return {kKey, "Elementwise kernels could be fused", check};
+}
+
+} // namespace advisor::rules

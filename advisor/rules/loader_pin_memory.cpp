@@ -1,0 +1,89 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "loader.pin_memory";
+// Of the step: below, page-locked memory costs the host more than the copies do.
+constexpr double kWorthFixing = 0.005;
+// Smaller copies take their launch's time, and say nothing of the link.
+constexpr std::int64_t kLargeCopy = 1 << 16;
+
+/// What copies from pinned memory reach in this trace, 10⁹ bytes a second; 0 without any that are large.
+double pinnedBandwidth(const Case& c)
+{
+    double best = 0;
+    for (const Slice& copy : c.facts.device.copies)
+        if (copy.args.copy == CopyKind::HtoD && copy.args.src == MemoryKind::Pinned && copy.args.bytes >= kLargeCopy &&
+            copy.duration.count() > 0)
+            best = std::max(best, static_cast<double>(copy.args.bytes) / static_cast<double>(copy.duration.count()));
+    return best;
+}
+
+void predict(Advice& advice, const Case& c, const CopyUse& pageable)
+{
+    const double pinned = pinnedBandwidth(c);
+    if (pinned <= pageable.gbPerSecond()) {
+        advice.whyNoPrediction = "No large copy from pinned memory in this trace shows what the link can do: measure it.";
+        return;
+    }
+    // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
+    const double saved = 1 - pageable.gbPerSecond() / pinned;
+    const double low = saved * c.facts.device.usPerStep(std::min(pageable.exposed, pageable.time));
+    const double high = saved * c.facts.device.usPerStep(pageable.time);
+    advice.saving = perStep(low, (low + high) / 2, high);
+}
+
+Advice finding(const Case& c, const CopyUse& pageable)
+{
+    Advice advice = fires(fmt::format("{} copies to the device come from pageable memory: {} a step, {:.3g} GB/s, {} of it "
+                                      "while no kernel runs.",
+                                      pageable.count, timeText(c.facts.device.usPerStep(pageable.time)),
+                                      pageable.gbPerSecond(), timeText(c.facts.device.usPerStep(pageable.exposed))));
+    predict(advice, c, pageable);
+    advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
+                      "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};
+    setToggle(advice, c, kKey, "true");
+    addEvidence(advice, c.trace, pageable.longest);
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    if (c.config && (*c.config)[config::key::pinMemory])
+        return silent("Batches are in pinned memory already.");
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
+        return *advice;
+    const CopyUse all = copyUse(c, CopyKind::HtoD);
+    const CopyUse pageable = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable);
+    if (all.count == 0)
+        return silent("Nothing is copied from the host to a device.");
+    if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
+        return cannotTell("The trace does not say from which kind of memory the copies come.");
+    if (pageable.count == 0)
+        return silent("All copies to the device come from pinned memory.");
+    if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
+        return cannotTell("The GPU reads the host's page tables: pageable memory alone proves nothing here.");
+    const double share =
+        static_cast<double>(pageable.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
+    if (share < kWorthFixing)
+        return silent(fmt::format("Copies from pageable memory take only {} of the time.", shareText(share)));
+    return finding(c, pageable);
+}
+
+} // namespace
+
+Rule loader_pin_memory()
+{
+    return {kKey, "Batches are copied from pageable memory", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,97 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/verdict.h"
+
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+
+constexpr std::string_view kKey = "model.conv_bias";
+// Inputs of aten::conv2d and its like: input, weight, bias.
+constexpr std::size_t kBiasInput = 2;
+
+struct Convolutions {
+    std::int64_t all = 0;        ///< whose inputs are recorded
+    std::int64_t unknown = 0;    ///< whose inputs are not
+    std::int64_t beforeNorm = 0; ///< with a bias, directly before a batch norm
+    std::vector<SliceId> useless;
+};
+
+bool isConvolutionOp(std::string_view op)
+{
+    return op == "aten::conv1d" || op == "aten::conv2d" || op == "aten::conv3d" || op == "aten::convolution" ||
+           op == "aten::_convolution";
+}
+
+/// Whether the third input has a size, as "[[32, 3, 8, 8], [64, 3, 7, 7], [64], …]"; no value where the inputs are not
+/// recorded.
+std::optional<bool> hasBias(const Trace& trace, const Slice& op)
+{
+    const auto inputs = listEntries(trace.string(op.args.shapes));
+    if (inputs.size() <= kBiasInput)
+        return std::nullopt;
+    return inputs[kBiasInput].find_first_of("0123456789") != std::string::npos;
+}
+
+/// @param next  the operator behind it; null: none
+void addConvolution(Convolutions& found, const Trace& trace, const Slice& op, const Slice* next)
+{
+    const std::optional<bool> bias = hasBias(trace, op);
+    ++(bias ? found.all : found.unknown);
+    if (!bias.value_or(false) || !next)
+        return;
+    const std::string_view behind = trace.name(*next);
+    if (behind != "aten::batch_norm" && behind != "aten::native_batch_norm" && behind != "aten::cudnn_batch_norm")
+        return;
+    ++found.beforeNorm;
+    found.useless.push_back(op.id);
+}
+
+Convolutions convolutions(const Trace& trace)
+{
+    Convolutions found;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        std::vector<Slice> outermost;
+        for (const Slice& op : trace.sorted(track.id))
+            if (op.kind == ActivityKind::CpuOp && (outermost.empty() || op.begin >= outermost.back().end()))
+                outermost.push_back(op);
+        for (std::size_t i = 0; i < outermost.size(); ++i)
+            if (isConvolutionOp(trace.name(outermost[i])))
+                addConvolution(found, trace, outermost[i], i + 1 < outermost.size() ? &outermost[i + 1] : nullptr);
+    }
+    return found;
+}
+
+Advice check(const Case& c)
+{
+    if (c.config && !(*c.config)[config::key::convBias])
+        return silent("Convolutions before a norm are made without a bias.");
+    const Convolutions found = convolutions(c.trace);
+    if (found.all == 0)
+        return found.unknown > 0 ? cannotTell("The inputs of convolutions were not recorded (record shapes).")
+                                 : c.trace.ofKind(ActivityKind::CpuOp).empty() ? cannotTell("Operators were not recorded.")
+                                                                               : silent("No convolution ran.");
+    if (found.beforeNorm == 0)
+        return silent(fmt::format("None of {} convolutions has a bias directly before a batch norm.", found.all));
+    Advice advice = fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
+                                      found.beforeNorm, found.all));
+    advice.whyNoPrediction = "What the bias costs is inside the convolution's time: measure it.";
+    advice.caveats = {"Only directly before the norm: with an activation in between the bias counts.",
+                      "Weights saved with a bias do not load into layers without one."};
+    setToggle(advice, c, kKey, "false");
+    addEvidence(advice, c.trace, found.useless);
+    return advice;
+}
+
+} // namespace
+
+Rule model_conv_bias()
+{
+    return {kKey, "Convolutions have a bias that batch norm removes", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,83 @@
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/phases.h"
+
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+// An operator or several for each parameter are hundreds; a fused or foreach optimizer takes a handful.
+constexpr double kSingleTensorOps = 50;
+// Of the step that the optimizer takes: below, there is nothing to win.
+constexpr double kWorthFixing = 0.02;
+
+struct OptimizerUse {
+    double ops = 0;      ///< a step, other than foreach and fused ones
+    double manyOps = 0;  ///< foreach and fused ones
+    std::vector<SliceId> longest;
+};
+
+bool isOverMany(std::string_view op)
+{
+    return op.find("_foreach_") != op.npos || op.find("_fused_") != op.npos;
+}
+
+OptimizerUse optimizerUse(const OpCosts& costs)
+{
+    OptimizerUse use;
+    for (const OpCost& op : costs.ops) {
+        if (op.phase != phase::kOptimizer)
+            continue;
+        // Bookkeeping of foreach implementations, once for each tensor and without a kernel.
+        if (op.name == "aten::result_type" || op.name == "aten::empty")
+            continue;
+        (isOverMany(op.name) ? use.manyOps : use.ops) += op.countPerStep;
+        if (!isOverMany(op.name) && use.longest.size() < kMostEvidence)
+            use.longest.push_back(op.longest);
+    }
+    return use;
+}
+
+Advice check(const Case& c)
+{
+    const auto configured = setting(c, "optimizer.implementation");
+    if (configured && *configured != "plain")
+        return silent("The optimizer works on many tensors at once already.");
+    if (auto advice = withoutSteadySteps(c))
+        return *advice;
+    if (c.facts.ops.stepsWithOps == 0)
+        return cannotTell("Operators were not recorded.");
+    const double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
+    if (optimizerUs == 0)
+        return cannotTell("The trace does not mark the optimizer's part of the step.");
+    const OptimizerUse use = optimizerUse(c.facts.ops);
+    const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
+    if (use.manyOps > 0)
+        return silent(fmt::format("The optimizer works on many tensors at once ({} foreach or fused operators a step).",
+                                  countText(use.manyOps)));
+    if (use.ops < kSingleTensorOps)
+        return silent(fmt::format("The optimizer runs only {} operators a step.", countText(use.ops)));
+    if (share < kWorthFixing)
+        return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
+    Advice advice = fires(fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it.",
+                                      countText(use.ops), shareText(share)));
+    advice.whyNoPrediction = "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
+    advice.caveats = {"A foreach optimizer needs temporary memory as large as the weights; a fused one does not."};
+    setToggle(advice, c, "optimizer.implementation", "fused");
+    addEvidence(advice, c.trace, use.longest);
+    return advice;
+}
+
+} // namespace
+
+Rule optimizer_fused()
+{
+    return {"optimizer.fused", "The optimizer updates one tensor at a time", check};
+}
+
+} // namespace advisor::rules

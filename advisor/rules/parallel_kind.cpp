@@ -1,0 +1,79 @@
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "parallel.kind";
+
+struct Replication {
+    std::vector<SliceId> forwards; ///< DataParallel's
+    Nanoseconds copying{};         ///< replicate, scatter, gather on the host's threads
+    std::set<std::int64_t> processes;
+};
+
+bool isDataParallel(std::string_view name)
+{
+    return name.starts_with("DataParallel.forward");
+}
+
+bool isReplication(std::string_view name)
+{
+    return name == "Broadcast" || name == "Scatter" || name == "Gather" || name.starts_with("BroadcastBackward") ||
+           name.starts_with("GatherBackward") || name.starts_with("ReduceAddCoalesced");
+}
+
+Replication replication(const Trace& trace)
+{
+    Replication found;
+    for (const ActivityKind kind : {ActivityKind::UserAnnotation, ActivityKind::CpuOp, ActivityKind::Phase})
+        for (const Slice& slice : trace.ofKind(kind)) {
+            const std::string_view name = trace.name(slice);
+            if (isDataParallel(name)) {
+                found.forwards.push_back(slice.id);
+                found.processes.insert(trace.track(slice.id.track).pid);
+            } else if (isReplication(name)) {
+                found.copying += slice.duration;
+            }
+        }
+    return found;
+}
+
+Advice check(const Case& c)
+{
+    const std::string kind = setting(c, kKey).value_or("");
+    if (kind == "ddp" || kind == "none")
+        return silent(kind == "ddp" ? "The run is distributed data parallel already." : "The run uses one model on one device.");
+    const Replication found = replication(c.trace);
+    if (kind.empty() && found.forwards.empty()) {
+        if (c.trace.ofKind(ActivityKind::UserAnnotation).empty() && c.trace.ofKind(ActivityKind::CpuOp).empty())
+            return cannotTell("The trace holds neither operators nor ranges of the program.");
+        return silent("No DataParallel.forward ran.");
+    }
+    Advice advice = fires(fmt::format("One process feeds all devices (DataParallel): each step copies the model to each of them{}.",
+                                      found.copying.count() > 0
+                                          ? fmt::format(", {} for {} steps", timeText(toUs(found.copying)), found.forwards.size())
+                                          : std::string()));
+    advice.whyNoPrediction = "Distributed processes overlap their communication: what is left of it is not in this trace.";
+    advice.caveats = {"One process for each GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.",
+                      "The batch of a step is the sum over the processes: the learning rate goes with it."};
+    setToggle(advice, c, kKey, "ddp");
+    addEvidence(advice, c.trace, found.forwards);
+    return advice;
+}
+
+} // namespace
+
+Rule parallel_kind()
+{
+    return {kKey, "DataParallel copies the model in each step", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,284 @@
+#include "profiler/analysis/activity_scan.h"
+
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/phases.h"
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <tuple>
+
+namespace profiler::analysis {
+
+namespace {
+
+constexpr Nanoseconds kShort{10'000};
+
+/// What a name says, judged once for each string of the trace.
+class NameClasses {
+public:
+    enum : unsigned char { kCommunication = 1, kSync = 2, kBlockingCopy = 4, kAllocation = 8, kStepMark = 16 };
+    explicit NameClasses(const Trace& trace) : m_classes(trace.stringCount())
+    {
+        for (std::uint32_t id = 0; id < m_classes.size(); ++id) {
+            const std::string_view name = trace.string(StringId{id});
+            m_classes[id] = static_cast<unsigned char>(
+                (isCommunication(name) ? kCommunication : 0) | (isSyncCall(name) ? kSync : 0) |
+                (isBlockingCopy(name) ? kBlockingCopy : 0) | (isAllocation(name) ? kAllocation : 0) |
+                (isProfilerStep(name) ? kStepMark : 0));
+        }
+    }
+    [[nodiscard]] bool is(const Slice& slice, unsigned char what) const
+    {
+        return (m_classes[slice.name.value] & what) != 0;
+    }
+
+private:
+    std::vector<unsigned char> m_classes; ///< by string id
+};
+
+/// One walker's part of the result.
+struct Part {
+    ActivityScan scan;
+    std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, Transfer> transfers;
+    std::vector<KindTotal> kernels; ///< by string id
+    struct {
+        UnionBuilder calls, dataWaits, work, syncs, blockingCopies, allocations;
+    } host;
+    struct DeviceUnions {
+        UnionBuilder kernels, communication, copies, memsets;
+        int streams = 0;
+    };
+    std::map<DeviceId, DeviceUnions> devices;
+};
+
+void addTo(KindTotal& total, const Slice& slice)
+{
+    ++total.count;
+    total.time += slice.duration;
+}
+
+class Walker {
+public:
+    Walker(const Trace& trace, const NameClasses& names, const Phases& phases, Part& part)
+        : m_trace(trace), m_names(names), m_phases(phases), m_part(part)
+    {
+        part.kernels.resize(trace.stringCount());
+    }
+
+    void walk(const Track& track)
+    {
+        const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
+        Part::DeviceUnions* device = track.kind == TrackKind::Stream ? &m_part.devices[track.device] : nullptr;
+        bool worked = false;
+        m_trace.forEach(track.id, m_trace.range(), [&](const Slice& slice) {
+            addTo(m_part.scan.kinds[static_cast<std::size_t>(slice.kind)], slice);
+            if (isDeviceWork(slice.kind))
+                worked = addDeviceWork(slice, device) || worked;
+            else
+                addHostWork(slice, host);
+            return true;
+        });
+        if (device && worked)
+            ++device->streams;
+    }
+
+private:
+    bool addDeviceWork(const Slice& slice, Part::DeviceUnions* device)
+    {
+        const bool communicates = slice.kind == ActivityKind::Kernel && m_names.is(slice, NameClasses::kCommunication);
+        if (slice.kind == ActivityKind::Kernel) {
+            m_part.scan.shortKernels += slice.duration < kShort;
+            m_part.scan.communicationKernels += communicates;
+            addTo(m_part.kernels[slice.name.value], slice);
+        } else if (slice.kind == ActivityKind::GpuMemcpy) {
+            addTransfer(slice);
+        }
+        if (!device)
+            return false;
+        UnionBuilder& times = communicates                             ? device->communication
+                              : slice.kind == ActivityKind::Kernel     ? device->kernels
+                              : slice.kind == ActivityKind::GpuMemcpy  ? device->copies
+                                                                       : device->memsets;
+        times.add(slice.range());
+        return true;
+    }
+
+    void addTransfer(const Slice& slice)
+    {
+        const SliceArgs& args = slice.args;
+        Transfer& row = m_part.transfers[{args.copy, args.src, args.dst}];
+        row.kind = args.copy;
+        row.src = args.src;
+        row.dst = args.dst;
+        ++row.count;
+        row.bytes += args.bytes;
+        row.time += slice.duration;
+    }
+
+    void addHostWork(const Slice& slice, bool host)
+    {
+        const TimeRange range = slice.range();
+        if (host && m_phases.isDataWait(slice)) {
+            addTo(m_part.scan.dataWaits, slice);
+            m_part.host.dataWaits.add(range);
+            return;
+        }
+        switch (slice.kind) {
+        case ActivityKind::CudaRuntime:
+        case ActivityKind::CudaDriver:
+            addCall(slice, host);
+            return;
+        case ActivityKind::Sync:
+            addTo(m_part.scan.waits, slice);
+            if (host) {
+                m_part.host.calls.add(range);
+                m_part.host.syncs.add(range);
+            }
+            return;
+        case ActivityKind::CpuOp:
+        case ActivityKind::Phase:
+            if (host && !m_names.is(slice, NameClasses::kStepMark))
+                m_part.host.work.add(range);
+            return;
+        default:
+            return;
+        }
+    }
+
+    void addCall(const Slice& slice, bool host)
+    {
+        const bool sync = m_names.is(slice, NameClasses::kSync);
+        const bool copy = !sync && m_names.is(slice, NameClasses::kBlockingCopy);
+        if (sync)
+            addTo(m_part.scan.syncCalls, slice);
+        else if (copy)
+            addTo(m_part.scan.blockingCopyCalls, slice);
+        if (!host)
+            return;
+        m_part.host.calls.add(slice.range());
+        if (sync)
+            m_part.host.syncs.add(slice.range());
+        else if (copy)
+            m_part.host.blockingCopies.add(slice.range());
+        else if (m_names.is(slice, NameClasses::kAllocation))
+            m_part.host.allocations.add(slice.range());
+    }
+
+    const Trace& m_trace;
+    const NameClasses& m_names;
+    const Phases& m_phases;
+    Part& m_part;
+};
+
+void mergeTotals(ActivityScan& all, const ActivityScan& part)
+{
+    const auto add = [](KindTotal& sum, const KindTotal& more) {
+        sum.count += more.count;
+        sum.time += more.time;
+    };
+    for (std::size_t i = 0; i < all.kinds.size(); ++i)
+        add(all.kinds[i], part.kinds[i]);
+    add(all.dataWaits, part.dataWaits);
+    add(all.syncCalls, part.syncCalls);
+    add(all.blockingCopyCalls, part.blockingCopyCalls);
+    add(all.waits, part.waits);
+    all.shortKernels += part.shortKernels;
+    all.communicationKernels += part.communicationKernels;
+}
+
+void mergePart(ActivityScan& all, Part& part)
+{
+    mergeTotals(all, part.scan);
+    const auto add = [](Intervals& sum, UnionBuilder& more) { sum = unite(std::move(sum), more.take()); };
+    add(all.host.calls, part.host.calls);
+    add(all.host.dataWaits, part.host.dataWaits);
+    add(all.host.work, part.host.work);
+    add(all.host.syncs, part.host.syncs);
+    add(all.host.blockingCopies, part.host.blockingCopies);
+    add(all.host.allocations, part.host.allocations);
+    for (auto& [id, unions] : part.devices) {
+        if (unions.streams == 0)
+            continue;
+        DeviceActivity& device = all.devices[id];
+        device.streams += unions.streams;
+        add(device.kernels, unions.kernels);
+        add(device.communication, unions.communication);
+        add(device.copies, unions.copies);
+        add(device.memsets, unions.memsets);
+    }
+}
+
+/// Rows of tables from all parts, largest first.
+void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all)
+{
+    Part& first = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        for (std::uint32_t id = 0; id < first.kernels.size(); ++id) {
+            first.kernels[id].count += parts[i].kernels[id].count;
+            first.kernels[id].time += parts[i].kernels[id].time;
+        }
+        for (const auto& [key, row] : parts[i].transfers) {
+            Transfer& sum = first.transfers[key];
+            const Transfer before = sum;
+            sum = row;
+            sum.count += before.count;
+            sum.bytes += before.bytes;
+            sum.time += before.time;
+        }
+    }
+    for (std::uint32_t id = 0; id < first.kernels.size(); ++id)
+        if (first.kernels[id].count > 0)
+            all.kernels.push_back(
+                {std::string(trace.string(StringId{id})), first.kernels[id].count, first.kernels[id].time});
+    for (const auto& [key, row] : first.transfers)
+        all.transfers.push_back(row);
+    const auto larger = [](const auto& a, const auto& b) { return a.time > b.time; };
+    std::stable_sort(all.kernels.begin(), all.kernels.end(), larger);
+    std::stable_sort(all.transfers.begin(), all.transfers.end(), larger);
+}
+
+} // namespace
+
+Intervals DeviceActivity::allKernels() const
+{
+    return unite(kernels, communication);
+}
+
+Intervals DeviceActivity::any() const
+{
+    return unite(unite(allKernels(), copies), memsets);
+}
+
+ActivityScan scanActivity(const Trace& trace, unsigned threads)
+{
+    const NameClasses names(trace);
+    const Phases phases(trace);
+    std::vector<TrackId> order; // the largest first, so that no thread is left with it at the end
+    for (const Track& track : trace.tracks())
+        order.push_back(track.id);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](TrackId a, TrackId b) { return trace.sliceCount(a) > trace.sliceCount(b); });
+    std::vector<Part> parts(std::max(1U, threads));
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](Part& part) {
+        Walker walker(trace, names, phases, part);
+        for (std::size_t i = next++; i < order.size(); i = next++)
+            walker.walk(trace.track(order[i]));
+    };
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < parts.size(); ++i)
+            others.emplace_back([&, i] { work(parts[i]); });
+        work(parts.front());
+    }
+    ActivityScan all;
+    for (Part& part : parts)
+        mergePart(all, part);
+    mergeTables(trace, parts, all);
+    return all;
+}
+
+} // namespace profiler::analysis

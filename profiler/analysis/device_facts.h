@@ -1,0 +1,39 @@
+#pragma once
+
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/steps.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// What the devices did in the part of a trace that rules judge: its steady steps, else all its steps, else all of it.
+struct DeviceFacts {
+    std::vector<TimeRange> window; ///< sorted, disjoint
+    std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none
+    int devices = 0;               ///< that did something, in the whole trace
+    Intervals kernels, any;        ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
+    KernelWork work;               ///< kernels that begin in the window
+    std::vector<Slice> copies;     ///< that begin in the window, by begin
+    std::vector<IdleCause> idle;   ///< in the window
+
+    [[nodiscard]] bool hasWork() const { return !any.empty(); }
+    [[nodiscard]] Nanoseconds windowTime() const { return total(window); }
+    /// Share of the window in which no device ran anything, [0, 1].
+    [[nodiscard]] double idleShare() const;
+    /// Share of the window that a cause explains of the devices' idleness; a mean over devices.
+    [[nodiscard]] double idleShare(std::string_view cause) const;
+    /// µs in a step; in the whole window where there are no steps.
+    [[nodiscard]] double usPerStep(Nanoseconds time) const
+    {
+        return toUs(time) / static_cast<double>(steps.empty() ? 1 : steps.size());
+    }
+};
+
+DeviceFacts deviceFacts(const Trace& trace, const std::vector<Step>& steps);
+
+} // namespace profiler::analysis

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// Those slices of a track that `wanted` takes, in the order of Trace::sorted(), without the others being held.
+template <class Wanted>
+std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wanted)
+{
+    std::vector<Slice> slices;
+    trace.forEach(track, trace.range(), [&](const Slice& slice) {
+        if (wanted(slice))
+            slices.push_back(slice);
+        return true;
+    });
+    std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+        return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
+    });
+    return slices;
+}
+
+} // namespace profiler::analysis

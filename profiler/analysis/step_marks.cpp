@@ -1,0 +1,107 @@
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace profiler::analysis {
+
+namespace {
+
+bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/// The number that a name ends in; empty where it ends in none.
+std::optional<std::int64_t> numberAtEnd(std::string_view name)
+{
+    std::size_t begin = name.size();
+    while (begin > 0 && isDigit(name[begin - 1]))
+        --begin;
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(name.data() + begin, name.data() + name.size(), number);
+    return begin < name.size() && parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// "step" is the range of "step", "step 12", "step_12", "step#12", "step12", not of "stepper".
+bool isOfRange(std::string_view name, std::string_view range)
+{
+    if (!name.starts_with(range))
+        return false;
+    std::string_view rest = name.substr(range.size());
+    if (!rest.empty() && !isDigit(rest.front()) && !(rest.front() >= 'a' && rest.front() <= 'z') &&
+        !(rest.front() >= 'A' && rest.front() <= 'Z'))
+        rest.remove_prefix(1);
+    return std::all_of(rest.begin(), rest.end(), isDigit);
+}
+
+bool mayMark(ActivityKind kind)
+{
+    return kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation || kind == ActivityKind::Nvtx ||
+           kind == ActivityKind::Other || kind == ActivityKind::Phase || kind == ActivityKind::Step;
+}
+
+Step stepOf(const Slice& slice, std::int64_t index)
+{
+    Step step{.index = index, .range = slice.range(), .slice = slice.id, .parts = {}};
+    step.partial = slice.is(slice_flag::kOpen);
+    return step;
+}
+
+/// Marks by name on host tracks, those of the track with the most; of nested ones the outer.
+template <class IsMark>
+std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
+{
+    std::vector<char> marks(trace.stringCount());
+    bool any = false;
+    for (std::uint32_t id = 0; id < marks.size(); ++id) {
+        marks[id] = isMark(trace.string(StringId{id}));
+        any = any || marks[id] != 0;
+    }
+    std::vector<Step> best;
+    for (const Track& track : any ? trace.tracks() : std::span<const Track>()) {
+        if (track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation || track.kind == TrackKind::Counter)
+            continue;
+        std::vector<Step> steps;
+        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
+            if (marks[slice.name.value] == 0 || !mayMark(slice.kind))
+                return true;
+            const auto position = static_cast<std::int64_t>(steps.size());
+            steps.push_back(stepOf(slice, numberAtEnd(trace.name(slice)).value_or(position)));
+            return true;
+        });
+        std::stable_sort(steps.begin(), steps.end(),
+                         [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; });
+        TraceTime covered{Nanoseconds::min()};
+        std::erase_if(steps, [&](const Step& step) {
+            const bool nested = step.range.end <= covered;
+            covered = std::max(covered, step.range.end);
+            return nested;
+        });
+        if (steps.size() > best.size())
+            best = std::move(steps);
+    }
+    return best;
+}
+
+} // namespace
+
+std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
+{
+    if (!range.empty())
+        return namedMarks(trace, [range](std::string_view name) { return isOfRange(name, range); });
+    std::vector<Step> steps;
+    for (const Slice& slice : trace.ofKind(ActivityKind::Step))
+        steps.push_back(stepOf(slice, slice.args.value));
+    return steps.empty() ? namedMarks(trace, isProfilerStep) : steps;
+}
+
+bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)
+{
+    return !steps.empty() && steps.front().index > 0 &&
+           trace.slice(steps.front().slice).kind != ActivityKind::Step;
+}
+
+} // namespace profiler::analysis

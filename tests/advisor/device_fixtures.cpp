@@ -1,0 +1,192 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+
+/// Ten steps of 1,000 µs on a GPU, each with `host` on the main thread and `device` on stream 7.
+std::string steps(std::string_view host, std::string_view device, std::string_view head = "device 0 \"NVIDIA H100\" \"\" sm=90")
+{
+    return fmt::format(R"(
+        {2}
+        main
+          repeat 10 every 1000
+            step 0 0 1000
+            {0}
+          end
+        stream 0 7
+          repeat 10 every 1000
+            {1}
+          end
+    )",
+                       host, device, head);
+}
+
+constexpr std::string_view kOnTheCpu = "main\nrepeat 10 every 1000\nstep 0 0 1000\nop aten::mm 0 900\nend\n";
+constexpr std::string_view kHostOnly = "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n";
+
+std::string copies(double us, std::string_view from, std::string_view more = "")
+{
+    return steps("call cudaMemcpyAsync 0 60",
+                 fmt::format("copy HtoD 0 {} bytes=1000000 src={} dst=device\n{}\nkernel sgemm 500 400", us, from, more));
+}
+
+/// A pair of matrix products with `between` them.
+std::string products(std::string_view between)
+{
+    return steps("op aten::forward 0 900", fmt::format("kernel volta_sgemm_nt 0 300\n{}\nkernel volta_sgemm_nt 600 300", between));
+}
+
+/// `count` kernels of 4 µs, each launched 40 µs after the one before.
+std::string manyLaunches(int count, double kernelUs = 4)
+{
+    std::string host, device;
+    for (int i = 0; i < count; ++i) {
+        host += fmt::format("op aten::add {} 38\ncall cudaLaunchKernel {} 6\n", i * 40, i * 40 + 20);
+        device += fmt::format("kernel vectorized_elementwise_kernel {} {}\n", i * 40 + 30, kernelUs);
+    }
+    return steps(host, device);
+}
+
+std::string convolution(std::string_view bias, std::string_view behind)
+{
+    return fmt::format("main\nop aten::conv2d 0 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], {}]\"\nop {} 101 50\n", bias, behind);
+}
+
+/// Steps whose optimizer runs `count` operators called `op` in 100 of 1,000 µs.
+std::string optimizer(int count, std::string_view op)
+{
+    std::string ops;
+    for (int i = 0; i < count; ++i)
+        ops += fmt::format("op {} {} 1\n", op, 900 + i);
+    return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 900 100\n{}end\n", ops);
+}
+
+/// Steps of the given durations (µs), one after the other.
+std::string unevenSteps(const std::vector<int>& durations)
+{
+    std::string text = "main\n";
+    int at = 0, index = 0;
+    for (const int duration : durations) {
+        text += fmt::format("step {} {} {}\nphase \"data wait\" {} {}\n", index++, at, duration, at, duration / 2);
+        at += duration;
+    }
+    return text;
+}
+
+std::string communication(double us)
+{
+    return steps("call cudaLaunchKernel 0 5", fmt::format("kernel sgemm 0 500\nkernel ncclDevKernel_AllReduce_Sum_f32 500 {}", us));
+}
+
+/// Two epochs of 20 steps of 100 µs; workers start at each, and the first batch keeps the step waiting.
+std::string epochs(double startUs)
+{
+    return fmt::format(R"(
+        main
+          repeat 2 every 4000
+            phase "start workers" 0 {0}
+          end
+          repeat 20 every 100
+            step 0 1000 100
+            phase "data wait" 1000 5
+          end
+          repeat 20 every 100
+            step 20 5000 100
+            phase "data wait" 5000 5
+          end
+    )",
+                       startUs);
+}
+
+std::vector<Fixture> copyFixtures()
+{
+    return {
+        {"loader_pin_memory_fires", "loader_pin_memory", State::Fires, copies(100, "pageable"), true, {}},
+        {"loader_pin_memory_silent", "loader_pin_memory", State::Silent, copies(100, "pinned"), true, {}},
+        {"loader_pin_memory_cannot_tell", "loader_pin_memory", State::CannotTell, steps("", "copy HtoD 0 100 bytes=9\nkernel a 200 300"),
+         true, {}},
+        {"transfer_non_blocking_fires", "transfer_non_blocking", State::Fires, copies(100, "pinned"), true, {}},
+        {"transfer_non_blocking_silent", "transfer_non_blocking", State::Silent, copies(100, "pinned", "kernel sgemm 0 110"), true, {}},
+        {"transfer_non_blocking_cannot_tell", "transfer_non_blocking", State::CannotTell,
+         "stream 0 7\ncopy HtoD 0 100 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+    };
+}
+
+std::vector<Fixture> kernelFixtures()
+{
+    const std::string oldGpu = steps("", "kernel volta_sgemm_nt 0 900", "device 0 \"Tesla V100\"");
+    const std::string softmax = "kernel softmax_warp_forward 300 100";
+    return {
+        {"precision_tf32_fires", "precision_tf32", State::Fires, products(""), true, {}},
+        {"precision_tf32_silent", "precision_tf32", State::Silent, oldGpu, true, {}},
+        {"precision_tf32_cannot_tell", "precision_tf32", State::CannotTell, steps("", "kernel ampere_sgemm_nt 0 900", ""), true, {}},
+        {"fuse_pointwise_fires", "fuse_pointwise", State::Fires,
+         steps("", "kernel elementwise_kernel_a 0 200\nkernel elementwise_kernel_b 200 100\nkernel sgemm 300 500"), true, {}},
+        {"fuse_pointwise_silent", "fuse_pointwise", State::Silent,
+         steps("", "kernel elementwise_kernel_a 0 50\nkernel elementwise_kernel_b 50 50\nkernel sgemm 300 500"), true, {}},
+        {"fuse_pointwise_cannot_tell", "fuse_pointwise", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},
+        {"attention_fires", "attention", State::Fires, products(softmax), true, {}},
+        {"attention_silent", "attention", State::Silent, products("kernel elementwise 300 100"), true, {}},
+        {"attention_cannot_tell", "attention", State::CannotTell, std::string(kHostOnly), true, {}},
+        {"cudnn_benchmark_fires", "cudnn_benchmark", State::Fires, steps("", "kernel volta_scudnn_128x64 0 900"), false,
+         {"device=cuda", "cudnn.benchmark=false"}},
+        {"cudnn_benchmark_silent", "cudnn_benchmark", State::Silent, products(""), true, {}},
+        {"cudnn_benchmark_cannot_tell", "cudnn_benchmark", State::CannotTell, steps("", "kernel volta_scudnn_128x64 0 900"), true, {}},
+    };
+}
+
+std::vector<Fixture> hostFixtures()
+{
+    return {
+        {"compile_fires", "compile", State::Fires, manyLaunches(20), true, {}},
+        {"compile_silent", "compile", State::Silent, manyLaunches(20, 30), true, {}},
+        {"compile_cannot_tell", "compile", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},
+        {"host_bound_fires", "host_bound", State::Fires, manyLaunches(20), true, {}},
+        {"host_bound_silent", "host_bound", State::Silent, std::string(kOnTheCpu), true, {}},
+        {"host_bound_cannot_tell", "host_bound", State::CannotTell, steps("", "kernel a 0 300"), true, {}},
+        {"optimizer_fused_fires", "optimizer_fused", State::Fires, optimizer(60, "aten::add_"), true, {}},
+        {"optimizer_fused_silent", "optimizer_fused", State::Silent, optimizer(60, "aten::_foreach_add_"), true, {}},
+        {"optimizer_fused_cannot_tell", "optimizer_fused", State::CannotTell, std::string(kHostOnly), true, {}},
+    };
+}
+
+std::vector<Fixture> runFixtures()
+{
+    return {
+        {"model_conv_bias_fires", "model_conv_bias", State::Fires, convolution("[64]", "aten::batch_norm"), true, {}},
+        {"model_conv_bias_silent", "model_conv_bias", State::Silent, convolution("[]", "aten::batch_norm"), true, {}},
+        {"model_conv_bias_cannot_tell", "model_conv_bias", State::CannotTell, "main\nop aten::conv2d 0 100", true, {}},
+        {"step_variance_fires", "step_variance", State::Fires, unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}), true, {}},
+        {"step_variance_silent", "step_variance", State::Silent, unevenSteps({100, 101, 102, 101, 103, 100, 104, 100}), true, {}},
+        {"step_variance_cannot_tell", "step_variance", State::CannotTell, unevenSteps({100, 100, 100}), true, {}},
+        {"comm_exposed_fires", "comm_exposed", State::Fires, communication(200), true, {}},
+        {"comm_exposed_silent", "comm_exposed", State::Silent, communication(50), true, {}},
+        {"comm_exposed_cannot_tell", "comm_exposed", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},
+        {"loader_persistent_workers_fires", "loader_persistent_workers", State::Fires, epochs(400), true, {}},
+        {"loader_persistent_workers_silent", "loader_persistent_workers", State::Silent, epochs(10), true, {}},
+        {"loader_persistent_workers_cannot_tell", "loader_persistent_workers", State::CannotTell, std::string(kHostOnly), true, {}},
+        {"parallel_kind_fires", "parallel_kind", State::Fires,
+         "main\nrepeat 5 every 100\nannotation DataParallel.forward 0 50\nop Broadcast 1 10\nend", true, {}},
+        {"parallel_kind_silent", "parallel_kind", State::Silent, "main\nannotation DistributedDataParallel.forward 0 50", true, {}},
+        {"parallel_kind_cannot_tell", "parallel_kind", State::CannotTell, std::string(kHostOnly), true, {}},
+        {"debug_emit_nvtx_fires", "debug_emit_nvtx", State::Fires, "main\nnvtx \"aten::conv2d, seq = 12\" 0 10", true, {}},
+        {"debug_emit_nvtx_silent", "debug_emit_nvtx", State::Silent, "main\nnvtx forward 0 10", true, {}},
+        {"debug_emit_nvtx_cannot_tell", "debug_emit_nvtx", State::CannotTell, std::string(kHostOnly), true, {}},
+    };
+}
+
+} // namespace
+
+std::vector<Fixture> deviceFixtures()
+{
+    std::vector<Fixture> rows;
+    for (const auto& more : {copyFixtures(), kernelFixtures(), hostFixtures(), runFixtures()})
+        rows.insert(rows.end(), more.begin(), more.end());
+    return rows;
+}
+
+} // namespace advisor_test

@@ -1,0 +1,227 @@
+#include "advisor/gpu_facts.h"
+#include "profiler/model/arg_source.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/advisor/rules_fixtures.h"
+
+#include "advisor_rules_registry.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using namespace profiler;
+using advisor::State;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Judged imported(std::string_view stem, const std::string& text)
+{
+    return {stem, text, {}, true};
+}
+
+std::string copyRun(std::string_view more)
+{
+    return fmt::format("device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 10 every 1000\n{}\nend", more);
+}
+
+TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
+{
+    const auto text = [](double us) {
+        return copyRun(fmt::format("copy HtoD 0 {} bytes=100000 src=pageable dst=device\nkernel a 100 800", us));
+    };
+    EXPECT_EQ(imported("loader_pin_memory", text(4.9)).advice().state, State::Silent);
+    EXPECT_EQ(imported("loader_pin_memory", text(5.1)).advice().state, State::Fires);
+}
+
+TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
+{
+    const auto judged = imported("loader_pin_memory",
+                                 copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 500\n"
+                                         "copy HtoD 700 50 bytes=100000 src=pinned dst=device"));
+    ASSERT_TRUE(judged.advice().saving); // at twice the bandwidth half of 100 µs goes, all of it exposed
+    EXPECT_NEAR(judged.advice().saving->low, 50, 1e-9);
+    EXPECT_NEAR(judged.advice().saving->high, 50, 1e-9);
+}
+
+TEST(LoaderPinMemory, ASlowPinnedCopyIsNotPageable)
+{
+    EXPECT_EQ(imported("loader_pin_memory", copyRun("copy HtoD 0 500 bytes=10 src=pinned dst=device")).advice().state, State::Silent);
+}
+
+TEST(LoaderPinMemory, HostPageTablesProveNothing)
+{
+    const auto judged = imported("loader_pin_memory", "meta device.pageable_uses_host_page_tables 1\n" +
+                                                          copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device"));
+    EXPECT_EQ(judged.advice().state, State::CannotTell);
+}
+
+TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
+{
+    const auto judged = imported("transfer_non_blocking", copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 800"));
+    EXPECT_EQ(judged.advice().state, State::Silent);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("loader.pin_memory"));
+}
+
+TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
+{
+    const auto judged = imported("transfer_non_blocking", copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device\nkernel a 60 800"));
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->mid, 60, 1e-9); // the kernel hides the rest
+    EXPECT_NEAR(judged.advice().saving->high, 60, 1e-9);
+}
+
+TEST(PrecisionTf32, NamesOfDevicesTellWhatTheyAre)
+{
+    const auto text = [](std::string_view device) {
+        return fmt::format("device 0 \"{}\"\nstream 0 7\nkernel ampere_sgemm_128x64 0 100", device);
+    };
+    EXPECT_EQ(imported("precision_tf32", text("NVIDIA A100-SXM4-80GB")).advice().state, State::Fires);
+    EXPECT_EQ(imported("precision_tf32", text("NVIDIA A10G")).advice().state, State::Fires);
+    EXPECT_EQ(imported("precision_tf32", text("Tesla T4")).advice().state, State::Silent);
+    EXPECT_EQ(imported("precision_tf32", text("Some GPU")).advice().state, State::CannotTell);
+}
+
+TEST(PrecisionTf32, SaysNothingWhereTensorCoresWork)
+{
+    const auto judged =
+        imported("precision_tf32", "device 0 H100\nstream 0 7\nkernel sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n 0 100");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(PrecisionAmp, OldDevicesHaveNoTensorCores)
+{
+    const auto judged = imported("precision_amp", "device 0 \"Tesla P100\"\nmain\nrepeat 5 every 100\nstep 0 0 100\nend\n"
+                                                  "stream 0 7\nkernel maxwell_sgemm_128x64 0 400");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(FusePointwise, AQuarterOfKernelTimeIsWorthALook)
+{
+    const auto text = [](double us) {
+        return fmt::format("stream 0 7\nkernel elementwise_kernel_a 0 {0}\nkernel elementwise_kernel_b 500 {0}\nkernel sgemm 1000 {1}", us,
+                           1000 - 2 * us);
+    };
+    EXPECT_EQ(imported("fuse_pointwise", text(124)).advice().state, State::Silent);
+    EXPECT_EQ(imported("fuse_pointwise", text(126)).advice().state, State::Fires);
+}
+
+TEST(FusePointwise, KernelsThatStandAloneHaveNothingToFuseWith)
+{
+    const auto judged = imported("fuse_pointwise", "stream 0 7\nkernel elementwise_kernel_a 0 100\nkernel sgemm 100 100\n"
+                                                   "kernel elementwise_kernel_b 200 100");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(Attention, FlashKernelsAreNotWrittenOut)
+{
+    const auto judged = imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel flash_fwd_kernel 100 100\nkernel sgemm 200 100");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("fused already"));
+}
+
+TEST(Attention, OperatorsTellItOnTheCpu)
+{
+    const auto text = [](std::string_view middle) {
+        return fmt::format("main\nrepeat 5 every 100\nstep 0 0 100\nop aten::matmul 0 30\nop aten::bmm 1 28\nop aten::div 31 4\n"
+                           "op {} 36 10\nop aten::matmul 50 30\nop aten::bmm 51 28\nend",
+                           middle);
+    };
+    EXPECT_EQ(imported("attention", text("aten::softmax")).advice().state, State::Fires);
+    EXPECT_EQ(imported("attention", text("aten::relu")).advice().state, State::Silent);
+}
+
+TEST(Attention, AClassifiersSoftmaxIsNoAttention)
+{
+    const auto judged = imported("attention", "main\nop aten::linear 0 30\nop aten::softmax 31 10\nop aten::nll_loss 42 5");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(ModelConvBias, AnActivationInBetweenMakesTheBiasCount)
+{
+    const auto judged = imported("model_conv_bias", "main\nop aten::conv2d 0 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
+                                                    "op aten::relu 101 10\nop aten::batch_norm 112 50");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
+{
+    const auto judged = imported("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 60\n"
+                                               "call cudaLaunchKernel 60 10\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 30\nend");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(StepVariance, NamesThePartThatVaries)
+{
+    const auto judged = imported("step_variance", R"(
+        main
+          repeat 9 every 300
+            step 0 0 100
+            phase forward 0 60
+          end
+          step 9 2700 250
+          phase forward 2700 200
+          step 10 3000 250
+          phase forward 3000 200
+    )");
+    ASSERT_EQ(judged.advice().state, State::Fires);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("forward"));
+}
+
+/// Gives every slice the same details.
+class OneDetail : public ArgSource {
+public:
+    explicit OneDetail(std::string inputs) : m_inputs(std::move(inputs)) {}
+    Result<SliceDetails> read(std::uint64_t) const override { return SliceDetails{{"Concrete Inputs", m_inputs}}; }
+
+private:
+    std::string m_inputs;
+};
+
+State benchmarkVerdict(std::string inputs)
+{
+    TraceBuilder builder;
+    Track main, stream;
+    main.kind = TrackKind::MainThread;
+    stream.kind = TrackKind::Stream;
+    builder.setArgSource(std::make_shared<OneDetail>(std::move(inputs)));
+    Slice op, kernel;
+    op.duration = kernel.duration = Nanoseconds{1000};
+    op.name = builder.intern("aten::_convolution");
+    op.kind = ActivityKind::CpuOp;
+    op.source = 1;
+    kernel.name = builder.intern("volta_scudnn_128x64");
+    kernel.kind = ActivityKind::Kernel;
+    builder.add(builder.addTrack(main), op);
+    builder.add(builder.addTrack(stream), kernel);
+    const auto trace = builder.finish();
+    const auto facts = analysis::analyse(*trace);
+    for (const auto& rule : advisor::rules::all())
+        if (rule.stem == "cudnn_benchmark")
+            return rule.entry.check({*trace, facts, nullptr}).state;
+    ADD_FAILURE();
+    return State::CannotTell;
+}
+
+// cudnn_benchmark_fires, from the operator's own flag: traces of text have no details.
+TEST(CudnnBenchmark, ReadsTheFlagThatTheOperatorWasCalledWith)
+{
+    constexpr std::string_view kInputs = "[\"\", \"\", \"\", \"[1, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\", \"[0, 0]\", \"1\", \"{}\"]";
+    EXPECT_EQ(benchmarkVerdict(fmt::format(fmt::runtime(kInputs), "False")), State::Fires);
+    EXPECT_EQ(benchmarkVerdict(fmt::format(fmt::runtime(kInputs), "True")), State::Silent);
+    EXPECT_EQ(benchmarkVerdict("[\"\"]"), State::CannotTell);
+}
+
+TEST(ListEntries, StopAtTheOutermostCommas)
+{
+    EXPECT_THAT(advisor::listEntries("[[32, 3], [], \"a, b\", 7]"), ElementsAre("[32, 3]", "[]", "a, b", "7"));
+    EXPECT_THAT(advisor::listEntries("[]"), IsEmpty());
+    EXPECT_THAT(advisor::listEntries("[\"\", \"\"]"), ElementsAre("", ""));
+    EXPECT_THAT(advisor::listEntries("no list"), IsEmpty());
+}
+
+} // namespace
+} // namespace advisor_test
