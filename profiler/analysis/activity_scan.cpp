@@ -98,10 +98,10 @@ private:
         }
         if (!device)
             return false;
-        UnionBuilder& times = communicates                             ? device->communication
-                              : slice.kind == ActivityKind::Kernel     ? device->kernels
-                              : slice.kind == ActivityKind::GpuMemcpy  ? device->copies
-                                                                       : device->memsets;
+        UnionBuilder& times = communicates                            ? device->communication
+                              : slice.kind == ActivityKind::Kernel    ? device->kernels
+                              : slice.kind == ActivityKind::GpuMemcpy ? device->copies
+                                                                      : device->memsets;
         times.add(slice.range());
         return true;
     }

@@ -24,9 +24,9 @@ struct DeviceActivity {
 
 /// What the host's threads did, loader workers excepted, as times.
 struct HostActivity {
-    Intervals calls;     ///< runtime and driver calls, and waits
-    Intervals dataWaits; ///< for the loader
-    Intervals work;      ///< operators and phases; marks of steps are none
+    Intervals calls;                              ///< runtime and driver calls, and waits
+    Intervals dataWaits;                          ///< for the loader
+    Intervals work;                               ///< operators and phases; marks of steps are none
     Intervals syncs, blockingCopies, allocations; ///< of the calls
 };
 
@@ -41,12 +41,12 @@ struct ActivityScan {
     std::int64_t shortKernels = 0; ///< under 10 µs
     KindTotal dataWaits;
     KindTotal syncCalls, blockingCopyCalls;
-    KindTotal waits;               ///< slices of kind Sync
+    KindTotal waits; ///< slices of kind Sync
     std::int64_t communicationKernels = 0;
     HostActivity host;
     std::map<DeviceId, DeviceActivity> devices;
-    std::vector<Transfer> transfers;   ///< by time, largest first
-    std::vector<KernelTotal> kernels;  ///< by time, largest first
+    std::vector<Transfer> transfers;  ///< by time, largest first
+    std::vector<KernelTotal> kernels; ///< by time, largest first
 
     [[nodiscard]] const KindTotal& of(ActivityKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };

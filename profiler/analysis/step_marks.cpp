@@ -100,8 +100,7 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
 
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)
 {
-    return !steps.empty() && steps.front().index > 0 &&
-           trace.slice(steps.front().slice).kind != ActivityKind::Step;
+    return !steps.empty() && steps.front().index > 0 && trace.slice(steps.front().slice).kind != ActivityKind::Step;
 }
 
 } // namespace profiler::analysis

@@ -13,13 +13,14 @@ constexpr bool isProfilerStep(std::string_view name)
     return name.starts_with("ProfilerStep#");
 }
 
-/// The steps that a trace marks, by begin, without parts. With a range: the NVTX ranges and annotations of that name, or
-/// of that name and a number ("step 12", "iteration_3"). Else our own marks, else those of PyTorch's profiler. Where
+/// The steps that a trace marks, by begin, without parts. With a range: the NVTX ranges and annotations of that name,
+/// or of that name and a number ("step 12", "iteration_3"). Else our own marks, else those of PyTorch's profiler. Where
 /// several threads have them, as processes that train together do, those of the thread with the most.
 /// Index: the number in the name, else the position.
 std::vector<Step> stepMarks(const Trace& trace, std::string_view range);
 
-/// True where marks begin in the middle of a run, as a profiler's schedule has it: then the first is no warm-up by itself.
+/// True where marks begin in the middle of a run, as a profiler's schedule has it: then the first is no warm-up by
+/// itself.
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

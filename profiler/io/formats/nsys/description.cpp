@@ -96,9 +96,8 @@ Result<void> readDiagnostics(Import& import)
 
 Result<void> readDescription(Import& import)
 {
-    auto done = forEachRow(import, "TARGET_INFO_SYSTEM_ENV", {"name", "value"}, [&](const Rows& row) {
-        readEnvironment(import, row.text(1), row.text(2));
-    });
+    auto done = forEachRow(import, "TARGET_INFO_SYSTEM_ENV", {"name", "value"},
+                           [&](const Rows& row) { readEnvironment(import, row.text(1), row.text(2)); });
     if (!done)
         return done;
     done = forEachRow(import, "META_DATA_EXPORT", {"name", "value"}, [&](const Rows& row) {

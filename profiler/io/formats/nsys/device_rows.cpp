@@ -20,8 +20,7 @@ std::vector<std::string_view> withOwn(std::initializer_list<std::string_view> ow
 
 /// Files a row of device work; `describe` gives it its name, kind and arguments.
 template <class Describe>
-Result<void> readTable(Import& import, Source source, const std::vector<std::string_view>& columns,
-                       Describe&& describe)
+Result<void> readTable(Import& import, Source source, const std::vector<std::string_view>& columns, Describe&& describe)
 {
     return forEachRow(import, tableOf(source), columns, [&](const Rows& row) {
         auto slice = timed(import, row, source);
@@ -67,8 +66,8 @@ Result<void> readCopies(Import& import)
         slice.args = import.builder.internArgs(args);
         // The PyTorch profiler's wording: users of both search for one thing.
         slice.name = import.strings
-                         .intern(fmt::format("Memcpy {} ({} -> {})", copyKindName(args.copy),
-                                             memoryKindName(args.src), memoryKindName(args.dst)))
+                         .intern(fmt::format("Memcpy {} ({} -> {})", copyKindName(args.copy), memoryKindName(args.src),
+                                             memoryKindName(args.dst)))
                          .value;
     });
 }
@@ -114,29 +113,26 @@ Result<void> readMemoryUse(Import& import)
     if (!import.schema.has(kTable, "memoryOperationType"))
         return {};
     std::map<std::int64_t, std::string> operations;
-    auto names = forEachRow(import, "ENUM_CUDA_DEV_MEM_EVENT_OPER", {"id", "name"}, [&](const Rows& row) {
-        operations.emplace(row.integer(1).value_or(-1), row.text(2));
-    });
+    auto names = forEachRow(import, "ENUM_CUDA_DEV_MEM_EVENT_OPER", {"id", "name"},
+                            [&](const Rows& row) { operations.emplace(row.integer(1).value_or(-1), row.text(2)); });
     if (!names)
         return names;
     if (operations.empty())
         operations = {{0, "ALLOCATION"}, {1, "DEALLOCATION"}};
     std::map<TrackId, double> held;
-    return forEachRow(import, kTable, {"start", "bytes", "globalPid", "deviceId", "memoryOperationType"},
-                      [&](const Rows& row) {
-                          const auto time = row.integer(1), bytes = row.integer(2), operation = row.integer(5);
-                          if (!time || !bytes || !operation)
-                              return;
-                          const TrackId track = import.tracks.counter(row.integer(3).value_or(0),
-                                                                      row.integer(4).value_or(0), "memory", "bytes");
-                          const auto named = operations.find(*operation);
-                          const bool frees =
-                              named != operations.end() && named->second.find("DEALLOC") != std::string::npos;
-                          held[track] += static_cast<double>(frees ? -*bytes : *bytes);
-                          import.builder.addSample(track, {traceTime(std::clamp(*time, -RawSlice::kTimeLimit,
-                                                                                RawSlice::kTimeLimit)),
-                                                           held[track]});
-                      });
+    return forEachRow(
+        import, kTable, {"start", "bytes", "globalPid", "deviceId", "memoryOperationType"}, [&](const Rows& row) {
+            const auto time = row.integer(1), bytes = row.integer(2), operation = row.integer(5);
+            if (!time || !bytes || !operation)
+                return;
+            const TrackId track =
+                import.tracks.counter(row.integer(3).value_or(0), row.integer(4).value_or(0), "memory", "bytes");
+            const auto named = operations.find(*operation);
+            const bool frees = named != operations.end() && named->second.find("DEALLOC") != std::string::npos;
+            held[track] += static_cast<double>(frees ? -*bytes : *bytes);
+            import.builder.addSample(
+                track, {traceTime(std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit)), held[track]});
+        });
 }
 
 } // namespace profiler::formats::nsys

@@ -71,7 +71,7 @@ struct Part {
     MemoryKind kind;
 };
 constexpr std::array kMemoryParts = {
-    Part{"PAGEABLE", MemoryKind::Pageable}, Part{"PINNED", MemoryKind::Pinned},   Part{"MANAGED", MemoryKind::Managed},
+    Part{"PAGEABLE", MemoryKind::Pageable}, Part{"PINNED", MemoryKind::Pinned}, Part{"MANAGED", MemoryKind::Managed},
     Part{"DEVICE", MemoryKind::Device},     Part{"ARRAY", MemoryKind::Array},
 };
 
@@ -91,7 +91,7 @@ Labels defaultMemories()
 // Source: ENUM_NSYS_EVENT_TYPE of its export schema; unchanged since 2020.
 Labels defaultEventTypes()
 {
-    return {{33, "NvtxCategory"},     {34, "NvtxMark"},          {39, "NvtxThread"},       {59, "NvtxPushPopRange"},
+    return {{33, "NvtxCategory"},      {34, "NvtxMark"},         {39, "NvtxThread"},       {59, "NvtxPushPopRange"},
             {60, "NvtxStartEndRange"}, {75, "NvtxDomainCreate"}, {76, "NvtxDomainDestroy"}};
 }
 

@@ -13,8 +13,20 @@
 namespace profiler::formats::nsys {
 
 /// The tables whose rows become slices. A slice's place in its source is its table and row.
-enum class Source : std::uint8_t { Kernel, Memcpy, Memset, GraphTrace, Runtime, Synchronization, Overhead,
-                                   ProfilerOverhead, Nvtx, OsRuntime, Cublas, Cudnn };
+enum class Source : std::uint8_t {
+    Kernel,
+    Memcpy,
+    Memset,
+    GraphTrace,
+    Runtime,
+    Synchronization,
+    Overhead,
+    ProfilerOverhead,
+    Nvtx,
+    OsRuntime,
+    Cublas,
+    Cudnn
+};
 inline constexpr int kSources = static_cast<int>(Source::Cudnn) + 1;
 std::string_view tableOf(Source source);
 
@@ -28,11 +40,11 @@ Place placeFrom(std::uint64_t place);
 
 /// What is counted on the way and told at the end.
 struct Losses {
-    std::int64_t badTimes = 0;    ///< a begin that is no integer: the row is left out
-    std::int64_t backwards = 0;   ///< ends before it begins: taken as empty
-    std::int64_t open = 0;        ///< no end
+    std::int64_t badTimes = 0;        ///< a begin that is no integer: the row is left out
+    std::int64_t backwards = 0;       ///< ends before it begins: taken as empty
+    std::int64_t open = 0;            ///< no end
     std::vector<std::string> damaged; ///< sentences: which tables could be read in part
-    std::uint64_t lost = 0;       ///< events that the profiler says it lost
+    std::uint64_t lost = 0;           ///< events that the profiler says it lost
 };
 
 /// Everything that the readers of tables share.
@@ -44,7 +56,7 @@ struct Import {
     const ExportEnums& enums;
     ExportTracks& tracks;
     Losses losses;
-    std::function<void()> rowRead;     ///< called for every row, for progress; may be empty
+    std::function<void()> rowRead;                         ///< called for every row, for progress; may be empty
     std::map<std::string, std::int64_t, std::less<>> rows; ///< read, by table
     /// Waits of the host whose thread only their runtime call names: by correlation.
     std::unordered_map<std::int64_t, std::vector<RawSlice>> waits;

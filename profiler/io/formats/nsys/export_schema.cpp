@@ -14,9 +14,9 @@ bool isExport(const ExportSchema& schema)
     if (schema.has("META_DATA_EXPORT") || schema.has("TARGET_INFO_SESSION_START_TIME"))
         return true;
     // Exports of before 2021 carry no such table; fixtures cut from one may not either.
-    return schema.has("StringIds", "value") && (schema.has("CUPTI_ACTIVITY_KIND_KERNEL", "start") ||
-                                                schema.has("CUPTI_ACTIVITY_KIND_RUNTIME", "start") ||
-                                                schema.has("NVTX_EVENTS", "start"));
+    return schema.has("StringIds", "value") &&
+           (schema.has("CUPTI_ACTIVITY_KIND_KERNEL", "start") || schema.has("CUPTI_ACTIVITY_KIND_RUNTIME", "start") ||
+            schema.has("NVTX_EVENTS", "start"));
 }
 
 Error notAnExport(const SqliteFile& file)

@@ -92,9 +92,8 @@ DeviceId ExportTracks::device(std::int64_t globalPid, std::int64_t cudaId)
     const DeviceId id{static_cast<std::uint32_t>(m_renumbered ? gpu : cudaId)};
     if (!m_devices.contains(id.value)) {
         const auto named = m_gpus.find(gpu);
-        m_devices.emplace(id.value, named == m_gpus.end()
-                                        ? Device{id, {}, {}}
-                                        : Device{id, named->second.name, named->second.uuid});
+        m_devices.emplace(id.value, named == m_gpus.end() ? Device{id, {}, {}}
+                                                          : Device{id, named->second.name, named->second.uuid});
     }
     return id;
 }

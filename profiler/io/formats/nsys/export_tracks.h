@@ -67,7 +67,7 @@ private:
 
     TraceBuilder& m_builder;
     ExportStrings& m_strings;
-    std::map<std::int64_t, std::string> m_processes; ///< by process
+    std::map<std::int64_t, std::string> m_processes;          ///< by process
     std::unordered_map<std::int64_t, StringId> m_threadNames; ///< by globalTid
     std::map<std::int64_t, Gpu> m_gpus;
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_gpuOf; ///< by process and CUDA's number
@@ -81,7 +81,7 @@ private:
     std::map<std::tuple<std::int64_t, std::int64_t, std::string>, TrackId> m_counters;
     std::unordered_map<std::int64_t, std::int64_t> m_processOrdinals; ///< by process, in the order of their coming
     std::vector<std::int64_t> m_globalPids;                           ///< by ordinal
-    std::vector<std::vector<RawSlice>> m_pending; ///< by track
+    std::vector<std::vector<RawSlice>> m_pending;                     ///< by track
     std::vector<std::pair<TrackId, RawSlice>> m_open;
 };
 

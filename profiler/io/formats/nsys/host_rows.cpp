@@ -11,8 +11,8 @@ enum : int { kGlobalId = 3, kCorrelation, kFirstOwn };
 /// Waits come first: a runtime call that is read later tells whose thread it was.
 Result<void> readSynchronization(Import& import)
 {
-    const std::vector<std::string_view> columns = {"start",         "end",      "globalPid", "correlationId",
-                                                   "syncType", "streamId"};
+    const std::vector<std::string_view> columns = {"start",         "end",      "globalPid",
+                                                   "correlationId", "syncType", "streamId"};
     return forEachRow(import, tableOf(Source::Synchronization), columns, [&](const Rows& row) {
         auto slice = timed(import, row, Source::Synchronization);
         if (!slice)
@@ -46,8 +46,8 @@ bool isDriver(const Import& import, const Rows& row, std::string_view name)
 
 Result<void> readCalls(Import& import)
 {
-    const std::vector<std::string_view> columns = {"start", "end", "globalTid", "correlationId", "nameId",
-                                                   "eventClass"};
+    const std::vector<std::string_view> columns = {"start",         "end",    "globalTid",
+                                                   "correlationId", "nameId", "eventClass"};
     return forEachRow(import, tableOf(Source::Runtime), columns, [&](const Rows& row) {
         auto slice = timed(import, row, Source::Runtime);
         if (!slice)
@@ -114,11 +114,11 @@ Result<void> readHostCalls(Import& import)
         ActivityKind kind;
         std::string_view typeColumn;
     };
-    for (const Table& table : {Table{Source::Overhead, ActivityKind::Overhead, "overheadType"},
-                               Table{Source::ProfilerOverhead, ActivityKind::Overhead, "overheadType"},
-                               Table{Source::OsRuntime, ActivityKind::Other, ""},
-                               Table{Source::Cublas, ActivityKind::Other, ""},
-                               Table{Source::Cudnn, ActivityKind::Other, ""}})
+    for (const Table& table :
+         {Table{Source::Overhead, ActivityKind::Overhead, "overheadType"},
+          Table{Source::ProfilerOverhead, ActivityKind::Overhead, "overheadType"},
+          Table{Source::OsRuntime, ActivityKind::Other, ""}, Table{Source::Cublas, ActivityKind::Other, ""},
+          Table{Source::Cudnn, ActivityKind::Other, ""}})
         if (auto done = readNamed(import, table.source, table.kind, table.typeColumn); !done)
             return done;
     return {};

@@ -8,8 +8,8 @@ namespace profiler::formats::nsys {
 namespace {
 
 enum : int { kStart = 1, kEnd, kType, kText, kTextId, kTid, kEndTid, kDomain };
-const std::vector<std::string_view> kColumns = {"start",     "end",          "eventType", "text", "textId",
-                                                "globalTid", "endGlobalTid", "domainId"};
+const std::vector<std::string_view> kColumns = {"start",  "end",       "eventType",    "text",
+                                                "textId", "globalTid", "endGlobalTid", "domainId"};
 
 std::string_view nameOf(Import& import, const Rows& row)
 {

@@ -13,13 +13,20 @@ struct Meaning {
     std::string_view column, table, words;
 };
 constexpr std::array kMeanings = {
-    Meaning{"demangledName", "StringIds", "value"},       Meaning{"shortName", "StringIds", "value"},
-    Meaning{"mangledName", "StringIds", "value"},         Meaning{"nameId", "StringIds", "value"},
-    Meaning{"textId", "StringIds", "value"},              Meaning{"jsonTextId", "StringIds", "value"},
-    Meaning{"copyKind", "ENUM_CUDA_MEMCPY_OPER", "label"}, Meaning{"srcKind", "ENUM_CUDA_MEM_KIND", "label"},
-    Meaning{"dstKind", "ENUM_CUDA_MEM_KIND", "label"},    Meaning{"memKind", "ENUM_CUDA_MEM_KIND", "label"},
-    Meaning{"syncType", "ENUM_CUPTI_SYNC_TYPE", "label"}, Meaning{"overheadType", "ENUM_CUPTI_OVERHEAD_TYPE", "label"},
-    Meaning{"eventType", "ENUM_NSYS_EVENT_TYPE", "label"}, Meaning{"eventClass", "ENUM_NSYS_EVENT_CLASS", "label"},
+    Meaning{"demangledName", "StringIds", "value"},
+    Meaning{"shortName", "StringIds", "value"},
+    Meaning{"mangledName", "StringIds", "value"},
+    Meaning{"nameId", "StringIds", "value"},
+    Meaning{"textId", "StringIds", "value"},
+    Meaning{"jsonTextId", "StringIds", "value"},
+    Meaning{"copyKind", "ENUM_CUDA_MEMCPY_OPER", "label"},
+    Meaning{"srcKind", "ENUM_CUDA_MEM_KIND", "label"},
+    Meaning{"dstKind", "ENUM_CUDA_MEM_KIND", "label"},
+    Meaning{"memKind", "ENUM_CUDA_MEM_KIND", "label"},
+    Meaning{"syncType", "ENUM_CUPTI_SYNC_TYPE", "label"},
+    Meaning{"overheadType", "ENUM_CUPTI_OVERHEAD_TYPE", "label"},
+    Meaning{"eventType", "ENUM_NSYS_EVENT_TYPE", "label"},
+    Meaning{"eventClass", "ENUM_NSYS_EVENT_CLASS", "label"},
     Meaning{"launchType", "ENUM_CUDA_KERNEL_LAUNCH_TYPE", "label"},
 };
 

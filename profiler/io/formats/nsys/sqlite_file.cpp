@@ -189,8 +189,8 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::stop
 Result<Rows> SqliteFile::select(const std::string& sql, std::string where) const
 {
     sqlite3_stmt* statement = nullptr;
-    const int status = sqlite3_prepare_v3(m_database.get(), sql.c_str(), static_cast<int>(sql.size()), 0, &statement,
-                                          nullptr);
+    const int status =
+        sqlite3_prepare_v3(m_database.get(), sql.c_str(), static_cast<int>(sql.size()), 0, &statement, nullptr);
     Rows rows(m_database.get(), statement, where);
     if (status != SQLITE_OK)
         return tl::unexpected(failed(m_database.get(), m_path.string() + ", table " + where));

@@ -43,7 +43,7 @@ private:
     };
     sqlite3* m_database;
     std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
-    std::string m_where; ///< table
+    std::string m_where;    ///< table
     std::int64_t m_row = 0; ///< rows read
 };
 

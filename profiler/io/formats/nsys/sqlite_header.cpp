@@ -38,9 +38,9 @@ private:
 
 Error cannotOpen(const std::filesystem::path& path, int error)
 {
-    const Error::Code code = error == ENOENT                      ? Error::Code::NotFound
+    const Error::Code code = error == ENOENT                     ? Error::Code::NotFound
                              : error == EACCES || error == EPERM ? Error::Code::Permission
-                                                                  : Error::Code::Io;
+                                                                 : Error::Code::Io;
     return {.code = code, .what = std::strerror(error), .where = path.string(), .mend = {}};
 }
 

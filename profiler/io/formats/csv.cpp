@@ -1,0 +1,14 @@
+#include "profiler/io/formats/writers/csv.h"
+#include "profiler/io/formats/format.h"
+
+namespace profiler::formats {
+
+Format csv()
+{
+    return {.title = "Comma-separated values",
+            .doc = "Every slice as a row, for spreadsheets and scripts; written only",
+            .extensions = {".csv.gz", ".csv"},
+            .write = writers::writeCsv};
+}
+
+} // namespace profiler::formats

@@ -1,0 +1,14 @@
+#include "profiler/io/formats/format.h"
+#include "profiler/io/formats/writers/perfetto_writer.h"
+
+namespace profiler::formats {
+
+Format perfetto()
+{
+    return {.title = "Perfetto trace",
+            .doc = "Protobuf packets for ui.perfetto.dev and trace_processor; written only",
+            .extensions = {".perfetto-trace", ".pftrace"},
+            .write = writers::writePerfetto};
+}
+
+} // namespace profiler::formats

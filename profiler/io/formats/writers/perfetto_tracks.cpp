@@ -1,0 +1,117 @@
+#include "profiler/io/formats/writers/perfetto_tracks.h"
+
+#include "profiler/io/formats/writers/perfetto_fields.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace profiler::formats::writers {
+
+namespace {
+
+namespace field = perfetto::track_descriptor;
+
+bool isThread(const Track& track)
+{
+    const bool host =
+        track.kind == TrackKind::Thread || track.kind == TrackKind::MainThread || track.kind == TrackKind::LoaderWorker;
+    return host && track.pid > 0 && track.tid > 0;
+}
+
+template <class Rows>
+std::uint64_t known(const Rows& rows, std::int64_t number)
+{
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& entry) { return entry.first == number; });
+    return row == rows.end() ? 0 : row->second;
+}
+
+} // namespace
+
+PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trace.tracks().size() + 1)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> threads;
+    for (const Track& track : trace.tracks()) {
+        const bool ofDevice = track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation;
+        const std::uint64_t parent = ofDevice ? deviceOf(track) : processOf(track);
+        m_parents.push_back(parent);
+        Proto descriptor;
+        descriptor.number(field::kUuid, of(track.id));
+        descriptor.number(field::kParent, parent);
+        descriptor.number(field::kRank, track.id.value);
+        // Two tracks of one thread would be one to Perfetto: the second is a plain one.
+        const std::pair<std::int64_t, std::int64_t> thread{track.pid, track.tid};
+        const bool first = std::find(threads.begin(), threads.end(), thread) == threads.end();
+        if (isThread(track) && first) {
+            threads.push_back(thread);
+            Proto identity;
+            identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
+            identity.number(field::kTid, static_cast<std::uint64_t>(track.tid));
+            identity.text(field::kThreadName, track.name);
+            descriptor.message(field::kThread, identity);
+        } else {
+            descriptor.text(field::kName, track.name);
+        }
+        if (track.kind == TrackKind::Counter) {
+            Proto counter;
+            const bool bytes = track.unit == "bytes";
+            counter.number(field::kUnit, bytes ? field::kBytes : field::kUnspecified);
+            if (!bytes && !track.unit.empty())
+                counter.text(field::kUnitName, track.unit);
+            descriptor.message(field::kCounter, counter);
+        }
+        m_descriptors.push_back(std::move(descriptor));
+    }
+}
+
+std::uint64_t PerfettoTracks::group(std::string_view name)
+{
+    Proto descriptor;
+    descriptor.number(field::kUuid, m_next);
+    descriptor.text(field::kName, name);
+    descriptor.number(field::kChildOrdering, field::kExplicit);
+    m_descriptors.push_back(std::move(descriptor));
+    return m_next++;
+}
+
+std::uint64_t PerfettoTracks::processOf(const Track& track)
+{
+    if (const std::uint64_t uuid = known(m_processes, track.pid))
+        return uuid;
+    if (track.pid <= 0) { // Perfetto takes 0 for the kernel's idle process
+        m_processes.emplace_back(track.pid, group(track.processName.empty() ? "process" : track.processName));
+        return m_processes.back().second;
+    }
+    Proto descriptor, identity;
+    identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
+    identity.text(field::kProcessName,
+                  track.processName.empty() ? fmt::format("process {}", track.pid) : track.processName);
+    descriptor.number(field::kUuid, m_next);
+    descriptor.message(field::kProcess, identity);
+    descriptor.number(field::kChildOrdering, field::kExplicit);
+    m_descriptors.push_back(std::move(descriptor));
+    m_processes.emplace_back(track.pid, m_next);
+    return m_next++;
+}
+
+std::uint64_t PerfettoTracks::deviceOf(const Track& track)
+{
+    if (const std::uint64_t uuid = known(m_devices, track.device.value))
+        return uuid;
+    const auto devices = m_trace.devices();
+    const auto named =
+        std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.id == track.device; });
+    const std::string name = named == devices.end() || named->name.empty() ? "" : ": " + named->name;
+    m_devices.emplace_back(track.device.value, group(fmt::format("device {}{}", track.device.value, name)));
+    return m_devices.back().second;
+}
+
+std::uint64_t PerfettoTracks::beside(TrackId track, Proto& descriptor)
+{
+    descriptor.number(field::kUuid, m_next);
+    descriptor.number(field::kParent, m_parents[track.value]);
+    descriptor.text(field::kName, m_trace.track(track).name);
+    descriptor.number(field::kRank, track.value);
+    return m_next++;
+}
+
+} // namespace profiler::formats::writers

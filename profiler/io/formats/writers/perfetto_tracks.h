@@ -1,0 +1,34 @@
+#pragma once
+
+#include "profiler/io/formats/writers/proto.h"
+#include "profiler/model/trace.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace profiler::formats::writers {
+
+/// The tracks of a trace as Perfetto's TrackDescriptors: threads within their process, streams within their device,
+/// counters beside them.
+class PerfettoTracks {
+public:
+    explicit PerfettoTracks(const Trace& trace);
+    /// Parents before their children.
+    [[nodiscard]] const std::vector<Proto>& descriptors() const { return m_descriptors; }
+    [[nodiscard]] std::uint64_t of(TrackId track) const { return track.value + 1; }
+    /// A further track of the same name, for what overlaps; its descriptor is put into `descriptor`.
+    std::uint64_t beside(TrackId track, Proto& descriptor);
+
+private:
+    std::uint64_t processOf(const Track& track);
+    std::uint64_t deviceOf(const Track& track);
+    std::uint64_t group(std::string_view name);
+
+    const Trace& m_trace;
+    std::vector<Proto> m_descriptors;
+    std::vector<std::uint64_t> m_parents;                                       ///< by track
+    std::vector<std::pair<std::int64_t, std::uint64_t>> m_processes, m_devices; ///< number and uuid
+    std::uint64_t m_next;                                                       ///< uuid
+};
+
+} // namespace profiler::formats::writers
