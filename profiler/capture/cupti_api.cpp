@@ -23,6 +23,8 @@ const CuptiApi& systemCupti()
         .getNumDroppedRecords = cuptiActivityGetNumDroppedRecords,
         .getNextRecord = cuptiActivityGetNextRecord,
         .getCallbackName = cuptiGetCallbackName,
+        .getResultString = cuptiGetResultString,
+        .getVersion = cuptiGetVersion,
     };
     return api;
 }

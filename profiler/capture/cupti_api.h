@@ -26,6 +26,8 @@ struct CuptiApi {
     std::function<CUptiResult(CUcontext, uint32_t, size_t*)> getNumDroppedRecords;
     std::function<CUptiResult(uint8_t*, size_t, CUpti_Activity**)> getNextRecord;
     std::function<CUptiResult(CUpti_CallbackDomain, uint32_t, const char**)> getCallbackName;
+    std::function<CUptiResult(CUptiResult, const char**)> getResultString;
+    std::function<CUptiResult(uint32_t*)> getVersion;
 };
 
 } // namespace profiler::capture

@@ -1,12 +1,12 @@
 #include "profiler/capture/cupti_decode.h"
 
+#include "profiler/capture/cupti_layout.h"
 #include "profiler/capture/cupti_names.h"
 #include "profiler/model/trace.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
-#include <fmt/format.h>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -21,37 +21,6 @@ constexpr std::uint8_t kUnknownDepth = 255;
 std::uint32_t saturated(std::uint64_t bytes)
 {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
-}
-
-/// Bytes of a record whose layout we know; 0 for others.
-std::size_t sizeOf(CUpti_ActivityKind kind)
-{
-    switch (kind) {
-    case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-        return sizeof(CUpti_ActivityMemcpy6);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        return sizeof(CUpti_ActivityMemcpyPtoP4);
-    case CUPTI_ACTIVITY_KIND_MEMSET:
-        return sizeof(CUpti_ActivityMemset4);
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-        return sizeof(CUpti_ActivityAPI);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-        return sizeof(CUpti_ActivitySynchronization2);
-    case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        return sizeof(CUpti_ActivityOverhead3);
-    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-        return sizeof(CUpti_ActivityExternalCorrelation);
-    case CUPTI_ACTIVITY_KIND_DEVICE:
-        return sizeof(CUpti_ActivityDevice5);
-    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-        return sizeof(CUpti_ActivityCudaEvent2);
-    default:
-        return 0;
-    }
 }
 
 /// Without both times a record says nothing that could be shown: CUPTI gives 0 where it could not take them.
@@ -110,28 +79,58 @@ const Record& as(const CUpti_Activity& record)
 
 } // namespace
 
-CuptiDecoder::CuptiDecoder(const CuptiApi& api, Intern intern) : m_api(api), m_intern(std::move(intern)) {}
+CuptiDecoder::CuptiDecoder(const CuptiApi& api, Intern intern) : m_api(api), m_intern(std::move(intern))
+{
+    if (m_api.getVersion(&m_version) != CUPTI_SUCCESS)
+        m_version = CUPTI_API_VERSION;
+}
 
 CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
 {
     CuptiRecords records;
+    if (valid == 0)
+        return records;
+    const auto offsetOf = [&](const CUpti_Activity* record) {
+        return static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(record) - buffer);
+    };
     CUpti_Activity* record = nullptr;
-    std::size_t whole = 0; // bytes up to the end of the last record of known size
+    const CUpti_Activity* before = nullptr; // its length is known once the next one is found
     CUptiResult status = CUPTI_SUCCESS;
-    while (valid > 0 && (status = m_api.getNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
-        const auto at = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer);
-        const std::size_t size = sizeOf(record->kind);
-        if (at + std::max(size, sizeof(CUpti_Activity)) > valid) {
+    while ((status = m_api.getNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
+        if (before)
+            addRecord(*before, offsetOf(record) - offsetOf(before), records);
+        if (offsetOf(record) + sizeof(CUpti_Activity) > valid) {
             ++records.damaged;
             return records;
         }
-        whole = size != 0 ? at + size : valid;
-        add(*record, records);
+        before = record;
     }
     // MAX_LIMIT_REACHED is the end; anything else, or bytes left behind it, is a part that cannot be read.
-    if (valid > 0 && (status != CUPTI_ERROR_MAX_LIMIT_REACHED || whole < valid))
+    const bool atEnd = status == CUPTI_ERROR_MAX_LIMIT_REACHED;
+    std::size_t end = 0;
+    if (before) {
+        // Behind the last record of a version that we know nothing may follow.
+        const std::size_t left = valid - offsetOf(before);
+        const std::size_t size = cuptiRecordSize(before->kind);
+        addRecord(*before, left, records);
+        end = offsetOf(before) + (size == 0 || left < size ? left : size);
+    }
+    if (!atEnd || end < valid)
         ++records.damaged;
     return records;
+}
+
+void CuptiDecoder::addRecord(const CUpti_Activity& record, std::size_t bytes, CuptiRecords& to)
+{
+    if (cuptiRecordSize(record.kind) == 0) {
+        ++to.unknown;
+        return;
+    }
+    CuptiRecordSpace space;
+    if (const CUpti_Activity* const whole = wholeCuptiRecord(record, bytes, m_version, space))
+        add(*whole, to);
+    else
+        ++to.damaged;
 }
 
 void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
@@ -160,7 +159,10 @@ void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
     }
     case CUPTI_ACTIVITY_KIND_DEVICE: {
         const auto& device = as<CUpti_ActivityDevice5>(record);
-        to.devices.push_back({DeviceId{device.id}, device.name ? device.name : "", uuidText(device.uuid)});
+        to.devices.push_back({DeviceId{device.id}, device.name ? device.name : "", uuidText(device.uuid),
+                              static_cast<int>(device.computeCapabilityMajor),
+                              static_cast<int>(device.computeCapabilityMinor),
+                              static_cast<std::int64_t>(device.globalMemorySize), device.isMigEnabled != 0});
         return;
     }
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
@@ -170,7 +172,7 @@ void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
         return;
     }
     default:
-        ++to.unknown;
+        addRare(record, to);
     }
 }
 
@@ -217,7 +219,7 @@ void CuptiDecoder::addMemset(const CUpti_ActivityMemset4& memset, CuptiRecords& 
         return;
     }
     const MemoryKind memory = memoryKind(memset.memoryKind);
-    const std::uint32_t name = m_intern(fmt::format("Memset ({})", memoryWord(memory)));
+    const std::uint32_t name = memsetName(memory);
     CuptiRecords::DeviceWork work = workOf(memset, ActivityKind::GpuMemset, name);
     work.event.flags = memset.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC ? slice_flag::kAsync : 0;
     work.event.bytes = saturated(memset.bytes);
@@ -259,13 +261,11 @@ void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRec
         ++to.damaged;
         return;
     }
-    if (overhead.objectKind != CUPTI_ACTIVITY_OBJECT_THREAD) {
-        ++to.unplaced;
-        return;
-    }
-    to.host.push_back(
-        {overhead.objectId.pt.threadId, eventOf(overhead, wire::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
-                                                m_intern(overheadName(overhead.overheadKind)))});
+    // Of the process, or of a device: on a track of their own.
+    const bool threads = overhead.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
+    to.host.push_back({threads ? overhead.objectId.pt.threadId : 0,
+                       eventOf(overhead, wire::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
+                               m_intern(overheadName(overhead.overheadKind)))});
 }
 
 std::uint32_t CuptiDecoder::kernelName(const char* mangled)
@@ -287,7 +287,7 @@ std::uint32_t CuptiDecoder::callName(CUpti_CallbackDomain domain, std::uint32_t 
     if (isNew) {
         const char* name = nullptr;
         const bool known = m_api.getCallbackName(domain, call, &name) == CUPTI_SUCCESS && name;
-        at->second = m_intern(known ? callWithoutVersion(name) : std::string_view(fmt::format("CUDA call {}", call)));
+        at->second = m_intern(known ? callWithoutVersion(name) : std::string_view("CUDA call " + std::to_string(call)));
     }
     return at->second;
 }
@@ -295,9 +295,19 @@ std::uint32_t CuptiDecoder::callName(CUpti_CallbackDomain domain, std::uint32_t 
 std::uint32_t CuptiDecoder::copyName(CopyKind copy, MemoryKind from, MemoryKind to)
 {
     const auto [at, isNew] = m_copies.try_emplace({copy, from, to}, 0);
+    if (isNew) {
+        std::string name = "Memcpy ";
+        name.append(copyKindName(copy)).append(" (").append(memoryWord(from)).append(" -> ").append(memoryWord(to));
+        at->second = m_intern(name += ')');
+    }
+    return at->second;
+}
+
+std::uint32_t CuptiDecoder::memsetName(MemoryKind memory)
+{
+    const auto [at, isNew] = m_memsets.try_emplace(memory, 0);
     if (isNew)
-        at->second =
-            m_intern(fmt::format("Memcpy {} ({} -> {})", copyKindName(copy), memoryWord(from), memoryWord(to)));
+        at->second = m_intern("Memset (" + std::string(memoryWord(memory)) + ")");
     return at->second;
 }
 

@@ -25,9 +25,9 @@ struct CuptiRecords {
         wire::EventRecord event;
         wire::ExtraRecord extra;
     };
-    /// A runtime or driver call, or an overhead.
+    /// A runtime or driver call, an overhead, or a compilation.
     struct HostSlice {
-        std::int64_t tid = 0; ///< system thread id
+        std::int64_t tid = 0; ///< system thread id; 0: of the process as a whole
         wire::EventRecord event;
     };
     /// A wait of a host thread, which the call of the same correlation id names.
@@ -55,6 +55,31 @@ struct CuptiRecords {
     struct Device {
         DeviceId id;
         std::string name, uuid; ///< "GPU-00112233-4455-…", as nvidia-smi prints it
+        int computeMajor = 0, computeMinor = 0;
+        std::int64_t memoryBytes = 0;
+        bool mig = false; ///< a slice of a GPU
+    };
+    struct Context {
+        DeviceId device;
+        StreamId defaultStream;
+    };
+    /// Device memory that was taken (positive) or given back, by cudaMalloc and its like.
+    struct Allocation {
+        DeviceId device;
+        std::int64_t time = 0, bytes = 0;
+        bool managed = false;
+    };
+    /// What a stream-ordered memory pool holds at a time.
+    struct Pool {
+        DeviceId device;
+        std::int64_t time = 0;
+        std::uint64_t address = 0, bytes = 0, used = 0;
+    };
+    /// An NVTX range's start or end, or a mark, as CUPTI tells it; joined by `id`.
+    struct Marker {
+        enum class What { Start, End, Mark } what = What::Mark;
+        std::uint32_t id = 0, name = 0; ///< the end has no name
+        std::int64_t tid = 0, time = 0; ///< tid 0: of no thread
     };
 
     std::vector<DeviceWork> work;
@@ -64,9 +89,12 @@ struct CuptiRecords {
     std::vector<CudaEvent> events;
     std::vector<ExternalId> externals;
     std::vector<Device> devices;
-    std::uint64_t unknown = 0;  ///< records of kinds that are not decoded
-    std::uint64_t unplaced = 0; ///< overheads of the process or a device, which have no thread
-    std::uint64_t damaged = 0;  ///< records without times, and ends of buffers that cannot be read
+    std::vector<Context> contexts;
+    std::vector<Allocation> allocations;
+    std::vector<Pool> pools;
+    std::vector<Marker> markers;
+    std::uint64_t unknown = 0; ///< records of kinds that are not decoded
+    std::uint64_t damaged = 0; ///< records without times, and ends of buffers that cannot be read
 };
 
 /// Turns buffers into records. Keeps the names it has seen; else the result depends on the buffer alone. One thread.
@@ -81,7 +109,14 @@ public:
     CuptiRecords decode(std::uint8_t* buffer, std::size_t valid);
 
 private:
+    void addRecord(const CUpti_Activity& record, std::size_t bytes, CuptiRecords& to);
     void add(const CUpti_Activity& record, CuptiRecords& to);
+    /// Kinds of which a training has few.
+    void addRare(const CUpti_Activity& record, CuptiRecords& to);
+    void addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& to);
+    void addMarker(const CUpti_ActivityMarker2& marker, CuptiRecords& to);
+    void addGraph(const CUpti_ActivityGraphTrace2& graph, CuptiRecords& to);
+    void addJit(const CUpti_ActivityJit2& jit, CuptiRecords& to);
     void addKernel(const CUpti_ActivityKernel10& kernel, CuptiRecords& to);
     void addCopy(const CUpti_ActivityMemcpy6& copy, CuptiRecords& to);
     void addPeerCopy(const CUpti_ActivityMemcpyPtoP4& copy, CuptiRecords& to);
@@ -93,6 +128,7 @@ private:
     std::uint32_t kernelName(const char* mangled);
     std::uint32_t callName(CUpti_CallbackDomain domain, std::uint32_t call);
     std::uint32_t copyName(CopyKind copy, MemoryKind from, MemoryKind to);
+    std::uint32_t memsetName(MemoryKind memory);
 
     struct TextHash {
         using is_transparent = void;
@@ -101,9 +137,11 @@ private:
 
     const CuptiApi& m_api;
     Intern m_intern;
+    std::uint32_t m_version = 0; ///< of the library that fills the buffers
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_kernels; ///< by mangled name
     std::map<std::pair<CUpti_CallbackDomain, std::uint32_t>, std::uint32_t> m_calls;
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, std::uint32_t> m_copies;
+    std::map<MemoryKind, std::uint32_t> m_memsets;
 };
 
 } // namespace profiler::capture

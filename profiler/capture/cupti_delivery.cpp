@@ -1,70 +1,214 @@
 #include "profiler/capture/cupti_delivery.h"
 
+#include <algorithm>
 #include <bit>
+#include <unordered_map>
 #include <utility>
 
 namespace profiler::capture {
 
 namespace {
+
 constexpr std::size_t kRememberedCalls = 1 << 15;
-constexpr std::size_t kWaitsInHand = 1 << 12;
+constexpr std::size_t kInHand = 1 << 12;
+
+/// Which of the program's own numbers a call carries, by correlation id.
+std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords& records)
+{
+    std::unordered_map<std::uint32_t, std::uint32_t> ids;
+    for (const CuptiRecords::ExternalId& external : records.externals)
+        ids[external.correlation] = static_cast<std::uint32_t>(external.external);
+    return ids;
+}
+
 } // namespace
 
 void CuptiDelivery::deliver(const CuptiRecords& records)
 {
-    for (const CuptiRecords::Device& device : records.devices)
-        if (m_devices.try_emplace(device.id, device.uuid).second)
-            m_recorder.addDevice(device.id, device.name, device.uuid);
-
-    std::map<std::pair<DeviceId, StreamId>, std::vector<wire::EventRecord>> streams;
-    for (const CuptiRecords::DeviceWork& work : records.work) {
-        auto& batch = streams[{work.device, work.stream}];
-        batch.push_back(work.event);
-        batch.push_back(std::bit_cast<wire::EventRecord>(work.extra));
-    }
-    for (const auto& [stream, batch] : streams)
-        m_recorder.addBatch(m_recorder.streamTrack(stream.first, stream.second), batch);
-
+    deliverDevices(records);
+    deliverWork(records);
     remember(records);
-    std::map<std::int64_t, std::vector<wire::EventRecord>> threads;
-    for (const CuptiRecords::HostSlice& slice : records.host)
-        threads[slice.tid].push_back(slice.event);
-    m_waits.insert(m_waits.end(), records.waits.begin(), records.waits.end());
-    std::erase_if(m_waits, [&](const CuptiRecords::HostWait& wait) {
-        const std::int64_t* tid = threadOf(wait.correlation);
-        if (tid)
-            threads[*tid].push_back(wait.event);
-        return tid != nullptr;
-    });
-    for (const auto& [tid, batch] : threads)
-        m_recorder.addBatch(m_recorder.threadTrack(tid), batch);
-
-    if (m_waits.size() > kWaitsInHand)
+    deliverCalls(records);
+    deliverEdges(records);
+    deliverMemory(records);
+    if (m_waits.size() > kInHand || m_streamWaits.size() > kInHand || m_markers.size() > kInHand)
         end();
     // Only kinds that were asked for come, so one that is not known is a record that is lost.
     if (records.damaged + records.unknown > 0)
         m_recorder.countLoss(records.damaged + records.unknown, 0);
 }
 
+void CuptiDelivery::deliverDevices(const CuptiRecords& records)
+{
+    for (const CuptiRecords::Device& device : records.devices)
+        if (m_devices.try_emplace(device.id, device.uuid).second) {
+            m_recorder.addDevice(device.id, device.name, device.uuid,
+                                 {device.computeMajor, device.computeMinor, device.memoryBytes});
+            if (device.mig)
+                m_recorder.setMetadata("gpu." + std::to_string(device.id.value) + ".mig", "true");
+        }
+    for (const CuptiRecords::Context& context : records.contexts)
+        m_recorder.setMetadata("gpu." + std::to_string(context.device.value) + ".default_stream",
+                               std::to_string(context.defaultStream.value));
+}
+
+void CuptiDelivery::deliverWork(const CuptiRecords& records)
+{
+    std::map<std::pair<DeviceId, StreamId>, std::vector<wire::EventRecord>> streams;
+    std::pair<DeviceId, StreamId> last;
+    std::vector<wire::EventRecord>* batch = nullptr; // most often work follows work of the same stream
+    for (const CuptiRecords::DeviceWork& work : records.work) {
+        const std::pair stream(work.device, work.stream);
+        if (!batch || stream != last) {
+            batch = &streams[stream];
+            last = stream;
+        }
+        batch->push_back(work.event);
+        batch->push_back(std::bit_cast<wire::EventRecord>(work.extra));
+    }
+    for (const auto& [stream, work] : streams)
+        m_recorder.addBatch(m_recorder.streamTrack(stream.first, stream.second), work);
+}
+
+std::uint32_t CuptiDelivery::trackOf(std::int64_t tid)
+{
+    return tid != 0 ? m_recorder.threadTrack(tid) : m_recorder.namedTrack("CUDA overheads", TrackKind::Thread);
+}
+
+void CuptiDelivery::deliverCalls(const CuptiRecords& records)
+{
+    Threads threads;
+    const auto externals = externalIds(records);
+    for (const CuptiRecords::HostSlice& slice : records.host) {
+        auto& batch = threads[slice.tid];
+        batch.push_back(slice.event);
+        // The two records of a call lie in one buffer: CUPTI writes them one after the other.
+        if (const auto external = externals.find(static_cast<std::uint32_t>(slice.event.link));
+            external != externals.end() && slice.event.kind != ActivityKind::Overhead)
+            batch.back().bytes = external->second;
+    }
+    deliverWaits(records, threads);
+    deliverMarkers(records, threads);
+    for (const auto& [tid, batch] : threads)
+        m_recorder.addBatch(trackOf(tid), batch);
+}
+
+void CuptiDelivery::deliverWaits(const CuptiRecords& records, Threads& threads)
+{
+    m_waits.insert(m_waits.end(), records.waits.begin(), records.waits.end());
+    std::erase_if(m_waits, [&](const CuptiRecords::HostWait& wait) {
+        const Call* const call = callOf(wait.correlation);
+        if (call)
+            threads[call->tid].push_back(wait.event);
+        return call != nullptr;
+    });
+}
+
+/// A stream that waits for an event waits for what was launched before the event was recorded: an arrow from the call
+/// that recorded it to the call that made the stream wait.
+void CuptiDelivery::deliverEdges(const CuptiRecords& records)
+{
+    for (const CuptiRecords::CudaEvent& event : records.events)
+        m_recorded[event.sync != 0 ? event.sync : event.event] = event.correlation;
+    while (m_recorded.size() > kRememberedCalls)
+        m_recorded.erase(m_recorded.begin()); // the sync ids count up: the oldest
+    m_streamWaits.insert(m_streamWaits.end(), records.streamWaits.begin(), records.streamWaits.end());
+    std::erase_if(m_streamWaits, [&](const CuptiRecords::StreamWait& wait) {
+        const auto recorded = m_recorded.find(wait.sync != 0 ? wait.sync : wait.event);
+        const Call* const from = recorded != m_recorded.end() ? callOf(recorded->second) : nullptr;
+        const Call* const to = callOf(wait.correlation);
+        if (!from || !to)
+            return false;
+        wire::EventRecord flow{};
+        flow.type = wire::EventType::Flow;
+        flow.name = to->track;
+        flow.begin = from->begin;
+        flow.end = to->begin;
+        m_recorder.addBatch(from->track, {&flow, 1});
+        return true;
+    });
+}
+
+void CuptiDelivery::deliverMarkers(const CuptiRecords& records, Threads& threads)
+{
+    using What = CuptiRecords::Marker::What;
+    for (const CuptiRecords::Marker& marker : records.markers) {
+        if (marker.what == What::Start) {
+            m_markers[marker.id] = marker;
+            continue;
+        }
+        CuptiRecords::Marker begin = marker;
+        if (marker.what == What::End) {
+            const auto started = m_markers.find(marker.id);
+            if (started == m_markers.end()) {
+                m_recorder.countLoss(0, 1);
+                continue;
+            }
+            begin = started->second;
+            m_markers.erase(started);
+        }
+        wire::EventRecord event{};
+        event.type = wire::EventType::Slice;
+        event.kind = ActivityKind::Nvtx;
+        event.depth = 255;
+        event.name = begin.name;
+        event.begin = begin.time;
+        event.end = std::max(begin.time, marker.time);
+        threads[begin.tid].push_back(event);
+    }
+}
+
+void CuptiDelivery::sample(std::string_view counter, std::int64_t time, double value)
+{
+    const std::uint32_t track = m_recorder.addCounter(counter, "bytes");
+    wire::EventRecord event{};
+    event.type = wire::EventType::Counter;
+    event.name = track;
+    event.begin = time;
+    event.link = std::bit_cast<std::int64_t>(value);
+    m_recorder.addBatch(track, {&event, 1});
+}
+
+void CuptiDelivery::deliverMemory(const CuptiRecords& records)
+{
+    for (const CuptiRecords::Allocation& allocation : records.allocations) {
+        Held& held = m_held[allocation.device];
+        std::int64_t& bytes = allocation.managed ? held.managed : held.device;
+        bytes = std::max<std::int64_t>(0, bytes + allocation.bytes); // given back what was taken before the recording
+        const std::string gpu = "GPU " + std::to_string(allocation.device.value);
+        sample(gpu + (allocation.managed ? " managed memory" : " memory taken"), allocation.time,
+               static_cast<double>(bytes));
+    }
+    for (const CuptiRecords::Pool& pool : records.pools) {
+        const std::string gpu = "GPU " + std::to_string(pool.device.value);
+        sample(gpu + " memory pool", pool.time, static_cast<double>(pool.bytes));
+        sample(gpu + " memory pool in use", pool.time, static_cast<double>(pool.used));
+    }
+}
+
 void CuptiDelivery::end()
 {
-    if (!m_waits.empty())
-        m_recorder.countLoss(0, m_waits.size());
+    // An event that was recorded before the recording, or in another process, has no arrow; that is no loss.
+    if (const std::size_t lost = m_waits.size() + m_markers.size(); lost > 0)
+        m_recorder.countLoss(0, lost);
     m_waits.clear();
+    m_streamWaits.clear();
+    m_markers.clear();
 }
 
 void CuptiDelivery::remember(const CuptiRecords& records)
 {
     for (const CuptiRecords::HostSlice& slice : records.host)
         if (slice.event.kind != ActivityKind::Overhead)
-            m_calls.insert_or_assign(static_cast<std::uint32_t>(slice.event.link), slice.tid);
+            m_calls.insert_or_assign(static_cast<std::uint32_t>(slice.event.link),
+                                     Call{slice.tid, slice.event.begin, trackOf(slice.tid)});
     if (m_calls.size() > kRememberedCalls) {
         m_olderCalls = std::move(m_calls);
         m_calls.clear();
     }
 }
 
-const std::int64_t* CuptiDelivery::threadOf(std::uint32_t correlation) const
+const CuptiDelivery::Call* CuptiDelivery::callOf(std::uint32_t correlation) const
 {
     for (const Calls* calls : {&m_calls, &m_olderCalls})
         if (const auto known = calls->find(correlation); known != calls->end())

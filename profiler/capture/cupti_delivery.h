@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -17,21 +19,45 @@ public:
     explicit CuptiDelivery(Recorder& recorder) : m_recorder(recorder) {}
 
     void deliver(const CuptiRecords& records);
-    /// No more buffers come: waits whose call was not seen are counted as unmatched.
+    /// No more buffers come: waits whose call was not seen, and markers without their other end, are counted as
+    /// unmatched.
     void end();
 
 private:
-    void remember(const CuptiRecords& records);
-    [[nodiscard]] const std::int64_t* threadOf(std::uint32_t correlation) const;
+    /// A runtime or driver call that something else refers to.
+    struct Call {
+        std::int64_t tid = 0; ///< system thread id
+        std::int64_t begin = 0;
+        std::uint32_t track = 0;
+    };
+    using Calls = std::unordered_map<std::uint32_t, Call>; ///< by correlation id
+    using Threads = std::map<std::int64_t, std::vector<wire::EventRecord>>;
 
-    using Calls = std::unordered_map<std::uint32_t, std::int64_t>; ///< correlation id → system thread id
+    void deliverDevices(const CuptiRecords& records);
+    void deliverWork(const CuptiRecords& records);
+    void deliverCalls(const CuptiRecords& records);
+    void deliverWaits(const CuptiRecords& records, Threads& threads);
+    void deliverEdges(const CuptiRecords& records);
+    void deliverMarkers(const CuptiRecords& records, Threads& threads);
+    void deliverMemory(const CuptiRecords& records);
+    void sample(std::string_view counter, std::int64_t time, double value);
+    [[nodiscard]] std::uint32_t trackOf(std::int64_t tid);
+    void remember(const CuptiRecords& records);
+    [[nodiscard]] const Call* callOf(std::uint32_t correlation) const;
 
     Recorder& m_recorder;
     // A wait and the call it belongs to may come in different buffers, in any order: recent calls are kept, the older
     // half is forgotten when the newer one is full.
     Calls m_calls, m_olderCalls;
-    std::vector<CuptiRecords::HostWait> m_waits; ///< whose call has not come
-    std::map<DeviceId, std::string> m_devices;   ///< told already; each context of a device tells it again
+    std::vector<CuptiRecords::HostWait> m_waits;       ///< whose call has not come
+    std::map<DeviceId, std::string> m_devices;         ///< told already; each context of a device tells it again
+    std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: their last recording's sync id → correlation
+    std::vector<CuptiRecords::StreamWait> m_streamWaits;     ///< whose event or call has not come
+    std::map<std::uint32_t, CuptiRecords::Marker> m_markers; ///< started, by id
+    struct Held {
+        std::int64_t device = 0, managed = 0;
+    };
+    std::map<DeviceId, Held> m_held; ///< bytes
 };
 
 } // namespace profiler::capture

@@ -72,7 +72,7 @@ constexpr Meaning kMeanings[] = {
 
 } // namespace
 
-Error cuptiError(CUptiResult status, std::string_view doing, std::string_view otherTool)
+Error cuptiError(const CuptiApi& api, CUptiResult status, std::string_view doing, std::string_view otherTool)
 {
     const std::string where = "CUPTI error " + std::to_string(status);
     const std::string tried = "cannot " + std::string(doing) + ": ";
@@ -85,7 +85,7 @@ Error cuptiError(CUptiResult status, std::string_view doing, std::string_view ot
         return {meaning->code, what, where, std::string(meaning->mend)};
     }
     const char* text = nullptr;
-    if (cuptiGetResultString(status, &text) != CUPTI_SUCCESS || !text)
+    if (api.getResultString(status, &text) != CUPTI_SUCCESS || !text)
         text = "a status that is not documented";
     return {Error::Code::Unavailable, tried + text, where, std::string(kRest)};
 }

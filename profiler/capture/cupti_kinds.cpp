@@ -12,8 +12,13 @@ std::span<const CuptiKind> cuptiKinds()
         {CUPTI_ACTIVITY_KIND_DEVICE, CuptiLevel::Always, "the GPUs' names"},
         {CUPTI_ACTIVITY_KIND_RUNTIME, CuptiLevel::Standard, "runtime calls"},
         {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLevel::Standard, "waits for the GPU"},
+        {CUPTI_ACTIVITY_KIND_CUDA_EVENT, CuptiLevel::Standard, "CUDA events"},
+        {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CuptiLevel::Standard, "the program's own numbers of its calls"},
         {CUPTI_ACTIVITY_KIND_OVERHEAD, CuptiLevel::Standard, "overheads of driver and profiler"},
         {CUPTI_ACTIVITY_KIND_DRIVER, CuptiLevel::Full, "driver calls"},
+        {CUPTI_ACTIVITY_KIND_MEMORY2, CuptiLevel::Full, "device memory"},
+        {CUPTI_ACTIVITY_KIND_MEMORY_POOL, CuptiLevel::Full, "memory pools"},
+        {CUPTI_ACTIVITY_KIND_JIT, CuptiLevel::Full, "compilation at run time"},
     };
     return kKinds;
 }

@@ -1,7 +1,5 @@
 #include "profiler/capture/cupti_names.h"
 
-#include <fmt/format.h>
-
 namespace profiler::capture {
 
 CopyKind copyKind(unsigned kind)
@@ -93,7 +91,8 @@ std::string uuidText(const CUuuid& uuid)
     for (int i = 0; i < 16; ++i) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             text += '-';
-        text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+        for (const int shift : {4, 0})
+            text += "0123456789abcdef"[static_cast<unsigned char>(uuid.bytes[i]) >> shift & 15];
     }
     return text;
 }

@@ -73,7 +73,7 @@ Result<void> CuptiSource::State::check(CUptiResult status, std::string_view doin
 {
     if (status == CUPTI_SUCCESS)
         return {};
-    const Error error = cuptiError(status, doing);
+    const Error error = cuptiError(api, status, doing);
     if (!firstError)
         firstError = error;
     return tl::unexpected(error);
@@ -83,7 +83,7 @@ void CuptiSource::State::note(CUptiResult status, std::string_view doing)
 {
     if (status == CUPTI_SUCCESS)
         return;
-    const std::string text = cuptiError(status, doing).message();
+    const std::string text = cuptiError(api, status, doing).message();
     if (std::find(notes.begin(), notes.end(), text) == notes.end())
         notes.push_back(text);
 }
@@ -100,7 +100,7 @@ Result<void> CuptiSource::State::prepare()
     constexpr std::string_view kStart = "start GPU tracing";
     if (const CUptiResult status = api.subscribe(&subscriber, noCallback, nullptr, &params); status != CUPTI_SUCCESS) {
         subscriber = nullptr;
-        return tl::unexpected(cuptiError(status, kStart, other.data()));
+        return tl::unexpected(cuptiError(api, status, kStart, other.data()));
     }
     note(api.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have system thread ids in GPU records");
     std::uint8_t zeroed = 1;

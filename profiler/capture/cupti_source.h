@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/capture/capture_level.h"
 #include "profiler/capture/recorder.h"
 #include "profiler/model/result.h"
 
@@ -15,12 +16,9 @@ struct CuptiApi;
 /// The CUPTI library that the program is linked to.
 const CuptiApi& systemCupti();
 
-/// How much of the GPU's doings is recorded; each level contains the ones before it.
-enum class CuptiLevel {
-    Always,   ///< kernels, copies, memsets, devices
-    Standard, ///< and runtime calls (so that work has its launch), synchronization, overheads
-    Full,     ///< and all driver calls
-};
+/// Always: kernels, copies, memsets, devices. Standard: and runtime calls, synchronization, CUDA events, overheads.
+/// Full: and all driver calls, and device memory as it is taken and given back.
+using CuptiLevel = CaptureLevel;
 
 struct CuptiOptions {
     CuptiLevel level = CuptiLevel::Standard;

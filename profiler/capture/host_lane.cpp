@@ -78,8 +78,8 @@ const HostLane::Impl::Range* HostLane::Impl::end()
 
 void HostLane::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
 {
-    put({wire::EventType::Slice, range.kind, static_cast<std::uint8_t>(depth), range.flags, range.name, range.begin,
-         end, range.link, range.types != 0 ? range.types : saturated(bytes), range.detail});
+    put({wire::EventType::Slice, range.kind, shownDepth(), range.flags, range.name, range.begin, end, range.link,
+         range.types != 0 ? range.types : saturated(bytes), range.detail});
 }
 
 void HostLane::Impl::countUnmatched()
@@ -91,6 +91,7 @@ void HostLane::Impl::reset()
 {
     depth = 0;
     tooDeep = 0;
+    byIntervals = false;
 }
 
 std::uint32_t HostLane::intern(std::string_view text)
@@ -121,12 +122,22 @@ std::uint32_t HostLane::internAt(const char* text)
     return interned.id;
 }
 
+void HostLane::nestByIntervals()
+{
+    m->byIntervals = true;
+}
+
 void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
 {
     const std::int64_t now = m->now();
     if (m->depth < m->stack.size())
-        m->put({wire::EventType::Begin, kind, static_cast<std::uint8_t>(m->depth), 0, name, now, 0, value, 0, 0});
+        m->put({wire::EventType::Begin, kind, m->shownDepth(), 0, name, now, 0, value, 0, 0});
     m->begin({kind, 0, true, name, now, value, 0, 0});
+}
+
+std::uint32_t HostLane::innermost() const
+{
+    return m->depth > 0 ? m->stack[m->depth - 1].name : 0;
 }
 
 Nanoseconds HostLane::close(std::int64_t bytes)
@@ -153,7 +164,7 @@ void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, st
 void HostLane::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail)
 {
     const std::int64_t now = m->now();
-    m->put({wire::EventType::Slice, kind, static_cast<std::uint8_t>(m->depth), 0, name, now, now, link, 0, detail});
+    m->put({wire::EventType::Slice, kind, m->shownDepth(), 0, name, now, now, link, 0, detail});
 }
 
 void HostLane::pop()
@@ -170,8 +181,8 @@ void HostLane::pop()
 void HostLane::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,
                         std::int64_t bytes, std::uint8_t flags)
 {
-    m->put({wire::EventType::Slice, kind, static_cast<std::uint8_t>(m->depth), flags, name, toNs(begin), toNs(end),
-            link, saturated(bytes), 0});
+    m->put({wire::EventType::Slice, kind, m->shownDepth(), flags, name, toNs(begin), toNs(end), link, saturated(bytes),
+            0});
 }
 
 void HostLane::sample(std::uint32_t counter, TraceTime time, double value)

@@ -19,8 +19,14 @@ public:
     /// the text is compared, since an address may hold another one by now.
     std::uint32_t internAt(const char* text);
 
+    /// From now on the nesting is found from the intervals by whoever reads: for a track on which ranges are told after
+    /// what they contain. open() and close() still pair.
+    void nestByIntervals();
+
     /// A range that is shown as open while it lasts (step, phase, wait). Nest properly; end with close().
     void open(ActivityKind kind, std::uint32_t name, std::int64_t value = 0);
+    /// Name of the innermost range that is open; 0 outside of all.
+    [[nodiscard]] std::uint32_t innermost() const;
     /// Ends the innermost open(); returns its duration.
     Nanoseconds close(std::int64_t bytes = 0);
 

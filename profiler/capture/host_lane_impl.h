@@ -58,6 +58,14 @@ struct HostLane::Impl {
     std::uint64_t capacity; ///< a power of two, or 0
     std::uint64_t written = 0;
     std::uint64_t readSeen = 0; ///< the reader's index as last looked at: saves its cache line
+    /// What a record says of its nesting.
+    [[nodiscard]] std::uint8_t shownDepth() const
+    {
+        return byIntervals ? kDepthByIntervals : static_cast<std::uint8_t>(depth);
+    }
+    static constexpr std::uint8_t kDepthByIntervals = 255;
+
+    bool byIntervals = false;
     std::int64_t lastNow = 0;
     std::size_t depth = 0;
     std::uint64_t tooDeep = 0; ///< ranges open beyond the stack

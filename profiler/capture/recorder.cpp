@@ -116,6 +116,11 @@ std::uint32_t Recorder::intern(std::string_view text)
     return m->strings.intern(text).id;
 }
 
+std::string Recorder::text(std::uint32_t id) const
+{
+    return m->strings.text(id);
+}
+
 void Recorder::setMetadata(std::string_view key, std::string_view value)
 {
     const std::pair entry(intern(key), intern(value));
@@ -130,11 +135,20 @@ void Recorder::nameProcess(std::string_view name)
     m->processes.push_back(entry);
 }
 
-void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid)
+void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts)
 {
-    const wire::DeviceEntry entry{id.value, intern(name), intern(uuid), 0};
+    const std::pair entry(wire::DeviceEntry{id.value, intern(name), intern(uuid), 0},
+                          wire::DeviceFacts{facts.memoryBytes, facts.computeMajor, facts.computeMinor});
     const std::lock_guard lock(m->pendingMutex);
     m->devices.push_back(entry);
+    m->deviceNumbers.insert_or_assign(std::string(uuid), id);
+}
+
+std::optional<DeviceId> Recorder::deviceOf(std::string_view uuid) const
+{
+    const std::lock_guard lock(m->pendingMutex);
+    const auto known = m->deviceNumbers.find(uuid);
+    return known != m->deviceNumbers.end() ? std::optional(known->second) : std::nullopt;
 }
 
 std::uint32_t Recorder::addCounter(std::string_view name, std::string_view unit)

@@ -8,11 +8,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace profiler::capture {
+
+/// What is known of a GPU besides its name.
+struct DeviceFacts {
+    int computeMajor = 0, computeMinor = 0; ///< compute capability; 0, 0 where unknown
+    std::int64_t memoryBytes = 0;           ///< 0 where unknown
+};
 
 struct RecorderOptions {
     std::filesystem::path path;       ///< the trace file; the ring file is `path` + ".ring"
@@ -42,10 +49,14 @@ public:
 
     /// Id of a string that lives as long as the run. Interns by content; takes a lock, so keep the id.
     std::uint32_t intern(std::string_view text);
+    /// The text of an id that intern() gave; "" for others.
+    [[nodiscard]] std::string text(std::uint32_t id) const;
     void setMetadata(std::string_view key, std::string_view value);
     /// The name of this process, shown with its tracks: "python train.py".
     void nameProcess(std::string_view name);
-    void addDevice(DeviceId id, std::string_view name, std::string_view uuid);
+    void addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts = {});
+    /// The number of a GPU that addDevice() has told, by its UUID.
+    [[nodiscard]] std::optional<DeviceId> deviceOf(std::string_view uuid) const;
     /// A counter track; add samples through HostLane::sample on any lane of the calling thread.
     std::uint32_t addCounter(std::string_view name, std::string_view unit);
 

@@ -85,8 +85,8 @@ void Recorder::State::collect()
     std::vector<Frame> entries;
     {
         const std::lock_guard lock(pendingMutex);
-        for (const wire::DeviceEntry& device : devices)
-            wire::appendDevice(entries.emplace_back(Frame{wire::FrameType::Device, {}}).payload, device);
+        for (const auto& [device, facts] : devices)
+            wire::appendDevice(entries.emplace_back(Frame{wire::FrameType::Device, {}}).payload, device, facts);
         devices.clear();
         for (const wire::ProcessEntry& process : processes)
             wire::appendProcess(entries.emplace_back(Frame{wire::FrameType::Process, {}}).payload, process);

@@ -92,8 +92,9 @@ struct Recorder::State {
     std::mutex pendingMutex;
     std::vector<Batch> batches;
     std::size_t pendingRecords = 0;
-    std::vector<wire::DeviceEntry> devices;
+    std::vector<std::pair<wire::DeviceEntry, wire::DeviceFacts>> devices;
     std::vector<wire::ProcessEntry> processes;
+    std::map<std::string, DeviceId, std::less<>> deviceNumbers; ///< by UUID
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
     wire::LossEntry otherLosses{};
 

@@ -21,6 +21,12 @@ StringTable::Interned StringTable::intern(std::string_view text)
     return {id, kept};
 }
 
+std::string StringTable::text(std::uint32_t id) const
+{
+    const std::lock_guard lock(m_mutex);
+    return id < m_texts.size() ? std::string(m_texts[id]) : std::string();
+}
+
 std::vector<wire::Payload> StringTable::takeNew()
 {
     const std::lock_guard lock(m_mutex);

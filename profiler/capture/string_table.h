@@ -26,11 +26,14 @@ public:
     /// Text beyond wire::kMaxStringBytes is cut.
     Interned intern(std::string_view text);
 
+    /// Of an id that intern() gave; "" for others.
+    [[nodiscard]] std::string text(std::uint32_t id) const;
+
     /// Payloads of frames of type Strings with what was interned since the last call.
     std::vector<wire::Payload> takeNew();
 
 private:
-    std::mutex m_mutex; ///< held for a look-up or an insertion; never while the trace file is written
+    mutable std::mutex m_mutex; ///< held for a look-up or an insertion; never while the trace file is written
     wire::LiveRing& m_ring;
     std::unordered_map<std::string_view, std::uint32_t> m_ids;
     std::vector<std::string_view> m_texts; ///< by id

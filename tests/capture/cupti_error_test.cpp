@@ -1,5 +1,7 @@
 #include "profiler/capture/cupti_error.h"
 
+#include "profiler/capture/cupti_source.h"
+
 #include <gmock/gmock.h>
 #include <set>
 #include <string>
@@ -15,7 +17,7 @@ TEST(CuptiError, EachStateOfAMachineHasItsSentence)
 {
     std::set<std::string> sentences;
     for (const int status : {33, 35, 39, 40, 41, 42, 43, 44, 45, 46, 999}) {
-        const Error error = cuptiError(static_cast<CUptiResult>(status), "start GPU tracing");
+        const Error error = cuptiError(systemCupti(), static_cast<CUptiResult>(status), "start GPU tracing");
         EXPECT_THAT(error.what, HasSubstr("cannot start GPU tracing: "));
         EXPECT_EQ(error.where, "CUPTI error " + std::to_string(status));
         EXPECT_FALSE(error.mend.empty());
@@ -25,16 +27,17 @@ TEST(CuptiError, EachStateOfAMachineHasItsSentence)
 
 TEST(CuptiError, NamesTheToolThatIsInTheWay)
 {
-    const Error error =
-        cuptiError(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing", "Nsight Systems");
+    const Error error = cuptiError(systemCupti(), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing",
+                                   "Nsight Systems");
     EXPECT_EQ(error.code, Error::Code::Unavailable);
     EXPECT_THAT(error.what, HasSubstr("(Nsight Systems)"));
 }
 
 TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
 {
-    EXPECT_THAT(cuptiError(CUPTI_ERROR_INVALID_PARAMETER, "flush").what, HasSubstr("CUPTI_ERROR_INVALID_PARAMETER"));
-    EXPECT_THAT(cuptiError(static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
+    EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what,
+                HasSubstr("CUPTI_ERROR_INVALID_PARAMETER"));
+    EXPECT_THAT(cuptiError(systemCupti(), static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
 }
 
 } // namespace capture_test

@@ -92,4 +92,17 @@ TEST(FrameWriter, KeepsAnExistingFileWhereItMayNotWrite)
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 3U);
 }
 
+TEST(FrameWriter, AFileThatWasDeletedIsAnError)
+{
+    const TemporaryFolder folder;
+    auto writer = FrameWriter::create(folder / "a.sstrace", 1);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE((*writer)->write(FrameType::End, {}));
+    std::filesystem::remove_all(folder.path());
+    const auto written = (*writer)->write(FrameType::End, {});
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, profiler::Error::Code::NotFound);
+    EXPECT_NE(written.error().what.find("deleted"), std::string::npos);
+}
+
 } // namespace capture_test

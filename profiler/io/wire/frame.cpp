@@ -88,9 +88,10 @@ void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecor
     appendRaw(payload, records.data(), records.size());
 }
 
-void appendDevice(Payload& payload, const DeviceEntry& device)
+void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts)
 {
     appendRaw(payload, &device, 1);
+    appendRaw(payload, &facts, 1);
 }
 
 void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t valueString)

@@ -37,7 +37,7 @@ void appendTrack(Payload& payload, const TrackEntry& track);
 /// One batch of FrameType::Events, as version 1 wrote them; a frame may hold several. `batch.count` is set from `records`.
 void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecord> records);
 /// Payload of FrameType::Device.
-void appendDevice(Payload& payload, const DeviceEntry& device);
+void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts = {});
 /// One pair of FrameType::Metadata.
 void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t valueString);
 /// Payload of FrameType::Process.

@@ -131,7 +131,10 @@ std::string FrameDecoder::takeDevice(Bytes payload)
     DeviceEntry entry{};
     if (!takeRaw(payload, entry))
         return std::string{kTooShort};
-    m_builder.addDevice({DeviceId{entry.device}, text(entry.name), text(entry.uuid)});
+    DeviceFacts facts{}; // version 1 has none
+    takeRaw(payload, facts);
+    m_builder.addDevice({DeviceId{entry.device}, text(entry.name), text(entry.uuid), facts.computeMajor,
+                         facts.computeMinor, facts.memoryBytes});
     return {};
 }
 
@@ -281,6 +284,11 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
         takeSample(record);
         return;
     }
+    if (record.type == EventType::Flow) {
+        if (const KnownTrack* const to = this->track(record.name, TrackKind::Thread))
+            m_builder.addFlow(FlowKind::Async, {track, traceTime(record.begin)}, {to->id, traceTime(record.end)});
+        return;
+    }
     if (record.type > EventType::Device || (record.type == EventType::Device && !extra)) {
         ++m_odd;
         if (record.type != EventType::Device)
@@ -295,6 +303,8 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
     if (slice.kind == ActivityKind::CpuOp) {
         slice.args.shapes = string(record.detail);
         slice.args.types = string(record.bytes);
+    } else if (slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver) {
+        slice.externalId = record.bytes;
     } else {
         slice.args.bytes = record.bytes;
     }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -108,6 +109,11 @@ Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> paylo
         return tl::unexpected(Error{Error::Code::Io,
                                     "the end of the trace file could not be mended after a failed write",
                                     m->path.string(), "check the disk; what was written before is readable"});
+    // Writing into a deleted file succeeds, and nobody would ever see it.
+    struct stat info {};
+    if (fstat(m->file, &info) == 0 && info.st_nlink == 0)
+        return tl::unexpected(Error{Error::Code::NotFound, "the trace file was deleted while it was written",
+                                    m->path.string(), "record anew; leave the folder alone meanwhile"});
     const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
     if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))
         return tl::unexpected(fileError(number, "cannot write the trace", m->path));

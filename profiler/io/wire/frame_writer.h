@@ -21,7 +21,7 @@ public:
     ~FrameWriter();
 
     /// Writes one frame at once (no user-space buffering). A short or failed write (disk full) is undone by truncating
-    /// to the last whole frame, so that what was there stays readable.
+    /// to the last whole frame, so that what was there stays readable. Fails too when the file was deleted.
     Result<void> write(FrameType type, std::span<const std::byte> payload);
     [[nodiscard]] std::uint64_t bytesWritten() const;
 

@@ -30,7 +30,7 @@ enum class FrameType : std::uint32_t {
     Strings,     ///< StringEntry + bytes, padded to 4, repeated
     Tracks,      ///< TrackEntry, repeated; names are string ids. An entry of a known track gives it a new name, kind or tid
     Events,      ///< EventBatch, then EventRecord, repeated
-    Device,      ///< DeviceEntry, then its name and UUID as string ids
+    Device,      ///< DeviceEntry; since version 2 DeviceFacts behind it
     Metadata,    ///< pairs of string ids: key, value
     Loss,        ///< LossEntry: what was dropped so far (totals, the last one counts)
     End,         ///< no payload: the run ended well
@@ -69,6 +69,12 @@ struct DeviceEntry {
     std::uint32_t device, name, uuid, reserved;
 };
 
+struct DeviceFacts {
+    std::int64_t memoryBytes; ///< 0: not known
+    std::int32_t computeMajor, computeMinor;
+};
+static_assert(sizeof(DeviceFacts) == 16);
+
 struct ProcessEntry {
     std::int64_t pid;
     std::uint32_t name, reserved; ///< string id: "python train.py"
@@ -85,6 +91,7 @@ enum class EventType : std::uint8_t {
     Counter, ///< a sample, in a thread's batch: `name` is the counter's track, `begin` the time, `link` the bits of a double
     Device,  ///< a whole slice of device work: an ExtraRecord follows in the next record slot
     Extra,   ///< the slot after Device
+    Flow,    ///< an arrow from what holds `begin` on the batch's track to what holds `end` on the track with the number `name`
 };
 
 /// One event, 40 bytes, as the ring has it; packed in the file (in files of version 1 as it is).
@@ -97,7 +104,7 @@ struct EventRecord {
     std::int64_t begin; ///< ns, CLOCK_MONOTONIC
     std::int64_t end;   ///< ns; Begin: 0
     std::int64_t link;  ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase, LoaderStage: args.value
-    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the inputs' types, 0: none
+    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the inputs' types, 0: none; runtime and driver calls: the program's own number (external correlation), 0: none
     std::uint32_t detail; ///< string id, 0: none. CpuOp: shapes of the inputs; Nvtx: category, colour, payload
 };
 static_assert(sizeof(EventRecord) == 40);

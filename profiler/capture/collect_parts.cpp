@@ -1,0 +1,157 @@
+#include "profiler/capture/collect_parts.h"
+
+#include "profiler/capture/part_renumbering.h"
+#include "profiler/io/wire/frame_scanner.h"
+#include "profiler/io/wire/ring_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <random>
+
+namespace profiler::capture {
+
+namespace {
+
+/// "123" or "123.2" after the trace's name and a dot.
+std::optional<std::int64_t> pidIn(std::string_view name, std::string_view trace)
+{
+    if (name.size() <= trace.size() + 1 || !name.starts_with(trace) || name[trace.size()] != '.')
+        return std::nullopt;
+    const std::string_view rest = name.substr(trace.size() + 1);
+    std::int64_t pid = 0;
+    const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), pid);
+    if (failed != std::errc{} || pid <= 0)
+        return std::nullopt;
+    const std::string_view number(end, rest.data() + rest.size());
+    const bool whole = number.empty() || (number.size() > 1 && number[0] == '.' &&
+                                          number.find_first_not_of("0123456789", 1) == std::string_view::npos);
+    return whole ? std::optional(pid) : std::nullopt;
+}
+
+struct OpenPart {
+    wire::FileHeader header;
+    wire::FrameScanner scanner;
+};
+
+Result<OpenPart> openPart(const std::filesystem::path& path)
+{
+    auto file = wire::InputFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    wire::FileHeader header{};
+    const auto read = file->read(0, std::as_writable_bytes(std::span(&header, 1)));
+    if (!read)
+        return tl::unexpected(read.error());
+    if (*read < sizeof header || std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) != 0 ||
+        header.version == 0 || header.version > wire::kVersion || header.headerBytes < sizeof header)
+        return tl::unexpected(Error{Error::Code::Malformed, "the file is no part of a trace", path.string(), {}});
+    return OpenPart{header, wire::FrameScanner(std::move(*file), header.headerBytes)};
+}
+
+/// Puts one process's frames into the trace. What cannot be read becomes a note; the result is about writing.
+Result<void> takePart(const TracePart& part, PartRenumbering& to, Collected& collected)
+{
+    const auto note = [&](const std::string& text) {
+        collected.notes.push_back("process " + std::to_string(part.pid) + ": " + text);
+    };
+    auto open = openPart(part.path);
+    if (!open) {
+        note(open.error().message());
+        return {};
+    }
+    if (auto sized = open->scanner.refresh(); !sized) {
+        note(sized.error().message());
+        return {};
+    }
+    bool ended = false;
+    for (;;) {
+        const auto next = open->scanner.next(true);
+        if (!next) {
+            note(next.error().message());
+            break;
+        }
+        if (next->what == wire::Scanned::What::Nothing)
+            break;
+        if (next->what == wire::Scanned::What::Damage) {
+            note(std::to_string(next->bytes) + " bytes are damaged at byte " + std::to_string(next->offset));
+            continue;
+        }
+        ended = ended || next->header.type == wire::FrameType::End;
+        if (auto taken = to.take(next->header.type, next->payload); !taken)
+            return taken;
+    }
+    if (ended)
+        return {};
+    const auto leftovers = wire::recoverRing(part.path, open->header.runId);
+    if (!leftovers) {
+        note("it did not end its trace, and its last moments are lost: " + leftovers.error().message());
+        return {};
+    }
+    note("it did not end its trace; its threads' last events are complete, the GPU's may be missing up to a flush");
+    return to.take(*leftovers);
+}
+
+} // namespace
+
+std::vector<TracePart> findParts(const std::filesystem::path& trace)
+{
+    std::vector<TracePart> parts;
+    const auto folder = trace.has_parent_path() ? trace.parent_path() : std::filesystem::path(".");
+    std::error_code failed;
+    for (auto entry = std::filesystem::directory_iterator(folder, failed);
+         !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+        const auto pid = pidIn(entry->path().filename().string(), trace.filename().string());
+        if (pid && openPart(entry->path()))
+            parts.push_back({entry->path(), *pid});
+    }
+    std::sort(parts.begin(), parts.end(), [](const TracePart& a, const TracePart& b) {
+        return std::pair(a.pid, a.path.native().size()) < std::pair(b.pid, b.path.native().size()) ||
+               (a.pid == b.pid && a.path.native().size() == b.path.native().size() && a.path < b.path);
+    });
+    return parts;
+}
+
+Result<Collected> collectParts(const std::vector<TracePart>& parts, const CollectOptions& options)
+{
+    std::random_device random;
+    auto writer = wire::FrameWriter::create(options.trace, std::uint64_t{random()} << 32 | random());
+    if (!writer)
+        return tl::unexpected(writer.error());
+    Collected collected;
+    TraceNumbers numbers(**writer);
+    // The main process first: of two processes that say something of one key, the first counts.
+    std::vector<TracePart> ordered = parts;
+    std::stable_partition(ordered.begin(), ordered.end(),
+                          [&](const TracePart& part) { return part.pid == options.mainProcess; });
+    std::int64_t before = 0;
+    for (const TracePart& part : ordered) {
+        PartRenumbering renumbering(numbers);
+        if (auto taken = takePart(part, renumbering, collected); !taken)
+            return tl::unexpected(taken.error());
+        renumbering.end();
+        collected.processes += part.pid != before ? 1 : 0;
+        before = part.pid;
+    }
+    for (const auto& [key, value] : options.metadata)
+        numbers.setMetadata(key, value);
+    for (std::size_t i = 0; i < collected.notes.size(); ++i)
+        numbers.setMetadata("record.note." + std::to_string(i + 1), collected.notes[i]);
+    if (auto ended = numbers.finish(); !ended)
+        return tl::unexpected(ended.error());
+    collected.events = numbers.events();
+    collected.dropped = numbers.loss().dropped;
+    return collected;
+}
+
+void removeParts(const std::vector<TracePart>& parts)
+{
+    std::error_code ignored; // what cannot be deleted stays; the trace is there
+    for (const TracePart& part : parts) {
+        std::filesystem::remove(part.path, ignored);
+        std::filesystem::remove(wire::ringPath(part.path), ignored);
+    }
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,68 @@
+#include "profiler/capture/injection/cuda_recording.h"
+
+#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/injection/loaded_cupti.h"
+#include "profiler/capture/injection/process_recording.h"
+#include "profiler/capture/injection/variables.h"
+
+#include <memory>
+
+namespace profiler::capture::injection {
+
+namespace {
+
+struct CudaRecording {
+    std::unique_ptr<CuptiSource> source;
+    std::uint64_t generation = 0; ///< a forked child cannot use its parent's CUDA, nor end its CUPTI
+};
+
+CudaRecording& cuda()
+{
+    static CudaRecording* s_cuda = new CudaRecording; // CUPTI may call until the process is gone
+    return *s_cuda;
+}
+
+CaptureLevel wantedLevel()
+{
+    return captureLevelFromName(setting(variable::kLevel)).value_or(CaptureLevel::Standard);
+}
+
+void startCupti(Recorder& recorder)
+{
+    const auto& api = loadedCupti();
+    if (!api) {
+        recorder.setMetadata("gpu.note", api.error().message());
+        return;
+    }
+    auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()});
+    if (!source) {
+        recorder.setMetadata("gpu.note", source.error().message());
+        return;
+    }
+    std::string notes;
+    for (const std::string& note : (*source)->notes())
+        notes += notes.empty() ? note : "\n" + note;
+    if (!notes.empty())
+        recorder.setMetadata("gpu.note", notes);
+    recorder.setMetadata("versions.cupti", cuptiVersionText(**api));
+    cuda() = {std::move(*source), g_generation.load()};
+}
+
+void stopCupti()
+{
+    if (cuda().source && cuda().generation == g_generation.load())
+        static_cast<void>(cuda().source->stop()); // what it says is in the trace as a loss
+}
+
+} // namespace
+
+void recordCuda()
+{
+    Recorder* const to = recorder();
+    if (!to || (cuda().source && cuda().generation == g_generation.load()))
+        return;
+    startCupti(*to);
+    atEnd(stopCupti);
+}
+
+} // namespace profiler::capture::injection

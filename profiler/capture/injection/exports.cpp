@@ -1,0 +1,106 @@
+#include "profiler/capture/injection/cuda_recording.h"
+#include "profiler/capture/injection/named_lanes.h"
+#include "profiler/capture/injection/nvtx_handlers.h"
+#include "profiler/capture/injection/process_recording.h"
+
+#include <cstdlib>
+
+/// All that the library shows: the entry points that NVTX and the CUDA driver call, and C functions for the Python
+/// module. None throws; each does nothing in a process that is not recorded.
+#define STEPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace profiler;
+using namespace profiler::capture;
+
+namespace {
+
+__attribute__((constructor)) void whenLoaded()
+{
+    injection::followForks();
+    std::atexit(injection::end);
+}
+
+} // namespace
+
+/// Called by NVTX, for NVTX_INJECTION64_PATH.
+STEPSCOPE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t exportTable)
+{
+    return injection::attachNvtx(exportTable) ? 1 : 0;
+}
+
+/// Called by the CUDA driver when a program initialises it, for CUDA_INJECTION64_PATH.
+STEPSCOPE_EXPORT int InitializeInjection(void)
+{
+    injection::recordCuda();
+    return 1;
+}
+
+/// Opens this process's part of the trace, if that was not done. @return 1 when the process is recorded
+STEPSCOPE_EXPORT int stepscope_start(void)
+{
+    return injection::recorder() ? 1 : 0;
+}
+
+/// Ends this process's part of the trace well; for processes that leave by _exit.
+STEPSCOPE_EXPORT void stepscope_end(void)
+{
+    injection::end();
+}
+
+/// Trace time in ns.
+STEPSCOPE_EXPORT std::int64_t stepscope_now(void)
+{
+    return toNs(TraceClock::now());
+}
+
+/// @param name  as profiler::activityName() has it: "step", "phase", "loader_stage". @return −1: there is no such kind
+STEPSCOPE_EXPORT int stepscope_kind(const char* name)
+{
+    const auto kind = activityFromName(name ? name : "");
+    return kind ? static_cast<int>(*kind) : -1;
+}
+
+/// A track of this process; the same one for the same name.
+/// @param kind  0: a thread; 1: the main thread; 2: a loader worker
+STEPSCOPE_EXPORT int stepscope_lane(const char* name, int kind)
+{
+    return injection::namedLanes().lane(name ? name : "", kind);
+}
+
+/// Begins a range on a track, which is shown as open while it lasts.
+STEPSCOPE_EXPORT void stepscope_open(int lane, int kind, const char* name, std::int64_t value)
+{
+    injection::namedLanes().open(lane, kind, name ? name : "", value);
+}
+
+/// Ends the innermost open range of a track.
+STEPSCOPE_EXPORT void stepscope_close(int lane)
+{
+    injection::namedLanes().close(lane);
+}
+
+/// A whole range, begin and end in trace time.
+STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, std::int64_t begin, std::int64_t end,
+                                         std::int64_t value)
+{
+    injection::namedLanes().complete(lane, kind, name ? name : "", {traceTime(begin), traceTime(end)}, value);
+}
+
+/// A fact about the run: "versions.torch" → "2.11.0".
+STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
+{
+    if (Recorder* const recorder = injection::recorder(); recorder && key && value)
+        recorder->setMetadata(key, value);
+}
+
+/// A sample of a counter, now.
+STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* unit, double value)
+{
+    injection::namedLanes().sample(lane, name ? name : "", unit ? unit : "", value);
+}
+
+/// Whether ranges of NVTX's default domain are LibTorch's operators from now on.
+STEPSCOPE_EXPORT void stepscope_operators(int on)
+{
+    injection::takeOperatorsFromNvtx(on != 0);
+}

@@ -1,0 +1,103 @@
+#include "profiler/capture/injection/loaded_cupti.h"
+
+#include <dlfcn.h>
+
+namespace profiler::capture::injection {
+
+namespace {
+
+constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
+
+void* openCupti()
+{
+    for (const int flags : {RTLD_NOLOAD | RTLD_LAZY, RTLD_LAZY})
+        for (const char* name : kNames)
+            if (void* const library = dlopen(name, flags))
+                return library;
+    return nullptr;
+}
+
+class Symbols {
+public:
+    explicit Symbols(void* library) : m_library(library) {}
+    template <class Function>
+    void get(std::function<Function>& to, const char* name)
+    {
+        if (void* const symbol = dlsym(m_library, name))
+            to = reinterpret_cast<Function*>(symbol);
+        else
+            m_missing = name;
+    }
+    [[nodiscard]] const char* missing() const { return m_missing; }
+
+private:
+    void* m_library;
+    const char* m_missing = nullptr;
+};
+
+Result<const CuptiApi*> load()
+{
+    void* const library = openCupti();
+    if (!library)
+        return tl::unexpected(Error{Error::Code::Unavailable,
+                                    "the GPU's work is not recorded: CUPTI is not to be found", "libcupti.so.13",
+                                    "put its folder (cuda/extras/CUPTI/lib64) into LD_LIBRARY_PATH"});
+    static CuptiApi s_api;
+    Symbols symbols(library);
+    symbols.get(s_api.subscribe, "cuptiSubscribe_v2");
+    const bool tellsOthers = symbols.missing() == nullptr;
+    symbols = Symbols(library);
+    if (!tellsOthers) {
+        // Before 12.6: it cannot name another tool, but is the same call else.
+        std::function<CUptiResult(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)> subscribe;
+        symbols.get(subscribe, "cuptiSubscribe");
+        s_api.subscribe = [subscribe](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* data,
+                                      CUpti_SubscriberParams*) { return subscribe(handle, callback, data); };
+    }
+    symbols.get(s_api.unsubscribe, "cuptiUnsubscribe");
+    symbols.get(s_api.setThreadIdType, "cuptiSetThreadIdType");
+    symbols.get(s_api.setAttribute, "cuptiActivitySetAttribute");
+    symbols.get(s_api.registerTimestampCallback, "cuptiActivityRegisterTimestampCallback");
+    symbols.get(s_api.registerCallbacks, "cuptiActivityRegisterCallbacks");
+    symbols.get(s_api.enable, "cuptiActivityEnable");
+    symbols.get(s_api.disable, "cuptiActivityDisable");
+    symbols.get(s_api.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
+    symbols.get(s_api.enableDriverApi, "cuptiActivityEnableDriverApi");
+    symbols.get(s_api.flushPeriod, "cuptiActivityFlushPeriod");
+    symbols.get(s_api.flushAll, "cuptiActivityFlushAll");
+    symbols.get(s_api.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
+    symbols.get(s_api.getNextRecord, "cuptiActivityGetNextRecord");
+    symbols.get(s_api.getCallbackName, "cuptiGetCallbackName");
+    symbols.get(s_api.getResultString, "cuptiGetResultString");
+    symbols.get(s_api.getVersion, "cuptiGetVersion");
+    if (symbols.missing())
+        return tl::unexpected(
+            Error{Error::Code::Unsupported,
+                  std::string("the GPU's work is not recorded: this CUPTI lacks ") + symbols.missing(), "libcupti",
+                  "use CUDA 12.0 or later"});
+    symbols.get(s_api.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
+    if (symbols.missing()) // newer than some of version 12: all synchronization records come then
+        s_api.enableAllSyncRecords = [](std::uint8_t) { return CUPTI_SUCCESS; };
+    return &s_api;
+}
+
+} // namespace
+
+const Result<const CuptiApi*>& loadedCupti()
+{
+    static const Result<const CuptiApi*> s_loaded = load();
+    return s_loaded;
+}
+
+std::string cuptiVersionText(const CuptiApi& api)
+{
+    std::uint32_t version = 0;
+    if (api.getVersion(&version) != CUPTI_SUCCESS)
+        return "unknown";
+    constexpr std::uint32_t kMajor = 10'000, kMinor = 100; // since 13: 130001; before it counted up: 26 is 12.8's
+    if (version >= kMajor)
+        return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor);
+    return "12 (interface " + std::to_string(version) + ")";
+}
+
+} // namespace profiler::capture::injection

@@ -1,0 +1,87 @@
+#include "profiler/capture/injection/named_lanes.h"
+
+#include <algorithm>
+#include <pthread.h>
+
+namespace profiler::capture::injection {
+
+namespace {
+
+ActivityKind kindOf(int kind)
+{
+    return kind >= 0 && kind < kActivityKinds ? static_cast<ActivityKind>(kind) : ActivityKind::Other;
+}
+
+} // namespace
+
+int NamedLanes::lane(std::string_view name, int kind)
+{
+    const std::lock_guard lock(m_mutex);
+    const bool known =
+        kind == static_cast<int>(TrackKind::MainThread) || kind == static_cast<int>(TrackKind::LoaderWorker);
+    const TrackKind wanted = known ? static_cast<TrackKind>(kind) : TrackKind::Thread;
+    const auto at = std::find_if(m_lanes.begin(), m_lanes.end(),
+                                 [&](const Named& lane) { return lane.name == name && lane.kind == wanted; });
+    if (at != m_lanes.end())
+        return static_cast<int>(at - m_lanes.begin());
+    m_lanes.push_back({std::string(name), wanted});
+    return static_cast<int>(m_lanes.size()) - 1;
+}
+
+HostLane* NamedLanes::find(int lane)
+{
+    if (lane < 0 || lane >= std::ssize(m_lanes))
+        return nullptr;
+    Recorder* const to = recorder();
+    if (!to)
+        return nullptr;
+    Named& named = m_lanes[static_cast<std::size_t>(lane)];
+    const std::uint64_t generation = g_generation.load();
+    if (named.generation != generation) {
+        named.lane = &to->addLane(named.name, named.kind);
+        named.lane->nestByIntervals();
+        named.generation = generation;
+    }
+    return named.lane;
+}
+
+void NamedLanes::open(int lane, int kind, std::string_view name, std::int64_t value)
+{
+    const std::lock_guard lock(m_mutex);
+    if (HostLane* const to = find(lane))
+        to->open(kindOf(kind), to->intern(name), value);
+}
+
+void NamedLanes::close(int lane)
+{
+    const std::lock_guard lock(m_mutex);
+    if (HostLane* const to = find(lane))
+        to->close();
+}
+
+void NamedLanes::complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value)
+{
+    const std::lock_guard lock(m_mutex);
+    if (HostLane* const to = find(lane))
+        to->complete(kindOf(kind), to->intern(name), range.begin, range.end, value);
+}
+
+void NamedLanes::sample(int lane, std::string_view counter, std::string_view unit, double value)
+{
+    const std::lock_guard lock(m_mutex);
+    HostLane* const to = find(lane);
+    if (to)
+        to->sample(recorder()->addCounter(counter, unit), TraceClock::now(), value);
+}
+
+NamedLanes& namedLanes()
+{
+    static NamedLanes* s_lanes = [] {
+        auto* lanes = new NamedLanes; // outlives every thread
+        pthread_atfork([] { namedLanes().lock(); }, [] { namedLanes().unlock(); }, [] { namedLanes().unlock(); });
+        return lanes;
+    }();
+    return *s_lanes;
+}
+
+} // namespace profiler::capture::injection

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "profiler/capture/injection/process_recording.h"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nvtx3/nvToolsExt.h>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace profiler::capture::injection {
+
+/// A text that a program registered: what a nvtxStringHandle_t of ours points to. Lives as long as the process.
+struct RegisteredString {
+    explicit RegisteredString(std::string from) : text(std::move(from)) {}
+    /// Its id in the recording of this generation; interned anew after a fork.
+    std::uint32_t id(HostLane& lane, std::uint64_t generation);
+
+    const std::string text;
+
+private:
+    std::atomic<std::uint64_t> m_idOfGeneration{0}; ///< generation and id, 32 bits each
+};
+
+/// A domain: what a nvtxDomainHandle_t of ours points to. Lives as long as the process.
+struct NvtxDomain {
+    std::string name;        ///< empty: NVTX's default domain
+    std::uint32_t index = 0; ///< 0: the default domain
+};
+
+/// A range between its start and its end, which may come from another thread.
+struct StartedRange {
+    std::string track;
+    std::uint32_t name = 0, detail = 0;
+    std::int64_t value = 0, begin = 0;
+    std::uint64_t generation = 0;
+};
+
+/// Domains, registered strings, names of categories and started ranges of the process. Thread-safe. Its lock is held
+/// for look-ups and insertions only, and over a fork.
+class NvtxRegistry {
+public:
+    /// The same one for the same name.
+    NvtxDomain& domain(std::string_view name);
+    RegisteredString& string(std::string_view text);
+    void nameCategory(const NvtxDomain& domain, std::uint32_t category, std::string_view name);
+    [[nodiscard]] std::string category(const NvtxDomain& domain, std::uint32_t category);
+    nvtxRangeId_t start(StartedRange range);
+    std::optional<StartedRange> end(nvtxRangeId_t id);
+
+    void lock() { m_mutex.lock(); }
+    void unlock() { m_mutex.unlock(); }
+
+private:
+    std::mutex m_mutex;
+    std::deque<NvtxDomain> m_domains;
+    std::deque<RegisteredString> m_strings;
+    std::map<std::string, RegisteredString*, std::less<>> m_byText;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> m_categories; ///< by domain and number
+    std::map<nvtxRangeId_t, StartedRange> m_started;
+    nvtxRangeId_t m_lastId = 0;
+};
+
+/// The process's. NVTX's handlers carry nothing but handles.
+NvtxRegistry& nvtxRegistry();
+
+} // namespace profiler::capture::injection

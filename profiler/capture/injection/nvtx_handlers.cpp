@@ -1,0 +1,305 @@
+#include "profiler/capture/injection/nvtx_handlers.h"
+
+#include "profiler/capture/injection/nvtx_domains.h"
+#include "profiler/capture/injection/nvtx_text.h"
+
+#include <cstring>
+#include <pthread.h>
+#include <unistd.h>
+
+/// What NVTX calls in place of its empty functions. Ranges of the default domain nest on their thread's track with all
+/// else that the thread does; other domains nest on their own, so each has a track beside each thread's.
+namespace profiler::capture::injection {
+
+namespace {
+
+std::atomic<bool> g_operators{false};
+const NvtxDomain kDefault{};
+
+const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
+{
+    return handle ? *reinterpret_cast<const NvtxDomain*>(handle) : kDefault;
+}
+
+/// The calling thread's place in a domain other than the default one.
+ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domain)
+{
+    if (thread.domains.size() <= domain.index)
+        thread.domains.resize(domain.index + 1);
+    ThreadState::Domain& place = thread.domains[domain.index];
+    if (!place.lane)
+        place.lane = &recorder()->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
+                                                      TrackKind::NvtxDomain);
+    return place;
+}
+
+void pushOperator(HostLane& lane, const char* text)
+{
+    const NvtxOperator op = parseOperator(text);
+    if (!op.isOperator)
+        return lane.push(ActivityKind::Nvtx, lane.intern(op.name), 0);
+    lane.push(ActivityKind::CpuOp, lane.intern(op.name), op.sequence, op.backward ? slice_flag::kBackward : 0,
+              op.shapes.empty() ? 0 : lane.intern(op.shapes));
+}
+
+int pushText(const char* text)
+{
+    ThreadState& thread = thisThread();
+    if (!thread.lane)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    const char* const name = text ? text : "";
+    if (g_operators.load(std::memory_order_relaxed))
+        pushOperator(*thread.lane, name);
+    else
+        thread.lane->push(ActivityKind::Nvtx, thread.lane->internAt(name), 0);
+    return thread.depth++;
+}
+
+int push(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
+{
+    ThreadState& thread = thisThread();
+    if (!thread.lane)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    const NvtxDomain& domain = domainOf(handle);
+    const NvtxText text = readAttributes(thread, domain, attributes);
+    if (domain.index == 0) {
+        thread.lane->push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+        return thread.depth++;
+    }
+    ThreadState::Domain& place = placeIn(thread, domain);
+    place.lane->push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+    return place.depth++;
+}
+
+int pop(nvtxDomainHandle_t handle)
+{
+    ThreadState& thread = thisThread();
+    if (!thread.lane)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    const NvtxDomain& domain = domainOf(handle);
+    HostLane* lane = thread.lane;
+    int* depth = &thread.depth;
+    if (domain.index != 0) {
+        ThreadState::Domain& place = placeIn(thread, domain);
+        lane = place.lane;
+        depth = &place.depth;
+    }
+    lane->pop(); // counts an end without a begin
+    if (*depth > 0)
+        --*depth;
+    return *depth;
+}
+
+void mark(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
+{
+    ThreadState& thread = thisThread();
+    if (!thread.lane)
+        return;
+    const NvtxDomain& domain = domainOf(handle);
+    const NvtxText text = readAttributes(thread, domain, attributes);
+    HostLane& lane = domain.index == 0 ? *thread.lane : *placeIn(thread, domain).lane;
+    lane.mark(ActivityKind::Nvtx, text.name, text.value, text.detail);
+}
+
+wire::EventRecord recordOf(const StartedRange& range, wire::EventType type, std::int64_t end)
+{
+    wire::EventRecord record{};
+    record.type = type;
+    record.kind = ActivityKind::Nvtx;
+    record.depth = 255; // ranges of this kind overlap as they like
+    record.name = range.name;
+    record.begin = range.begin;
+    record.end = end;
+    record.link = range.value;
+    record.detail = range.detail;
+    return record;
+}
+
+/// These may end on another thread, so they go past the rings; a kill loses what the writer thread has not taken.
+nvtxRangeId_t start(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
+{
+    ThreadState& thread = thisThread();
+    Recorder* const to = recorder();
+    if (!thread.lane || !to)
+        return 0;
+    const NvtxDomain& domain = domainOf(handle);
+    const NvtxText text = readAttributes(thread, domain, attributes);
+    const StartedRange range{.track = domain.name.empty() ? "NVTX ranges" : domain.name + " ranges",
+                             .name = text.name,
+                             .detail = text.detail,
+                             .value = text.value,
+                             .begin = toNs(TraceClock::now()),
+                             .generation = thread.generation};
+    const wire::EventRecord begin = recordOf(range, wire::EventType::Begin, 0);
+    to->addBatch(to->namedTrack(range.track, TrackKind::NvtxDomain), {&begin, 1});
+    return nvtxRegistry().start(range);
+}
+
+void end(nvtxRangeId_t id)
+{
+    const ThreadState& thread = thisThread();
+    Recorder* const to = recorder();
+    if (!thread.lane || !to)
+        return;
+    const auto range = nvtxRegistry().end(id);
+    if (!range || range->generation != thread.generation) {
+        to->countLoss(0, 1);
+        return;
+    }
+    const wire::EventRecord whole = recordOf(*range, wire::EventType::Slice, toNs(TraceClock::now()));
+    to->addBatch(to->namedTrack(range->track, TrackKind::NvtxDomain), {&whole, 1});
+}
+
+/// Attributes that say only a text.
+class TextOnly {
+public:
+    explicit TextOnly(const char* text)
+    {
+        fill();
+        m_attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+        m_attributes.message.ascii = text;
+    }
+    explicit TextOnly(const wchar_t* text)
+    {
+        fill();
+        m_attributes.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+        m_attributes.message.unicode = text;
+    }
+
+    [[nodiscard]] const nvtxEventAttributes_t* get() const { return &m_attributes; }
+
+private:
+    void fill()
+    {
+        m_attributes.version = NVTX_VERSION;
+        m_attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    }
+    nvtxEventAttributes_t m_attributes{};
+};
+
+const char* orEmpty(const char* text)
+{
+    return text ? text : "";
+}
+
+/// The name of a thread that is not the calling one cannot be given to its lane, which is its own.
+void nameThread(std::uint32_t tid, std::string_view name)
+{
+    const ThreadState& thread = thisThread();
+    if (thread.lane && static_cast<pid_t>(tid) == gettid())
+        recorder()->nameThisThread(name, getpid() == gettid() ? TrackKind::MainThread : TrackKind::Thread);
+}
+
+nvtxDomainHandle_t makeDomain(std::string_view name)
+{
+    return reinterpret_cast<nvtxDomainHandle_t>(&nvtxRegistry().domain(name));
+}
+
+nvtxStringHandle_t makeString(std::string_view text)
+{
+    return reinterpret_cast<nvtxStringHandle_t>(&nvtxRegistry().string(text));
+}
+
+template <class Function>
+NvtxFunctionPointer pointerTo(Function* function)
+{
+    return reinterpret_cast<NvtxFunctionPointer>(function);
+}
+
+struct Handler {
+    unsigned id;
+    NvtxFunctionPointer function;
+};
+
+void attach(NvtxFunctionTable table, unsigned size, std::initializer_list<Handler> handlers)
+{
+    for (const Handler& handler : handlers)
+        if (handler.id < size && table[handler.id]) // a program may carry an older NVTX, with fewer functions
+            *table[handler.id] = handler.function;
+}
+
+void attachCore(NvtxFunctionTable table, unsigned size)
+{
+    attach(table, size,
+           {{NVTX_CBID_CORE_MarkEx, pointerTo(+[](const nvtxEventAttributes_t* event) { mark(nullptr, event); })},
+            {NVTX_CBID_CORE_MarkA, pointerTo(+[](const char* text) { mark(nullptr, TextOnly(text).get()); })},
+            {NVTX_CBID_CORE_MarkW, pointerTo(+[](const wchar_t* text) { mark(nullptr, TextOnly(text).get()); })},
+            {NVTX_CBID_CORE_RangeStartEx,
+             pointerTo(+[](const nvtxEventAttributes_t* event) { return start(nullptr, event); })},
+            {NVTX_CBID_CORE_RangeStartA,
+             pointerTo(+[](const char* text) { return start(nullptr, TextOnly(text).get()); })},
+            {NVTX_CBID_CORE_RangeStartW,
+             pointerTo(+[](const wchar_t* text) { return start(nullptr, TextOnly(text).get()); })},
+            {NVTX_CBID_CORE_RangeEnd, pointerTo(+[](nvtxRangeId_t id) { end(id); })},
+            {NVTX_CBID_CORE_RangePushEx,
+             pointerTo(+[](const nvtxEventAttributes_t* event) { return push(nullptr, event); })},
+            {NVTX_CBID_CORE_RangePushA, pointerTo(+[](const char* text) { return pushText(text); })},
+            {NVTX_CBID_CORE_RangePushW,
+             pointerTo(+[](const wchar_t* text) { return push(nullptr, TextOnly(text).get()); })},
+            {NVTX_CBID_CORE_RangePop, pointerTo(+[] { return pop(nullptr); })},
+            {NVTX_CBID_CORE_NameCategoryA, pointerTo(+[](std::uint32_t category, const char* name) {
+                 nvtxRegistry().nameCategory(kDefault, category, orEmpty(name));
+             })},
+            {NVTX_CBID_CORE_NameCategoryW, pointerTo(+[](std::uint32_t category, const wchar_t* name) {
+                 nvtxRegistry().nameCategory(kDefault, category, utf8(name));
+             })},
+            {NVTX_CBID_CORE_NameOsThreadA,
+             pointerTo(+[](std::uint32_t tid, const char* name) { nameThread(tid, orEmpty(name)); })},
+            {NVTX_CBID_CORE_NameOsThreadW,
+             pointerTo(+[](std::uint32_t tid, const wchar_t* name) { nameThread(tid, utf8(name)); })}});
+}
+
+void attachCore2(NvtxFunctionTable table, unsigned size)
+{
+    using Event = const nvtxEventAttributes_t*;
+    attach(table, size,
+           {{NVTX_CBID_CORE2_DomainMarkEx, pointerTo(+[](nvtxDomainHandle_t in, Event event) { mark(in, event); })},
+            {NVTX_CBID_CORE2_DomainRangeStartEx,
+             pointerTo(+[](nvtxDomainHandle_t in, Event event) { return start(in, event); })},
+            {NVTX_CBID_CORE2_DomainRangeEnd, pointerTo(+[](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); })},
+            {NVTX_CBID_CORE2_DomainRangePushEx,
+             pointerTo(+[](nvtxDomainHandle_t in, Event event) { return push(in, event); })},
+            {NVTX_CBID_CORE2_DomainRangePop, pointerTo(+[](nvtxDomainHandle_t in) { return pop(in); })},
+            {NVTX_CBID_CORE2_DomainNameCategoryA,
+             pointerTo(+[](nvtxDomainHandle_t in, std::uint32_t category, const char* name) {
+                 nvtxRegistry().nameCategory(domainOf(in), category, orEmpty(name));
+             })},
+            {NVTX_CBID_CORE2_DomainNameCategoryW,
+             pointerTo(+[](nvtxDomainHandle_t in, std::uint32_t category, const wchar_t* name) {
+                 nvtxRegistry().nameCategory(domainOf(in), category, utf8(name));
+             })},
+            {NVTX_CBID_CORE2_DomainRegisterStringA,
+             pointerTo(+[](nvtxDomainHandle_t, const char* text) { return makeString(orEmpty(text)); })},
+            {NVTX_CBID_CORE2_DomainRegisterStringW,
+             pointerTo(+[](nvtxDomainHandle_t, const wchar_t* text) { return makeString(utf8(text)); })},
+            {NVTX_CBID_CORE2_DomainCreateA, pointerTo(+[](const char* name) { return makeDomain(orEmpty(name)); })},
+            {NVTX_CBID_CORE2_DomainCreateW, pointerTo(+[](const wchar_t* name) { return makeDomain(utf8(name)); })},
+            // A program may make a domain again, and its ranges may still be open: domains stay.
+            {NVTX_CBID_CORE2_DomainDestroy, pointerTo(+[](nvtxDomainHandle_t) {})}});
+}
+
+} // namespace
+
+bool attachNvtx(NvtxGetExportTableFunc_t exportTable)
+{
+    const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(exportTable(NVTX_ETID_CALLBACKS));
+    if (!callbacks || callbacks->struct_size < sizeof *callbacks || !callbacks->GetModuleFunctionTable)
+        return false;
+    static const int s_forks =
+        pthread_atfork([] { nvtxRegistry().lock(); }, [] { nvtxRegistry().unlock(); }, [] { nvtxRegistry().unlock(); });
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    if (s_forks != 0 || !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size))
+        return false;
+    attachCore(table, size);
+    if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size))
+        attachCore2(table, size);
+    return true;
+}
+
+void takeOperatorsFromNvtx(bool take)
+{
+    g_operators.store(take);
+}
+
+} // namespace profiler::capture::injection

@@ -1,0 +1,41 @@
+#include "profiler/capture/injection/process_name.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace profiler::capture::injection {
+
+namespace {
+constexpr std::size_t kLongest = 120;
+}
+
+std::string processName()
+{
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return {};
+    char bytes[4096];
+    const ssize_t count = read(file, bytes, sizeof bytes);
+    close(file);
+    std::string line(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    const std::size_t programEnd = std::min(line.find('\0'), line.size());
+    if (const std::size_t slash = line.rfind('/', programEnd); slash != std::string::npos && slash < programEnd)
+        line.erase(0, slash + 1);
+    while (!line.empty() && line.back() == '\0')
+        line.pop_back();
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    if (line.size() > kLongest) {
+        // Not in the middle of a UTF-8 letter.
+        std::size_t end = kLongest;
+        while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80)
+            --end;
+        line.erase(end);
+        line += "…";
+    }
+    return line;
+}
+
+} // namespace profiler::capture::injection

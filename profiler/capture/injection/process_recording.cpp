@@ -1,0 +1,195 @@
+#include "profiler/capture/injection/process_recording.h"
+
+#include "profiler/capture/fast_clock.h"
+#include "profiler/capture/injection/process_name.h"
+#include "profiler/capture/injection/variables.h"
+#include "profiler/capture/lane_pool.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace profiler::capture::injection {
+
+std::atomic<std::uint64_t> g_generation{1};
+
+namespace detail {
+thread_local constinit ThreadState* t_known __attribute__((tls_model("initial-exec"))) = nullptr;
+}
+
+namespace {
+
+// A foreign program may have many threads: each lane is as small as a second of busy NVTX use needs.
+constexpr std::size_t kRingEvents = 1 << 15;
+constexpr int kMaxLanes = 512;
+
+enum class State { NotAsked, Recording, Failed, Ended };
+
+struct Process {
+    std::mutex mutex; ///< held while the recording is opened or ended
+    State state = State::NotAsked;
+    // Never destroyed: a thread may be in a call when the process exits, and a forked child must leave its parent's
+    // alone.
+    Recorder* recorder = nullptr;
+    std::vector<void (*)(Recorder&)> atStart;
+    std::vector<void (*)()> atEnd;
+};
+
+Process& process()
+{
+    static Process* s_process = new Process;
+    return *s_process;
+}
+
+std::atomic<Recorder*> g_recorder{nullptr};
+std::atomic<bool> g_open{false}; ///< opening was tried, with whatever result
+
+thread_local constinit bool t_ending = false;
+ThreadState s_none; ///< of threads whose own state is gone: has no lane, and is never written to
+
+struct OwnState {
+    std::unique_ptr<ThreadState> state = std::make_unique<ThreadState>();
+    OwnState() = default;
+    OwnState(const OwnState&) = delete;
+    OwnState& operator=(const OwnState&) = delete;
+    ~OwnState()
+    {
+        t_ending = true;
+        detail::t_known = nullptr;
+    }
+};
+thread_local OwnState t_owned;
+
+/// A forked child leaves its parent's recording alone, and has one of its own only once it does something.
+void afterForkInChild()
+{
+    Process& self = process();
+    new (&self.mutex) std::mutex; // another thread of the parent may have held it
+    self.state = State::NotAsked;
+    self.recorder = nullptr;
+    g_recorder.store(nullptr);
+    g_open.store(false);
+    g_generation.fetch_add(1);
+    forgetLanesOfThisThread();
+    FastClock::reset();
+}
+
+/// A name that no earlier program of this process has used: one that replaced itself by exec keeps its pid.
+std::filesystem::path freePart(const std::string& trace)
+{
+    const std::string first = trace + "." + std::to_string(getpid());
+    std::string part = first;
+    for (int number = 2; access(part.c_str(), F_OK) == 0; ++number)
+        part = first + "." + std::to_string(number);
+    return part;
+}
+
+/// The process's mutex is held.
+void open(Process& self)
+{
+    const std::string trace = setting(variable::kTrace);
+    if (trace.empty())
+        return;
+    auto made = Recorder::start({.path = freePart(trace), .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
+    if (!made) {
+        self.state = State::Failed;
+        const std::string line =
+            "stepscope: process " + std::to_string(getpid()) + " is not recorded: " + made.error().message() + "\n";
+        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size())); // there is nobody else to tell
+        return;
+    }
+    self.state = State::Recording;
+    self.recorder = made->release();
+    self.recorder->nameProcess(processName());
+    for (const auto what : self.atStart)
+        what(*self.recorder);
+}
+
+} // namespace
+
+void followForks()
+{
+    process();
+    pthread_atfork(nullptr, nullptr, afterForkInChild);
+}
+
+std::string setting(const char* variable)
+{
+    const char* value = std::getenv(variable);
+    return value ? value : "";
+}
+
+Recorder* recorder()
+{
+    if (g_open.load(std::memory_order_acquire))
+        return g_recorder.load(std::memory_order_acquire);
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    if (g_open.load())
+        return g_recorder.load();
+    if (self.state == State::NotAsked)
+        open(self);
+    g_recorder.store(self.state == State::Recording ? self.recorder : nullptr);
+    g_open.store(true, std::memory_order_release);
+    return g_recorder.load();
+}
+
+bool isRecording()
+{
+    return g_recorder.load(std::memory_order_acquire) != nullptr;
+}
+
+void end()
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    const bool recording = self.state == State::Recording;
+    self.state = State::Ended;
+    g_open.store(true);
+    if (!recording)
+        return;
+    for (const auto what : self.atEnd)
+        what();
+    g_recorder.store(nullptr);
+    g_generation.fetch_add(
+        1); // threads that come from here on find no recorder; one that is in a call may still finish it
+    if (const auto finished = self.recorder->finish(); !finished) {
+        const std::string line = "stepscope: the trace of process " + std::to_string(getpid()) +
+                                 " is not complete: " + finished.error().message() + "\n";
+        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+    }
+}
+
+void atStart(void (*what)(Recorder&))
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    self.atStart.push_back(what);
+    if (self.state == State::Recording)
+        what(*self.recorder);
+}
+
+void atEnd(void (*what)())
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    self.atEnd.push_back(what);
+}
+
+ThreadState& detail::refreshedThread()
+{
+    if (t_ending)
+        return s_none;
+    ThreadState& state = *t_owned.state;
+    state = {};
+    Recorder* const made = recorder();
+    state.generation = g_generation.load();
+    state.lane = made ? &made->thisThread() : nullptr;
+    t_known = &state;
+    return state;
+}
+
+} // namespace profiler::capture::injection

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "profiler/capture/recorder.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The recording of the process that the injection library was loaded into. There is one a process: the entry points
+/// are plain C functions that carry nothing, so what they need is global here, and only here.
+namespace profiler::capture::injection {
+
+/// What a thread knows of the recording. Its own; no other thread touches it.
+struct ThreadState {
+    struct Domain {
+        HostLane* lane = nullptr;
+        int depth = 0;
+    };
+    std::uint64_t generation = 0;
+    HostLane* lane = nullptr;    ///< null: this process is not recorded
+    int depth = 0;               ///< open ranges of NVTX's default domain
+    std::vector<Domain> domains; ///< by Domain::index
+    struct {
+        std::uint64_t key = 0; ///< what the text was made of; 0: nothing yet
+        std::uint32_t text = 0;
+    } lastDetail; ///< category and colour are most often those of the call before
+};
+
+/// Goes up whenever what threads know is no longer so: at the beginning, after a fork, at the end.
+extern std::atomic<std::uint64_t> g_generation;
+
+namespace detail {
+// Read at each call: initial-exec spares the call that a library's thread-local variables cost else. 8 bytes.
+extern thread_local constinit ThreadState* t_known __attribute__((tls_model("initial-exec")));
+ThreadState& refreshedThread();
+} // namespace detail
+
+/// The calling thread's state. Opens the process's trace file on first use, in a forked child its own.
+inline ThreadState& thisThread()
+{
+    ThreadState* const known = detail::t_known;
+    if (known && known->generation == g_generation.load(std::memory_order_relaxed))
+        return *known;
+    return detail::refreshedThread();
+}
+
+/// The process's recorder, opened on first use. Null: no variable asks for a recording, it could not be made (said once
+/// on stderr), or it has ended.
+Recorder* recorder();
+/// Has forked children leave the parent's recording alone. Once, when the library is loaded.
+void followForks();
+/// True after a recording was made and has not ended, without making one.
+bool isRecording();
+/// The variable as it was when the library was loaded; empty where there is none.
+std::string setting(const char* variable);
+/// Ends the trace file well. What the program does later is not recorded. Called at exit; more than once does no harm.
+void end();
+/// `what` is done once a recorder was made, before its first event (CUPTI, metadata); in a forked child again.
+void atStart(void (*what)(Recorder&));
+/// `what` is done before the recorder ends.
+void atEnd(void (*what)());
+
+} // namespace profiler::capture::injection

@@ -1,0 +1,16 @@
+#pragma once
+
+/// Variables that `stepscope-cli record` sets for a command and the injection library reads, beside
+/// CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH.
+namespace profiler::capture::variable {
+
+/// Path of the trace to be: each process writes `<it>.<pid>`. Not set: the library does nothing.
+inline constexpr const char* kTrace = "STEPSCOPE_RECORD";
+/// "always", "standard" or "full".
+inline constexpr const char* kLevel = "STEPSCOPE_LEVEL";
+/// "1": operators of Python's LibTorch too (the Python module switches them on).
+inline constexpr const char* kOps = "STEPSCOPE_OPS";
+/// Path of the injection library, for the Python module.
+inline constexpr const char* kLibrary = "STEPSCOPE_LIBRARY";
+
+} // namespace profiler::capture::variable

@@ -1,0 +1,144 @@
+#include "profiler/capture/nvml.h"
+
+#include <dlfcn.h>
+#include <iterator>
+#include <utility>
+
+namespace profiler::capture {
+
+namespace {
+
+// From nvml.h, whose functions and layouts are kept by every driver; the header itself is in no package of ours.
+constexpr int kSuccess = 0;
+constexpr unsigned kSmClock = 1, kMemoryClock = 2, kGpuTemperature = 0;
+struct Utilization {
+    unsigned gpu, memory;
+};
+struct Memory {
+    unsigned long long total, free, used;
+};
+struct Reason {
+    std::uint64_t bit;
+    const char* text;
+};
+constexpr Reason kReasons[] = {
+    {0x2, "clocks set by an application"},
+    {0x4, "power cap"},
+    {0x8, "hardware slowdown"},
+    {0x20, "heat"},
+    {0x40, "heat (hardware)"},
+    {0x80, "power brake"},
+};
+
+} // namespace
+
+struct Nvml::Functions {
+    void* library = nullptr;
+    int (*init)() = nullptr;
+    int (*shutdown)() = nullptr;
+    int (*count)(unsigned*) = nullptr;
+    int (*handle)(unsigned, void**) = nullptr;
+    int (*uuid)(void*, char*, unsigned) = nullptr;
+    int (*driver)(char*, unsigned) = nullptr;
+    int (*utilization)(void*, Utilization*) = nullptr;
+    int (*memory)(void*, Memory*) = nullptr;
+    int (*clock)(void*, unsigned, unsigned*) = nullptr;
+    int (*power)(void*, unsigned*) = nullptr;
+    int (*temperature)(void*, unsigned, unsigned*) = nullptr;
+    int (*reasons)(void*, unsigned long long*) = nullptr;
+
+    template <class Function>
+    void get(Function*& to, const char* name)
+    {
+        to = reinterpret_cast<Function*>(dlsym(library, name));
+    }
+    bool load()
+    {
+        library = dlopen("libnvidia-ml.so.1", RTLD_LAZY);
+        if (!library)
+            return false;
+        get(init, "nvmlInit_v2");
+        get(shutdown, "nvmlShutdown");
+        get(count, "nvmlDeviceGetCount_v2");
+        get(handle, "nvmlDeviceGetHandleByIndex_v2");
+        get(uuid, "nvmlDeviceGetUUID");
+        get(driver, "nvmlSystemGetDriverVersion");
+        get(utilization, "nvmlDeviceGetUtilizationRates");
+        get(memory, "nvmlDeviceGetMemoryInfo");
+        get(clock, "nvmlDeviceGetClockInfo");
+        get(power, "nvmlDeviceGetPowerUsage");
+        get(temperature, "nvmlDeviceGetTemperature");
+        get(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+        return init && shutdown && count && handle && uuid;
+    }
+};
+
+Nvml::Nvml(Nvml&& other) noexcept = default;
+
+Nvml::~Nvml()
+{
+    if (m && m->shutdown)
+        m->shutdown();
+}
+
+Result<Nvml> Nvml::open()
+{
+    Nvml nvml;
+    auto functions = std::make_unique<Functions>();
+    if (!functions->load() || functions->init() != kSuccess)
+        return tl::unexpected(Error{Error::Code::Unavailable,
+                                    "the GPU's clocks and power are not recorded: there is no NVIDIA driver",
+                                    "libnvidia-ml.so.1",
+                                    {}});
+    nvml.m = std::move(functions);
+    unsigned count = 0;
+    if (nvml.m->count(&count) != kSuccess)
+        count = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        void* device = nullptr;
+        char uuid[96] = {};
+        if (nvml.m->handle(i, &device) != kSuccess || nvml.m->uuid(device, uuid, sizeof uuid - 1) != kSuccess)
+            continue;
+        nvml.m_devices.push_back(device);
+        nvml.m_uuids.emplace_back(uuid);
+    }
+    if (char version[96] = {}; nvml.m->driver && nvml.m->driver(version, sizeof version - 1) == kSuccess)
+        nvml.m_driver = version;
+    if (nvml.m_devices.empty())
+        return tl::unexpected(Error{
+            Error::Code::Unavailable, "the GPU's clocks and power are not recorded: no GPU may be asked", {}, {}});
+    return nvml;
+}
+
+GpuState Nvml::state(std::size_t index) const
+{
+    void* const device = m_devices.at(index);
+    GpuState state;
+    if (Utilization use{}; m->utilization && m->utilization(device, &use) == kSuccess)
+        state.utilization = use.gpu / 100.0;
+    if (Memory memory{}; m->memory && m->memory(device, &memory) == kSuccess)
+        state.memoryUsedBytes = static_cast<double>(memory.used);
+    unsigned value = 0;
+    if (m->clock && m->clock(device, kSmClock, &value) == kSuccess)
+        state.smClockMhz = value;
+    if (m->clock && m->clock(device, kMemoryClock, &value) == kSuccess)
+        state.memoryClockMhz = value;
+    if (m->power && m->power(device, &value) == kSuccess)
+        state.powerWatts = value / 1e3;
+    if (m->temperature && m->temperature(device, kGpuTemperature, &value) == kSuccess)
+        state.temperatureCelsius = value;
+    if (unsigned long long bits = 0; m->reasons && m->reasons(device, &bits) == kSuccess)
+        state.throttling = bits;
+    return state;
+}
+
+std::string throttlingText(std::uint64_t reasons)
+{
+    std::string text;
+    for (const Reason& reason : kReasons)
+        if (reasons & reason.bit)
+            text += (text.empty() ? "" : ", ") + std::string(reason.text);
+    return text;
+}
+
+} // namespace profiler::capture

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "profiler/model/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace profiler::capture {
+
+/// What the driver says of a GPU at a moment; what a GPU does not tell is empty.
+struct GpuState {
+    std::optional<double> utilization;     ///< share of the last sample period with a kernel running, [0, 1]
+    std::optional<double> memoryUsedBytes; ///< by all processes
+    std::optional<double> smClockMhz, memoryClockMhz;
+    std::optional<double> powerWatts, temperatureCelsius;
+    std::optional<std::uint64_t> throttling; ///< NVML's reasons as bits; 0: none
+};
+
+/// The NVIDIA management library, opened at run time: a machine without it has no GPU that could be asked.
+class Nvml {
+public:
+    /// Fails where there is no driver, or none of its GPUs may be asked.
+    static Result<Nvml> open();
+    Nvml(Nvml&& other) noexcept;
+    Nvml& operator=(Nvml&&) = delete;
+    ~Nvml();
+
+    /// UUIDs ("GPU-…"): the one name of a GPU that CUDA and NVML share, whose numbers differ.
+    [[nodiscard]] const std::vector<std::string>& uuids() const { return m_uuids; }
+    [[nodiscard]] GpuState state(std::size_t index) const;
+    [[nodiscard]] const std::string& driverVersion() const { return m_driver; }
+
+private:
+    Nvml() = default;
+    struct Functions;
+    std::unique_ptr<Functions> m;
+    std::vector<void*> m_devices;
+    std::vector<std::string> m_uuids;
+    std::string m_driver;
+};
+
+/// Reasons that slow a GPU down, in words: "power cap, heat"; empty for none, and for idling, which slows nothing.
+std::string throttlingText(std::uint64_t reasons);
+
+} // namespace profiler::capture

@@ -1,0 +1,129 @@
+#include "profiler/capture/system_load.h"
+
+#include <charconv>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+namespace profiler::capture {
+
+namespace {
+
+/// Takes the next word off the front.
+std::string_view takeWord(std::string_view& text)
+{
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) {
+        text = {};
+        return {};
+    }
+    const std::size_t end = text.find_first_of(" \t", begin);
+    const std::string_view word = text.substr(begin, end == std::string_view::npos ? end : end - begin);
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
+    return word;
+}
+
+bool isNumber(std::string_view word, std::uint64_t& number)
+{
+    const char* const end = word.data() + word.size();
+    return !word.empty() && std::from_chars(word.data(), end, number).ptr == end;
+}
+
+/// The number behind "key:" on a line of its own.
+std::uint64_t valueOf(std::string_view text, std::string_view key)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':')
+            continue;
+        line.remove_prefix(key.size() + 1);
+        std::uint64_t number = 0;
+        return isNumber(takeWord(line), number) ? number : 0;
+    }
+    return 0;
+}
+
+} // namespace
+
+std::vector<CoreTimes> parseCoreTimes(std::string_view stat)
+{
+    // user nice system idle iowait irq softirq steal; guest times are in user and nice already.
+    constexpr int kFields = 8, kIdle = 3, kWaitsForDisk = 4;
+    std::vector<CoreTimes> cores;
+    for (std::size_t at = 0; at < stat.size();) {
+        const std::size_t end = std::min(stat.find('\n', at), stat.size());
+        std::string_view line = stat.substr(at, end - at);
+        at = end + 1;
+        std::string_view name = takeWord(line);
+        std::uint64_t core = 0;
+        if (!name.starts_with("cpu") || !isNumber(name.substr(3), core))
+            continue;
+        CoreTimes times;
+        times.core = static_cast<int>(core);
+        bool whole = true;
+        for (int field = 0; field < kFields; ++field) {
+            std::uint64_t ticks = 0;
+            whole = whole && isNumber(takeWord(line), ticks);
+            times.all += ticks;
+            times.busy += field == kIdle || field == kWaitsForDisk ? 0 : ticks;
+        }
+        if (whole)
+            cores.push_back(times);
+    }
+    return cores;
+}
+
+std::optional<double> coreLoad(const CoreTimes& before, const CoreTimes& now)
+{
+    if (now.all <= before.all || now.busy < before.busy)
+        return std::nullopt;
+    return static_cast<double>(now.busy - before.busy) / static_cast<double>(now.all - before.all);
+}
+
+ProcessUse parseProcessUse(std::string_view stat, std::string_view status, std::string_view io)
+{
+    ProcessUse use;
+    // The program's name may hold blanks and brackets: fields are counted from behind it.
+    const std::size_t name = stat.rfind(')');
+    std::string_view fields = name == std::string_view::npos ? std::string_view{} : stat.substr(name + 1);
+    constexpr int kMinorFaults = 10, kMajorFaults = 12; // as proc(5) counts them; the first behind the name is 3
+    for (int field = 3; field <= kMajorFaults; ++field) {
+        std::uint64_t number = 0;
+        const bool read = isNumber(takeWord(fields), number);
+        if (read && field == kMinorFaults)
+            use.minorFaults = number;
+        if (read && field == kMajorFaults)
+            use.majorFaults = number;
+    }
+    use.residentBytes = valueOf(status, "VmRSS") * 1024;
+    use.switchesWaiting = valueOf(status, "voluntary_ctxt_switches");
+    use.switchesForced = valueOf(status, "nonvoluntary_ctxt_switches");
+    use.diskReadBytes = valueOf(io, "read_bytes");
+    return use;
+}
+
+std::optional<ProcessUse> readProcessUse(std::int64_t pid)
+{
+    const auto folder = std::filesystem::path("/proc") / std::to_string(pid);
+    const std::string stat = readKernelFile(folder / "stat");
+    if (stat.empty())
+        return std::nullopt;
+    return parseProcessUse(stat, readKernelFile(folder / "status"), readKernelFile(folder / "io"));
+}
+
+std::string readKernelFile(const std::filesystem::path& path)
+{
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return {};
+    std::string text;
+    char bytes[8192];
+    for (ssize_t count = 0; (count = read(file, bytes, sizeof bytes)) > 0;)
+        text.append(bytes, static_cast<std::size_t>(count));
+    close(file);
+    return text;
+}
+
+} // namespace profiler::capture

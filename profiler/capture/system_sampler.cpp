@@ -1,0 +1,186 @@
+#include "profiler/capture/system_sampler.h"
+
+#include "profiler/capture/nvml.h"
+#include "profiler/capture/system_load.h"
+
+#include <condition_variable>
+#include <csignal>
+#include <ctime>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::capture {
+
+namespace {
+
+double seconds(Nanoseconds duration)
+{
+    return static_cast<double>(duration.count()) / 1e9;
+}
+
+/// Time that the calling thread has spent on a core.
+Nanoseconds threadTime()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return Nanoseconds{std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
+}
+
+} // namespace
+
+struct SystemSampler::State {
+    State(Recorder& to, const SystemSamplerOptions& wanted) : recorder(to), options(wanted)
+    {
+        if (options.process == 0)
+            options.process = getpid();
+    }
+
+    void run();
+    void sample();
+    void sampleCores(TraceTime now);
+    void sampleProcess(TraceTime now);
+    void sampleGpus(TraceTime now);
+    void put(const std::string& counter, std::string_view unit, TraceTime now, double value);
+    void putIf(const std::string& counter, std::string_view unit, TraceTime now, const std::optional<double>& value);
+
+    Recorder& recorder;
+    SystemSamplerOptions options;
+    HostLane* lane = nullptr; ///< of the sampling thread
+    std::optional<Nvml> nvml;
+    std::vector<CoreTimes> cores;
+    std::optional<std::pair<TraceTime, ProcessUse>> process;
+    std::uint64_t samples = 0;
+
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool stopping = false;
+    std::thread thread;
+};
+
+void SystemSampler::State::put(const std::string& counter, std::string_view unit, TraceTime now, double value)
+{
+    lane->sample(recorder.addCounter(counter, unit), now, value);
+}
+
+void SystemSampler::State::putIf(const std::string& counter, std::string_view unit, TraceTime now,
+                                 const std::optional<double>& value)
+{
+    if (value)
+        put(counter, unit, now, *value);
+}
+
+void SystemSampler::State::sampleCores(TraceTime now)
+{
+    std::vector<CoreTimes> times = parseCoreTimes(readKernelFile("/proc/stat"));
+    if (times.size() == cores.size())
+        for (std::size_t i = 0; i < times.size(); ++i)
+            putIf("core " + std::to_string(times[i].core) + " load", "share", now, coreLoad(cores[i], times[i]));
+    cores = std::move(times); // a core that came or went: the next sample compares again
+}
+
+void SystemSampler::State::sampleProcess(TraceTime now)
+{
+    const auto use = readProcessUse(options.process);
+    if (!use)
+        return;
+    put("memory resident", "bytes", now, static_cast<double>(use->residentBytes));
+    if (process) {
+        const double passed = seconds(now - process->first);
+        const auto rate = [&](const char* counter, std::string_view unit, std::uint64_t ProcessUse::*field) {
+            const std::uint64_t before = process->second.*field;
+            if (passed > 0 && (*use).*field >= before)
+                put(counter, unit, now, static_cast<double>((*use).*field - before) / passed);
+        };
+        rate("page faults", "1/s", &ProcessUse::minorFaults);
+        rate("page faults from disk", "1/s", &ProcessUse::majorFaults);
+        rate("context switches, waiting", "1/s", &ProcessUse::switchesWaiting);
+        rate("context switches, forced", "1/s", &ProcessUse::switchesForced);
+        rate("disk read", "bytes/s", &ProcessUse::diskReadBytes);
+    }
+    process = {now, *use};
+}
+
+void SystemSampler::State::sampleGpus(TraceTime now)
+{
+    for (std::size_t i = 0; nvml && i < nvml->uuids().size(); ++i) {
+        const std::string& uuid = nvml->uuids()[i];
+        const auto device = recorder.deviceOf(uuid);
+        // The trace's number where CUDA has told it; whoever puts traces together can still do it by the UUID.
+        const std::string gpu = device ? "GPU " + std::to_string(device->value) : uuid;
+        const GpuState state = nvml->state(i);
+        putIf(gpu + " utilisation", "share", now, state.utilization);
+        putIf(gpu + " memory used", "bytes", now, state.memoryUsedBytes);
+        putIf(gpu + " clock", "MHz", now, state.smClockMhz);
+        putIf(gpu + " memory clock", "MHz", now, state.memoryClockMhz);
+        putIf(gpu + " power", "W", now, state.powerWatts);
+        putIf(gpu + " temperature", "°C", now, state.temperatureCelsius);
+        if (state.throttling)
+            put(gpu + " throttled", "", now, throttlingText(*state.throttling).empty() ? 0 : 1);
+    }
+}
+
+void SystemSampler::State::sample()
+{
+    const TraceTime now = TraceClock::now();
+    sampleCores(now);
+    sampleProcess(now);
+    sampleGpus(now);
+    ++samples;
+}
+
+void SystemSampler::State::run()
+{
+    pthread_setname_np(pthread_self(), "system sampler");
+    lane = &recorder.nameThisThread("system sampler", TrackKind::Thread);
+    if (options.gpu) {
+        if (auto opened = Nvml::open()) {
+            nvml.emplace(std::move(*opened));
+            if (!nvml->driverVersion().empty())
+                recorder.setMetadata("versions.driver", nvml->driverVersion());
+        }
+    }
+    const TraceTime began = TraceClock::now();
+    std::unique_lock lock(mutex);
+    do {
+        lock.unlock();
+        sample();
+        lock.lock();
+    } while (!wake.wait_for(lock, options.every, [&] { return stopping; }));
+    lock.unlock();
+    sample();
+    const double passed = seconds(TraceClock::now() - began);
+    recorder.setMetadata("sampler.samples", std::to_string(samples));
+    recorder.setMetadata("sampler.cpu_share", std::to_string(passed > 0 ? seconds(threadTime()) / passed : 0));
+}
+
+SystemSampler::SystemSampler() = default;
+
+std::unique_ptr<SystemSampler> SystemSampler::start(Recorder& recorder, const SystemSamplerOptions& options)
+{
+    std::unique_ptr<SystemSampler> sampler(new SystemSampler);
+    sampler->m = std::make_unique<State>(recorder, options);
+    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sampler->m->thread = std::thread([state = sampler->m.get()] { state->run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return sampler;
+}
+
+SystemSampler::~SystemSampler()
+{
+    {
+        const std::lock_guard lock(m->mutex);
+        m->stopping = true;
+    }
+    m->wake.notify_all();
+    m->thread.join();
+}
+
+} // namespace profiler::capture

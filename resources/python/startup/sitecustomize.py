@@ -1,0 +1,41 @@
+"""Loaded by each Python that `stepscope-cli record` starts: its folder is first on PYTHONPATH.
+
+Starts the recording's part for Python, then hands over to the sitecustomize that would have been loaded without it.
+Whatever goes wrong here is said in one line, and the program runs as if it were not recorded.
+"""
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _begin():
+    if not os.environ.get("STEPSCOPE_RECORD") or not os.environ.get("STEPSCOPE_LIBRARY"):
+        return
+    sys.path.insert(0, os.path.dirname(_HERE))
+    try:
+        from stepscope import hooks
+    finally:
+        del sys.path[0]
+    hooks.install()
+
+
+def _hand_over():
+    """Runs the user's own sitecustomize as this module."""
+    import importlib.machinery
+    import importlib.util
+
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+try:
+    _begin()
+except Exception as error:
+    print(f"stepscope: Python's loader waits and steps are not recorded: {error!r}", file=sys.stderr)
+_hand_over()  # its errors are the user's to see, as without us

@@ -1,0 +1,186 @@
+#include "profiler/capture/cupti_delivery.h"
+#include "profiler/capture/cupti_source.h"
+#include "profiler/io/wire/tailing_reader.h"
+#include "tests/capture/cupti_buffer.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+
+namespace {
+
+/// What buffers become in a trace that is read back.
+class CuptiDeliveryTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        auto started = Recorder::start({.path = folder / "a.sstrace"});
+        ASSERT_TRUE(started) << started.error().message();
+        recorder = std::move(*started);
+        delivery = std::make_unique<CuptiDelivery>(*recorder);
+    }
+    void deliver(CuptiBuffer& buffer)
+    {
+        CuptiDecoder decoder(systemCupti(), [this](std::string_view text) { return recorder->intern(text); });
+        delivery->deliver(decoder.decode(buffer.data(), buffer.size()));
+    }
+    std::shared_ptr<const Trace> trace()
+    {
+        delivery->end();
+        EXPECT_TRUE(recorder->finish());
+        auto read = wire::readTrace(folder / "a.sstrace");
+        EXPECT_TRUE(read) << read.error().message();
+        return read ? *read : nullptr;
+    }
+    static void addCall(CuptiBuffer& buffer, CUpti_CallbackId id, std::uint64_t start, std::uint32_t correlation)
+    {
+        auto& call = buffer.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, start, start + 5, correlation);
+        call.cbid = id;
+        call.threadId = 31;
+    }
+
+    TemporaryFolder folder;
+    std::unique_ptr<Recorder> recorder;
+    std::unique_ptr<CuptiDelivery> delivery;
+};
+
+std::vector<Slice> named(const Trace& trace, ActivityKind kind, std::string_view name)
+{
+    std::vector<Slice> found;
+    for (const Slice& slice : trace.ofKind(kind))
+        if (trace.name(slice) == name)
+            found.push_back(slice);
+    return found;
+}
+
+std::vector<double> samples(const Trace& trace, std::string_view counter)
+{
+    std::vector<double> values;
+    for (const Track& track : trace.tracks())
+        if (track.name == counter)
+            for (const CounterSample& sample : trace.counter(track.id))
+                values.push_back(sample.value);
+    return values;
+}
+
+} // namespace
+
+TEST_F(CuptiDeliveryTest, AStreamThatWaitsForAnEventHasAnArrowFromItsRecording)
+{
+    CuptiBuffer first, second;
+    addCall(first, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, 1000, 1);
+    auto& event = first.add<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+    event.correlationId = 1;
+    event.eventId = 3;
+    event.cudaEventSyncId = 44;
+    auto& wait = first.add<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+    wait.correlationId = 2;
+    wait.cudaEventSyncId = 44;
+    addCall(second, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, 2000, 2); // its call comes in a later buffer
+    deliver(first);
+    deliver(second);
+    const auto read = trace();
+    const auto from = named(*read, ActivityKind::CudaRuntime, "cudaEventRecord");
+    const auto to = named(*read, ActivityKind::CudaRuntime, "cudaStreamWaitEvent");
+    ASSERT_EQ(from.size(), 1U);
+    ASSERT_EQ(to.size(), 1U);
+    const auto flows = read->flowsOf(from[0].id);
+    ASSERT_EQ(flows.size(), 1U);
+    EXPECT_EQ(flows[0].kind, FlowKind::Async);
+    EXPECT_EQ(flows[0].to, to[0].id);
+    EXPECT_EQ(read->captureStats().unmatched, 0U);
+}
+
+TEST_F(CuptiDeliveryTest, CallsCarryTheProgramsOwnNumbers)
+{
+    CuptiBuffer buffer;
+    auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    external.externalId = 77;
+    external.correlationId = 5;
+    addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 10, 5);
+    addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 30, 6);
+    deliver(buffer);
+    const auto read = trace();
+    const auto calls = named(*read, ActivityKind::CudaRuntime, "cudaLaunchKernel");
+    ASSERT_EQ(calls.size(), 2U);
+    EXPECT_EQ(calls[0].externalId, 77U);
+    EXPECT_EQ(calls[1].externalId, 0U);
+    EXPECT_EQ(calls[0].args.bytes, 0);
+}
+
+TEST_F(CuptiDeliveryTest, AGraphsLaunchHasItsWork)
+{
+    CuptiBuffer buffer;
+    addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, 10, 5);
+    auto& graph = buffer.timed<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 40, 90, 5);
+    graph.graphId = 2;
+    deliver(buffer);
+    const auto read = trace();
+    const auto work = named(*read, ActivityKind::Kernel, "CUDA graph 2");
+    ASSERT_EQ(work.size(), 1U);
+    const auto flows = read->flowsOf(work[0].id);
+    ASSERT_EQ(flows.size(), 1U);
+    EXPECT_EQ(flows[0].kind, FlowKind::Launch);
+}
+
+TEST_F(CuptiDeliveryTest, MemoryIsACounterByDevice)
+{
+    CuptiBuffer buffer;
+    for (const auto& [bytes, release] : {std::pair(100, false), {50, false}, {100, true}, {900, true}}) {
+        auto& memory = buffer.add<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
+        memory.memoryOperationType =
+            release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+        memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+        memory.bytes = static_cast<std::uint64_t>(bytes);
+        memory.timestamp = 10 + buffer.size();
+    }
+    deliver(buffer);
+    EXPECT_THAT(samples(*trace(), "GPU 0 memory taken"), testing::ElementsAre(100, 150, 50, 0));
+}
+
+TEST_F(CuptiDeliveryTest, MarkersPairAndOthersAreCounted)
+{
+    CuptiBuffer buffer;
+    const auto add = [&](CUpti_ActivityFlag flag, std::uint64_t time, std::uint32_t id) {
+        auto& marker = buffer.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+        marker.flags = flag;
+        marker.timestamp = time;
+        marker.id = id;
+        marker.name = "range";
+        marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+        marker.objectId.pt.threadId = 31;
+    };
+    add(CUPTI_ACTIVITY_FLAG_MARKER_START, 10, 1);
+    add(CUPTI_ACTIVITY_FLAG_MARKER_END, 30, 1);
+    add(CUPTI_ACTIVITY_FLAG_MARKER_END, 40, 2);
+    add(CUPTI_ACTIVITY_FLAG_MARKER_START, 50, 3);
+    deliver(buffer);
+    const auto read = trace();
+    const auto ranges = named(*read, ActivityKind::Nvtx, "range");
+    ASSERT_EQ(ranges.size(), 1U);
+    EXPECT_EQ(ranges[0].duration, Nanoseconds{20});
+    EXPECT_EQ(read->captureStats().unmatched, 2U);
+}
+
+TEST_F(CuptiDeliveryTest, DevicesHaveTheirFacts)
+{
+    CuptiBuffer buffer;
+    auto& device = buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
+    device.name = "Some GPU";
+    device.computeCapabilityMajor = 9;
+    device.globalMemorySize = std::uint64_t{80} << 30;
+    device.isMigEnabled = 1;
+    deliver(buffer);
+    const auto read = trace();
+    ASSERT_EQ(read->devices().size(), 1U);
+    EXPECT_EQ(read->devices()[0].computeMajor, 9);
+    EXPECT_EQ(read->devices()[0].memoryBytes, std::int64_t{80} << 30);
+    EXPECT_EQ(read->metadata().at("gpu.0.mig"), "true");
+}
+
+} // namespace capture_test

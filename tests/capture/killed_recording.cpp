@@ -1,0 +1,136 @@
+#include "tests/capture/killed_recording.h"
+
+#include "profiler/capture/recorder.h"
+#include "profiler/io/wire/ring_file.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <random>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using namespace std::chrono_literals;
+
+namespace {
+
+void recordThread(Recorder& recorder, int thread, Progress& progress)
+{
+    HostLane& lane = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
+    for (std::int64_t i = 0;; ++i) {
+        // New names now and then: a record must never be there without its name.
+        lane.push(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i / 100)), i);
+        lane.pop();
+        progress.recorded[thread].store(i + 1, std::memory_order_release);
+        if (i % 64 == 0)
+            std::this_thread::sleep_for(200us);
+    }
+}
+
+/// Device work as CUPTI hands it over: in batches, past the rings.
+void recordGpu(Recorder& recorder, Progress& progress)
+{
+    const std::uint32_t name = recorder.intern("kernel");
+    for (;;) {
+        const std::int64_t now = toNs(TraceClock::now());
+        wire::EventRecord records[2]{};
+        records[0].type = wire::EventType::Device;
+        records[0].kind = ActivityKind::Kernel;
+        records[0].name = name;
+        records[0].begin = now - 1000;
+        records[0].end = now;
+        records[1].type = wire::EventType::Extra;
+        recorder.addBatch(recorder.streamTrack(DeviceId{0}, StreamId{7}), records);
+        progress.gpuNs.store(now, std::memory_order_release);
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+/// Adds one killed child's losses.
+void judge(const ParsedTrace& trace, const Progress& progress, KillLosses& losses)
+{
+    for (int thread = 0; thread < kKilledThreads; ++thread) {
+        std::int64_t next = 0;
+        for (const ParsedTrace::Event& event : trace.of("thread " + std::to_string(thread))) {
+            if (event.record.link != next || trace.name(event) != "op " + std::to_string(next / 100))
+                losses.problem = "thread " + std::to_string(thread) + ": event " + std::to_string(next) + " is " +
+                                 trace.name(event) + ", number " + std::to_string(event.record.link);
+            ++next;
+        }
+        const std::int64_t sure = progress.recorded[thread].load();
+        losses.hostEvents += static_cast<std::uint64_t>(sure);
+        losses.hostLost += static_cast<std::uint64_t>(std::max<std::int64_t>(0, sure - next));
+    }
+    std::int64_t last = 0;
+    for (const ParsedTrace::Event& event : trace.events)
+        if (event.record.type == wire::EventType::Device)
+            last = std::max(last, event.record.end);
+    if (last != 0)
+        losses.gpuLost.emplace_back(std::max<std::int64_t>(0, progress.gpuNs.load() - last));
+}
+
+} // namespace
+
+Progress* sharedProgress()
+{
+    void* page = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return new (page) Progress{};
+}
+
+void recordUntilKilled(const std::filesystem::path& path, Progress& progress)
+{
+    auto recorder = Recorder::start({.path = path, .drainEvery = 7ms});
+    if (!recorder)
+        _exit(1);
+    std::thread second([&] { recordThread(**recorder, 1, progress); });
+    std::thread gpu([&] { recordGpu(**recorder, progress); });
+    progress.ready = true;
+    recordThread(**recorder, 0, progress);
+    _exit(0);
+}
+
+KillLosses killAtRandomMoments(int rounds, unsigned seed)
+{
+    std::mt19937 random(seed);
+    KillLosses losses;
+    for (int round = 0; round < rounds && losses.problem.empty(); ++round) {
+        const TemporaryFolder folder;
+        const auto path = folder / "a.sstrace";
+        Progress* const progress = sharedProgress();
+        const pid_t child = fork();
+        if (child == 0)
+            recordUntilKilled(path, *progress);
+        while (!progress->ready)
+            std::this_thread::sleep_for(1ms);
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 90'000));
+        kill(child, SIGKILL);
+        int status = 0;
+        waitpid(child, &status, 0);
+
+        ParsedTrace trace = parseTrace(path);
+        const std::size_t before = trace.events.size();
+        const auto left = wire::recoverRing(path, trace.runId);
+        if (!WIFSIGNALED(status) || trace.ended || !left || left->damaged != 0 || left->dropped != 0) {
+            losses.problem = left ? "the child or its ring is not as it should be" : left.error().message();
+        } else {
+            trace.add(*left);
+            losses.fromRing += trace.events.size() - before;
+            if (!trace.problems.empty())
+                losses.problem = trace.problems.front();
+            judge(trace, *progress, losses);
+            ++losses.opened;
+        }
+        munmap(progress, sizeof(Progress));
+    }
+    return losses;
+}
+
+} // namespace capture_test

@@ -1,0 +1,163 @@
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nvtx3/nvToolsExt.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+/// A program that uses NVTX and knows nothing of Stepscope: what a test records. Its argument chooses what it does.
+
+namespace {
+
+nvtxEventAttributes_t attributesOf(const char* text)
+{
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = text;
+    return attributes;
+}
+
+void pushAndPop()
+{
+    char text[] = "outer"; // the same address holds another text later
+    std::printf("level %d\n", nvtxRangePushA(text));
+    std::strcpy(text, "inner");
+    std::printf("level %d\n", nvtxRangePushA(text));
+    std::printf("level %d\n", nvtxRangePop());
+    nvtxRangePushW(L"wide ü");
+    nvtxRangePop();
+    std::printf("level %d\n", nvtxRangePop());
+    nvtxMarkA("here");
+    nvtxRangePop(); // one too many
+}
+
+void attributes()
+{
+    nvtxNameCategoryA(7, "io");
+    nvtxEventAttributes_t event = attributesOf("read");
+    event.category = 7;
+    event.colorType = NVTX_COLOR_ARGB;
+    event.color = 0xFFFF8800;
+    event.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+    event.payload.llValue = -42;
+    nvtxRangePushEx(&event);
+    nvtxRangePop();
+    event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+    event.payload.dValue = 0.125;
+    nvtxMarkEx(&event);
+    event.size = 8; // an older program's: category, but no colour, payload and message
+    nvtxMarkEx(&event);
+    nvtxMarkEx(nullptr);
+}
+
+void domains()
+{
+    const nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
+    const nvtxStringHandle_t name = nvtxDomainRegisterStringA(domain, "registered");
+    nvtxEventAttributes_t event = attributesOf("text");
+    nvtxRangePushA("program");
+    nvtxDomainRangePushEx(domain, &event);
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = name;
+    nvtxDomainRangePushEx(domain, &event);
+    nvtxRangePop(); // the program's, while the library's are open
+    nvtxDomainRangePop(domain);
+    nvtxDomainRangePop(domain);
+    nvtxDomainMarkEx(domain, &event);
+    nvtxDomainDestroy(domain);
+}
+
+void startAndEnd()
+{
+    const nvtxRangeId_t first = nvtxRangeStartA("first");
+    nvtxRangeId_t second = 0;
+    std::thread([&] {
+        second = nvtxRangeStartA("second");
+        nvtxRangeEnd(first);
+    }).join();
+    nvtxRangeEnd(second);
+    nvtxRangeEnd(second); // ended already
+    nvtxRangeStartA("left open");
+}
+
+void threads()
+{
+    const auto work = [](const char* name) {
+        nvtxNameOsThreadA(static_cast<unsigned>(gettid()), name);
+        for (int i = 0; i < 1000; ++i) {
+            nvtxRangePushA("work");
+            nvtxRangePop();
+        }
+    };
+    std::thread(work, "one").join();
+    std::thread(work, "two").join();
+}
+
+void burst()
+{
+    for (int i = 0; i < 3'000'000; ++i) {
+        nvtxRangePushA("burst");
+        nvtxRangePop();
+    }
+}
+
+void forkAChild()
+{
+    nvtxRangePushA("parent");
+    const pid_t child = fork();
+    if (child == 0) {
+        nvtxRangePushA("child");
+        nvtxRangePop();
+        std::exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    if (fork() == 0)
+        _exit(0); // a child that does nothing has no trace
+    wait(nullptr);
+    nvtxRangePop();
+}
+
+void endBadly(const std::string& how)
+{
+    nvtxRangePushA("before");
+    nvtxRangePop();
+    nvtxRangePushA("open");
+    nvtxMarkA("last");
+    if (how == "_exit")
+        _exit(3);
+    if (how == "crash")
+        raise(SIGSEGV);
+    if (how == "terminated")
+        raise(SIGTERM);
+    if (how == "interrupted")
+        raise(SIGINT);
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    const std::string what = count > 1 ? arguments[1] : "";
+    if (what == "ranges")
+        pushAndPop();
+    else if (what == "attributes")
+        attributes();
+    else if (what == "domains")
+        domains();
+    else if (what == "start")
+        startAndEnd();
+    else if (what == "threads")
+        threads();
+    else if (what == "burst")
+        burst();
+    else if (what == "fork")
+        forkAChild();
+    else
+        endBadly(what);
+    return 0;
+}
