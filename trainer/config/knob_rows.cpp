@@ -58,6 +58,14 @@ Knob path(Key<std::string> key, std::string_view group, std::string_view label, 
     return knob;
 }
 
+Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
+          std::string_view doc)
+{
+    Knob knob = path(key, group, label, where, doc);
+    knob.type = KnobType::Text;
+    return knob;
+}
+
 Knob advanced(Knob knob)
 {
     knob.advanced = true;

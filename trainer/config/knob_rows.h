@@ -8,10 +8,10 @@ namespace config::rows {
 using Rows = std::vector<Knob>;
 
 inline constexpr std::string_view kRun = "Run", kModel = "Model", kData = "Data", kLoading = "Data loading",
-                                  kOptimizer = "Optimizer", kSchedule = "Learning rate schedule", kStep = "Step",
+                                  kOptimizer = "Optimizer", kSchedule = "Learning rate schedule",
                                   kGradients = "Gradients", kPrecision = "Precision", kMemory = "Memory",
-                                  kParallel = "Parallel", kValidation = "Validation", kDebugging = "Debugging",
-                                  kCapture = "Recording";
+                                  kTransfer = "Transfer", kHost = "Host", kParallel = "Parallel",
+                                  kValidation = "Validation", kDebugging = "Debugging", kCapture = "Recording";
 
 Knob flag(Key<bool> key, std::string_view group, std::string_view label, bool fallback, std::string_view where,
           std::string_view doc);
@@ -24,19 +24,27 @@ Knob choice(Key<std::string> key, std::string_view group, std::string_view label
             std::string_view where, std::string_view doc);
 Knob path(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
           std::string_view doc);
+Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
+          std::string_view doc);
 /// Folded away in the form.
 Knob advanced(Knob knob);
 /// Refused without a GPU.
 Knob gpuOnly(Knob knob);
 
-/// Each appends whole groups, in the form's order: knobs_data.cpp …
+/// Each appends whole groups, in the form's order: knobs_data.cpp, knobs_model.cpp …
 void addRun(Rows& rows);
 void addModelAndData(Rows& rows);
 void addLoading(Rows& rows);
-/// … and knobs_step.cpp.
+/// … knobs_step.cpp …
 void addOptimizer(Rows& rows);
 void addSchedule(Rows& rows);
-void addStep(Rows& rows);
+void addGradients(Rows& rows);
+void addPrecision(Rows& rows);
+void addMemory(Rows& rows);
+void addTransfer(Rows& rows);
+/// … and knobs_work.cpp.
+void addHost(Rows& rows);
+void addParallel(Rows& rows);
 void addRest(Rows& rows);
 
 } // namespace config::rows

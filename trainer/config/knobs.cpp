@@ -18,7 +18,12 @@ std::vector<Knob> makeTable()
     rows::addLoading(table);
     rows::addOptimizer(table);
     rows::addSchedule(table);
-    rows::addStep(table);
+    rows::addGradients(table);
+    rows::addPrecision(table);
+    rows::addMemory(table);
+    rows::addTransfer(table);
+    rows::addHost(table);
+    rows::addParallel(table);
     rows::addRest(table);
     return table;
 }

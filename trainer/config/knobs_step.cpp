@@ -63,39 +63,76 @@ void addSchedule(Rows& rows)
                                  "First rate of a range test; it ends at the learning rate.")));
 }
 
-void addStep(Rows& rows)
+void addGradients(Rows& rows)
 {
     rows.push_back(
-        flag(key::setToNone, kStep, "Drop gradients", false, "every step",
+        flag(key::setToNone, kGradients, "Drop gradients", false, "every step",
              "Gives gradients back before each step instead of filling them with zeros: no fill, and the backward pass "
              "writes instead of adding. Parameters without a gradient are then left alone by the optimizer."));
-    rows.push_back(choice(key::memoryFormat, kStep, "Memory format", {"contiguous", "channels_last"}, "every step",
-                          "Order of images and weights in memory: channel by channel, or pixel by pixel, which "
-                          "convolutions often prefer."));
-    rows.push_back(choice(key::amp, kStep, "Mixed precision", {"off", "bf16"}, "every step",
-                          "Runs convolutions and matrix products of the forward pass in BF16. Pays where the device "
-                          "has instructions for it."));
     rows.push_back(
-        number(key::syncEvery, kStep, "Read the loss every", 1, 0, 1000000, "steps", "every step",
-               "Every how many steps loss and accuracy are read back from the device, which waits for all of its work. "
-               "0: only at the end of an epoch. In between they are summed up on the device."));
+        number(key::accumulation, kGradients, "Accumulate", 1, 1, 100000, "batches", "every step",
+               "Batches whose gradients are added up before the weights change: a larger batch in the memory "
+               "of a small one. Steps, and the schedule, count changes of the weights."));
+    rows.push_back(real(key::clipNorm, kGradients, "Clip the norm", 0, 0, 1e9, "every step",
+                        "Scales all gradients down together when their norm is above this; 0: never. 1 is usual for "
+                        "transformers, 10 to 100 elsewhere."));
+    rows.push_back(advanced(real(key::clipValue, kGradients, "Clip values", 0, 0, 1e9, "every step",
+                                 "Cuts every element of the gradients off at plus and minus this; 0: never.")));
+    rows.push_back(choice(key::onNan, kGradients, "When the loss is lost", {"stop", "continue"}, "every step",
+                          "What happens when the loss that is read back is infinite or no number."));
 }
 
-void addRest(Rows& rows)
+void addPrecision(Rows& rows)
+{
+    rows.push_back(choice(key::memoryFormat, kPrecision, "Memory format", {"contiguous", "channels_last"}, "every step",
+                          "Order of images and weights in memory: channel by channel, or pixel by pixel, which "
+                          "convolutions often prefer."));
+    rows.push_back(choice(key::amp, kPrecision, "Mixed precision", {"off", "bf16", "fp16"}, "every step",
+                          "Runs convolutions and matrix products of the forward pass in half precision. Pays where the "
+                          "device has instructions for it. FP16 scales the loss, and skips steps that overflow."));
+    rows.push_back(
+        gpuOnly(flag(key::tf32, kPrecision, "TF32", false, "every step",
+                     "Lets matrix products in FP32 use TF32's ten bits of mantissa. Convolutions do so in any "
+                     "case.")));
+    rows.push_back(
+        gpuOnly(flag(key::cudnnBenchmark, kPrecision, "cuDNN autotuner", false, "first steps",
+                     "Tries cuDNN's algorithms for each shape once and keeps the fastest. For shapes that do "
+                     "not change.")));
+    rows.push_back(flag(key::compile, kPrecision, "Compile", false, "every step",
+                        "Records forward and backward pass as a CUDA graph, which starts thousands of kernels at once. "
+                        "Where that fails, it says why and goes on without. There is none on a processor."));
+}
+
+void addMemory(Rows& rows)
 {
     rows.push_back(
-        flag(key::evalNoGrad, kValidation, "No gradients", true, "validation",
-             "Validates without recording what a backward pass would need; false costs time and memory for nothing."));
-    rows.push_back(flag(
-        key::anomaly, kDebugging, "Detect anomalies", false, "every step",
-        "Looks for NaN in every gradient and remembers where each operator was called. For hunting errors: slow."));
-    rows.push_back(flag(key::captureEnabled, kCapture, "Record", true, "whole run",
-                        "Records phases, loader stages, operators and GPU work for the timeline and the advisor."));
-    rows.push_back(advanced(
-        number(key::captureOpsEvery, kCapture, "Record operators every", 50, 0, 1000000, "steps", "recording",
-               "Operators are recorded in a window at the start and in one window of every so many steps. 0: never.")));
-    rows.push_back(advanced(number(key::captureOpsWindow, kCapture, "Operator window", 5, 1, 1000000, "steps",
-                                   "recording", "How many steps each window of recorded operators has.")));
+        choice(key::checkpointing, kMemory, "Recompute activations", {"off", "all", "cheap"}, "every step",
+               "Runs blocks of the model again in the backward pass instead of keeping what they computed: "
+               "all of them, or those that free the most memory for their time, measured in the first steps."));
+    rows.push_back(flag(key::shareMemory, kMemory, "Share batch memory", false, "every step",
+                        "Makes tensors on the loader's memory instead of copying each batch once more."));
+    rows.push_back(flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",
+                        "Tries larger and larger batches in processes of their own, until one runs out of memory, and "
+                        "trains with the largest that fits."));
+    rows.push_back(advanced(number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
+                                   "Memory that the search for the largest batch may use on the processor. 0: what is "
+                                   "free.")));
+}
+
+void addTransfer(Rows& rows)
+{
+    rows.push_back(
+        gpuOnly(flag(key::nonBlocking, kTransfer, "Copy beside the training", false, "every step",
+                     "Copies batches to the GPU on a stream of their own while it computes. From pinned memory "
+                     "only.")));
+    rows.push_back(
+        flag(key::createOnDevice, kTransfer, "Create tensors on the device", false, "every step",
+             "Draws the noise of augment.noise where it is used instead of drawing it on the host and copying "
+             "it. The device's random numbers are others than the host's."));
+    rows.push_back(
+        number(key::syncEvery, kTransfer, "Read the loss every", 1, 0, 1000000, "steps", "every step",
+               "Every how many steps loss and accuracy are read back from the device, which waits for all of its work. "
+               "0: only at the end of an epoch. In between they are summed up on the device."));
 }
 
 } // namespace config::rows

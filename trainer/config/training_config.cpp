@@ -53,25 +53,37 @@ Result<void> TrainingConfig::setAssignment(std::string_view assignment)
 
 namespace {
 
-// Knobs that a GPU alone can serve, where there is none.
+// Knobs that a GPU alone can serve, where there is none or it is not used.
 void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vector<ConfigError>& found)
 {
     const std::string device = config[key::device];
     if (!gpuAvailable && device == "cuda")
         found.push_back(
             {std::string(key::device.name), device, "cpu or auto: there is no GPU here that can be used", {}});
-    if (!config[key::pinMemory] || (gpuAvailable && device != "cpu"))
+    if (gpuAvailable && device != "cpu")
         return;
-    const std::string why = gpuAvailable
-                                ? "false when the device is cpu: page-locked memory only helps copies to a GPU"
-                                : "false: page-locked memory needs a GPU, and there is none here that can be used";
-    found.push_back({std::string(key::pinMemory.name), "true", why, {}});
+    const std::string why = gpuAvailable ? " when the device is cpu: only a GPU has a use for it"
+                                         : ": it needs a GPU, and there is none here that can be used";
+    for (const Knob& knob : knobs())
+        if (knob.needsGpu && config.value(knob.key) != knob.fallback)
+            found.push_back({std::string(knob.key), config.text(knob.key), toText(knob.fallback) + why, {}});
+}
+
+void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& found)
+{
+    if (config[key::checkpointEvery] > 0 && config[key::checkpointPath].empty())
+        found.push_back({std::string(key::checkpointPath.name), "", "a folder when run.checkpoint_every is set", {}});
+    if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
+        found.push_back({std::string(key::checkpointing.name),
+                         "cheap",
+                         "off or all with parallel.kind dp: its copies would choose different blocks",
+                         {}});
 }
 
 void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& found)
 {
     const std::string kind = config[key::dataset];
-    if (kind != "generated_images" && config[key::datasetPath].empty())
+    if (kind == "image_folder" && config[key::datasetPath].empty())
         found.push_back({std::string(key::datasetPath.name),
                          "",
                          fmt::format("the folder of the data when dataset.kind is {}", kind),
@@ -108,6 +120,7 @@ std::vector<ConfigError> TrainingConfig::problems(bool gpuAvailable) const
     findGpuProblems(*this, gpuAvailable, found);
     findDataProblems(*this, found);
     findOptimizerProblems(*this, found);
+    findRunProblems(*this, found);
     return found;
 }
 

@@ -24,8 +24,10 @@ StageRecorder stagesOn(profiler::capture::HostLane* lane)
 
 BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
     : m_dataset(std::move(dataset)), m_split(options.split), m_batchSize(std::max<std::int64_t>(options.batchSize, 1)),
-      m_samples(m_dataset->size(m_split)), m_shuffle(options.shuffle && !m_dataset->isStream()),
-      m_augment(options.augment), m_pinned(options.memory.pinned), m_seed(options.seed)
+      m_whole(options.wholeImages), m_rank(options.rank), m_ranks(options.ranks), m_samples(m_dataset->size(m_split) / m_ranks),
+      m_copies(m_dataset->isStream() && !options.shardStreams ? std::max(options.workers, 1) : 1),
+      m_shuffle(options.shuffle && !m_dataset->isStream()), m_augment(options.augment), m_pinned(options.memory.pinned),
+      m_seed(options.seed)
 {
     // A batch larger than the data set needs no more memory than the data set.
     const auto most = static_cast<std::size_t>(std::min(m_batchSize, std::max<std::int64_t>(m_samples, 1)));
@@ -34,7 +36,7 @@ BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptio
 
 std::int64_t BatchMaker::batches() const
 {
-    return (m_samples + m_batchSize - 1) / m_batchSize;
+    return (m_samples + m_batchSize - 1) / m_batchSize * m_copies;
 }
 
 void BatchMaker::setEpoch(std::int64_t epoch)
@@ -42,7 +44,8 @@ void BatchMaker::setEpoch(std::int64_t epoch)
     m_epoch = epoch;
     if (!m_shuffle)
         return;
-    m_order.resize(static_cast<std::size_t>(m_samples));
+    // The order of all ranks: each takes its own part of it.
+    m_order.resize(static_cast<std::size_t>(m_dataset->size(m_split)));
     std::iota(m_order.begin(), m_order.end(), std::int64_t{0});
     Random random(orderSeed(m_seed, epoch));
     shuffle(std::span(m_order), random);
@@ -50,7 +53,8 @@ void BatchMaker::setEpoch(std::int64_t epoch)
 
 std::int64_t BatchMaker::sampleAt(std::int64_t position) const
 {
-    return m_shuffle ? m_order[static_cast<std::size_t>(position)] : position;
+    const std::int64_t place = position * m_ranks + m_rank;
+    return m_shuffle ? m_order[static_cast<std::size_t>(place)] : place;
 }
 
 profiler::Result<void> BatchMaker::load(std::int64_t index, const SampleOut& out, const StageRecorder& stages) const
@@ -59,7 +63,8 @@ profiler::Result<void> BatchMaker::load(std::int64_t index, const SampleOut& out
         return tl::unexpected(profiler::Error{.code = profiler::Error::Code::Io, .what = why, .where = {}, .mend = {}});
     };
     try {
-        return m_dataset->load(m_split, index, m_augment ? sampleSeed(m_seed, m_epoch, index) : 0, out, stages);
+        const std::uint64_t seed = !m_augment ? 0 : m_whole ? kWholeImage : sampleSeed(m_seed, m_epoch, index);
+        return m_dataset->load(m_split, index, seed, out, stages);
     } catch (const std::exception& thrown) {
         return failed(std::string("the sample could not be loaded: ") + thrown.what());
     } catch (...) {
@@ -98,7 +103,7 @@ std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& 
     batch.pinned = m_pinned;
     batch.memory = acquire(number, stages);
 
-    const std::int64_t begin = number * m_batchSize;
+    const std::int64_t begin = number / m_copies * m_batchSize;
     const std::int64_t end = std::min(begin + m_batchSize, m_samples);
     for (std::int64_t position = begin; position < end; ++position) {
         if (!goOn())

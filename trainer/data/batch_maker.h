@@ -38,7 +38,11 @@ private:
 
     std::shared_ptr<const Dataset> m_dataset;
     Split m_split;
-    std::int64_t m_batchSize, m_samples;
+    std::int64_t m_batchSize;
+    bool m_whole;
+    std::int64_t m_rank, m_ranks;
+    std::int64_t m_samples; ///< of this rank
+    std::int64_t m_copies; ///< how often each batch comes: once, but for streams that are not shared out
     bool m_shuffle, m_augment, m_pinned;
     std::uint64_t m_seed;
     std::int64_t m_epoch = 0;

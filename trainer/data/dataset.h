@@ -15,6 +15,9 @@ namespace trainer::data {
 
 enum class Split { Train, Validation };
 
+/// In place of a seed: the whole picture, for those who crop it later. Data sets of picture files know it.
+inline constexpr std::uint64_t kWholeImage = ~std::uint64_t{0};
+
 /// Where the stages of one worker are recorded (read, decode, augment…); records nothing when `lane` is null.
 struct StageRecorder {
     profiler::capture::HostLane* lane = nullptr;

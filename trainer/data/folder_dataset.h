@@ -1,17 +1,20 @@
 #pragma once
 
 #include "trainer/data/dataset.h"
+#include "trainer/data/image_sample.h"
 #include "trainer/data/image_tree.h"
 
 namespace trainer::data {
 
 /// Images of an ImageTree: read, decoded at the smallest scale that is enough, cropped (at random for training, the
-/// middle for validation), resized, mirrored, normalised with ImageNet's statistics.
+/// middle for validation), resized, mirrored, normalised.
 class FolderDataset final : public Dataset {
 public:
     /// @param edge  of the images that load() gives, px
-    FolderDataset(ImageTree tree, int edge)
-        : m_tree(std::move(tree)), m_edge(edge), m_spec(imageSpec(3, edge, edge, std::ssize(m_tree.classes)))
+    /// @param normalise  by ImageNet's statistics; else values are from 0 to 1
+    FolderDataset(ImageTree tree, int edge, bool normalise = true)
+        : m_tree(std::move(tree)), m_view{edge, normalise ? kImageNet : kUnchanged},
+          m_spec(imageSpec(3, edge, edge, std::ssize(m_tree.classes)))
     {
     }
 
@@ -24,7 +27,7 @@ public:
 
 private:
     ImageTree m_tree;
-    int m_edge;
+    ImageView m_view;
     SampleSpec m_spec;
 };
 

@@ -118,4 +118,14 @@ Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensio
     return array;
 }
 
+Result<void> writeIdx(const std::filesystem::path& path, const IdxArray& array)
+{
+    std::vector<std::uint8_t> bytes = {0, 0, kUnsignedByte, static_cast<std::uint8_t>(array.dimensions.size())};
+    for (const std::int64_t size : array.dimensions)
+        for (const int shift : {24, 16, 8, 0})
+            bytes.push_back(static_cast<std::uint8_t>(size >> shift));
+    bytes.insert(bytes.end(), array.values.begin(), array.values.end());
+    return writeFile(path, bytes);
+}
+
 } // namespace trainer::data

@@ -20,4 +20,7 @@ struct IdxArray {
 /// @param dimensions  how many the file must have
 profiler::Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensions);
 
+/// Writes an IDX file of unsigned bytes, not compressed.
+profiler::Result<void> writeIdx(const std::filesystem::path& path, const IdxArray& array);
+
 } // namespace trainer::data

@@ -63,7 +63,10 @@ struct LoaderOptions {
     bool persistentWorkers = false; ///< keep threads between epochs
     bool shuffle = true;
     bool augment = true;
+    bool wholeImages = false; ///< with augment: kWholeImage in place of a seed, somebody else augments
+    bool shardStreams = true; ///< false: each worker gives the whole of a stream, the mistake to be shown
     std::uint64_t seed = 0;
+    int rank = 0, ranks = 1; ///< every `ranks`-th sample of the common order, from the rank's own: processes share a set
     BufferAllocator memory{};
     profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded
     std::function<void()> workerStart{};             ///< on each new worker thread: one intra-op thread

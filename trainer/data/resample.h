@@ -14,6 +14,8 @@ struct Normalisation {
 };
 /// Of ImageNet's training set: what published models use.
 inline constexpr Normalisation kImageNet{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}};
+/// Values from 0 to 1.
+inline constexpr Normalisation kUnchanged{{0, 0, 0}, {1, 1, 1}};
 
 /// Crops, scales to `edge` × `edge`, mirrors and normalises in one pass. Triangle filter, as wide as the reduction asks
 /// (so nothing aliases) and never narrower than bilinear interpolation.

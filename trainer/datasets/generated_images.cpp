@@ -1,33 +1,19 @@
 #include "trainer/data/folder_dataset.h"
+#include "trainer/data/generated_folder.h"
 #include "trainer/data/image_set.h"
-
-#include <cstdlib>
 
 namespace trainer::datasets {
 
 namespace {
 
 namespace fs = std::filesystem;
-using profiler::Error;
 using profiler::Result;
-
-/// Where sets lie when no folder is chosen, as the XDG base directory specification has it: relative paths do not
-/// count.
-Result<fs::path> cacheFolder()
-{
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && fs::path(cache).is_absolute())
-        return fs::path(cache) / "stepscope" / "datasets";
-    if (const char* home = std::getenv("HOME"); home && fs::path(home).is_absolute())
-        return fs::path(home) / ".cache" / "stepscope" / "datasets";
-    return tl::unexpected(Error{Error::Code::NotFound, "there is no folder for generated images: HOME is not set",
-                                "dataset.path", "set it to a folder that you may write to"});
-}
 
 Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
                                                   const data::OpenProgress& progress, std::stop_token stop)
 {
     const std::string& chosen = config[config::key::datasetPath];
-    const auto base = chosen.empty() ? cacheFolder() : Result<fs::path>(chosen);
+    const auto base = chosen.empty() ? data::cacheFolder() : Result<fs::path>(chosen);
     if (!base)
         return tl::unexpected(base.error());
     const data::ImageSet set{.samples = config[config::key::datasetSamples],
@@ -39,8 +25,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     auto tree = data::scanImageTree(*folder, config[config::key::datasetValidation], progress, std::move(stop));
     if (!tree)
         return tl::unexpected(tree.error());
-    return std::make_shared<const data::FolderDataset>(std::move(*tree),
-                                                       static_cast<int>(config[config::key::imageSize]));
+    return std::make_shared<const data::FolderDataset>(
+        std::move(*tree), static_cast<int>(config[config::key::imageSize]), config[config::key::normalize]);
 }
 
 } // namespace

@@ -15,8 +15,8 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
     auto tree = data::scanImageTree(folder, config[config::key::datasetValidation], progress, std::move(stop));
     if (!tree)
         return tl::unexpected(tree.error());
-    return std::make_shared<const data::FolderDataset>(std::move(*tree),
-                                                       static_cast<int>(config[config::key::imageSize]));
+    return std::make_shared<const data::FolderDataset>(
+        std::move(*tree), static_cast<int>(config[config::key::imageSize]), config[config::key::normalize]);
 }
 
 } // namespace

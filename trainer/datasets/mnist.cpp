@@ -1,4 +1,6 @@
 #include "trainer/data/dataset_kind.h"
+#include "trainer/data/digit_painter.h"
+#include "trainer/data/generated_folder.h"
 #include "trainer/data/idx_file.h"
 #include "trainer/data/random.h"
 #include "trainer/data/resample.h"
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <tuple>
 
 namespace trainer::datasets {
 
@@ -32,8 +35,9 @@ struct Samples {
 /// Digits in memory, one channel.
 class Mnist final : public data::Dataset {
 public:
-    Mnist(Samples train, Samples validation)
-        : m_train(std::move(train)), m_validation(std::move(validation)),
+    Mnist(Samples train, Samples validation, bool normalise)
+        : m_train(std::move(train)), m_validation(std::move(validation)), m_mean(normalise ? kMean : 0),
+          m_deviation(normalise ? kDeviation : 1),
           m_spec(data::imageSpec(1, m_train.size.height, m_train.size.width, kClasses))
     {
     }
@@ -58,7 +62,7 @@ public:
         const Samples& samples = of(split);
         const auto pixels = static_cast<std::size_t>(samples.size.pixels());
         data::shiftAndNormalise({samples.pixels.data() + static_cast<std::size_t>(index) * pixels, pixels},
-                                samples.size, dx, dy, kMean, kDeviation, 0, out.input<float>());
+                                samples.size, dx, dy, m_mean, m_deviation, 0, out.input<float>());
         out.setClass(samples.labels[static_cast<std::size_t>(index)]);
         return {};
     }
@@ -67,6 +71,7 @@ private:
     [[nodiscard]] const Samples& of(Split split) const { return split == Split::Train ? m_train : m_validation; }
 
     Samples m_train, m_validation;
+    float m_mean, m_deviation;
     data::SampleSpec m_spec;
 };
 
@@ -119,35 +124,65 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
                    .size = {static_cast<int>(width), static_cast<int>(height)}};
 }
 
+/// Painted digits in MNIST's files: a tenth as many validate as train.
+Result<void> writeDigits(const fs::path& folder, std::int64_t count, const std::stop_token& stop)
+{
+    for (const auto& [which, samples, seed] :
+         {std::tuple("train", count, 1U), std::tuple("t10k", count / 10 + 1, 2U)}) {
+        data::IdxArray images{.dimensions = {samples, data::kDigitEdge, data::kDigitEdge}, .values = {}};
+        data::IdxArray labels{.dimensions = {samples}, .values = {}};
+        constexpr std::size_t kPixels = std::size_t{data::kDigitEdge} * data::kDigitEdge;
+        images.values.resize(static_cast<std::size_t>(samples) * kPixels);
+        for (std::int64_t i = 0; i < samples; ++i) {
+            if (stop.stop_requested())
+                return tl::unexpected(data::cancelled(folder));
+            labels.values.push_back(static_cast<std::uint8_t>(i % kClasses));
+            data::paintDigit(static_cast<int>(i % kClasses), data::sampleSeed(seed, 0, i),
+                             std::span(images.values).subspan(static_cast<std::size_t>(i) * kPixels, kPixels));
+        }
+        if (auto written = data::writeIdx(folder / (std::string(which) + "-images-idx3-ubyte"), images); !written)
+            return written;
+        if (auto written = data::writeIdx(folder / (std::string(which) + "-labels-idx1-ubyte"), labels); !written)
+            return written;
+    }
+    return {};
+}
+
 Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
                                                   const data::OpenProgress& progress, std::stop_token stop)
 {
-    const std::string& folder = config[config::key::datasetPath];
-    if (folder.empty())
-        return tl::unexpected(Error{Error::Code::Invalid, "no folder with MNIST's files is chosen", "dataset.path",
-                                    "set it to the folder that holds train-images-idx3-ubyte and the other three"});
+    const std::int64_t count = config[config::key::datasetSamples];
+    const auto folder = data::givenOrGenerated(
+        config, fmt::format("digits-v1-{}-images", count),
+        [&](const fs::path& to) { return writeDigits(to, count, stop); }, progress, stop);
+    if (!folder)
+        return tl::unexpected(folder.error());
     std::array<Samples, 2> parts;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (stop.stop_requested())
-            return tl::unexpected(Error{Error::Code::Cancelled, "cancelled", folder, ""});
+            return tl::unexpected(data::cancelled(*folder));
         if (progress)
             progress("reading MNIST", static_cast<std::int64_t>(i), std::ssize(parts));
-        auto samples = readSamples(folder, i == 0 ? "train" : "t10k");
+        auto samples = readSamples(*folder, i == 0 ? "train" : "t10k");
         if (!samples)
             return tl::unexpected(samples.error());
         parts[i] = std::move(*samples);
     }
     if (parts[0].size != parts[1].size)
-        return tl::unexpected(Error{Error::Code::Malformed, "training and validation images differ in size", folder,
-                                    "take all four files from the same place"});
-    return std::make_shared<const Mnist>(std::move(parts[0]), std::move(parts[1]));
+        return tl::unexpected(Error{Error::Code::Malformed, "training and validation images differ in size",
+                                    folder->string(), "take all four files from the same place"});
+    return std::make_shared<const Mnist>(std::move(parts[0]), std::move(parts[1]), config[config::key::normalize]);
 }
 
 } // namespace
 
 data::DatasetKind mnist()
 {
-    return {"MNIST", "The four IDX files of MNIST, or of a set made like it, plain or as .gz, in one folder.", open};
+    return {"MNIST",
+            "The four IDX files of MNIST, or of a set made like it, plain or as .gz, in one folder. Without a folder: "
+            "painted "
+            "digits, written once.",
+            open};
 }
 
 } // namespace trainer::datasets

@@ -46,7 +46,9 @@ at::Tensor voxelLoss(const at::Tensor& scores, const at::Tensor& targets)
 
 at::Tensor lossOf(Objective objective, const Pass& pass)
 {
-    const at::Tensor predictions = pass.predictions.to(at::kFloat);
+    // Double is what gradients are checked in.
+    const at::Tensor predictions =
+        pass.predictions.scalar_type() == at::kDouble ? pass.predictions : pass.predictions.to(at::kFloat);
     switch (objective) {
     case Objective::Classes:
         return crossEntropy(predictions, pass.targets);

@@ -31,13 +31,33 @@ std::string listed(const std::vector<data::DataKind>& kinds)
     return text;
 }
 
+ModelSize sizeOf(const std::string& name)
+{
+    if (name == "tiny")
+        return ModelSize::Tiny;
+    if (name == "small")
+        return ModelSize::Small;
+    return name == "base" ? ModelSize::Base : ModelSize::Large;
+}
+
 } // namespace
 
 ModelOptions modelOptions(const config::TrainingConfig& config, const data::SampleSpec& spec)
 {
     ModelOptions options;
     options.data = spec;
+    options.size = sizeOf(config[key::modelSize]);
     options.width = config[key::modelWidth];
+    options.depth = config[key::modelDepth];
+    const std::string& norm = config[key::modelNorm];
+    options.norm = norm == "batch" ? NormKind::Batch : norm == "group" ? NormKind::Group : NormKind::None;
+    options.layerBias = config[key::convBias];
+    options.mathAttention = config[key::attention] == "math";
+    options.fusePointwise = config[key::fusePointwise];
+    options.path = config[key::modelPath];
+    options.trustedSha256 = config[key::trustedSha256];
+    options.loss = config[key::modelLoss];
+    options.inputShapes = config[key::inputShapes];
     return options;
 }
 

@@ -1,0 +1,125 @@
+#include "tests/data/image_files.h"
+#include "tests/data/sample_access.h"
+#include "trainer/data/archive.h"
+#include "trainer/data/loader.h"
+#include "trainer/data/tar_stream.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+namespace data_test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace trainer::data;
+using testing::HasSubstr;
+
+class Stream : public testing::Test {
+protected:
+    /// Two tar files of six samples each; the class of each is its number.
+    void SetUp() override
+    {
+        int next = 0;
+        for (const char* shard : {"a.tar", "b.tar"}) {
+            std::vector<ArchiveFile> files;
+            for (int i = 0; i < 6; ++i, ++next)
+                addSample(files, "sample" + std::to_string(100 + next), std::to_string(next));
+            ASSERT_TRUE(writeTar(m_folder / shard, files));
+        }
+    }
+    void addSample(std::vector<ArchiveFile>& files, const std::string& key, const std::string& label)
+    {
+        writeJpeg(m_folder / "one.jpg", plainImage({20, 20}, {100, 20, 200}));
+        files.push_back({key + ".jpg", readBytes(m_folder / "one.jpg")});
+        files.push_back({key + ".cls", Bytes(label.begin(), label.end())});
+    }
+    [[nodiscard]] profiler::Result<std::shared_ptr<const Dataset>> open() const
+    {
+        return openDataset("stream", configOf({{"dataset.path", m_folder.path().string()},
+                                               {"dataset.classes", "12"},
+                                               {"dataset.image_size", "16"},
+                                               {"dataset.validation_share", "0"}}));
+    }
+    /// How often each sample comes in an epoch.
+    static std::map<std::int64_t, int> seen(const std::shared_ptr<const Dataset>& dataset, int workers, bool share)
+    {
+        std::map<std::int64_t, int> counts;
+        Loader loader(dataset, {.batchSize = 2, .workers = workers, .shardStreams = share});
+        loader.startEpoch(0);
+        while (const auto batch = loader.next())
+            for (std::int64_t i = 0; i < batch->count; ++i)
+                ++counts[batch->target<std::int64_t>()[i]];
+        return counts;
+    }
+    TemporaryFolder m_folder;
+};
+
+TEST_F(Stream, SharedOutEachSampleComesOnceHoweverManyWorkersThereAre)
+{
+    const auto dataset = *open();
+    ASSERT_EQ(dataset->size(Split::Train), 12);
+    EXPECT_TRUE(dataset->isStream());
+    for (const int workers : {0, 1, 2, 4}) {
+        const auto counts = seen(dataset, workers, true);
+        EXPECT_EQ(counts.size(), 12U);
+        for (const auto& [sample, count] : counts)
+            EXPECT_EQ(count, 1) << "sample " << sample << " with " << workers << " workers";
+    }
+}
+
+TEST_F(Stream, NotSharedOutEachSampleComesOnceForEachWorker)
+{
+    const auto dataset = *open();
+    for (const int workers : {1, 2, 4})
+        for (const auto& [sample, count] : seen(dataset, workers, false))
+            EXPECT_EQ(count, workers) << "sample " << sample;
+}
+
+TEST_F(Stream, KeepsItsOrder)
+{
+    Loader loader(*open(), {.batchSize = 12, .workers = 2, .shuffle = true});
+    loader.startEpoch(0);
+    const auto batch = loader.next();
+    ASSERT_TRUE(batch);
+    for (std::int64_t i = 0; i < 12; ++i)
+        EXPECT_EQ(batch->target<std::int64_t>()[i], i);
+}
+
+TEST_F(Stream, GoesBackWhenAsked)
+{
+    const auto dataset = *open();
+    for (const std::int64_t index : {7, 3, 3, 11, 0, 5})
+        EXPECT_THAT(loadSample(*dataset, Split::Train, index)->classes(), testing::ElementsAre(index));
+}
+
+TEST_F(Stream, BadSamplesAreNamedWithTheirFile)
+{
+    std::vector<ArchiveFile> files;
+    addSample(files, "good", "1");
+    addSample(files, "far", "12");
+    addSample(files, "text", "cat");
+    files.push_back({"lonely.cls", {'1'}});
+    files.push_back({"broken.jpg", {1, 2, 3}});
+    files.push_back({"broken.cls", {'1'}});
+    fs::remove(m_folder / "b.tar");
+    ASSERT_TRUE(writeTar(m_folder / "a.tar", files));
+    const auto dataset = *open();
+    ASSERT_EQ(dataset->size(Split::Train), 5);
+    EXPECT_TRUE(loadSample(*dataset, Split::Train, 0));
+    const auto why = [&](std::int64_t index) { return loadSample(*dataset, Split::Train, index).error().message(); };
+    EXPECT_THAT(why(1), testing::AllOf(HasSubstr("'12'"), HasSubstr("a.tar:far")));
+    EXPECT_THAT(why(2), testing::AllOf(HasSubstr("'cat'"), HasSubstr("a.tar:text")));
+    EXPECT_THAT(why(3), testing::AllOf(HasSubstr("no image"), HasSubstr("a.tar:lonely")));
+    EXPECT_THAT(why(4), testing::AllOf(HasSubstr("neither a JPEG nor a PNG"), HasSubstr("a.tar:broken")));
+}
+
+TEST_F(Stream, AFileThatIsNoArchiveIsNamed)
+{
+    writeBytes(m_folder / "c.tar", Bytes(5000, 'x'));
+    const auto dataset = open();
+    ASSERT_FALSE(dataset);
+    EXPECT_THAT(dataset.error().where, HasSubstr("c.tar"));
+}
+
+} // namespace
+} // namespace data_test

@@ -1,0 +1,148 @@
+#include "tests/trainer/script_files.h"
+#include "tests/trainer/trainer_run.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace trainer_test;
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What sha256sum says.
+std::string sha256Of(const fs::path& path)
+{
+    const fs::path answer = path.string() + ".sha256";
+    if (std::system(("sha256sum '" + path.string() + "' > '" + answer.string() + "'").c_str()) != 0)
+        return {};
+    std::string hash;
+    std::ifstream(answer) >> hash;
+    return hash;
+}
+
+class OwnModel : public testing::Test {
+protected:
+    Finished trainWith(const std::string& workload, const fs::path& model, const std::vector<std::string>& more = {})
+    {
+        std::vector<std::string> settings = {"workload=" + workload,
+                                             "model.path=" + model.string(),
+                                             "dataset.kind=csv",
+                                             "dataset.path=",
+                                             "model.trusted_sha256=" + sha256Of(model),
+                                             "run.steps=20"};
+        settings.insert(settings.end(), more.begin(), more.end());
+        return train(m_folder.path(), settings);
+    }
+    static std::string failure(const Finished& run)
+    {
+        std::string text;
+        for (const protocol::Progress& record : run.records)
+            if (const auto* notice = std::get_if<protocol::Notice>(&record))
+                text += notice->what + " | " + notice->where + " | " + notice->mend + "\n";
+        return text;
+    }
+    TestFolder m_folder;
+};
+
+TEST_F(OwnModel, ATorchScriptFileIsTrained)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeLinearScript(script, 16, 4);
+    const auto run =
+        trainWith("torchscript", script, {"model.input_shapes=16", "run.steps=40", "optimizer.learning_rate=0.5"});
+    ASSERT_EQ(run.ended.status, 0) << failure(run);
+    EXPECT_EQ(run.one<protocol::Hello>().parameters, 16 * 4 + 4);
+    const auto end = run.one<protocol::Done>();
+    EXPECT_EQ(end.steps, 40);
+    EXPECT_GT(end.validationAccuracy, 0.5) << "four classes: chance is a quarter";
+}
+
+TEST_F(OwnModel, ALossOfItsOwnIsTrainedOn)
+{
+    const fs::path script = m_folder.path() / "loss.pt";
+    writeLossScript(script, 16);
+    const auto run = trainWith("torchscript", script, {"model.loss=given", "optimizer.learning_rate=0.01"});
+    ASSERT_EQ(run.ended.status, 0) << failure(run);
+    EXPECT_EQ(run.one<protocol::Done>().metric, "loss");
+}
+
+TEST_F(OwnModel, ItRunsOnlyWhenItsHashIsTrusted)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeLinearScript(script, 16, 4);
+    const std::string hash = sha256Of(script);
+    for (const std::string& trusted : {std::string(), std::string(64, 'a')}) {
+        const auto run = trainWith("torchscript", script, {"model.trusted_sha256=" + trusted});
+        EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
+        EXPECT_THAT(failure(run), AllOf(HasSubstr(script.string()), HasSubstr(hash), HasSubstr(trusted)));
+    }
+}
+
+TEST_F(OwnModel, AFileThatIsNoneIsNamed)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    std::ofstream(script) << "no model";
+    EXPECT_THAT(failure(trainWith("torchscript", script)), AllOf(HasSubstr("net.pt"), HasSubstr("no TorchScript")));
+    EXPECT_THAT(failure(trainWith("torchscript", "")), HasSubstr("model.path"));
+}
+
+TEST_F(OwnModel, WrongShapesNameLayerAndShapes)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeLinearScript(script, 12, 4);
+    const auto run = trainWith("torchscript", script);
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+    EXPECT_THAT(failure(run),
+                AllOf(HasSubstr("layer fc"), HasSubstr("16x16"), HasSubstr("12x4"), HasSubstr("[16, 16]")));
+    EXPECT_TRUE(run.trace) << "the run's trace stays";
+}
+
+TEST_F(OwnModel, ShapesThatAreGivenAreCheckedBeforeTheFirstStep)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeLinearScript(script, 12, 4);
+    const auto run = trainWith("torchscript", script, {"model.input_shapes=12"});
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("takes 12"), HasSubstr("gives 16")));
+    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.input_shapes=12,x"})), HasSubstr("no shapes"));
+    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.loss=mse"})), HasSubstr("model.loss=mse"));
+}
+
+TEST_F(OwnModel, TooFewScoresAreSaidWithBothShapes)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeLinearScript(script, 16, 3);
+    EXPECT_THAT(failure(trainWith("torchscript", script)), AllOf(HasSubstr("16 × 3"), HasSubstr("4 classes")));
+}
+
+TEST_F(OwnModel, TheExamplePlugInIsTrained)
+{
+    const fs::path library = EXAMPLE_PLUGIN;
+    const auto run = trainWith("plugin", library, {"run.steps=40"});
+    ASSERT_EQ(run.ended.status, 0) << failure(run);
+    EXPECT_EQ(run.one<protocol::Hello>().parameters, 16 * 64 + 64 + 64 * 4 + 4);
+    EXPECT_GT(run.one<protocol::Done>().validationAccuracy, 0.5);
+    EXPECT_THAT(failure(trainWith("plugin", library, {"model.trusted_sha256="})),
+                AllOf(HasSubstr(library.string()), HasSubstr(sha256Of(library))));
+}
+
+TEST_F(OwnModel, APlugInOfAnotherVersionIsRefused)
+{
+    const auto run = trainWith("plugin", OLD_PLUGIN);
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("version 7"), HasSubstr("LibTorch 1.2.3"), HasSubstr(OLD_PLUGIN)));
+}
+
+TEST_F(OwnModel, ALibraryThatIsNoPlugInIsRefused)
+{
+    EXPECT_THAT(failure(trainWith("plugin", NO_PLUGIN)), HasSubstr("exports no stepscope_plugin"));
+    const fs::path text = m_folder.path() / "plugin.so";
+    std::ofstream(text) << "no library";
+    EXPECT_THAT(failure(trainWith("plugin", text)), AllOf(HasSubstr("cannot be loaded"), HasSubstr("plugin.so")));
+}
+
+} // namespace

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "profiler/model/result.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data/npy_file.h"
+#include "trainer/data/row_split.h"
+#include "trainer/data/statistics.h"
+
+#include <memory>
+
+namespace trainer::data {
+
+struct ArrayWishes {
+    std::int64_t classes = 0; ///< targets are whole numbers below it; 0: numbers are predicted
+    double validationShare = 0;
+    bool normalise = true;
+};
+
+/// Two arrays, the rows of which belong together. What a sample is follows from the inputs' type and dimensions.
+class ArrayDataset final : public Dataset {
+public:
+    /// Errors name file, shapes and types that do not go together; a label that is no class with its row, where there
+    /// is one label a sample. Labels of single positions are checked when a sample is loaded.
+    static profiler::Result<std::shared_ptr<const Dataset>> make(NpyArray inputs, NpyArray targets,
+                                                                 const ArrayWishes& wishes);
+
+    [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
+    [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_split.of(split)); }
+    profiler::Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
+                                const StageRecorder& stages) const override;
+
+private:
+    ArrayDataset(NpyArray inputs, NpyArray targets, const ArrayWishes& wishes);
+    [[nodiscard]] profiler::Result<void> describe();
+    [[nodiscard]] profiler::Result<void> checkLabels() const;
+    profiler::Result<void> computeStatistics();
+    profiler::Result<void> loadTarget(std::int64_t row, const SampleOut& out) const;
+    [[nodiscard]] profiler::Result<void> checkClass(std::int64_t value, std::int64_t row, std::int64_t most,
+                                                    const NpyArray& array) const;
+    void normalise(std::span<float> values) const;
+
+    NpyArray m_inputs, m_targets;
+    ArrayWishes m_wishes;
+    RowSplit m_split;
+    SampleSpec m_spec;
+    bool m_byChannel = false;          ///< features are the first dimension of a sample, else the last
+    Standardisation m_standardisation; ///< empty: values stay as they are
+};
+
+} // namespace trainer::data

@@ -1,0 +1,206 @@
+#include "trainer/data/csv_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/ranges.h>
+#include <optional>
+
+namespace trainer::data {
+
+namespace {
+
+using profiler::Error;
+using profiler::Result;
+
+constexpr std::size_t kMostShown = 40; // of a cell that is wrong
+
+/// Splits the text into cells, one row at a time.
+class CsvLines {
+public:
+    explicit CsvLines(std::string_view text) : m_rest(text)
+    {
+        if (m_rest.starts_with("\xef\xbb\xbf"))
+            m_rest.remove_prefix(3);
+    }
+    /// Cells of the next row that is not empty; false at the end.
+    bool next(std::vector<std::string>& cells)
+    {
+        while (!m_rest.empty()) {
+            cells.clear();
+            ++m_row;
+            do
+                cells.push_back(cell());
+            while (takeComma());
+            if (cells.size() > 1 || !cells[0].empty())
+                return true;
+        }
+        return false;
+    }
+    [[nodiscard]] std::int64_t row() const { return m_row; } ///< from 1; a quoted line break does not count
+    /// A quote that is never closed swallows the rest of the file.
+    [[nodiscard]] bool openQuote() const { return m_openQuote; }
+
+private:
+    std::string cell()
+    {
+        if (m_rest.starts_with('"'))
+            return quoted();
+        const auto end = std::min(m_rest.find_first_of(",\r\n"), m_rest.size());
+        std::string text(m_rest.substr(0, end));
+        m_rest.remove_prefix(end);
+        return text;
+    }
+    std::string quoted()
+    {
+        std::string text;
+        m_rest.remove_prefix(1);
+        for (;;) {
+            const auto quote = m_rest.find('"');
+            if (quote == std::string_view::npos) {
+                m_openQuote = true;
+                m_rest = {};
+                return text;
+            }
+            text += m_rest.substr(0, quote);
+            m_rest.remove_prefix(quote + 1);
+            if (!m_rest.starts_with('"'))
+                break;
+            text += '"';
+            m_rest.remove_prefix(1);
+        }
+        // What follows a closing quote belongs to the cell, and makes it no number.
+        const auto end = std::min(m_rest.find_first_of(",\r\n"), m_rest.size());
+        text += m_rest.substr(0, end);
+        m_rest.remove_prefix(end);
+        return text;
+    }
+    bool takeComma()
+    {
+        if (m_rest.starts_with(',')) {
+            m_rest.remove_prefix(1);
+            return true;
+        }
+        if (m_rest.starts_with("\r\n"))
+            m_rest.remove_prefix(2);
+        else if (!m_rest.empty())
+            m_rest.remove_prefix(1);
+        return false;
+    }
+
+    std::string_view m_rest;
+    std::int64_t m_row = 0;
+    bool m_openQuote = false;
+};
+
+std::optional<float> number(std::string_view text)
+{
+    while (text.starts_with(' '))
+        text.remove_prefix(1);
+    while (text.ends_with(' '))
+        text.remove_suffix(1);
+    if (text.starts_with('+'))
+        text.remove_prefix(1);
+    float value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
+
+class CsvReading {
+public:
+    CsvReading(std::string_view text, const CsvTarget& target, const std::string& where)
+        : m_lines(text), m_wanted(target), m_where(where)
+    {
+    }
+
+    Result<CsvTable> read()
+    {
+        if (!m_lines.next(m_names))
+            return tl::unexpected(Error{Error::Code::Malformed, "the table is empty", m_where, "choose another file"});
+        if (auto found = findTarget(); !found)
+            return tl::unexpected(found.error());
+        std::vector<std::string> cells;
+        while (m_lines.next(cells))
+            if (auto row = takeRow(cells); !row)
+                return tl::unexpected(row.error());
+        if (m_table.targets.empty())
+            return tl::unexpected(Error{Error::Code::Malformed, "the table has names of columns but no rows", m_where,
+                                        "choose another file"});
+        return std::move(m_table);
+    }
+
+private:
+    Result<void> findTarget()
+    {
+        const auto found = m_wanted.column.empty() ? std::prev(m_names.end())
+                                                   : std::find(m_names.begin(), m_names.end(), m_wanted.column);
+        if (found == m_names.end())
+            return tl::unexpected(
+                Error{Error::Code::Invalid,
+                      fmt::format("there is no column '{}'; there are {}", m_wanted.column, fmt::join(m_names, ", ")),
+                      m_where, "set dataset.target_column to one of them"});
+        if (m_names.size() < 2)
+            return tl::unexpected(Error{Error::Code::Invalid, "the table has one column: nothing to predict from",
+                                        m_where, "separate columns by commas"});
+        m_targetColumn = static_cast<std::size_t>(found - m_names.begin());
+        m_table.target = *found;
+        m_table.features = m_names;
+        m_table.features.erase(m_table.features.begin() + static_cast<std::ptrdiff_t>(m_targetColumn));
+        return {};
+    }
+
+    Result<void> takeRow(const std::vector<std::string>& cells)
+    {
+        if (m_lines.openQuote())
+            return tl::unexpected(Error{Error::Code::Malformed, "a quote is never closed",
+                                        fmt::format("{}, row {}", m_where, m_lines.row()), "close it"});
+        if (cells.size() != m_names.size())
+            return tl::unexpected(
+                Error{Error::Code::Malformed,
+                      fmt::format("the row has {} cells, the header {} columns", cells.size(), m_names.size()),
+                      fmt::format("{}, row {}", m_where, m_lines.row()), "repair or remove the row"});
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const auto value = number(cells[i]);
+            if (!value)
+                return wrong(i, cells[i], cells[i].empty() ? "the cell is empty" : "the cell is no number",
+                             "fill in numbers, or remove the row or the column");
+            if (i != m_targetColumn) {
+                m_table.values.push_back(*value);
+                continue;
+            }
+            if (m_wanted.classes > 0 &&
+                (*value != std::floor(*value) || *value < 0 || *value >= static_cast<float>(m_wanted.classes)))
+                return wrong(i, cells[i], fmt::format("the label is no class from 0 to {}", m_wanted.classes - 1),
+                             "correct it, set dataset.classes, or set dataset.target=number");
+            m_table.targets.push_back(*value);
+        }
+        return {};
+    }
+
+    [[nodiscard]] Result<void> wrong(std::size_t column, const std::string& cell, const std::string& what,
+                                     std::string mend) const
+    {
+        const std::string shown = cell.empty() ? "" : fmt::format(": '{}'", cell.substr(0, kMostShown));
+        return tl::unexpected(Error{Error::Code::Malformed, what + shown,
+                                    fmt::format("{}, row {}, column {}", m_where, m_lines.row(), m_names[column]),
+                                    std::move(mend)});
+    }
+
+    CsvLines m_lines;
+    const CsvTarget& m_wanted;
+    const std::string& m_where;
+    std::vector<std::string> m_names;
+    std::size_t m_targetColumn = 0;
+    CsvTable m_table;
+};
+
+} // namespace
+
+Result<CsvTable> parseCsv(std::string_view text, const CsvTarget& target, const std::string& where)
+{
+    return CsvReading(text, target, where).read();
+}
+
+} // namespace trainer::data

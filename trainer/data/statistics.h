@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace trainer::data {
+
+/// out = (value − mean) · scale, for each feature of its own.
+struct Standardisation {
+    std::vector<float> mean, scale;
+
+    void apply(std::span<float> row) const
+    {
+        for (std::size_t i = 0; i < row.size(); ++i)
+            row[i] = (row[i] - mean[i]) * scale[i];
+    }
+};
+
+/// Mean and deviation of features over rows (Welford 1962: one pass, no cancellation). A feature that never changes is
+/// only shifted.
+class FeatureStatistics {
+public:
+    explicit FeatureStatistics(std::size_t features) : m_mean(features), m_squares(features), m_counts(features) {}
+    void add(std::size_t feature, double value)
+    {
+        const double before = value - m_mean[feature];
+        m_mean[feature] += before / static_cast<double>(++m_counts[feature]);
+        m_squares[feature] += before * (value - m_mean[feature]);
+    }
+    [[nodiscard]] Standardisation standardisation() const
+    {
+        Standardisation result;
+        for (std::size_t i = 0; i < m_mean.size(); ++i) {
+            const double variance = m_counts[i] > 0 ? m_squares[i] / static_cast<double>(m_counts[i]) : 0;
+            result.mean.push_back(static_cast<float>(m_mean[i]));
+            result.scale.push_back(variance > 0 ? static_cast<float>(1 / std::sqrt(variance)) : 1.0F);
+        }
+        return result;
+    }
+
+private:
+    std::vector<double> m_mean, m_squares;
+    std::vector<std::int64_t> m_counts;
+};
+
+} // namespace trainer::data

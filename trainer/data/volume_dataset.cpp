@@ -1,0 +1,158 @@
+#include "trainer/data/volume_dataset.h"
+
+#include "trainer/data/file_bytes.h"
+#include "trainer/data/npy_file.h"
+#include "trainer/data/stage_timer.h"
+#include "trainer/data/statistics.h"
+#include "trainer/data/volume_crop.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace trainer::data {
+
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+constexpr std::size_t kMostBytes = static_cast<std::size_t>(kMostVoxels) * 8 + 1024;
+
+Result<void> fromNpy(std::span<const std::uint8_t> bytes, const std::string& where, Volume& out)
+{
+    const auto raw = std::as_bytes(bytes);
+    const auto header = parseNpyHeader(raw.first(std::min(raw.size(), kNpyHead)), where);
+    if (!header)
+        return tl::unexpected(header.error());
+    const auto& shape = header->shape;
+    if ((shape.size() != 3 && shape.size() != 4) || header->elements() < 1 || header->elements() > kMostVoxels)
+        return tl::unexpected(Error{Error::Code::Invalid, fmt::format("its shape is {}", fmt::join(shape, " × ")),
+                                    where, "save depth × height × width, or channels before these"});
+    if (raw.size() != header->dataOffset + header->dataBytes())
+        return tl::unexpected(Error{Error::Code::Malformed,
+                                    fmt::format("the header promises {} bytes, the file has {}",
+                                                header->dataOffset + header->dataBytes(), raw.size()),
+                                    where, "save or copy the array again"});
+    std::copy(shape.end() - 3, shape.end(), out.size.begin());
+    out.channels = shape.size() == 4 ? shape[0] : 1;
+    out.values.resize(static_cast<std::size_t>(header->elements()));
+    toFloat(header->type, raw.subspan(header->dataOffset), out.values);
+    return {};
+}
+
+/// To mean 0 and deviation 1 over the volume: intensities of scanners have no unit that two of them share.
+void standardise(Volume& volume)
+{
+    FeatureStatistics statistics(1);
+    for (const float value : volume.values)
+        statistics.add(0, value);
+    const Standardisation standardisation = statistics.standardisation();
+    for (float& value : volume.values)
+        standardisation.apply({&value, 1});
+}
+
+Result<void> checkLabels(const Volume& image, const Volume& labels, std::int64_t classes, const VolumeFiles& files)
+{
+    const auto wrong = [&](std::string what, std::string mend) {
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), files.labels.string(), std::move(mend)});
+    };
+    if (labels.channels != 1 || labels.size != image.size)
+        return wrong(fmt::format("it has {} voxels in {} channels, its image {} ({})", fmt::join(labels.size, " × "),
+                                 labels.channels, fmt::join(image.size, " × "), files.image.string()),
+                     "take labels that belong to the image");
+    const auto most = static_cast<float>(classes);
+    const auto bad = std::find_if(labels.values.begin(), labels.values.end(),
+                                  [&](float value) { return !(value >= 0 && value < most); });
+    if (bad == labels.values.end())
+        return {};
+    const std::int64_t at = bad - labels.values.begin();
+    return wrong(fmt::format("the label {} at depth {}, row {}, column {} is no class from 0 to {}", *bad,
+                             at / (labels.size[1] * labels.size[2]), at / labels.size[2] % labels.size[1],
+                             at % labels.size[2], classes - 1),
+                 "correct it, or set dataset.classes to how many there are");
+}
+
+} // namespace
+
+/// What a thread keeps from sample to sample.
+struct VolumeDataset::Workspace {
+    std::vector<std::uint8_t> imageFile, labelFile, space;
+    Volume image, labels;
+};
+
+Result<void> readVolume(const std::filesystem::path& path, std::span<const std::uint8_t> file,
+                        std::vector<std::uint8_t>& space, Volume& out)
+{
+    const std::string where = path.string();
+    if (path.extension() == ".npy")
+        return fromNpy(file, where, out);
+    const auto bytes = inflated(file, space, kMostBytes, where);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    return parseNifti(*bytes, where, out);
+}
+
+VolumeDataset::VolumeDataset(std::vector<VolumeFiles> files, const VolumeWishes& wishes, std::int64_t channels)
+    : m_files(std::move(files)), m_wishes(wishes), m_split(splitRows(std::ssize(m_files), wishes.validationShare))
+{
+    const std::int64_t edge = wishes.edge;
+    m_spec.kind = DataKind::Volumes;
+    m_spec.inputs = {{Dtype::Float32, {channels, edge, edge, edge}}};
+    m_spec.target = {Dtype::Int64, {edge, edge, edge}};
+    m_spec.classes = wishes.classes;
+}
+
+Result<std::shared_ptr<const Dataset>> VolumeDataset::make(std::vector<VolumeFiles> files, const VolumeWishes& wishes)
+{
+    Workspace space;
+    if (auto read = readFile(files.front().image, space.imageFile); !read)
+        return tl::unexpected(read.error());
+    if (auto parsed = readVolume(files.front().image, space.imageFile, space.space, space.image); !parsed)
+        return tl::unexpected(parsed.error());
+    return std::shared_ptr<const Dataset>(new VolumeDataset(std::move(files), wishes, space.image.channels));
+}
+
+Result<void> VolumeDataset::read(Workspace& space, const VolumeFiles& files, std::int64_t index,
+                                 const StageRecorder& stages) const
+{
+    {
+        StageTimer timer(stages, stages.read, index);
+        if (auto read = readFile(files.image, space.imageFile); !read)
+            return read;
+        if (auto read = readFile(files.labels, space.labelFile); !read)
+            return read;
+        timer.setBytes(std::ssize(space.imageFile) + std::ssize(space.labelFile));
+    }
+    const StageTimer timer(stages, stages.decode, index);
+    if (auto parsed = readVolume(files.image, space.imageFile, space.space, space.image); !parsed)
+        return parsed;
+    if (auto parsed = readVolume(files.labels, space.labelFile, space.space, space.labels); !parsed)
+        return parsed;
+    if (space.image.channels != m_spec.inputs[0].shape[0])
+        return tl::unexpected(Error{
+            Error::Code::Malformed,
+            fmt::format("it has {} channels, the first volume has {}", space.image.channels, m_spec.inputs[0].shape[0]),
+            files.image.string(), "keep volumes with other channels apart"});
+    if (auto good = checkLabels(space.image, space.labels, m_wishes.classes, files); !good)
+        return good;
+    if (m_wishes.normalise)
+        standardise(space.image);
+    return {};
+}
+
+Result<void> VolumeDataset::load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
+                                 const StageRecorder& stages) const
+{
+    thread_local Workspace space;
+    const auto file = static_cast<std::size_t>(m_split.of(split)[static_cast<std::size_t>(index)]);
+    if (auto loaded = read(space, m_files[file], index, stages); !loaded)
+        return loaded;
+    const StageTimer timer(stages, stages.augment, index);
+    const VolumeView view =
+        augmentSeed != 0 ? randomView(space.image, m_wishes.edge, augmentSeed) : centreView(space.image);
+    cutValues(space.image, view, m_wishes.edge, out.input<float>());
+    cutLabels(space.labels, view, m_wishes.edge, out.targets<std::int64_t>());
+    return {};
+}
+
+} // namespace trainer::data

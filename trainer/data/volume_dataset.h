@@ -1,0 +1,55 @@
+#pragma once
+
+#include "trainer/data/dataset.h"
+#include "trainer/data/nifti_file.h"
+#include "trainer/data/row_split.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace trainer::data {
+
+/// A volume and the classes of its voxels.
+struct VolumeFiles {
+    std::filesystem::path image, labels;
+};
+
+struct VolumeWishes {
+    std::int64_t classes = 2, edge = 32; ///< of the cubes that the model gets, voxels
+    double validationShare = 0;
+    bool normalise = true;
+};
+
+/// Reads a .nii, .nii.gz or .npy file: three dimensions, or four with the channels last (NIfTI) or first (NumPy).
+/// @param file, space  used again from call to call
+profiler::Result<void> readVolume(const std::filesystem::path& path, std::span<const std::uint8_t> file,
+                                  std::vector<std::uint8_t>& space, Volume& out);
+
+/// Volumes in files, read whole for each sample, as they are too large to be kept.
+class VolumeDataset final : public Dataset {
+public:
+    /// Looks at the first volume for the number of channels. @param files  at least one
+    static profiler::Result<std::shared_ptr<const Dataset>> make(std::vector<VolumeFiles> files,
+                                                                 const VolumeWishes& wishes);
+
+    [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
+    [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_split.of(split)); }
+    /// Cuts a cube out of a volume. Errors name the file, the sizes that differ, and the first voxel whose label is no
+    /// class.
+    profiler::Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
+                                const StageRecorder& stages) const override;
+
+private:
+    VolumeDataset(std::vector<VolumeFiles> files, const VolumeWishes& wishes, std::int64_t channels);
+    struct Workspace;
+    profiler::Result<void> read(Workspace& space, const VolumeFiles& files, std::int64_t index,
+                                const StageRecorder& stages) const;
+
+    std::vector<VolumeFiles> m_files;
+    VolumeWishes m_wishes;
+    RowSplit m_split;
+    SampleSpec m_spec;
+};
+
+} // namespace trainer::data

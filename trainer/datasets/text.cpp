@@ -1,0 +1,168 @@
+#include "trainer/data/byte_pair.h"
+#include "trainer/data/dataset_kind.h"
+#include "trainer/data/file_bytes.h"
+#include "trainer/data/generated_folder.h"
+#include "trainer/data/random.h"
+#include "trainer/data/sentences.h"
+#include "trainer/data/stage_timer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace trainer::datasets {
+
+namespace {
+
+namespace fs = std::filesystem;
+using data::Split;
+using profiler::Error;
+using profiler::Result;
+
+constexpr std::int64_t kBytes = 256;         // tokens when each byte is one
+constexpr std::int64_t kBytesPerSample = 64; // of a generated text, for each of dataset.samples
+
+/// Windows of a text: tokens, and for each the one that follows.
+class Text final : public data::Dataset {
+public:
+    Text(std::vector<std::uint32_t> tokens, std::int64_t vocabulary, std::int64_t context, double validationShare)
+        : m_tokens(std::move(tokens)), m_context(context)
+    {
+        m_spec.kind = data::DataKind::Tokens;
+        m_spec.inputs = {{data::Dtype::Int64, {context}}};
+        m_spec.target = {data::Dtype::Int64, {context}};
+        m_spec.classes = vocabulary;
+        // The end of the text validates: windows dealt out at random would share sentences.
+        m_training = static_cast<std::int64_t>(static_cast<double>(m_tokens.size()) * (1 - validationShare));
+    }
+
+    [[nodiscard]] const data::SampleSpec& spec() const override { return m_spec; }
+    [[nodiscard]] std::int64_t size(Split split) const override
+    {
+        const std::int64_t tokens = split == Split::Train ? m_training : std::ssize(m_tokens) - m_training;
+        return std::max<std::int64_t>((tokens - 1) / m_context, 0);
+    }
+    Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
+                      const data::StageRecorder& stages) const override
+    {
+        // The text was read and split into tokens at the start; what is left is to choose a window and to widen it.
+        std::int64_t first = (split == Split::Train ? 0 : m_training) + index * m_context;
+        if (augmentSeed != 0) {
+            const data::StageTimer timer(stages, stages.augment, index);
+            data::Random random(augmentSeed);
+            const std::int64_t most = std::min(m_context - 1, m_training - 1 - m_context - first);
+            first += random.below(static_cast<std::uint32_t>(std::max<std::int64_t>(most, 0)) + 1);
+        }
+        const data::StageTimer timer(stages, stages.decode, index);
+        const auto begin = m_tokens.begin() + first;
+        std::copy_n(begin, m_context, out.input<std::int64_t>().begin());
+        std::copy_n(begin + 1, m_context, out.targets<std::int64_t>().begin());
+        return {};
+    }
+
+private:
+    std::vector<std::uint32_t> m_tokens;
+    std::int64_t m_context, m_training = 0;
+    data::SampleSpec m_spec;
+};
+
+/// A file, or all *.txt of a folder by name.
+Result<std::vector<fs::path>> findTexts(const fs::path& path)
+{
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+        return std::vector{path};
+    std::vector<fs::path> found;
+    for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator(); at.increment(error))
+        if (at->path().extension() == ".txt")
+            found.push_back(at->path());
+    std::sort(found.begin(), found.end());
+    if (found.empty())
+        return tl::unexpected(Error{Error::Code::NotFound, "there is no *.txt file in the folder", path.string(),
+                                    "set dataset.path to a text file, or to a folder of them"});
+    return found;
+}
+
+Result<std::string> readTexts(const fs::path& path, const data::OpenProgress& progress, const std::stop_token& stop)
+{
+    const auto files = findTexts(path);
+    if (!files)
+        return tl::unexpected(files.error());
+    std::string text;
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        if (stop.stop_requested())
+            return tl::unexpected(data::cancelled(path));
+        if (progress)
+            progress("reading text", static_cast<std::int64_t>(i), std::ssize(*files));
+        if (auto read = data::readFile((*files)[i], bytes); !read)
+            return tl::unexpected(read.error());
+        text.append(bytes.begin(), bytes.end());
+    }
+    return text;
+}
+
+struct Tokens {
+    std::vector<std::uint32_t> ids;
+    std::int64_t vocabulary = kBytes;
+};
+
+Result<Tokens> tokenise(const std::string& text, const std::string& tokenizer, const data::OpenProgress& progress,
+                        const std::stop_token& stop)
+{
+    Tokens tokens;
+    if (tokenizer.empty()) {
+        for (const char byte : text)
+            tokens.ids.push_back(static_cast<unsigned char>(byte));
+        return tokens;
+    }
+    const auto encoder = data::BytePairEncoder::load(tokenizer);
+    if (!encoder)
+        return tl::unexpected(encoder.error());
+    if (progress)
+        progress("splitting the text into tokens", 0, 0);
+    tokens.vocabulary = encoder->vocabulary();
+    if (auto encoded = encoder->encode(text, tokens.ids, stop); !encoded)
+        return tl::unexpected(encoded.error());
+    return tokens;
+}
+
+Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
+                                                  const data::OpenProgress& progress, std::stop_token stop)
+{
+    const std::int64_t samples = config[config::key::datasetSamples], context = config[config::key::contextLength];
+    const auto path = data::givenOrGenerated(
+        config, fmt::format("sentences-v1-{}-samples", samples),
+        [&](const fs::path& folder) {
+            const std::string text = data::writeSentences(samples * kBytesPerSample);
+            return data::writeFile(folder / "sentences.txt",
+                                   {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+        },
+        progress, stop);
+    if (!path)
+        return tl::unexpected(path.error());
+    const auto text = readTexts(*path, progress, stop);
+    if (!text)
+        return tl::unexpected(text.error());
+    auto tokens = tokenise(*text, config[config::key::tokenizer], progress, stop);
+    if (!tokens)
+        return tl::unexpected(tokens.error());
+    auto dataset = std::make_shared<const Text>(std::move(tokens->ids), tokens->vocabulary, context,
+                                                config[config::key::datasetValidation]);
+    if (dataset->size(Split::Train) == 0)
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    fmt::format("the text is too short for one sample of {} tokens", context),
+                                    path->string(), "choose a longer text or a smaller dataset.context"});
+    return dataset;
+}
+
+} // namespace
+
+data::DatasetKind text()
+{
+    return {"Text",
+            "A text file, or all *.txt files of a folder; bytes are its tokens, or what a byte-pair vocabulary "
+            "(dataset.tokenizer) makes of it. Without a path: sentences that are written once.",
+            open};
+}
+
+} // namespace trainer::datasets

@@ -1,0 +1,150 @@
+#include "trainer/models/model_file.h"
+
+#include "trainer/data/file_bytes.h"
+
+#include <ATen/core/Tensor.h>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <openssl/evp.h>
+#include <optional>
+#include <stdexcept>
+
+namespace trainer {
+
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+std::string shapeText(at::IntArrayRef shape)
+{
+    std::string text;
+    for (const std::int64_t size : shape)
+        text += (text.empty() ? "" : " × ") + std::to_string(size);
+    return text.empty() ? "a number" : text;
+}
+
+/// "3,32,32;128" as shapes; nullopt for anything else.
+std::optional<std::vector<std::vector<std::int64_t>>> parseShapes(const std::string& text)
+{
+    std::vector<std::vector<std::int64_t>> shapes(1);
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (;;) {
+        std::int64_t size = 0;
+        const auto [rest, failed] = std::from_chars(at, end, size);
+        if (failed != std::errc() || size < 1)
+            return std::nullopt;
+        shapes.back().push_back(size);
+        if (rest == end)
+            return shapes;
+        if (*rest != ',' && *rest != ';')
+            return std::nullopt;
+        if (*rest == ';')
+            shapes.emplace_back();
+        at = rest + 1;
+    }
+}
+
+} // namespace
+
+std::string sha256(const std::string& bytes)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+        throw std::runtime_error("SHA-256 is not to be had from OpenSSL here");
+    constexpr const char* kDigits = "0123456789abcdef";
+    std::string text;
+    for (unsigned int i = 0; i < size; ++i) {
+        text += kDigits[digest[i] >> 4];
+        text += kDigits[digest[i] & 15];
+    }
+    return text;
+}
+
+Result<std::string> readTrusted(const ModelOptions& options)
+{
+    if (options.path.empty())
+        return tl::unexpected(
+            Error{Error::Code::Invalid, "no model file is chosen", "model.path", "set it to the file of your model"});
+    std::vector<std::uint8_t> bytes;
+    if (auto read = data::readFile(options.path, bytes); !read)
+        return tl::unexpected(read.error());
+    std::string content(bytes.begin(), bytes.end());
+    const std::string hash = sha256(content);
+    if (hash == options.trustedSha256)
+        return content;
+    const std::string why = options.trustedSha256.empty()
+                                ? "nobody said yet that this file may be run"
+                                : "another file is trusted, with SHA-256 " + options.trustedSha256;
+    return tl::unexpected(
+        Error{Error::Code::Permission,
+              "a model file is code and can do whatever you can do; " + why + ". Its SHA-256 is " + hash, options.path,
+              "if you trust where it comes from, set model.trusted_sha256=" + hash});
+}
+
+Objective objectiveOf(const ModelOptions& options)
+{
+    if (options.loss == "given")
+        return Objective::Given;
+    if (options.loss == "mse")
+        return Objective::Numbers;
+    if (options.data.kind == data::DataKind::Tokens)
+        return Objective::Tokens;
+    return options.data.target.shape.empty() ? Objective::Classes : Objective::Voxels;
+}
+
+Result<void> checkShapes(const ModelOptions& options)
+{
+    const auto failed = [&](std::string what, std::string mend) {
+        return tl::unexpected(Error{Error::Code::Invalid, std::move(what), options.path, std::move(mend)});
+    };
+    const bool classes = options.data.target.dtype == data::Dtype::Int64;
+    if (options.loss != "given" && classes != (options.loss == "cross_entropy"))
+        return failed("model.loss=" + options.loss + " does not go with the data set's targets, " +
+                          toText(options.data.target),
+                      classes ? "set model.loss=cross_entropy" : "set model.loss=mse");
+    if (options.inputShapes.empty())
+        return {};
+    const auto wanted = parseShapes(options.inputShapes);
+    if (!wanted)
+        return failed("'" + options.inputShapes + "' are no shapes",
+                      "write model.input_shapes as in 3,32,32 or 128;128");
+    std::string wants, gives;
+    bool same = wanted->size() == options.data.inputs.size();
+    for (const auto& shape : *wanted)
+        wants += (wants.empty() ? "" : " and ") + shapeText(shape);
+    for (std::size_t i = 0; i < options.data.inputs.size(); ++i) {
+        same = same && (*wanted)[i] == options.data.inputs[i].shape;
+        gives += (gives.empty() ? "" : " and ") + shapeText(options.data.inputs[i].shape);
+    }
+    if (!same)
+        return failed("the model takes " + wants + ", the data set gives " + gives,
+                      "choose another data set or dataset.image_size, or correct model.input_shapes");
+    return {};
+}
+
+void checkAnswer(const ModelOptions& options, const Pass& pass)
+{
+    const Objective objective = objectiveOf(options);
+    const at::Tensor& answer = pass.predictions;
+    const auto wrong = [&](const std::string& needed) {
+        throw std::runtime_error("the model gives " + shapeText(answer.sizes()) + ", " + needed + " (targets are " +
+                                 shapeText(pass.targets.sizes()) + ")");
+    };
+    const std::string classes = std::to_string(options.data.classes);
+    const std::int64_t dimensions = pass.targets.dim();
+    if (objective == Objective::Given && answer.numel() != 1)
+        wrong("model.loss=given needs one number, the loss");
+    if (objective == Objective::Numbers && answer.sizes() != pass.targets.sizes())
+        wrong("model.loss=mse needs the shape of the targets");
+    if (objective == Objective::Tokens && (answer.dim() != dimensions + 1 || answer.size(-1) < options.data.classes))
+        wrong("a score for each of " + classes + " tokens is needed in the last dimension");
+    if ((objective == Objective::Classes || objective == Objective::Voxels) &&
+        (answer.dim() != dimensions + 1 || answer.size(1) < options.data.classes))
+        wrong("a score for each of " + classes + " classes is needed in the second dimension");
+}
+
+} // namespace trainer

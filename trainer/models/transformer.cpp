@@ -1,0 +1,89 @@
+#include "trainer/models/transformer.h"
+
+#include "trainer/models/pointwise.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/embedding.h>
+
+namespace trainer {
+
+namespace {
+
+namespace nn = torch::nn;
+
+constexpr double kDeviation = 0.02;
+constexpr std::int64_t kFeedFactor = 4;
+
+// 64 features a head, as published models have; thin models get more heads than one by having fewer.
+std::int64_t headsOf(std::int64_t width)
+{
+    std::int64_t heads = std::max<std::int64_t>(1, width / (width >= 256 ? 64 : 32));
+    while (width % heads != 0)
+        --heads;
+    return heads;
+}
+
+} // namespace
+
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal,
+                     bool writtenOut)
+{
+    if (!writtenOut)
+        return at::scaled_dot_product_attention(query, key, value, {}, 0.0, causal);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(query.size(-1)));
+    at::Tensor scores = at::matmul(query, key.transpose(-2, -1)) * scale;
+    if (causal) {
+        const std::int64_t positions = query.size(-2);
+        const at::Tensor later = at::ones({positions, positions}, query.options().dtype(at::kBool)).triu(1);
+        scores = scores.masked_fill(later, -std::numeric_limits<double>::infinity());
+    }
+    return at::matmul(at::softmax(scores, -1), value);
+}
+
+TransformerLayer::TransformerLayer(const TransformerOptions& options)
+    : m_options(options), m_heads(headsOf(options.width)),
+      m_attentionNorm(register_module("attention_norm", nn::LayerNorm(nn::LayerNormOptions({options.width})))),
+      m_feedNorm(register_module("feed_norm", nn::LayerNorm(nn::LayerNormOptions({options.width})))),
+      m_queryKeyValue(register_module("query_key_value", nn::Linear(options.width, 3 * options.width))),
+      m_projection(register_module("projection", nn::Linear(options.width, options.width))),
+      m_wide(register_module("wide", nn::Linear(options.width, kFeedFactor * options.width))),
+      m_narrow(register_module("narrow", nn::Linear(kFeedFactor * options.width, options.width)))
+{
+}
+
+at::Tensor TransformerLayer::attend(const at::Tensor& x)
+{
+    const std::int64_t samples = x.size(0), positions = x.size(1);
+    // Three at once, then samples × heads × positions × features for each.
+    const auto parts =
+        m_queryKeyValue->forward(x).view({samples, positions, 3, m_heads, -1}).permute({2, 0, 3, 1, 4}).unbind(0);
+    const at::Tensor mixed = attention(parts[0], parts[1], parts[2], m_options.causal, m_options.mathAttention);
+    return m_projection->forward(mixed.transpose(1, 2).reshape({samples, positions, m_options.width}));
+}
+
+at::Tensor TransformerLayer::forward(const at::Tensor& x)
+{
+    const at::Tensor y = x + attend(m_attentionNorm->forward(x));
+    const at::Tensor wide = gelu(m_wide->forward(m_feedNorm->forward(y)), m_options.fusePointwise);
+    return y + m_narrow->forward(wide);
+}
+
+void initialiseTransformer(nn::Module& model)
+{
+    const at::NoGradGuard noGradients;
+    for (const auto& module : model.modules(false)) { // not itself: it may be under construction
+        if (auto* linear = module->as<nn::Linear>()) {
+            nn::init::normal_(linear->weight, 0, kDeviation);
+            if (linear->bias.defined())
+                nn::init::zeros_(linear->bias);
+        } else if (auto* embedding = module->as<nn::Embedding>()) {
+            nn::init::normal_(embedding->weight, 0, kDeviation);
+        }
+    }
+}
+
+} // namespace trainer

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "trainer/workloads/workload.h"
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+namespace trainer {
+
+/// What the layers of one transformer share.
+struct TransformerOptions {
+    std::int64_t width = 0;
+    bool causal = false; ///< a position sees itself and those before it
+    bool mathAttention = true, fusePointwise = false;
+};
+
+/// Scaled dot-product attention (Vaswani et al., 2017), written out as matmul, softmax, matmul or as one operator.
+/// @param query, key, value  samples × heads × positions × features
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal,
+                     bool writtenOut);
+
+/// Attention and two linear layers, each after a layer norm and added to what came in (pre-norm, as GPT-2 has it).
+class TransformerLayer final : public torch::nn::Module {
+public:
+    explicit TransformerLayer(const TransformerOptions& options);
+    /// @param x  samples × positions × width
+    at::Tensor forward(const at::Tensor& x);
+
+private:
+    [[nodiscard]] at::Tensor attend(const at::Tensor& x);
+
+    TransformerOptions m_options;
+    std::int64_t m_heads;
+    torch::nn::LayerNorm m_attentionNorm, m_feedNorm;
+    torch::nn::Linear m_queryKeyValue, m_projection, m_wide, m_narrow;
+};
+
+/// First weights as GPT-2 and BERT have them: normal with deviation 0.02, biases 0, for linear layers and embeddings.
+void initialiseTransformer(torch::nn::Module& model);
+
+} // namespace trainer

@@ -1,0 +1,122 @@
+#include "trainer/models/model_file.h"
+#include "trainer/plugin/stepscope_plugin.h"
+#include "trainer/workloads/network.h"
+#include "trainer/workloads/workload.h"
+
+#include <dlfcn.h>
+#include <stdexcept>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace trainer::workloads {
+
+namespace {
+
+using profiler::Error;
+using profiler::Result;
+using stepscope::Plugin;
+
+/// What was hashed is what is loaded: a copy in memory that nobody can change in between. Stays loaded for good.
+Result<void*> load(const std::string& path, const std::string& library)
+{
+    const auto failed = [&](const std::string& why) {
+        return tl::unexpected(Error{Error::Code::Unsupported, "the plug-in cannot be loaded: " + why, path,
+                                    "build it against LibTorch " TORCH_VERSION " with this trainer's compiler"});
+    };
+    const int file = ::memfd_create("stepscope-plugin", MFD_CLOEXEC);
+    if (file < 0)
+        return failed("there is no memory for a copy of it");
+    const bool written = ::write(file, library.data(), library.size()) == static_cast<ssize_t>(library.size());
+    void* handle =
+        written ? ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    const std::string why = handle ? "" : written ? ::dlerror() : "its copy in memory is not whole";
+    ::close(file);
+    if (!handle)
+        return failed(why);
+    return handle;
+}
+
+/// The library's description, when it was made for this trainer.
+Result<const Plugin*> describe(const ModelOptions& options)
+{
+    const auto library = readTrusted(options);
+    if (!library)
+        return tl::unexpected(library.error());
+    const auto handle = load(options.path, *library);
+    if (!handle)
+        return tl::unexpected(handle.error());
+    const auto entry = reinterpret_cast<const Plugin* (*)()>(::dlsym(*handle, "stepscope_plugin"));
+    if (!entry)
+        return tl::unexpected(Error{Error::Code::Invalid, "this library is no plug-in: it exports no stepscope_plugin",
+                                    options.path, "end one of its source files with STEPSCOPE_PLUGIN(title, make)"});
+    const Plugin* plugin = entry();
+    if (plugin->version != stepscope::kPluginVersion || std::string(plugin->torchVersion) != TORCH_VERSION)
+        return tl::unexpected(
+            Error{Error::Code::Unsupported,
+                  "the plug-in was built for version " + std::to_string(plugin->version) +
+                      " of the plug-in interface and LibTorch " + plugin->torchVersion + ", this trainer has version " +
+                      std::to_string(stepscope::kPluginVersion) + " and LibTorch " TORCH_VERSION,
+                  options.path, "build it again with this trainer's trainer/plugin/stepscope_plugin.h and LibTorch"});
+    return plugin;
+}
+
+class Plugged final : public Network {
+public:
+    Plugged(const ModelOptions& options, const Plugin& plugin) : m_options(options)
+    {
+        stepscope::PluginData data{.inputs = {}, .target = options.data.target.shape, .classes = options.data.classes};
+        for (const data::ArraySpec& input : options.data.inputs)
+            data.inputs.push_back(input.shape);
+        m_model = plugin.make(data);
+        if (!m_model)
+            throw std::runtime_error("the plug-in " + options.path + " made no model");
+        register_module("model", m_model);
+    }
+
+    Pass forward(const BatchTensors& batch) override
+    {
+        std::vector<at::Tensor> inputs = batch.inputs;
+        if (objective() == Objective::Given)
+            inputs.push_back(batch.target);
+        Pass pass{m_model->forward(inputs), batch.target};
+        checkAnswer(m_options, pass);
+        return pass;
+    }
+    [[nodiscard]] Objective objective() const override { return objectiveOf(m_options); }
+
+private:
+    ModelOptions m_options;
+    std::shared_ptr<stepscope::PluginModel> m_model;
+};
+
+profiler::Result<void> check(const ModelOptions& options)
+{
+    if (const auto plugin = describe(options); !plugin)
+        return tl::unexpected(plugin.error());
+    return checkShapes(options);
+}
+
+std::shared_ptr<Network> make(const ModelOptions& options)
+{
+    const auto plugin = describe(options);
+    if (!plugin)
+        throw std::runtime_error(plugin.error().message());
+    return std::make_shared<Plugged>(options, **plugin);
+}
+
+} // namespace
+
+Workload plugin()
+{
+    using enum data::DataKind;
+    return {
+        "Plug-in",
+        "A model of your own in C++ (model.path, a shared library; see resources/examples/plugin), trained with the "
+        "loss that model.loss names. It is code: it runs only when model.trusted_sha256 is its SHA-256.",
+        {Images, Volumes, Tokens, Sequences, Rows},
+        make,
+        check};
+}
+
+} // namespace trainer::workloads

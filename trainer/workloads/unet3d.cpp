@@ -1,0 +1,120 @@
+#include "trainer/models/norm.h"
+#include "trainer/models/scale.h"
+#include "trainer/workloads/network.h"
+#include "trainer/workloads/workload.h"
+
+#include <ATen/ATen.h>
+#include <torch/nn/modules/conv.h>
+
+// Çiçek et al., 3D U-Net, 2016: an analysis path that halves the volume at each level, and a synthesis path that gets
+// what the analysis saw at the same level.
+namespace trainer::workloads {
+
+namespace {
+
+namespace nn = torch::nn;
+
+// Depth: levels.
+constexpr std::array<Scale, 4> kSizes = {{{4, 2}, {8, 3}, {32, 4}, {64, 5}}};
+
+class ConvNorm3d final : public nn::Module {
+public:
+    ConvNorm3d(std::int64_t in, std::int64_t out, const ModelOptions& options)
+        : m_convolution(
+              register_module("conv", nn::Conv3d(nn::Conv3dOptions(in, out, 3).padding(1).bias(hasBias(options))))),
+          m_norm(register_module("norm", makeNorm(options.norm, out, 5)))
+    {
+    }
+    at::Tensor forward(const at::Tensor& x) { return at::relu(m_norm->forward(m_convolution->forward(x))); }
+
+private:
+    nn::Conv3d m_convolution;
+    std::shared_ptr<Norm> m_norm;
+};
+
+// What one level does with a volume: two convolutions.
+class Level final : public nn::Module {
+public:
+    Level(std::int64_t in, std::int64_t out, const ModelOptions& options)
+        : m_first(register_module("first", std::make_shared<ConvNorm3d>(in, out, options))),
+          m_second(register_module("second", std::make_shared<ConvNorm3d>(out, out, options)))
+    {
+    }
+    at::Tensor forward(const at::Tensor& x) { return m_second->forward(m_first->forward(x)); }
+
+private:
+    std::shared_ptr<ConvNorm3d> m_first, m_second;
+};
+
+class UNet3d final : public Network {
+public:
+    explicit UNet3d(const ModelOptions& options)
+    {
+        const auto [width, depth] = scaleOf(options, kSizes);
+        m_levels = static_cast<std::size_t>(depth);
+        std::int64_t in = options.data.inputs[0].shape[0];
+        for (std::int64_t level = 0; level < depth; ++level) {
+            addBlock("down" + std::to_string(level), std::make_shared<Level>(in, width << level, options));
+            in = width << level;
+        }
+        for (std::int64_t level = depth - 2; level >= 0; --level) {
+            const std::int64_t out = width << level;
+            addBlock("up" + std::to_string(level), std::make_shared<Level>(in + out, out, options));
+            in = out;
+        }
+        m_head = register_module("head", nn::Conv3d(nn::Conv3dOptions(in, options.data.classes, 1)));
+    }
+
+    Pass forward(const BatchTensors& batch) override
+    {
+        std::vector<at::Tensor> seen;
+        at::Tensor x = batch.inputs[0];
+        std::size_t block = 0;
+        for (; block < m_levels; ++block) {
+            x = blocks()[block].run(block == 0 ? x : at::max_pool3d(x, 2));
+            seen.push_back(x);
+        }
+        for (seen.pop_back(); block < blocks().size(); ++block) {
+            x = blocks()[block].run(at::cat({seen.back(), at::upsample_nearest3d(x, seen.back().sizes().slice(2))}, 1));
+            seen.pop_back();
+        }
+        return {m_head->forward(x), batch.target};
+    }
+    [[nodiscard]] Objective objective() const override { return Objective::Voxels; }
+
+private:
+    std::size_t m_levels;
+    nn::Conv3d m_head{nullptr};
+};
+
+profiler::Result<void> check(const ModelOptions& options)
+{
+    const std::int64_t depth = scaleOf(options, kSizes).depth;
+    const auto& shape = options.data.inputs[0].shape;
+    for (std::size_t i = 1; i < shape.size(); ++i)
+        if (shape[i] >> (depth - 1) < 1)
+            return tl::unexpected(
+                profiler::Error{profiler::Error::Code::Invalid,
+                                "a 3-D U-Net of " + std::to_string(depth) + " levels halves volumes of " +
+                                    toText(options.data.inputs[0]) + " more often than they can be",
+                                "model.depth, dataset.volume_size", "choose fewer levels or larger volumes"});
+    if (options.data.target.shape.size() != 3)
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Invalid,
+                                              "a 3-D U-Net needs a class for each voxel, the data set gives " +
+                                                  toText(options.data.target),
+                                              "dataset.kind", "choose volumes with labels of their own size"});
+    return {};
+}
+
+} // namespace
+
+Workload unet3d()
+{
+    return {"3-D U-Net",
+            "Finds structures in volumes, voxel by voxel. Its memory goes to activations: a model to checkpoint.",
+            {data::DataKind::Volumes},
+            [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<UNet3d>(options); },
+            check};
+}
+
+} // namespace trainer::workloads
