@@ -154,6 +154,66 @@ std::vector<Fixture> hostFixtures()
     };
 }
 
+/// Steps that wait 400 of 1,000 µs for batches whose loading is augmentation for the given share.
+std::string augmenting(double share)
+{
+    return fmt::format(R"(
+        device 0 gpu
+        main
+          repeat 10 every 1000
+            step 0 0 1000
+            phase "data wait" 0 400
+            stage decode 0 {}
+            stage augment {} {}
+          end
+        stream 0 7
+          repeat 10 every 1000
+            kernel sgemm 400 600
+          end
+    )",
+                       400 * (1 - share), 400 * (1 - share), 400 * share);
+}
+
+/// A tensor made by `op` on the host, then moved to the device.
+std::string madeOnTheHost(std::string_view op)
+{
+    return steps(fmt::format("op {} 0 100\nop aten::to 110 100\ncall cudaMemcpyAsync 120 50 corr=7", op),
+                 "copy HtoD 130 30 bytes=4096 src=pageable dst=device corr=7\nkernel sgemm 300 500");
+}
+
+std::string exchanges(int count)
+{
+    std::string kernels = "kernel sgemm 0 500\n";
+    for (int i = 0; i < count; ++i)
+        kernels += fmt::format("kernel ncclDevKernel_AllReduce_Sum_f32 {} 4\n", 500 + 5 * i);
+    return steps("call cudaLaunchKernel 0 5", kernels);
+}
+
+std::vector<Fixture> moreFixtures()
+{
+    const std::string run = "main\nrepeat 5 every 100\nstep 0 0 100\nend";
+    return {
+        {"augment_device_fires", "augment_device", State::Fires, augmenting(0.6), true, {}},
+        {"augment_device_silent", "augment_device", State::Silent, augmenting(0.1), true, {}},
+        {"augment_device_cannot_tell", "augment_device", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},
+        {"tensors_create_on_device_fires", "tensors_create_on_device", State::Fires, madeOnTheHost("aten::randn"), true, {}},
+        {"tensors_create_on_device_silent", "tensors_create_on_device", State::Silent, madeOnTheHost("aten::stack"), true, {}},
+        {"tensors_create_on_device_cannot_tell", "tensors_create_on_device", State::CannotTell, copies(100, "pageable"), true, {}},
+        {"comm_buckets_fires", "comm_buckets", State::Fires, exchanges(60), true, {}},
+        {"comm_buckets_silent", "comm_buckets", State::Silent, exchanges(10), true, {}},
+        {"comm_buckets_cannot_tell", "comm_buckets", State::CannotTell, "stream 0 7\nkernel ncclDevKernel_AllReduce 0 10", true, {}},
+        {"debug_autograd_profiler_fires", "debug_autograd_profiler", State::Fires, run, false, {"debug.autograd_profiler=true"}},
+        {"debug_autograd_profiler_silent", "debug_autograd_profiler", State::Silent, run, false, {}},
+        {"debug_autograd_profiler_cannot_tell", "debug_autograd_profiler", State::CannotTell, run, true, {}},
+        {"debug_gradcheck_fires", "debug_gradcheck", State::Fires, run, false, {"debug.gradcheck=true"}},
+        {"debug_gradcheck_silent", "debug_gradcheck", State::Silent, run, false, {}},
+        {"debug_gradcheck_cannot_tell", "debug_gradcheck", State::CannotTell, run, true, {}},
+        {"debug_gradgradcheck_fires", "debug_gradgradcheck", State::Fires, run, false, {"debug.gradgradcheck=true"}},
+        {"debug_gradgradcheck_silent", "debug_gradgradcheck", State::Silent, run, false, {}},
+        {"debug_gradgradcheck_cannot_tell", "debug_gradgradcheck", State::CannotTell, run, true, {}},
+    };
+}
+
 std::vector<Fixture> runFixtures()
 {
     return {
@@ -184,7 +244,7 @@ std::vector<Fixture> runFixtures()
 std::vector<Fixture> deviceFixtures()
 {
     std::vector<Fixture> rows;
-    for (const auto& more : {copyFixtures(), kernelFixtures(), hostFixtures(), runFixtures()})
+    for (const auto& more : {copyFixtures(), kernelFixtures(), hostFixtures(), runFixtures(), moreFixtures()})
         rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }

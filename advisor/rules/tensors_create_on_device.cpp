@@ -1,0 +1,117 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "tensors.create_on_device";
+// Of the step, in such copies and the fills before them.
+constexpr double kWorthFixing = 0.005;
+// Between the fill and the copy stand at most a reshape or a cast.
+constexpr std::size_t kBetween = 2;
+
+bool makesATensor(std::string_view op)
+{
+    constexpr std::array<std::string_view, 12> kOps = {"aten::zeros", "aten::ones",    "aten::full",   "aten::arange",
+                                                       "aten::rand",  "aten::randn",   "aten::randint", "aten::eye",
+                                                       "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::linspace"};
+    return std::any_of(kOps.begin(), kOps.end(), [&](std::string_view name) { return op == name || op.starts_with(std::string(name) + "_like"); });
+}
+
+bool movesATensor(std::string_view op)
+{
+    return op == "aten::to" || op == "aten::_to_copy" || op == "aten::copy_" || op == "aten::cuda";
+}
+
+struct Found {
+    std::int64_t count = 0;
+    Nanoseconds time{}; ///< of the fill, the copy's operator, and what lies between
+    std::vector<SliceId> copies;
+};
+
+/// Host copies to the device by the correlation of their call.
+std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const Case& c)
+{
+    std::unordered_map<std::uint64_t, SliceId> copies;
+    for (const Slice& copy : c.facts.device.copies)
+        if (copy.args.copy == CopyKind::HtoD && copy.correlation.value != 0)
+            copies.emplace(copy.correlation.value, copy.id);
+    return copies;
+}
+
+void searchThread(const Trace& trace, TrackId track, const std::unordered_map<std::uint64_t, SliceId>& copies, Found& found)
+{
+    std::vector<Slice> outermost;
+    const std::vector<Slice> all = trace.sorted(track);
+    for (const Slice& op : all)
+        if (op.kind == ActivityKind::CpuOp && (outermost.empty() || op.begin >= outermost.back().end()))
+            outermost.push_back(op);
+    std::size_t op = 0;
+    for (const Slice& call : all) {
+        if (call.kind != ActivityKind::CudaRuntime && call.kind != ActivityKind::CudaDriver)
+            continue;
+        const auto copy = copies.find(call.correlation.value);
+        if (copy == copies.end())
+            continue;
+        while (op < outermost.size() && outermost[op].end() <= call.begin)
+            ++op;
+        if (op == outermost.size() || outermost[op].begin > call.begin || !movesATensor(trace.name(outermost[op])))
+            continue;
+        for (std::size_t back = 1; back <= kBetween + 1 && back <= op; ++back)
+            if (makesATensor(trace.name(outermost[op - back]))) {
+                ++found.count;
+                found.time += outermost[op].end() - outermost[op - back].begin;
+                found.copies.push_back(copy->second);
+                break;
+            }
+    }
+}
+
+Advice check(const Case& c)
+{
+    if (setting(c, kKey) == "true")
+        return silent("Tensors are made on the device already.");
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: tensors are made where they are used."))
+        return *advice;
+    const auto copies = copiesByCorrelation(c);
+    if (copyUse(c, CopyKind::HtoD).count == 0)
+        return silent("Nothing is copied from the host to a device.");
+    if (copies.empty() || c.trace.ofKind(ActivityKind::CpuOp).empty() || c.trace.ofKind(ActivityKind::CudaRuntime).empty())
+        return cannotTell("Operators and the calls that launch copies were not both recorded.");
+    Found found;
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+            searchThread(c.trace, track.id, copies, found);
+    const double share = static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
+    if (found.count == 0)
+        return silent("No tensor is filled on the host and then copied to a device.");
+    if (share < kWorthFixing)
+        return silent(fmt::format("Tensors filled on the host and copied over take only {} of the time.", shareText(share)));
+    Advice advice = fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
+                                      found.count, shareText(share)));
+    const double us = c.facts.device.usPerStep(found.time);
+    advice.saving = perStep(0, us / 2, us);
+    advice.caveats = {"The random numbers of the host and of the device differ."};
+    setToggle(advice, c, kKey, "true");
+    addEvidence(advice, c.trace, found.copies);
+    return advice;
+}
+
+} // namespace
+
+Rule tensors_create_on_device()
+{
+    return {kKey, "Tensors are filled on the host and copied", check};
+}
+
+} // namespace advisor::rules

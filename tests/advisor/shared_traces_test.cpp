@@ -1,0 +1,102 @@
+#include "advisor/rule.h"
+#include "profiler/io/formats/format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+// Verdicts on real traces of other people's programs, as the folder's own page names them. The folder lies beside the
+// checkout; where it is absent the tests are skipped and say so.
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::HasSubstr;
+
+class SharedTraces : public testing::Test {
+protected:
+    /// Every rule's verdict on a file of the folder; skips the test when it is not there.
+    void open(const std::string& file)
+    {
+        const std::filesystem::path path = std::filesystem::path(STEPSCOPE_SHARED_TRACES) / file;
+        if (!std::filesystem::exists(path))
+            GTEST_SKIP() << path << " is not here";
+        const auto trace = profiler::formats::openTrace(path);
+        ASSERT_TRUE(trace) << trace.error().message();
+        for (advisor::RuleAdvice& row : advisor::advise(**trace, nullptr))
+            m_advice[row.id] = std::move(row.advice);
+    }
+    [[nodiscard]] State state(const std::string& id) const { return m_advice.at(id).state; }
+    [[nodiscard]] const std::string& reason(const std::string& id) const { return m_advice.at(id).reason; }
+    [[nodiscard]] std::vector<std::string> findings() const
+    {
+        std::vector<std::string> fired;
+        for (const auto& [id, advice] : m_advice)
+            if (advice.state == State::Fires)
+                fired.push_back(id);
+        return fired;
+    }
+
+    std::map<std::string, advisor::Advice> m_advice;
+};
+
+TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
+{
+    open("v100_resnet50_nw0_a.json.gz");
+    if (IsSkipped())
+        return;
+    for (const char* id : {"loader.workers", "loader.pin_memory", "precision.amp", "zero_grad.set_to_none", "optimizer.fused"})
+        EXPECT_EQ(state(id), State::Fires) << id << ": " << reason(id);
+    for (const char* id : {"model.conv_bias", "sync.every_n_steps", "precision.tf32"})
+        EXPECT_EQ(state(id), State::Silent) << id << ": " << reason(id);
+    EXPECT_EQ(state("cudnn.benchmark"), State::CannotTell) << reason("cudnn.benchmark");
+    EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("12 copies"));
+    EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("10.1 GB/s"));
+    EXPECT_THAT(reason("model.conv_bias"), HasSubstr("318"));
+}
+
+TEST_F(SharedTraces, WithFourWorkersItIsNotTheLoader)
+{
+    open("v100_resnet50_nw4_a.json.gz");
+    if (IsSkipped())
+        return;
+    EXPECT_EQ(state("loader.workers"), State::Silent) << reason("loader.workers");
+    EXPECT_EQ(state("loader.prefetch_factor"), State::Silent) << reason("loader.prefetch_factor");
+    EXPECT_EQ(state("step.variance"), State::Fires) << reason("step.variance");
+    EXPECT_THAT(reason("step.variance"), HasSubstr("from 116 ms to 182 ms"));
+}
+
+TEST_F(SharedTraces, ABusyDeviceIsAdvisedMixedPrecisionAndNothingElse)
+{
+    open("v100_resnet_gpu_bound_ns.json.gz");
+    if (IsSkipped())
+        return;
+    EXPECT_THAT(findings(), testing::ElementsAre("precision.amp"));
+}
+
+TEST_F(SharedTraces, ALaunchBoundModelIsToldSo)
+{
+    open("h100_bertsmall_launch_bound.json.gz");
+    if (IsSkipped())
+        return;
+    EXPECT_EQ(state("host.bound"), State::Fires) << reason("host.bound");
+    EXPECT_EQ(state("compile"), State::Fires) << reason("compile");
+    EXPECT_EQ(state("attention"), State::Silent) << reason("attention");
+    EXPECT_EQ(state("precision.amp"), State::Silent) << reason("precision.amp");
+}
+
+TEST_F(SharedTraces, TheControlHasNoStall)
+{
+    open("h100_qwen_gpu_bound_control.json.gz");
+    if (IsSkipped())
+        return;
+    EXPECT_THAT(findings(), testing::ElementsAre("fuse.pointwise"));
+    EXPECT_THAT(reason("fuse.pointwise"), HasSubstr("54.6 %"));
+}
+
+} // namespace
+} // namespace advisor_test
