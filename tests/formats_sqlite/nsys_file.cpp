@@ -144,12 +144,13 @@ void writeTwoProcesses(const std::filesystem::path& path)
     NsysFile file(path);
     file.makeTables();
     const auto text = [&](const std::string& value) { return std::to_string(file.string(value)); };
-    const std::string gemm = text("void gemm<float>(float*)"), shortGemm = text("gemm"), nccl = text("ncclDevKernel_AllReduce"),
-                      launch = text("cudaLaunchKernel_v7000"), wait = text("cudaStreamSynchronize_v3020"),
-                      driver = text("cuMemAlloc_v2"), worker = text("pt_autograd_0"), range = text("forward"),
-                      flush = text("Buffer flush");
+    const std::string gemm = text("void gemm<float>(float*)"), shortGemm = text("gemm"),
+                      nccl = text("ncclDevKernel_AllReduce"), launch = text("cudaLaunchKernel_v7000"),
+                      wait = text("cudaStreamSynchronize_v3020"), driver = text("cuMemAlloc_v2"),
+                      worker = text("pt_autograd_0"), range = text("forward"), flush = text("Buffer flush");
     file.run("INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'NVIDIA H100', 'GPU-aa'), (0, 1, 'NVIDIA H100', 'GPU-bb');"
-             "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'CudaDriverVersion', 0, '13010'), (0, '', 'CpuCores', 0, '18'),"
+             "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'CudaDriverVersion', 0, '13010'), (0, '', 'CpuCores', "
+             "0, '18'),"
              "(0, '', 'DeviceEnvironment', 0, 'A=1;NV_CUDNN_VERSION=9.1.0;PATH=x');"
              "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 0, 0, 1, 'all is well', 0),"
              "(0, 0, 0, 2, 'Number of dropped events: 12', 0);");
@@ -157,30 +158,72 @@ void writeTwoProcesses(const std::filesystem::path& path)
         const int process = 100 + i;
         const std::string pid = std::to_string(globalId(process)), main = std::to_string(globalId(process, process)),
                           other = std::to_string(globalId(process, process + 50)), gpu = std::to_string(i);
-        file.run("INSERT INTO PROCESSES VALUES (" + pid + ", 0, 'python3');"
-                 "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (" + gpu + ", 0, " + std::to_string(process) + ", '');"
-                 "INSERT INTO ThreadNames VALUES (" + worker + ", 20, " + other + ");"
-                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1100, 0, " + main + ", 1, " + launch + ", 0),"
-                 "(1200, 1300, 0, " + main + ", 2, " + launch + ", 0), (3000, 9000, 0, " + main + ", 3, " + wait + ", 0),"
-                 "(500, 600, 1, " + other + ", 4, " + driver + ", 0);"
+        file.run("INSERT INTO PROCESSES VALUES (" + pid +
+                 ", 0, 'python3');"
+                 "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (" +
+                 gpu + ", 0, " + std::to_string(process) +
+                 ", '');"
+                 "INSERT INTO ThreadNames VALUES (" +
+                 worker + ", 20, " + other +
+                 ");"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1100, 0, " +
+                 main + ", 1, " + launch +
+                 ", 0),"
+                 "(1200, 1300, 0, " +
+                 main + ", 2, " + launch + ", 0), (3000, 9000, 0, " + main + ", 3, " + wait +
+                 ", 0),"
+                 "(500, 600, 1, " +
+                 other + ", 4, " + driver +
+                 ", 0);"
                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
-                 "(2000, 6000, 0, 1, 0, 7, 1, " + pid + ", " + gemm + ", " + shortGemm + ", NULL, 4, 2, 1, 32),"
-                 "(5000, 8000, 0, 1, 0, 9, 2, " + pid + ", " + nccl + ", " + nccl + ", NULL, 4, 2, 1, 32);"
+                 "(2000, 6000, 0, 1, 0, 7, 1, " +
+                 pid + ", " + gemm + ", " + shortGemm +
+                 ", NULL, 4, 2, 1, 32),"
+                 "(5000, 8000, 0, 1, 0, 9, 2, " +
+                 pid + ", " + nccl + ", " + nccl +
+                 ", NULL, 4, 2, 1, 32);"
                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
-                 "(8000, 9000, 0, 1, 7, 77, " + pid + ", 4000, 1, 0, 2), (9000, 9500, 0, 1, 7, 78, " + pid + ", 500, 8, 2, 2),"
-                 "(9500, 9600, 0, 1, 7, 79, " + pid + ", 100, 1, 1, 2);"
-                 "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (9700, 9800, 0, 1, 7, 80, " + pid + ", 0, 64, 2);"
-                 "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (3100, 8900, 0, 1, 7, 3, " + pid + ", 3, 0),"
-                 "(1250, 1260, 0, 1, 9, 2, " + pid + ", 2, 0);"
-                 "INSERT INTO PROFILER_OVERHEAD VALUES (100, 200, " + main + ", " + flush + ", 7),"
-                 "(200, 300, " + main + ", NULL, 7);"
-                 "INSERT INTO NVTX_EVENTS VALUES (10, NULL, 75, 'NCCL', " + main + ", NULL, NULL, 1, NULL),"
-                 "(900, 9000, 59, NULL, " + main + ", NULL, " + range + ", 0, NULL),"
-                 "(950, 1150, 59, 'aten::mm, seq = 7, op_id = 12, sizes = [[2, 3]]', " + main + ", NULL, NULL, 0, NULL),"
-                 "(1190, 1320, 59, 'ncclAllReduce', " + main + ", NULL, NULL, 1, '{\"Bytes\": 64}'),"
-                 "(400, 7000, 60, 'epoch', " + main + ", " + other + ", NULL, 0, NULL),"
-                 "(700, NULL, 34, 'saved', " + main + ", NULL, NULL, 0, NULL),"
-                 "(8500, NULL, 59, 'cut off', " + other + ", NULL, NULL, 0, NULL);");
+                 "(8000, 9000, 0, 1, 7, 77, " +
+                 pid + ", 4000, 1, 0, 2), (9000, 9500, 0, 1, 7, 78, " + pid +
+                 ", 500, 8, 2, 2),"
+                 "(9500, 9600, 0, 1, 7, 79, " +
+                 pid +
+                 ", 100, 1, 1, 2);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (9700, 9800, 0, 1, 7, 80, " +
+                 pid +
+                 ", 0, 64, 2);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (3100, 8900, 0, 1, 7, 3, " +
+                 pid +
+                 ", 3, 0),"
+                 "(1250, 1260, 0, 1, 9, 2, " +
+                 pid +
+                 ", 2, 0);"
+                 "INSERT INTO PROFILER_OVERHEAD VALUES (100, 200, " +
+                 main + ", " + flush +
+                 ", 7),"
+                 "(200, 300, " +
+                 main +
+                 ", NULL, 7);"
+                 "INSERT INTO NVTX_EVENTS VALUES (10, NULL, 75, 'NCCL', " +
+                 main +
+                 ", NULL, NULL, 1, NULL),"
+                 "(900, 9000, 59, NULL, " +
+                 main + ", NULL, " + range +
+                 ", 0, NULL),"
+                 "(950, 1150, 59, 'aten::mm, seq = 7, op_id = 12, sizes = [[2, 3]]', " +
+                 main +
+                 ", NULL, NULL, 0, NULL),"
+                 "(1190, 1320, 59, 'ncclAllReduce', " +
+                 main +
+                 ", NULL, NULL, 1, '{\"Bytes\": 64}'),"
+                 "(400, 7000, 60, 'epoch', " +
+                 main + ", " + other +
+                 ", NULL, 0, NULL),"
+                 "(700, NULL, 34, 'saved', " +
+                 main +
+                 ", NULL, NULL, 0, NULL),"
+                 "(8500, NULL, 59, 'cut off', " +
+                 other + ", NULL, NULL, 0, NULL);");
     }
 }
 

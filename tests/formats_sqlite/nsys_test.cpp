@@ -173,8 +173,7 @@ TEST_F(TwoProcesses, TellWhatWasLost)
 {
     EXPECT_EQ(m_trace->captureStats().dropped, 12U);
     EXPECT_EQ(m_trace->captureStats().unmatched, 8U); // copies and the memset have no call
-    EXPECT_THAT(m_trace->captureStats().notes,
-                Contains("Nsight Systems, warning: Number of dropped events: 12"));
+    EXPECT_THAT(m_trace->captureStats().notes, Contains("Nsight Systems, warning: Number of dropped events: 12"));
     EXPECT_FALSE(m_trace->captureStats().cut);
 }
 
@@ -207,7 +206,8 @@ TEST(Nsys, ProgressGrowsToOneAndAStopEndsTheReading)
         sqlite.makeTables();
         sqlite.run("INSERT INTO StringIds VALUES (1, 'kernel');"
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) "
-                   "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, 0, 1, 0, 7, i, 0, 1, 1, NULL, 1, 1, 1, 1 "
+                   "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, 0, 1, 0, 7, i, 0, 1, 1, NULL, 1, "
+                   "1, 1, 1 "
                    "FROM n");
     }
     std::vector<double> shares;

@@ -62,11 +62,13 @@ TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
     {
         NsysFile sqlite(file.path());
         sqlite.run(kOldTables);
-        sqlite.run("CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
-                   "INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (2, 'CUDA_MEMCPY_KIND_HTOD', ''), (99, 'CUDA_MEMCPY_KIND_PTOP', '');"
-                   "CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
-                   "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (2, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE', ''),"
-                   "(1, 'CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC', ''), (77, 'CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC', '')");
+        sqlite.run(
+            "CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
+            "INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (2, 'CUDA_MEMCPY_KIND_HTOD', ''), (99, 'CUDA_MEMCPY_KIND_PTOP', "
+            "'');"
+            "CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER PRIMARY KEY, name TEXT, label TEXT);"
+            "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (2, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE', ''),"
+            "(1, 'CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC', ''), (77, 'CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC', '')");
     }
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);
@@ -101,10 +103,11 @@ TEST(NsysVersions, MemoryEventsBecomeACounter)
     {
         NsysFile sqlite(file.path());
         sqlite.makeTables();
-        sqlite.run("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
-                   " address INT, bytes INT, memKind INT, memoryOperationType INT);"
-                   "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (10, 0, 0, 1, 1, 1000, 2, 0), (20, 0, 0, 1, 2, 500, 2, 0),"
-                   "(30, 0, 0, 1, 1, 1000, 2, 1)");
+        sqlite.run(
+            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
+            " address INT, bytes INT, memKind INT, memoryOperationType INT);"
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (10, 0, 0, 1, 1, 1000, 2, 0), (20, 0, 0, 1, 2, 500, 2, 0),"
+            "(30, 0, 0, 1, 1, 1000, 2, 1)");
     }
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);

@@ -1,0 +1,119 @@
+#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/step_marks.h"
+#include "tests/support/trace_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace profiler::analysis {
+namespace {
+
+using test_support::traceFromText;
+using testing::ElementsAre;
+
+std::vector<std::int64_t> indexes(const std::vector<Step>& steps)
+{
+    std::vector<std::int64_t> result;
+    for (const Step& step : steps)
+        result.push_back(step.index);
+    return result;
+}
+
+std::vector<bool> steady(const std::vector<Step>& steps)
+{
+    std::vector<bool> result;
+    for (const Step& step : steps)
+        result.push_back(isSteady(step));
+    return result;
+}
+
+std::vector<Step> marked(std::initializer_list<int> us, int first = 5)
+{
+    std::string text = "main\n";
+    int begin = 0;
+    for (const int duration : us) {
+        text += " annotation ProfilerStep#" + std::to_string(first++) + " " + std::to_string(begin) + " " +
+                std::to_string(duration) + "\n";
+        begin += duration;
+    }
+    return findSteps(*traceFromText(text));
+}
+
+TEST(StepMarks, OfPytorchsProfilerCountInAnyCategory)
+{
+    for (const char* kind : {"annotation", "op", "nvtx", "other"}) {
+        const std::string line = std::string(" ") + kind + " ProfilerStep#";
+        const auto trace = traceFromText("main\n" + line + "7 0 100\n" + line + "8 100 100\n op aten::mm 10 20");
+        EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(7, 8)) << kind;
+    }
+}
+
+TEST(StepMarks, OnADeviceAreNoSteps)
+{
+    const auto trace =
+        traceFromText("main\n annotation ProfilerStep#7 0 100\nstream 0 7\n gpu_annotation ProfilerStep#7 50 90");
+    EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(7));
+}
+
+TEST(StepMarks, OurOwnComeFirst)
+{
+    const auto trace = traceFromText("main\n step 0 0 100\n step 1 100 100\n annotation ProfilerStep#7 0 50");
+    EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(0, 1));
+}
+
+TEST(StepMarks, AMarkIsNoWorkOfTheProcessor)
+{
+    const auto trace = traceFromText("main\n op ProfilerStep#7 0 100\n op aten::mm 10 20");
+    EXPECT_DOUBLE_EQ(breakdown(*trace, findSteps(*trace)).share(TimeClass::CpuOp), 0.2);
+}
+
+TEST(StepMarks, ARangeCanBeChosenByName)
+{
+    const auto trace = traceFromText(R"(
+        main
+          nvtx "step 3" 0 100
+          nvtx "step 4" 100 100
+          nvtx stepper 200 100
+          nvtx forward 10 20
+          nvtx forward 110 20
+          annotation epoch_2 0 200
+    )");
+    EXPECT_THAT(indexes(findSteps(*trace, "step")), ElementsAre(3, 4));
+    EXPECT_THAT(indexes(findSteps(*trace, "forward")), ElementsAre(0, 1));
+    EXPECT_THAT(indexes(findSteps(*trace, "epoch")), ElementsAre(2));
+    EXPECT_TRUE(findSteps(*trace, "backward").empty());
+    EXPECT_TRUE(findSteps(*trace).empty());
+}
+
+TEST(StepMarks, OfSeveralThreadsAreThoseOfOne)
+{
+    const auto trace = traceFromText(R"(
+        thread a
+          nvtx step 0 100
+        thread b
+          nvtx step 0 100
+          nvtx step 100 100
+    )");
+    EXPECT_EQ(findSteps(*trace, "step").size(), 2U);
+}
+
+TEST(StepMarks, AProfileThatBeginsInARunHasNoWarmUpStep)
+{
+    EXPECT_THAT(steady(marked({100, 101, 99, 100})), ElementsAre(true, true, true, true));
+    EXPECT_THAT(steady(marked({100, 101, 99, 100}, 0)), ElementsAre(false, true, true, true));
+}
+
+TEST(StepMarks, FirstStepsThatStandOutAreWarmUp)
+{
+    EXPECT_THAT(steady(marked({35, 72, 95, 95, 96})), ElementsAre(false, false, true, true, true));
+    EXPECT_THAT(steady(marked({300, 101, 99, 100, 100})), ElementsAre(false, true, true, true, true));
+}
+
+TEST(StepMarks, ALastStepThatIsCutIsPartial)
+{
+    EXPECT_THAT(steady(marked({100, 101, 99, 100, 100, 30})), ElementsAre(true, true, true, true, true, false));
+    EXPECT_THAT(steady(marked({100, 101, 99, 100, 100, 130})), ElementsAre(true, true, true, true, true, true));
+}
+
+} // namespace
+} // namespace profiler::analysis
