@@ -24,7 +24,7 @@ namespace {
 
 // A foreign program may have many threads: each lane is as small as a second of busy NVTX use needs.
 constexpr std::size_t kRingEvents = 1 << 15;
-constexpr int kMaxLanes = 512;
+constexpr int kMaxLanes = 256;
 
 enum class State { NotAsked, Recording, Failed, Ended };
 

@@ -23,15 +23,19 @@ def _program_ends(session):
 
 
 def _after_fork():
-    """A child by fork (a loader's worker) has the parent's objects, and a trace of its own from its first event on. It
-    leaves by _exit, which runs no exit handlers but multiprocessing's own."""
+    """A child by fork has the parent's objects, and a trace of its own from its first event on."""
     session = recording.current()
-    util = sys.modules.get("multiprocessing.util")
-    if session is None or util is None:
-        return
-    session.lock = threading.RLock()  # another thread of the parent may have held it
-    session.steps.loader_ended()
-    util.Finalize(None, session.end, exitpriority=-1000)
+    if session is not None:
+        session.lock = threading.RLock()  # another thread of the parent may have held it
+        session.steps.loader_ended()
+
+
+def _patch_processes(module):
+    """multiprocessing.util: its processes, a loader's workers among them, leave by _exit, which runs no exit handlers but
+    multiprocessing's own. Those of the parent are cleared in the child before this runs."""
+    module.register_after_fork(
+        recording.current(), lambda session: module.Finalize(None, session.end, exitpriority=-1000)
+    )
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -225,6 +229,7 @@ def _patch_torch(module):
 
 
 _PATCHES = {
+    "multiprocessing.util": _patch_processes,
     "torch": _patch_torch,
     "torch.autograd": _patch_autograd,
     "torch.utils.data.dataloader": _patch_loader,
