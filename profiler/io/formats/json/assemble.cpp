@@ -1,0 +1,168 @@
+#include "profiler/io/formats/json/assemble.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace profiler::formats::json {
+
+namespace {
+
+template <class T>
+void appendAll(std::vector<T>& whole, std::vector<T>&& part)
+{
+    whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+}
+
+/// Joins begins and ends of ranges of one row, or of one asynchronous id.
+class Joining {
+public:
+    Joining(Harvest& whole, std::map<std::uint32_t, std::vector<RawSlice>>& made) : m_whole(whole), m_made(made) {}
+
+    void add(const RangeEnd& end)
+    {
+        auto& open = m_open[{end.lane, end.hasId, end.hasId ? end.id : 0}];
+        if (end.begins) {
+            open.push_back(end.slice);
+        } else if (open.empty()) {
+            m_whole.losses.add(Loss::EndWithoutBegin, end.slice.source());
+        } else {
+            RawSlice slice = open.back();
+            open.pop_back();
+            slice.duration = end.slice.begin - slice.begin;
+            m_made[end.lane].push_back(slice);
+        }
+    }
+
+    void closeOpen()
+    {
+        for (auto& [key, open] : m_open)
+            for (RawSlice& slice : open) {
+                m_whole.losses.add(Loss::BeginWithoutEnd, slice.source());
+                slice.duration = std::max<std::int64_t>(m_whole.latest - slice.begin, 0);
+                slice.flags |= slice_flag::kOpen;
+                m_made[std::get<0>(key)].push_back(slice);
+            }
+    }
+
+private:
+    Harvest& m_whole;
+    std::map<std::uint32_t, std::vector<RawSlice>>& m_made;
+    std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::vector<RawSlice>> m_open;
+};
+
+void addFlow(SharedBuild& shared, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
+{
+    const auto source = shared.lanes[from.lane].track, target = shared.lanes[to.lane].track;
+    if (source && target)
+        shared.builder.addFlow(kind, {*source, traceTime(from.time)}, {*target, traceTime(to.time)});
+}
+
+} // namespace
+
+void append(Harvest& whole, Harvest&& part)
+{
+    appendAll(whole.rangeEnds, std::move(part.rangeEnds));
+    appendAll(whole.flows, std::move(part.flows));
+    appendAll(whole.samples, std::move(part.samples));
+    appendAll(whole.metadata, std::move(part.metadata));
+    appendAll(whole.stepLanes, std::move(part.stepLanes));
+    appendAll(whole.opLanes, std::move(part.opLanes));
+    whole.losses.add(part.losses);
+    whole.events += part.events;
+    for (std::size_t i = 0; i < whole.categories.size(); ++i)
+        whole.categories[i] += part.categories[i];
+    whole.uncorrelated += part.uncorrelated;
+    whole.launchFlows += part.launchFlows;
+    whole.sequences += part.sequences;
+    whole.latest = std::max(whole.latest, part.latest);
+}
+
+void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values)
+{
+    assembleRanges(shared, whole);
+    assembleFlows(shared, whole);
+    assembleRows(shared, whole);
+    assembleCounters(shared, whole);
+    assembleMetadata(shared, whole, values);
+}
+
+void assembleRanges(SharedBuild& shared, Harvest& whole)
+{
+    // At equal times the file's order decides.
+    std::stable_sort(whole.rangeEnds.begin(), whole.rangeEnds.end(),
+                     [](const RangeEnd& a, const RangeEnd& b) { return a.slice.begin < b.slice.begin; });
+    if (!whole.rangeEnds.empty())
+        whole.latest = std::max(whole.latest, whole.rangeEnds.back().slice.begin);
+    std::map<std::uint32_t, std::vector<RawSlice>> made;
+    Joining joining(whole, made);
+    for (const RangeEnd& end : whole.rangeEnds)
+        joining.add(end);
+    joining.closeOpen();
+    for (auto& [lane, slices] : made)
+        shared.addMany(lane, std::move(slices));
+    whole.rangeEnds = {};
+}
+
+void assembleFlows(SharedBuild& shared, Harvest& whole)
+{
+    std::stable_sort(whole.flows.begin(), whole.flows.end(), [](const FlowPoint& a, const FlowPoint& b) {
+        return std::tuple(a.category, a.id, a.time) < std::tuple(b.category, b.id, b.time);
+    });
+    for (std::size_t first = 0, next = 0; first < whole.flows.size(); first = next) {
+        const FlowPoint& flow = whole.flows[first];
+        while (next < whole.flows.size() && whole.flows[next].category == flow.category && whole.flows[next].id == flow.id)
+            ++next;
+        const FlowUse use = kCategories[flow.category].flow;
+        const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch
+                              : use == FlowUse::Backward ? FlowKind::ForwardBackward
+                                                         : FlowKind::Async;
+        // Ids are used again: an end belongs to the last begin before it.
+        const FlowPoint* from = nullptr;
+        bool used = false;
+        for (std::size_t i = first; i < next; ++i) {
+            const FlowPoint& point = whole.flows[i];
+            if (from && point.phase != 's') {
+                addFlow(shared, kind, *from, point);
+                used = true;
+            } else if (point.phase != 's' || (from && !used)) {
+                whole.losses.add(Loss::FlowWithoutEnd, point.phase == 's' ? from->offset : point.offset);
+            }
+            if (point.phase != 'f') {
+                from = &point;
+                used = used && point.phase == 't';
+            }
+        }
+        if (from && !used)
+            whole.losses.add(Loss::FlowWithoutEnd, from->offset);
+    }
+    whole.flows = {};
+}
+
+void assembleCounters(SharedBuild& shared, Harvest& whole)
+{
+    const auto series = [](const Sample& sample) { return std::pair(sample.pid, sample.name); };
+    std::stable_sort(whole.samples.begin(), whole.samples.end(), [&](const Sample& a, const Sample& b) {
+        return std::tuple(series(a), a.sample.time) < std::tuple(series(b), b.sample.time);
+    });
+    TrackId track;
+    double sum = 0;
+    for (std::size_t i = 0; i < whole.samples.size(); ++i) {
+        const Sample& sample = whole.samples[i];
+        if (i == 0 || series(whole.samples[i - 1]) != series(sample)) {
+            Track counter;
+            counter.kind = TrackKind::Counter;
+            counter.name = shared.builder.string(StringId{sample.name});
+            counter.pid = sample.pid;
+            counter.unit = sample.isBytes ? "bytes" : "";
+            track = shared.builder.addTrack(std::move(counter));
+            sum = 0;
+        }
+        sum = sample.isChange ? sum + sample.sample.value : sample.sample.value;
+        shared.builder.addSample(track, {sample.sample.time, sum});
+    }
+    whole.samples = {};
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "profiler/io/formats/json/event_sink.h"
+
+#include <map>
+#include <string>
+
+namespace profiler::formats::json {
+
+/// Takes over what a later part of the file holds, all but its rows.
+void append(Harvest& whole, Harvest&& part);
+
+/// Gives the builder what is known once the whole file was scanned: rows' names, ranges of two events, flows, counters,
+/// devices and metadata. Adds to `whole.losses`.
+/// @param values  of the trace's outermost object: raw JSON by key
+void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values);
+
+/// Parts of assemble().
+void assembleRanges(SharedBuild& shared, Harvest& whole);
+void assembleFlows(SharedBuild& shared, Harvest& whole);
+void assembleCounters(SharedBuild& shared, Harvest& whole);
+void assembleRows(SharedBuild& shared, Harvest& whole);
+void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);
+
+} // namespace profiler::formats::json

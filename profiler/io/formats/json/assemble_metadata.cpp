@@ -1,0 +1,120 @@
+#include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/texts.h"
+
+#include <set>
+#include <simdjson.h>
+
+// What the trace says of itself outside its events: devices, versions, ranks.
+namespace profiler::formats::json {
+
+namespace {
+
+using simdjson::SUCCESS;
+
+/// 12040 → "12.4", as CUDA numbers its versions.
+std::string cudaVersion(std::int64_t number)
+{
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+int small(simdjson::dom::element object, std::string_view key)
+{
+    std::int64_t number = 0;
+    return object[key].get(number) == SUCCESS && number >= 0 && number < 1000 ? static_cast<int>(number) : 0;
+}
+
+void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint32_t>& known)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::array devices;
+    if (parser.parse(simdjson::padded_string(json)).get(devices) != SUCCESS)
+        return;
+    for (const simdjson::dom::element element : devices) {
+        std::int64_t id = 0;
+        std::string_view name, uuid;
+        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff || !known.insert(static_cast<std::uint32_t>(id)).second)
+            continue;
+        Device device{.id = DeviceId{static_cast<std::uint32_t>(id)}, .name = {}, .uuid = {}};
+        if (element["name"].get(name) == SUCCESS)
+            device.name = name;
+        if (element["uuid"].get(uuid) == SUCCESS)
+            device.uuid = uuid;
+        device.computeMajor = small(element, "computeMajor");
+        device.computeMinor = small(element, "computeMinor");
+        std::int64_t bytes = 0;
+        if (element["totalGlobalMem"].get(bytes) == SUCCESS)
+            device.memoryBytes = bytes;
+        builder.addDevice(std::move(device));
+    }
+}
+
+void addDistributed(TraceBuilder& builder, std::string_view json)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::element info;
+    if (parser.parse(simdjson::padded_string(json)).get(info) != SUCCESS)
+        return;
+    std::int64_t number = 0;
+    std::string_view text;
+    for (const std::string_view key : {"rank", "world_size"})
+        if (info[key].get(number) == SUCCESS)
+            builder.setMetadata(std::string(key), std::to_string(number));
+    if (info["backend"].get(text) == SUCCESS)
+        builder.setMetadata("distributed.backend", std::string(text));
+    if (info["nccl_version"].get(text) == SUCCESS)
+        builder.setMetadata("versions.nccl", std::string(text));
+}
+
+void addVersion(TraceBuilder& builder, const std::string& key, std::string_view raw)
+{
+    constexpr std::pair<std::string_view, std::string_view> kVersions[] = {
+        {"cuda_runtime_version", "versions.cuda_runtime"}, {"cuda_driver_version", "versions.cuda_driver"},
+        {"hip_runtime_version", "versions.hip_runtime"},   {"hip_driver_version", "versions.hip_driver"},
+        {"cupti_version", "versions.cupti"},               {"cudnn_version", "versions.cudnn"},
+        {"nccl_version", "versions.nccl"},                 {"pytorch_version", "versions.torch"},
+        {"torch_version", "versions.torch"},               {"python_version", "versions.python"},
+    };
+    for (const auto& [name, ours] : kVersions) {
+        if (key != name)
+            continue;
+        const bool quoted = raw.size() >= 2 && raw.front() == '"';
+        const std::string text = quoted ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);
+        const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos && text.size() < 10;
+        builder.setMetadata(std::string(ours), number && key.starts_with("cuda_") ? cudaVersion(std::stol(text)) : text);
+    }
+}
+
+/// Scalars as people write them, arrays and objects as JSON.
+std::string plain(std::string_view raw)
+{
+    return raw.size() >= 2 && raw.front() == '"' ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);
+}
+
+} // namespace
+
+void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values)
+{
+    TraceBuilder& builder = shared.builder;
+    std::set<std::uint32_t> devices;
+    for (const auto& [key, raw] : values) {
+        builder.setMetadata("pytorch." + key, plain(raw));
+        addVersion(builder, key, raw);
+        if (key == "deviceProperties")
+            addDevices(builder, raw, devices);
+        else if (key == "distributedInfo")
+            addDistributed(builder, raw);
+    }
+    for (const LaneInfo& lane : shared.lanes)
+        if (lane.track && lane.key.lane == Lane::Device && lane.key.device >= 0 && lane.key.device < 0x10000 &&
+            devices.insert(static_cast<std::uint32_t>(lane.key.device)).second)
+            builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(lane.key.device)}, .name = {}, .uuid = {}});
+    for (const MetaEvent& event : whole.metadata)
+        if (event.name == "Record Window End")
+            builder.setMetadata("record.end_ns", event.args);
+        else if (event.name.starts_with("Iteration Start:"))
+            builder.setMetadata("record.begin_ns", event.args);
+    builder.setMetadata("source.events", std::to_string(whole.events));
+    builder.setFormat("pytorch-json");
+}
+
+} // namespace profiler::formats::json

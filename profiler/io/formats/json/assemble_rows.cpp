@@ -1,0 +1,142 @@
+#include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/texts.h"
+
+#include <algorithm>
+#include <limits>
+#include <simdjson.h>
+#include <utility>
+
+// Rows' names and kinds, by the metadata events and by what the rows hold.
+namespace profiler::formats::json {
+
+namespace {
+
+using Process = std::pair<std::int64_t, bool>; ///< number or hash of the text, and which
+struct Thread {
+    Process process;
+    std::int64_t thread;
+    bool isText;
+    friend auto operator<=>(const Thread&, const Thread&) = default;
+};
+
+struct Named {
+    std::string name, labels;
+    std::int32_t sortIndex = 0;
+};
+
+struct NameTable {
+    std::map<Process, Named> processes;
+    std::map<Thread, Named> threads;
+};
+
+std::string trimmed(std::string_view text)
+{
+    const auto first = text.find_first_not_of(' ');
+    const auto last = text.find_last_not_of(' ');
+    return first == text.npos ? std::string() : std::string(text.substr(first, last - first + 1));
+}
+
+/// The metadata event's only argument that counts.
+void readInto(Named& named, const MetaEvent& event, std::string_view what, Losses& losses)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::element args;
+    std::string_view text;
+    std::int64_t number = 0;
+    if (parser.parse(simdjson::padded_string(event.args)).get(args) != simdjson::SUCCESS)
+        losses.add(Loss::BadArgs, event.offset);
+    else if (what == "name" && args["name"].get(text) == simdjson::SUCCESS)
+        named.name = trimmed(text);
+    else if (what == "labels" && args["labels"].get(text) == simdjson::SUCCESS)
+        named.labels = trimmed(text);
+    else if (what == "sort_index" && args["sort_index"].get(number) == simdjson::SUCCESS)
+        named.sortIndex = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+            number, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+}
+
+NameTable readNames(Harvest& whole)
+{
+    NameTable table;
+    for (const MetaEvent& event : whole.metadata) {
+        constexpr std::string_view kProcess = "process_", kThread = "thread_";
+        const Process process{event.key.process, event.key.processIsText};
+        if (event.name.starts_with(kProcess))
+            readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()), whole.losses);
+        else if (event.name.starts_with(kThread))
+            readInto(table.threads[{process, event.key.thread, event.key.threadIsText}], event,
+                     std::string_view(event.name).substr(kThread.size()), whole.losses);
+    }
+    return table;
+}
+
+std::string deviceRowName(const LaneKey& key)
+{
+    const std::string stream = "stream " + std::to_string(key.stream);
+    switch (key.lane) {
+    case Lane::Annotation:
+        return stream + " annotations";
+    case Lane::Wait:
+        return stream + " waits";
+    default:
+        return stream;
+    }
+}
+
+Track makeTrack(const LaneInfo& lane, const NameTable& names)
+{
+    const LaneKey& key = lane.key;
+    Track track;
+    track.pid = key.processIsText ? 0 : key.process;
+    track.processName = lane.processText;
+    const auto process = names.processes.find({key.process, key.processIsText});
+    const bool onDevice = key.lane != Lane::Host;
+    if (process != names.processes.end()) {
+        const Named& named = process->second;
+        // A device's process has the program's name; its label says which device it is.
+        track.processName = onDevice && !named.labels.empty() ? named.labels : named.name;
+    }
+    const auto thread = names.threads.find(
+        {{key.process, key.processIsText}, onDevice ? key.stream : key.thread, onDevice ? false : key.threadIsText});
+    if (thread != names.threads.end())
+        track.sortIndex = thread->second.sortIndex;
+    if (onDevice) {
+        track.kind = key.lane == Lane::Device ? TrackKind::Stream : TrackKind::Annotation;
+        track.device = DeviceId{static_cast<std::uint32_t>(std::clamp<std::int64_t>(key.device, 0, 0xffffffff))};
+        track.stream = StreamId{static_cast<std::uint32_t>(std::clamp<std::int64_t>(key.stream, 0, 0xffffffff))};
+        track.name = deviceRowName(key);
+        return track;
+    }
+    track.tid = key.threadIsText ? 0 : key.thread;
+    if (thread != names.threads.end() && !thread->second.name.empty() && key.category == 0)
+        track.name = thread->second.name;
+    else
+        track.name = key.threadIsText ? lane.threadText : "thread " + std::to_string(key.thread);
+    return track;
+}
+
+bool contains(const std::vector<std::uint32_t>& lanes, std::uint32_t lane)
+{
+    return std::find(lanes.begin(), lanes.end(), lane) != lanes.end();
+}
+
+} // namespace
+
+void assembleRows(SharedBuild& shared, Harvest& whole)
+{
+    const NameTable names = readNames(whole);
+    const bool anySteps = !whole.stepLanes.empty();
+    for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
+        const LaneInfo& lane = shared.lanes[i];
+        if (!lane.track)
+            continue;
+        Track track = makeTrack(lane, names);
+        // The thread that the steps are on; without steps the one whose number is its process's, as Linux has it.
+        const bool main = anySteps ? contains(whole.stepLanes, i)
+                                   : contains(whole.opLanes, i) && track.pid == track.tid && track.pid != 0;
+        if (lane.key.lane == Lane::Host && main)
+            track.kind = TrackKind::MainThread;
+        shared.builder.updateTrack(*lane.track, std::move(track));
+    }
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,82 @@
+#include "profiler/io/formats/json/category.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+namespace profiler::formats::json {
+
+namespace {
+
+bool sameLetter(char a, char b)
+{
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+bool contains(std::string_view text, std::string_view part)
+{
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), sameLetter) != text.end();
+}
+
+struct CopySpelling {
+    std::string_view text;
+    CopyKind kind;
+};
+constexpr std::array<CopySpelling, 14> kCopies = {{{"HtoD", CopyKind::HtoD},
+                                                   {"DtoH", CopyKind::DtoH},
+                                                   {"DtoD", CopyKind::DtoD},
+                                                   {"PtoP", CopyKind::PtoP},
+                                                   {"HtoH", CopyKind::HtoH},
+                                                   {"HtoA", CopyKind::HtoD},
+                                                   {"AtoH", CopyKind::DtoH},
+                                                   {"AtoA", CopyKind::DtoD},
+                                                   {"AtoD", CopyKind::DtoD},
+                                                   {"DtoA", CopyKind::DtoD},
+                                                   {"HostToDevice", CopyKind::HtoD},
+                                                   {"DeviceToHost", CopyKind::DtoH},
+                                                   {"DeviceToDevice", CopyKind::DtoD},
+                                                   {"HostToHost", CopyKind::HtoH}}};
+
+MemoryKind memoryFromName(std::string_view name)
+{
+    if (contains(name, "pageable"))
+        return MemoryKind::Pageable;
+    if (contains(name, "pinned"))
+        return MemoryKind::Pinned;
+    if (contains(name, "managed"))
+        return MemoryKind::Managed; // "Managed Static" too
+    if (contains(name, "device"))
+        return MemoryKind::Device; // "Device Static" too
+    return contains(name, "array") ? MemoryKind::Array : MemoryKind::Unknown;
+}
+
+} // namespace
+
+std::uint8_t categoryIndex(std::string_view name)
+{
+    const auto found = std::find_if(std::begin(kCategories) + 1, std::end(kCategories), [&](const Category& category) {
+        return std::equal(name.begin(), name.end(), category.name.begin(), category.name.end(), sameLetter);
+    });
+    return found == std::end(kCategories) ? std::uint8_t{0} : static_cast<std::uint8_t>(found - std::begin(kCategories));
+}
+
+CopyName copyFromName(std::string_view name)
+{
+    CopyName result;
+    const auto open = name.find('(');
+    const std::string_view title = name.substr(0, open);
+    for (const CopySpelling& spelling : kCopies)
+        if (contains(title, spelling.text)) {
+            result.copy = spelling.kind;
+            break;
+        }
+    const auto arrow = name.find("->");
+    if (open != name.npos && arrow != name.npos && arrow > open) {
+        result.src = memoryFromName(name.substr(open, arrow - open));
+        result.dst = memoryFromName(name.substr(arrow));
+    }
+    return result;
+}
+
+} // namespace profiler::formats::json

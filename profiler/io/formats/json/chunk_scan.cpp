@@ -1,0 +1,193 @@
+#include "profiler/io/formats/json/chunk_scan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+namespace profiler::formats::json {
+
+namespace {
+
+/// The longest text that is looked at to tell an event's beginning.
+constexpr std::size_t kLook = 256;
+
+bool isSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/// A brace that is followed by a key which events begin with.
+bool looksLikeEvent(std::string_view text)
+{
+    constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"", "pid\"", "tid\"", "ts\"",   "dur\"",  "args\"",
+                                                        "id\"",  "s\"",    "bp\"",  "tts\"", "id2\"", "tdur\"", "cname\"", "sf\""};
+    std::size_t i = 1;
+    while (i < text.size() && isSpace(text[i]))
+        ++i;
+    if (i == text.size() || text[i] != '"')
+        return false;
+    text.remove_prefix(i + 1);
+    return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) { return text.starts_with(key); });
+}
+
+/// What stands before the brace: a comma, behind another brace where the text is sound.
+bool followsEvent(std::string_view before, bool sound)
+{
+    const auto dropSpace = [&] {
+        while (!before.empty() && isSpace(before.back()))
+            before.remove_suffix(1);
+    };
+    dropSpace();
+    if (before.empty() || before.back() != ',')
+        return false;
+    before.remove_suffix(1);
+    dropSpace();
+    return !sound || (!before.empty() && before.back() == '}');
+}
+
+/// Finds where a JSON value ends, however long it is, without checking it.
+class Passing {
+public:
+    /// @return  behind the value's last byte, if that is in `text`
+    const char* pass(const char* p, const char* end)
+    {
+        for (; p < end; ++p) {
+            if (m_inText) {
+                if (m_escaped)
+                    m_escaped = false;
+                else if (*p == '\\')
+                    m_escaped = true;
+                else if (*p == '"')
+                    m_inText = false;
+                continue;
+            }
+            if (*p == '"')
+                m_inText = true;
+            m_depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+            if (m_depth == 0)
+                return p + 1;
+        }
+        return nullptr;
+    }
+
+private:
+    std::int64_t m_depth = 0;
+    bool m_inText = false, m_escaped = false;
+};
+
+} // namespace
+
+ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, bool keepLaunchFlows)
+    : m_window(source), m_sink(shared, keepLaunchFlows), m_parser(makeParser(m_sink))
+{
+}
+
+ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop)
+{
+    ScannedPart part;
+    part.begin = begin;
+    m_sink.begin(part.harvest);
+    m_window.moveTo(begin);
+    Losses& losses = part.harvest.losses;
+    const char* cursor = m_window.begin();
+    m_window.readOn(cursor);
+    const auto ended = [&](ScannedPart::End how) {
+        part.how = stop.stop_requested() ? ScannedPart::End::Stopped : how;
+        part.end = m_window.offsetOf(cursor);
+        return std::move(part);
+    };
+    cursor = m_window.begin();
+    while (!stop.stop_requested()) {
+        Window window{cursor, m_window.end(), m_window.placeOf(limit), nullptr};
+        m_sink.setWindow(m_window.begin(), m_window.offset());
+        const Stop why = m_parser->scan(window, m_sink);
+        cursor = window.cursor;
+        switch (why) {
+        case Stop::AtLimit:
+            return ended(ScannedPart::End::AtLimit);
+        case Stop::ArrayEnd:
+            return ended(ScannedPart::End::ArrayEnd);
+        case Stop::NeedsMore: {
+            const bool more = m_window.readOn(cursor);
+            cursor = m_window.begin();
+            if (more)
+                break;
+            if (m_window.atEnd()) {
+                const char* rest = cursor;
+                while (rest < m_window.end() && (isSpace(*rest) || *rest == ','))
+                    ++rest;
+                if (rest < m_window.end())
+                    part.cutAt = m_window.offsetOf(rest);
+                cursor = m_window.end();
+                return ended(ScannedPart::End::TextEnd);
+            }
+            losses.add(Loss::TooLong, m_window.offsetOf(cursor));
+            if (!passLongEvent(cursor, stop))
+                return ended(ScannedPart::End::TextEnd);
+            break;
+        }
+        case Stop::Malformed:
+            losses.add(Loss::Malformed, m_window.offsetOf(std::max<const char*>(cursor, m_window.begin())));
+            if (!recover(cursor, stop))
+                return ended(ScannedPart::End::TextEnd);
+        }
+    }
+    return ended(ScannedPart::End::Stopped);
+}
+
+bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
+{
+    const auto next = guessEvent(m_window.offsetOf(cursor) + 1, std::numeric_limits<std::uint64_t>::max(), false, stop);
+    cursor = next ? m_window.placeOf(*next) : m_window.end();
+    return next.has_value();
+}
+
+bool ChunkScan::passLongEvent(const char*& cursor, const std::stop_token& stop)
+{
+    Passing passing;
+    const char* p = cursor;
+    while (p < m_window.end() && *p != '{')
+        ++p;
+    for (;;) {
+        const char* after = passing.pass(p, m_window.end());
+        cursor = after ? after : m_window.end();
+        if (after)
+            return true;
+        if (stop.stop_requested() || !m_window.readOn(m_window.end()))
+            return false;
+        p = m_window.begin();
+    }
+}
+
+std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
+                                                   const std::stop_token& stop)
+{
+    // What stands before the first brace counts too.
+    const std::uint64_t back = std::min<std::uint64_t>(from, kLook);
+    if (m_window.placeOf(from - back) == m_window.end()) {
+        m_window.moveTo(from - back);
+        m_window.readOn(m_window.begin());
+    }
+    for (const char* p = m_window.placeOf(from); !stop.stop_requested();) {
+        const auto left = static_cast<std::size_t>(m_window.end() - p);
+        const auto* brace = left == 0 ? nullptr : static_cast<const char*>(std::memchr(p, '{', left));
+        if (brace && m_window.offsetOf(brace) >= limit)
+            return std::nullopt;
+        if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kLook && !m_window.atEnd())) {
+            const char* go = brace ? brace : m_window.end();
+            const std::uint64_t place = m_window.offsetOf(go);
+            const bool before = go - m_window.begin() > static_cast<std::ptrdiff_t>(kLook);
+            if (!m_window.readOn(before ? go - kLook : m_window.begin()) && (!brace || !m_window.atEnd()))
+                return std::nullopt;
+            p = m_window.placeOf(place);
+            continue;
+        }
+        const std::string_view ahead(brace, std::min(kLook, static_cast<std::size_t>(m_window.end() - brace)));
+        const auto behind = std::min<std::ptrdiff_t>(brace - m_window.begin(), kLook);
+        if (looksLikeEvent(ahead) && followsEvent({brace - behind, static_cast<std::size_t>(behind)}, sound))
+            return m_window.offsetOf(brace);
+        p = brace + 1;
+    }
+    return std::nullopt;
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace profiler::formats::json {
+
+/// The nanoseconds of a decimal number of microseconds, exact: "1712195495406752.797", "-3", "1.5e3". What is below a
+/// nanosecond is rounded to the nearest. Empty where the text is no JSON number, or the value is beyond 64 bits.
+std::optional<std::int64_t> nanoseconds(std::string_view microseconds);
+
+/// The value of a JSON number that is an integer: "12", "12.0", "1.2e1".
+std::optional<std::int64_t> integer(std::string_view number);
+
+} // namespace profiler::formats::json

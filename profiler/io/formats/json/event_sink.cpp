@@ -1,0 +1,238 @@
+#include "profiler/io/formats/json/event_sink.h"
+
+#include "profiler/io/formats/json/texts.h"
+
+#include <algorithm>
+
+namespace profiler::formats::json {
+
+namespace {
+
+constexpr std::size_t kArgsKept = 1024; // a power of two
+
+std::size_t hashOf(const LaneKey& key)
+{
+    const auto mix = [](std::uint64_t a, std::int64_t b) { return (a ^ static_cast<std::uint64_t>(b)) * 0x9E3779B97F4A7C15ULL; };
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(key.lane) + 1, key.process);
+    hash = mix(mix(mix(hash, key.thread), key.device), key.stream);
+    return static_cast<std::size_t>(hash >> 58);
+}
+
+std::size_t hashOf(const SliceArgs& args)
+{
+    std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * 0x9E3779B97F4A7C15ULL;
+    hash = (hash ^ static_cast<std::uint64_t>(args.value)) * 0xFF51AFD7ED558CCDULL;
+    hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
+    hash = (hash ^ hash >> 29) * 0xC4CEB9FE1A85EC53ULL;
+    return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
+}
+
+std::uint32_t id32(std::int64_t value)
+{
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, 0xffffffff));
+}
+
+} // namespace
+
+EventSink::EventSink(SharedBuild& shared, bool keepLaunchFlows)
+    : m_shared(shared), m_names(shared), m_keepLaunchFlows(keepLaunchFlows), m_args(kArgsKept)
+{
+}
+
+void EventSink::begin(Harvest& harvest)
+{
+    if (m_harvest)
+        for (const Harvest::Rows& rows : m_harvest->rows)
+            m_expected[rows.lane] = rows.slices.size();
+    m_harvest = &harvest;
+    std::fill(m_rowOf.begin(), m_rowOf.end(), 0);
+}
+
+void EventSink::setWindow(const char* window, std::uint64_t offset)
+{
+    m_window = window;
+    m_windowOffset = offset;
+}
+
+std::uint64_t EventSink::offsetOf(const Event& event) const
+{
+    return m_windowOffset + static_cast<std::uint64_t>(event.begin - m_window);
+}
+
+std::uint32_t EventSink::intern(std::string_view json)
+{
+    return m_shared.internName(plainArray(json));
+}
+
+void EventSink::countOddities(const Event& event)
+{
+    constexpr std::pair<std::uint32_t, Loss> kMeanings[] = {
+        {Event::kNotANumber, Loss::NotANumber}, {Event::kControlText, Loss::ControlText},
+        {Event::kBadEscape, Loss::BadEscape},   {Event::kBadUtf8, Loss::BadUtf8},
+        {Event::kBadNumber, Loss::BadNumber},   {Event::kNoComma, Loss::NoComma},
+    };
+    for (const auto& [bit, loss] : kMeanings)
+        if ((event.odd & bit) != 0)
+            m_harvest->losses.add(loss, offsetOf(event));
+}
+
+bool EventSink::hasTime(const Event& event)
+{
+    if (event.has(Event::kTime))
+        return true;
+    m_harvest->losses.add((event.odd & Event::kHugeTime) != 0 ? Loss::HugeTime : Loss::NoTime, offsetOf(event));
+    return false;
+}
+
+void EventSink::take(const Event& event)
+{
+    ++m_harvest->events;
+    ++m_harvest->categories[event.category];
+    if (event.odd != 0)
+        countOddities(event);
+    switch (event.phase) {
+    case 'X':
+        return takeWhole(event);
+    case 's':
+    case 't':
+    case 'f':
+        return takeFlow(event);
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T':
+    case 'p':
+        return takeInstant(event);
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
+        return takeRangeEnd(event);
+    case 'C':
+        return takeCounter(event);
+    case 'M':
+        return takeMetadata(event);
+    default:
+        m_harvest->losses.add(Loss::OtherPhase, offsetOf(event));
+    }
+}
+
+void EventSink::takeWhole(const Event& event)
+{
+    if (!hasTime(event))
+        return;
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    Lane lane{};
+    RawSlice slice = makeSlice(event, name, lane);
+    if (!event.has(Event::kDuration)) {
+        m_harvest->losses.add(Loss::NoDuration, offsetOf(event));
+    } else if (event.duration < 0) {
+        m_harvest->losses.add(Loss::NegativeDuration, offsetOf(event));
+    } else {
+        slice.duration = event.duration;
+    }
+    const std::uint32_t row = laneOf(laneKey(event, lane), event);
+    if (slice.kind == ActivityKind::Step)
+        mark(m_harvest->stepLanes, row);
+    else if (slice.kind == ActivityKind::CpuOp)
+        mark(m_harvest->opLanes, row);
+    m_harvest->latest = std::max(m_harvest->latest, slice.end());
+    slicesOf(row).push_back(slice);
+}
+
+RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
+{
+    const Category& category = kCategories[event.category];
+    RawSlice slice;
+    slice.begin = event.time;
+    slice.kind = category.kind;
+    slice.name = name.id;
+    lane = category.lane;
+    slice.setSource(offsetOf(event));
+    if (event.has(Event::kExternal))
+        slice.external = id32(event.external);
+    const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
+    if (name.use == NameUse::Step && ofProgram)
+        slice.kind = ActivityKind::Step;
+    if (slice.kind == ActivityKind::CpuOp) {
+        const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
+        slice.link = numbered ? event.sequence : -1;
+        m_harvest->sequences += numbered;
+        if (numbered && event.has(Event::kForwardThread) && event.forwardThread > 0)
+            slice.flags |= slice_flag::kBackward;
+    } else if (event.has(Event::kCorrelation)) {
+        slice.link = event.correlation;
+    } else {
+        m_harvest->uncorrelated += isDeviceWork(slice.kind);
+    }
+    slice.args = argsOf(event, name, slice.kind, lane);
+    return slice;
+}
+
+std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane)
+{
+    SliceArgs args;
+    if (kind == ActivityKind::Step)
+        args.value = name.number;
+    if (event.has(Event::kBytes))
+        args.bytes = event.bytes;
+    if (kind == ActivityKind::GpuMemcpy) {
+        args.copy = name.copy.copy;
+        args.src = name.copy.src;
+        args.dst = name.copy.dst;
+    }
+    if (kind == ActivityKind::CpuOp) {
+        args.shapes = StringId{event.has(Event::kShapes) ? event.shapes : 0};
+        args.types = StringId{event.has(Event::kTypes) ? event.types : 0};
+    }
+    if (lane == Lane::Host && kind != ActivityKind::CpuOp) {
+        if (event.has(Event::kDevice) && event.device >= 0)
+            args.device = DeviceId{id32(event.device)};
+        if (event.has(Event::kStream) && event.stream >= 0)
+            args.stream = StreamId{id32(event.stream)};
+    }
+    return cached(args);
+}
+
+std::uint32_t EventSink::cached(const SliceArgs& args)
+{
+    CachedArgs& cached = m_args[hashOf(args)];
+    if (!cached.known || !(cached.args == args))
+        cached = {args, m_shared.internArgs(args), true};
+    return cached.id;
+}
+
+std::uint32_t EventSink::laneOf(const LaneKey& key, const Event& event)
+{
+    CachedLane& cached = m_lanes[hashOf(key)];
+    if (!cached.known || cached.key != key)
+        cached = {key, m_shared.lane(key, event), true};
+    return cached.lane;
+}
+
+std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t lane)
+{
+    if (lane >= m_rowOf.size()) {
+        m_rowOf.resize(lane + 1, 0);
+        m_expected.resize(lane + 1, 0);
+    }
+    std::uint32_t& row = m_rowOf[lane];
+    if (row == 0) {
+        m_harvest->rows.push_back({lane, {}});
+        row = static_cast<std::uint32_t>(m_harvest->rows.size());
+        const std::size_t expected = m_expected[lane];
+        m_harvest->rows.back().slices.reserve(expected + expected / 8);
+    }
+    return m_harvest->rows[row - 1].slices;
+}
+
+void EventSink::mark(std::vector<std::uint32_t>& lanes, std::uint32_t lane)
+{
+    if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end())
+        lanes.push_back(lane);
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "profiler/io/formats/json/losses.h"
+#include "profiler/io/formats/json/names.h"
+#include "profiler/io/formats/json/parser.h"
+#include "profiler/io/formats/json/shared_build.h"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace profiler::formats::json {
+
+/// The begin or end of a range that is two events (B and E, b and e).
+struct RangeEnd {
+    std::uint32_t lane = 0;
+    bool begins = false;
+    bool hasId = false;      ///< asynchronous: joined by id, not by nesting
+    std::uint64_t id = 0;
+    RawSlice slice;          ///< an end: its begin is the time, its duration 0
+};
+
+/// A point of a flow.
+struct FlowPoint {
+    char phase = 's'; ///< s, t, f
+    std::uint8_t category = 0;
+    std::uint64_t id = 0;
+    std::uint32_t lane = 0;
+    std::int64_t time = 0; ///< ns
+    std::uint64_t offset = 0;
+};
+
+/// A sample of what is counted: an allocator's state, or an event of phase C.
+struct Sample {
+    std::uint32_t name = 0; ///< StringId of the counter's name
+    std::int64_t pid = 0;
+    CounterSample sample;
+    bool isChange = false; ///< what came or went; the counter is their sum
+    bool isBytes = false;
+};
+
+/// A metadata event, kept whole: they are few.
+struct MetaEvent {
+    LaneKey key; ///< of Lane::Host
+    std::string name, args; ///< args: raw JSON
+    std::uint64_t offset = 0;
+};
+
+/// What a part of the file holds.
+struct Harvest {
+    struct Rows {
+        std::uint32_t lane = 0;
+        std::vector<RawSlice> slices;
+    };
+    std::vector<Rows> rows;
+    std::vector<RangeEnd> rangeEnds;
+    std::vector<FlowPoint> flows;
+    std::vector<Sample> samples;
+    std::vector<MetaEvent> metadata;
+    std::vector<std::uint32_t> stepLanes, opLanes;
+    Losses losses;
+    std::uint64_t events = 0;
+    std::array<std::uint64_t, kCategoryCount> categories{};
+    std::uint64_t uncorrelated = 0; ///< device work without a correlation id
+    std::uint64_t launchFlows = 0;  ///< flow events that say what correlation ids say
+    std::uint64_t sequences = 0;    ///< operators with a sequence number
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice, ns
+};
+
+/// Turns events into slices. One a scanning thread.
+class EventSink final : public EventTaker, public ArgTexts {
+public:
+    /// @param keepLaunchFlows  flows from launches to device work are wanted: correlation ids do not say it
+    EventSink(SharedBuild& shared, bool keepLaunchFlows);
+
+    /// What comes from now on belongs to `harvest`; a text at `window` is byte `offset` of the file.
+    void begin(Harvest& harvest);
+    void setWindow(const char* window, std::uint64_t offset);
+
+    void take(const Event& event) override;
+    std::uint32_t intern(std::string_view json) override;
+
+private:
+    struct CachedLane {
+        LaneKey key;
+        std::uint32_t lane = 0;
+        bool known = false;
+    };
+    struct CachedArgs {
+        SliceArgs args;
+        std::uint32_t id = 0;
+        bool known = false;
+    };
+
+    [[nodiscard]] std::uint64_t offsetOf(const Event& event) const;
+    void countOddities(const Event& event);
+    bool hasTime(const Event& event);
+    void takeWhole(const Event& event);
+    void takeInstant(const Event& event);
+    void takeRangeEnd(const Event& event);
+    void takeFlow(const Event& event);
+    void takeCounter(const Event& event);
+    void takeMemory(const Event& event);
+    void takeMetadata(const Event& event);
+    RawSlice makeSlice(const Event& event, const Name& name, Lane& lane);
+    std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane);
+    std::uint32_t cached(const SliceArgs& args);
+    std::uint32_t laneOf(const LaneKey& key, const Event& event);
+    std::vector<RawSlice>& slicesOf(std::uint32_t lane);
+    static void mark(std::vector<std::uint32_t>& lanes, std::uint32_t lane);
+
+    SharedBuild& m_shared;
+    Names m_names;
+    bool m_keepLaunchFlows;
+    Harvest* m_harvest = nullptr;
+    const char* m_window = nullptr;
+    std::uint64_t m_windowOffset = 0;
+    std::array<CachedLane, 64> m_lanes{};
+    std::vector<CachedArgs> m_args;
+    std::vector<std::uint32_t> m_rowOf; ///< by lane: index into the harvest's rows + 1
+    std::vector<std::size_t> m_expected; ///< by lane: slices of the last harvest
+};
+
+} // namespace profiler::formats::json

@@ -1,0 +1,141 @@
+#include "profiler/io/formats/json/event_sink.h"
+#include "profiler/io/formats/json/texts.h"
+
+#include <simdjson.h>
+#include <xxhash.h>
+
+// Events that are no whole slices: they are fewer, and may cost more each.
+namespace profiler::formats::json {
+
+namespace {
+
+std::uint64_t identHash(const Ident& ident)
+{
+    return ident.text.data() ? XXH3_64bits(ident.text.data(), ident.text.size()) : static_cast<std::uint64_t>(ident.number);
+}
+
+/// c10::DeviceType of host memory; every other number is an accelerator's.
+constexpr std::int64_t kCpu = 0;
+
+} // namespace
+
+void EventSink::takeInstant(const Event& event)
+{
+    if (!hasTime(event))
+        return;
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    if (name.use == NameUse::Memory && event.has(Event::kDeviceType))
+        return takeMemory(event);
+    if (name.use == NameUse::WindowMark) {
+        m_harvest->metadata.push_back({{}, std::string(event.name), std::to_string(event.time), offsetOf(event)});
+        return;
+    }
+    Lane lane{};
+    const RawSlice slice = makeSlice(event, name, lane);
+    slicesOf(laneOf(laneKey(event, lane), event)).push_back(slice);
+}
+
+void EventSink::takeMemory(const Event& event)
+{
+    const bool host = event.deviceType == kCpu;
+    const std::string owner = host ? "CPU" : "GPU " + std::to_string(std::max<std::int64_t>(event.deviceIndex, 0));
+    const std::int64_t pid = static_cast<std::int64_t>(identHash(event.pid));
+    const auto add = [&](std::string_view what, std::int64_t value, bool isChange) {
+        const std::string text = owner + " memory " + std::string(what);
+        const std::uint32_t id = m_names.find(text, false).id;
+        m_harvest->samples.push_back({id, pid, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
+    };
+    if (event.has(Event::kAllocated))
+        add("allocated", event.allocated, false);
+    else if (event.has(Event::kBytes))
+        add("allocated", event.bytes, true);
+    // Host memory is not reserved; its total is always zero.
+    if (event.has(Event::kReserved) && !host)
+        add("reserved", event.reserved, false);
+}
+
+void EventSink::takeRangeEnd(const Event& event)
+{
+    if (!hasTime(event))
+        return;
+    const bool async = event.phase != 'B' && event.phase != 'E';
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    RangeEnd end;
+    end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
+    Lane lane{};
+    end.slice = makeSlice(event, name, lane);
+    if (!async) {
+        end.lane = laneOf(laneKey(event, lane), event);
+    } else {
+        // Asynchronous ranges lie on no thread: a row for each category of a process.
+        Event row = event;
+        row.tid = {.text = event.has(Event::kCategory) ? event.categoryText : std::string_view("asynchronous")};
+        LaneKey key = laneKey(row, Lane::Host);
+        key.category = static_cast<std::uint8_t>(event.category + 1);
+        end.lane = laneOf(key, row);
+        end.hasId = true;
+        end.id = identHash(event.id);
+    }
+    if (end.begins && end.slice.kind == ActivityKind::Step)
+        mark(m_harvest->stepLanes, end.lane);
+    m_harvest->rangeEnds.push_back(end);
+}
+
+void EventSink::takeFlow(const Event& event)
+{
+    const FlowUse use = kCategories[event.category].flow;
+    if (use == FlowUse::Launch && event.category != 0) {
+        ++m_harvest->launchFlows;
+        if (!m_keepLaunchFlows)
+            return;
+    }
+    if (!hasTime(event))
+        return;
+    // The end of a launch is on a stream, whose rows are named by process and thread alone here.
+    const bool onDevice = use == FlowUse::Launch && event.phase == 'f';
+    FlowPoint point;
+    point.phase = event.phase;
+    point.category = event.category;
+    point.offset = offsetOf(event);
+    point.id = identHash(event.id);
+    if (event.category == 0)
+        point.id ^= XXH3_64bits(event.categoryText.data(), event.has(Event::kCategory) ? event.categoryText.size() : 0);
+    point.lane = laneOf(laneKey(event, onDevice ? Lane::Device : Lane::Host), event);
+    point.time = event.time;
+    m_harvest->flows.push_back(point);
+}
+
+void EventSink::takeCounter(const Event& event)
+{
+    if (!hasTime(event))
+        return;
+    simdjson::dom::parser parser;
+    simdjson::dom::object values;
+    if (!event.has(Event::kArgs) || parser.parse(simdjson::padded_string(event.args)).get(values) != simdjson::SUCCESS) {
+        m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
+        return;
+    }
+    std::string name = event.has(Event::kName) ? unescaped(event.name) : "counter";
+    if (event.has(Event::kId))
+        name += "[" + (event.id.text.data() ? unescaped(event.id.text) : std::to_string(event.id.number)) + "]";
+    for (const auto& [key, value] : values) {
+        double number = 0;
+        if (value.get(number) != simdjson::SUCCESS)
+            continue;
+        const bool alone = values.size() == 1;
+        const std::uint32_t id = m_names.find(alone ? name : name + ": " + std::string(key), false).id;
+        m_harvest->samples.push_back(
+            {id, static_cast<std::int64_t>(identHash(event.pid)), {traceTime(event.time), number}, false, false});
+    }
+}
+
+void EventSink::takeMetadata(const Event& event)
+{
+    if (event.has(Event::kName) && event.has(Event::kArgs))
+        m_harvest->metadata.push_back(
+            {laneKey(event, Lane::Host), unescaped(event.name), std::string(event.args), offsetOf(event)});
+    else
+        m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
+}
+
+} // namespace profiler::formats::json

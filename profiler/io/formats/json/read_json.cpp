@@ -1,0 +1,124 @@
+#include "profiler/io/formats/json/read_json.h"
+
+#include "profiler/io/formats/json/array_scan.h"
+#include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/event_details.h"
+#include "profiler/io/formats/json/top_level.h"
+
+#include <thread>
+
+namespace profiler::formats::json {
+
+namespace {
+
+/// One reading of a file.
+class Reading {
+public:
+    Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options)
+        : m_source(std::move(source)), m_options(options), m_top(*m_source)
+    {
+    }
+
+    Result<std::shared_ptr<const Trace>> run(bool keepLaunchFlows)
+    {
+        bool any = false;
+        for (auto array = m_top.nextArray(); array; array = m_top.nextArray()) {
+            any = true;
+            const ArrayEnd end = scanArray(*m_source, m_shared, *array, keepLaunchFlows, m_options,
+                                           [this](Harvest&& part) { commit(std::move(part)); });
+            if (m_options.stop.stop_requested())
+                return tl::unexpected(cancelled());
+            if (end.how != ScannedPart::End::ArrayEnd) {
+                noteOpenEnd(end);
+                break;
+            }
+            m_top.resume(end.offset);
+        }
+        if (m_options.stop.stop_requested())
+            return tl::unexpected(cancelled());
+        if (!any || (m_whole.events == 0 && m_whole.losses.count(Loss::Malformed) > 0))
+            return tl::unexpected(noEvents());
+        return finish();
+    }
+
+    /// Device work lacks the ids that tell its launch, and the file has flows that tell it.
+    [[nodiscard]] bool needsLaunchFlows() const { return m_uncorrelated && m_hasLaunchFlows; }
+
+private:
+    void commit(Harvest&& part)
+    {
+        for (Harvest::Rows& rows : part.rows)
+            m_shared.addMany(rows.lane, std::move(rows.slices));
+        append(m_whole, std::move(part));
+    }
+
+    void noteOpenEnd(const ArrayEnd& end)
+    {
+        CaptureStats& stats = m_shared.builder.captureStats();
+        stats.cut = true;
+        stats.notes.push_back(end.cutAt ? "The file ends inside an event, which begins at byte " +
+                                              std::to_string(*end.cutAt) + "; all before it was read."
+                                        : "The array of events is not closed; every event of it was read.");
+        stats.dropped += end.cutAt.has_value();
+    }
+
+    [[nodiscard]] Error cancelled() const
+    {
+        return {Error::Code::Cancelled, "the opening was cancelled", m_source->path().string(), {}};
+    }
+
+    [[nodiscard]] Error noEvents() const
+    {
+        std::string what = "this JSON holds no array of trace events";
+        if (const std::string damage = m_source->damage(); !damage.empty())
+            what += "; " + damage;
+        else if (!m_top.problem().empty())
+            what += ": " + m_top.problem();
+        return {Error::Code::Malformed, what, m_source->path().string(),
+                "choose a file that torch.profiler's export_chrome_trace wrote, or a trace in Chrome's format"};
+    }
+
+    std::shared_ptr<const Trace> finish()
+    {
+        m_uncorrelated = m_whole.uncorrelated > 0;
+        m_hasLaunchFlows = m_whole.launchFlows > 0;
+        assemble(m_shared, m_whole, m_top.values);
+        CaptureStats& stats = m_shared.builder.captureStats();
+        m_whole.losses.report(stats);
+        if (!m_top.problem().empty())
+            stats.notes.push_back(m_top.problem());
+        if (const std::string damage = m_source->damage(); !damage.empty()) {
+            stats.cut = true;
+            stats.notes.push_back("Only a part could be inflated: " + damage + ".");
+        }
+        m_shared.builder.setArgSource(eventDetails(m_source));
+        const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
+        auto trace = m_shared.builder.finish(std::max(threads, 1U));
+        if (m_options.progress)
+            m_options.progress(1);
+        return trace;
+    }
+
+    std::shared_ptr<ByteSource> m_source;
+    const ReadOptions& m_options;
+    TopLevel m_top;
+    SharedBuild m_shared;
+    Harvest m_whole;
+    bool m_uncorrelated = false, m_hasLaunchFlows = false;
+};
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> readJson(const std::filesystem::path& path, const ReadOptions& options)
+{
+    auto source = ByteSource::open(path, options.stop);
+    if (!source)
+        return tl::unexpected(source.error());
+    Reading reading(*source, options);
+    auto trace = reading.run(false);
+    if (!trace || !reading.needsLaunchFlows())
+        return trace;
+    return Reading(*source, options).run(true);
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,85 @@
+#include "profiler/io/formats/json/shared_build.h"
+
+#include "profiler/io/formats/json/texts.h"
+
+#include <charconv>
+#include <optional>
+#include <xxhash.h>
+
+namespace profiler::formats::json {
+
+namespace {
+
+/// The number that a text ends with: 7 of "stream 7".
+std::optional<std::int64_t> trailingNumber(std::string_view text)
+{
+    const auto last = text.find_last_not_of("0123456789");
+    const std::string_view digits = text.substr(last == text.npos ? 0 : last + 1);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} && !digits.empty() ? std::optional(value) : std::nullopt;
+}
+
+void setIdent(const Ident& ident, std::int64_t& number, bool& isText)
+{
+    isText = ident.text.data() != nullptr;
+    number = isText ? static_cast<std::int64_t>(XXH3_64bits(ident.text.data(), ident.text.size())) : ident.number;
+}
+
+std::int64_t numberOf(const Ident& ident)
+{
+    return ident.text.data() ? trailingNumber(ident.text).value_or(0) : ident.number;
+}
+
+} // namespace
+
+LaneKey laneKey(const Event& event, Lane lane)
+{
+    LaneKey key;
+    key.lane = lane;
+    setIdent(event.pid, key.process, key.processIsText);
+    if (lane == Lane::Host) {
+        setIdent(event.tid, key.thread, key.threadIsText);
+        return key;
+    }
+    key.device = event.has(Event::kDevice) ? event.device : numberOf(event.pid);
+    key.stream = event.has(Event::kStream) ? event.stream : numberOf(event.tid);
+    return key;
+}
+
+std::uint32_t SharedBuild::internName(std::string_view text)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.intern(text).value;
+}
+
+std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.internArgs(args);
+}
+
+void SharedBuild::addMany(std::uint32_t lane, std::vector<RawSlice>&& slices)
+{
+    const std::scoped_lock lock(m_mutex);
+    std::optional<TrackId>& track = lanes[lane].track;
+    if (!track)
+        track = builder.addTrack({});
+    builder.addMany(*track, std::move(slices), Depth::Inferred);
+}
+
+std::uint32_t SharedBuild::lane(const LaneKey& key, const Event& event)
+{
+    const std::scoped_lock lock(m_mutex);
+    const auto [place, isNew] = m_ids.try_emplace(key);
+    if (isNew) {
+        place->second = static_cast<std::uint32_t>(lanes.size());
+        lanes.push_back({.key = key,
+                         .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
+                         .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
+                         .track = {}});
+    }
+    return place->second;
+}
+
+} // namespace profiler::formats::json

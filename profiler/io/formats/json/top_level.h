@@ -1,0 +1,43 @@
+#pragma once
+
+#include "profiler/io/formats/json/text_window.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace profiler::formats::json {
+
+/// The outermost value of a trace: an object around the array of events, or that array alone.
+class TopLevel {
+public:
+    explicit TopLevel(ByteSource& source) : m_window(source) {}
+
+    /// Reads on to the next array of events. Returns the place behind its bracket; empty at the end of the text, or where
+    /// problem() says what is wrong.
+    std::optional<std::uint64_t> nextArray();
+    /// The array of events ended; `offset` is behind its bracket.
+    void resume(std::uint64_t offset);
+
+    /// Raw JSON of the other values by key; what is longer than 1 MiB is left out.
+    std::map<std::string, std::string> values;
+    /// A sentence on what keeps the rest from being read; empty: nothing.
+    [[nodiscard]] const std::string& problem() const { return m_problem; }
+
+private:
+    enum class At : std::uint8_t { Begin, ObjectBegin, InObject, InArray, End };
+    enum class Outcome : std::uint8_t { Advanced, Array, Done, TooShort, Wrong };
+
+    Outcome step(const char*& cursor);
+    Outcome entry(const char*& cursor);
+    Outcome finish(const char* p);
+
+    TextWindow m_window;
+    At m_at = At::Begin;
+    std::uint64_t m_offset = 0;      ///< what comes next
+    const char* m_wrong = nullptr;   ///< Outcome::Wrong: where
+    std::string m_problem;
+};
+
+} // namespace profiler::formats::json

@@ -1,0 +1,318 @@
+// JSON values, read or passed over with every byte checked.
+#pragma once
+
+#include "profiler/io/formats/json/bytes.h"
+#include "profiler/io/formats/json/decimal.h"
+#include "profiler/io/formats/json/event.h"
+#include "profiler/io/formats/json/utf8.h"
+#include "profiler/model/raw_slice.h"
+
+#include <array>
+
+namespace profiler::formats::json {
+
+inline constexpr std::array<std::int64_t, 9> kPowersOfTen = {1,      10,      100,      1000,     10000,
+                                                             100000, 1000000, 10000000, 100000000};
+
+/// What may follow a number, a literal or a text.
+inline constexpr std::array<bool, 256> kEndsScalar = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char c : {',', '}', ']', ' ', '\n', '\r', '\t', ':'})
+        table[c] = true;
+    return table;
+}();
+inline bool endsScalar(char c)
+{
+    return kEndsScalar[static_cast<unsigned char>(c)];
+}
+
+/// Every function takes the place of a value's first byte and returns the place behind it, or null where JSON's grammar is
+/// broken; `problem` is then the place. Windows end with zeros, so that nothing runs past them.
+class Values {
+public:
+    const char* end = nullptr;     ///< of the window
+    const char* problem = nullptr; ///< where the grammar was broken last; at `end` where the window is too short
+    std::uint32_t odd = 0;         ///< Event::Oddity, gathered
+
+    /// @param p  behind the opening quote
+    /// @return  the closing quote
+    const char* closingQuote(const char* p, bool& plain)
+    {
+        const char* begin = p;
+        bool high = false;
+        for (;;) {
+            const Block block(p);
+            const std::uint32_t marks = block.below(' ') | block.equal('"') | block.equal('\\');
+            if (marks == 0) {
+                p += 32;
+                continue;
+            }
+            p += std::countr_zero(marks);
+            if (*p == '"')
+                break;
+            plain = false;
+            p = passMark(p, high);
+            if (!p)
+                return nullptr;
+        }
+        if (high && !isUtf8(begin, static_cast<std::size_t>(p - begin)))
+            odd |= Event::kBadUtf8;
+        return p;
+    }
+
+    const char* text(const char* p)
+    {
+        bool plain = true;
+        const char* quote = closingQuote(p + 1, plain);
+        return quote ? quote + 1 : nullptr;
+    }
+
+    const char* number(const char* p)
+    {
+        p += *p == '-';
+        if (!isDigit(*p))
+            return fail(p);
+        p = passDigits(p);
+        if (*p == '.') {
+            if (!isDigit(*++p))
+                return fail(p);
+            p = passDigits(p);
+        }
+        if (*p == 'e' || *p == 'E') {
+            ++p;
+            p += *p == '+' || *p == '-';
+            if (!isDigit(*p))
+                return fail(p);
+            p = passDigits(p);
+        }
+        return endsScalar(*p) ? p : fail(p);
+    }
+
+    const char* scalar(const char* p)
+    {
+        switch (*p) {
+        case '"':
+            return text(p);
+        case 't':
+            return literal(p, "true");
+        case 'f':
+            return literal(p, "false");
+        case 'n':
+            return p[1] == 'a' ? notANumber(p, "nan") : literal(p, "null");
+        case 'N':
+            return notANumber(p, "NaN");
+        case 'I':
+            return notANumber(p, "Infinity");
+        case '-':
+            if (p[1] == 'I')
+                return notANumber(p, "-Infinity");
+            [[fallthrough]];
+        default:
+            return number(p);
+        }
+    }
+
+    const char* any(const char* p) { return *p == '{' || *p == '[' ? container(p) : scalar(p); }
+
+    /// A 64-bit integer, also in quotes. `known` says whether there is one.
+    const char* integer(const char* p, std::int64_t& value, bool& known)
+    {
+        const char* digit = p + (*p == '-');
+        Digits run = digits(digit);
+        std::int64_t sum = run.value;
+        const char* after = digit + run.count;
+        if (run.count == 8) {
+            run = digits(after);
+            sum = sum * kPowersOfTen[run.count] + run.value;
+            after += run.count;
+        }
+        if (after != digit && after - digit < 16 && endsScalar(*after)) {
+            value = *p == '-' ? -sum : sum;
+            known = true;
+            return after;
+        }
+        return slowInteger(p, value, known);
+    }
+
+    /// Microseconds as nanoseconds.
+    const char* time(const char* p, std::int64_t& ns, bool& known)
+    {
+        const char* digit = p + (*p == '-');
+        Digits run = digits(digit);
+        std::int64_t sum = run.value;
+        const char* after = digit + run.count;
+        if (run.count == 8) {
+            run = digits(after);
+            sum = sum * kPowersOfTen[run.count] + run.value;
+            after += run.count;
+        }
+        sum *= 1000;
+        bool whole = after != digit;
+        if (whole && *after == '.') {
+            run = digits(after + 1);
+            whole = run.count > 0 && run.count <= 3;
+            sum += run.value * kPowersOfTen[whole ? 3 - run.count : 0];
+            after += 1 + run.count;
+        }
+        if (!whole || !endsScalar(*after))
+            return slowTime(p, ns, known);
+        ns = *p == '-' ? -sum : sum;
+        known = withinLimit(ns);
+        return after;
+    }
+
+private:
+    static constexpr int kDeepest = 512;
+
+    const char* fail(const char* p)
+    {
+        problem = p;
+        return nullptr;
+    }
+
+    /// A byte inside a text that is no plain character: an escape, a control character, the first of those beyond ASCII.
+    const char* passMark(const char* p, bool& high)
+    {
+        if (*p == '\\') {
+            if (p + 1 >= end)
+                return fail(end);
+            if (std::string_view("\"\\/bfnrtu").find(p[1]) == std::string_view::npos) {
+                odd |= Event::kBadEscape;
+                return p + 1;
+            }
+            return p + 2;
+        }
+        if (static_cast<signed char>(*p) < 0) {
+            high = true;
+            while (static_cast<signed char>(*p) < 0)
+                ++p;
+            return p;
+        }
+        if (p >= end)
+            return fail(end);
+        odd |= Event::kControlText;
+        return p + 1;
+    }
+
+    static const char* passDigits(const char* p)
+    {
+        unsigned count = 0;
+        do {
+            count = digits(p).count;
+            p += count;
+        } while (count == 8);
+        return p;
+    }
+
+    const char* literal(const char* p, std::string_view word)
+    {
+        for (std::size_t i = 0; i < word.size(); ++i)
+            if (p[i] != word[i])
+                return fail(p + i);
+        p += word.size();
+        return endsScalar(*p) ? p : fail(p);
+    }
+
+    const char* notANumber(const char* p, std::string_view word)
+    {
+        odd |= Event::kNotANumber;
+        return literal(p, word);
+    }
+
+    const char* container(const char* p);
+    const char* slowInteger(const char* p, std::int64_t& value, bool& known);
+    const char* slowTime(const char* p, std::int64_t& ns, bool& known);
+    bool withinLimit(std::int64_t ns)
+    {
+        if (ns >= -RawSlice::kTimeLimit && ns <= RawSlice::kTimeLimit)
+            return true;
+        odd |= Event::kHugeTime;
+        return false;
+    }
+};
+
+inline const char* Values::container(const char* p)
+{
+    char closers[kDeepest];
+    int depth = 0;
+    for (;;) {
+        // At a value: open what opens, pass what does not.
+        if (*p == '{' || *p == '[') {
+            if (depth == kDeepest)
+                return fail(p);
+            closers[depth++] = *p == '{' ? '}' : ']';
+            p = skipSpace(p + 1);
+        } else {
+            p = scalar(p);
+            if (!p)
+                return nullptr;
+            p = skipSpace(p);
+            if (*p != closers[depth - 1]) {
+                if (*p != ',')
+                    return fail(p);
+                p = skipSpace(p + 1);
+                if (*p == closers[depth - 1])
+                    return fail(p);
+            }
+        }
+        while (*p == closers[depth - 1]) {
+            ++p;
+            if (--depth == 0)
+                return p;
+            p = skipSpace(p);
+            if (*p == ',') {
+                p = skipSpace(p + 1);
+                if (*p == closers[depth - 1])
+                    return fail(p);
+                break;
+            }
+            if (*p != closers[depth - 1])
+                return fail(p);
+        }
+        if (closers[depth - 1] == '}') {
+            if (*p != '"')
+                return fail(p);
+            p = text(p);
+            if (!p)
+                return nullptr;
+            p = skipSpace(p);
+            if (*p != ':')
+                return fail(p);
+            p = skipSpace(p + 1);
+        }
+    }
+}
+
+inline const char* Values::slowInteger(const char* p, std::int64_t& value, bool& known)
+{
+    const char* after = any(p);
+    if (!after)
+        return nullptr;
+    const bool quoted = *p == '"';
+    const auto found = json::integer({p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted});
+    if (found) {
+        value = *found;
+        known = true;
+    } else if (isDigit(*p) || *p == '-') {
+        odd |= Event::kBadNumber;
+    }
+    return after;
+}
+
+inline const char* Values::slowTime(const char* p, std::int64_t& ns, bool& known)
+{
+    const char* after = any(p);
+    if (!after)
+        return nullptr;
+    const bool quoted = *p == '"';
+    const auto found = nanoseconds({p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted});
+    if (found) {
+        ns = *found;
+        known = withinLimit(ns);
+    } else {
+        odd |= isDigit(p[*p == '-']) ? Event::kHugeTime : Event::kBadTime;
+    }
+    return after;
+}
+
+} // namespace profiler::formats::json

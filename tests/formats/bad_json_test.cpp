@@ -1,0 +1,204 @@
+#include "profiler/io/formats/json/decimal.h"
+#include "tests/formats/json_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// Input that is damaged, foreign or hostile: a message that says what and where, and what can be read is shown.
+namespace {
+
+using namespace profiler;
+using namespace json_test;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kEvent = R"({"ph":"X","ts":1.5,"dur":2,"pid":1,"tid":1,"name":"a"})";
+
+std::string problem(std::string_view bytes)
+{
+    const auto trace = tryOpen(bytes);
+    return trace ? "opened" : trace.error().message();
+}
+
+TEST(BadJson, FilesThatAreNoTraceSayWhy)
+{
+    EXPECT_THAT(problem(""), HasSubstr("the file is empty"));
+    EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), HasSubstr("no trace of a known format"));
+    EXPECT_THAT(problem("hello"), HasSubstr("no trace of a known format"));
+    EXPECT_THAT(problem(R"({"a": 1})"), HasSubstr("no array of trace events"));
+    EXPECT_THAT(problem(R"({"a": 1, )"), AllOf(HasSubstr("no array of trace events"), HasSubstr("ends too early, at byte 9")));
+    EXPECT_THAT(problem(R"({"a": tru})"), AllOf(HasSubstr("no array of trace events"), HasSubstr("byte 9")));
+    EXPECT_THAT(problem(R"({"traceEvents": 7})"), HasSubstr("no array of trace events"));
+}
+
+TEST(BadJson, ACutFileShowsWhatItHolds)
+{
+    const std::string whole = object(std::string(kEvent) + "," + std::string(kEvent) + "," + std::string(kEvent));
+    const std::size_t second = whole.find("},{") + 2;
+    for (std::size_t size = second + 1; size < whole.size(); ++size) {
+        const auto trace = open(whole.substr(0, size));
+        EXPECT_GE(trace->sliceCount(), 1U) << size;
+        EXPECT_THAT(trace->captureStats().notes, testing::Not(IsEmpty())) << size;
+    }
+    const auto trace = open(whole.substr(0, second + 10));
+    EXPECT_EQ(trace->sliceCount(), 1U);
+    EXPECT_TRUE(trace->captureStats().cut);
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("begins at byte " + std::to_string(second))));
+}
+
+TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
+{
+    for (const std::string_view broken : {R"({"ph":"X","ts":1,"dur":2,"pid":1 "tid":1})", R"({"ph":"X","ts":1,,"name":"b"})", R"({"ph":"X","ts":01x})",
+                                          R"({"ph":"X","args":{"a":[1,2}}})", R"({"ph":"X","name":"never closed})", R"(17)", R"("text")", R"([1])"}) {
+        const std::string text = object(std::string(kEvent) + "," + std::string(broken) + "," + std::string(kEvent));
+        const auto trace = open(text);
+        EXPECT_EQ(trace->sliceCount(), 2U) << broken;
+        EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("breaks JSON's grammar"))) << broken;
+        EXPECT_EQ(trace->captureStats().dropped, 1U) << broken;
+    }
+}
+
+TEST(BadJson, OddValuesAreCountedWithTheirPlace)
+{
+    struct Case {
+        std::string_view event, note;
+        std::size_t slices;
+    };
+    for (const Case& c : {
+             Case{R"({"ph":"X","dur":2,"pid":1,"tid":1,"name":"a"})", "no readable time", 0},
+             Case{R"({"ph":"X","ts":NaN,"dur":2,"name":"a"})", "no readable time", 0},
+             Case{R"({"ph":"X","ts":"soon","dur":2,"name":"a"})", "no readable time", 0},
+             Case{R"({"ph":"X","ts":1e300,"dur":2,"name":"a"})", "73 years", 0},
+             Case{R"({"ph":"X","ts":99999999999999999999,"dur":2,"name":"a"})", "73 years", 0},
+             Case{R"({"ph":"X","ts":1,"dur":-5,"name":"a"})", "negative duration", 1},
+             Case{R"({"ph":"X","ts":1,"name":"a"})", "no duration", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":NaN,"y":-Infinity}})", "NaN or Infinity", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":1.5}})", "no 64-bit integer", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":123456789012345678901}})", "no 64-bit integer", 1},
+             Case{R"({"ph":"?","ts":1})", "phase that no view shows", 0},
+             Case{R"({"ts":1,"dur":1})", "phase that no view shows", 0},
+             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"a\tb\"}", "control character", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"name":"C:\windows"})", "escapes nothing", 1},
+             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"\xff\xfe\"}", "not UTF-8", 1},
+             Case{R"({"ph":"C","ts":1,"name":"c","args":7})", "arguments that cannot be read", 0},
+         }) {
+        const auto trace = open(object(c.event));
+        EXPECT_EQ(trace->sliceCount(), c.slices) << c.event;
+        EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(HasSubstr(std::string(c.note)), HasSubstr("byte 37")))) << c.event;
+    }
+}
+
+TEST(BadJson, TimesAreExact)
+{
+    using formats::json::nanoseconds;
+    EXPECT_EQ(nanoseconds("1712195495406752.797"), 1712195495406752797);
+    EXPECT_EQ(nanoseconds("0.0004"), 0);
+    EXPECT_EQ(nanoseconds("0.0006"), 1);
+    EXPECT_EQ(nanoseconds("-1.5"), -1500);
+    EXPECT_EQ(nanoseconds("1.5e3"), 1500000);
+    EXPECT_EQ(nanoseconds("15E-1"), 1500);
+    EXPECT_EQ(nanoseconds("1e99"), std::nullopt);
+    EXPECT_EQ(nanoseconds("x"), std::nullopt);
+    EXPECT_EQ(nanoseconds("1."), std::nullopt);
+    for (const auto& [text, ns] : {std::pair{"1712195495406752.797", 1712195495406752797}, {"12345678.9", 12345678900}, {"1.23456", 1235},
+                                   {"\"17.25\"", 17250}, {"1e3", 1000000}, {"-2.001", -2001}, {"0", 0}}) {
+        const auto trace = open(object(R"({"ph":"X","name":"a","dur":1,"ts":)" + std::string(text) + "}"));
+        EXPECT_EQ(toNs(only(*trace).begin), ns) << text;
+    }
+}
+
+TEST(BadJson, WhatFollowsTheEndIsNoted)
+{
+    const auto trace = open(object(kEvent) + " garbage");
+    EXPECT_EQ(trace->sliceCount(), 1U);
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("Something follows the end")));
+    EXPECT_THAT(open("\xEF\xBB\xBF \n" + object(kEvent))->captureStats().notes, IsEmpty());
+}
+
+TEST(BadJson, DeepNestingIsRefused)
+{
+    const std::string deep = R"({"ph":"X","ts":1,"args":{"x":)" + std::string(200000, '[');
+    const auto trace = open(object(std::string(kEvent) + "," + deep + "," + std::string(kEvent)));
+    EXPECT_EQ(trace->sliceCount(), 2U);
+    EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("breaks JSON's grammar")));
+    EXPECT_THAT(problem(std::string(1 << 20, '[')), HasSubstr("no trace of a known format"));
+    EXPECT_THAT(problem("{\"a\":" + std::string(1 << 20, '[')), HasSubstr("grammar is broken at byte"));
+}
+
+TEST(BadJson, AnEventOfAHundredMegabytesIsPassed)
+{
+    const std::string huge = R"({"ph":"X","ts":1,"name":")" + std::string(100 << 20, 'x') + "\"}";
+    const auto trace = open(object(std::string(kEvent) + "," + huge + "," + std::string(kEvent)));
+    EXPECT_EQ(trace->sliceCount(), 2U);
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("longer than 64 MiB")));
+}
+
+TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
+{
+    std::string events;
+    for (int i = 0; i < 60000; ++i)
+        events += (i == 0 ? "" : ",\n") + std::string(R"({"ph":"X","ts":)") + std::to_string(i * 7919 % 100003) + R"(,"dur":1,"pid":1,"tid":1,"name":"n)" + std::to_string(i * 31 % 977) + "\"}";
+    const std::string whole = gzip(object(events));
+    EXPECT_EQ(open(whole)->sliceCount(), 60000U);
+
+    std::string checksum = whole;
+    checksum[whole.size() - 6] = static_cast<char>(checksum[whole.size() - 6] ^ 1);
+    const auto wrong = open(checksum);
+    EXPECT_EQ(wrong->sliceCount(), 60000U);
+    EXPECT_THAT(wrong->captureStats().notes, Contains(AllOf(HasSubstr("checksum does not match"), HasSubstr("byte"))));
+
+    const auto cut = open(whole.substr(0, whole.size() / 2));
+    EXPECT_GT(cut->sliceCount(), 20000U);
+    EXPECT_LT(cut->sliceCount(), 40000U);
+    EXPECT_TRUE(cut->captureStats().cut);
+    EXPECT_THAT(cut->captureStats().notes, Contains(HasSubstr("ends too early, at byte " + std::to_string(whole.size() / 2))));
+
+    std::string damaged = zstd(object(events));
+    damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
+    const auto partly = tryOpen(damaged);
+    if (partly)
+        EXPECT_THAT((*partly)->captureStats().notes, Contains(HasSubstr("zstd")));
+    else
+        EXPECT_THAT(partly.error().message(), HasSubstr("zstd"));
+}
+
+TEST(BadJson, AStopEndsTheReading)
+{
+    std::string events(kEvent);
+    for (int i = 0; i < 50000; ++i)
+        events += "," + std::string(kEvent);
+    const TextFile file(object(events));
+    std::stop_source stop;
+    formats::ReadOptions options;
+    options.stop = stop.get_token();
+    options.progress = [&](double) { stop.request_stop(); };
+    const auto trace = formats::openTrace(file.path(), options);
+    ASSERT_FALSE(trace);
+    EXPECT_EQ(trace.error().code, Error::Code::Cancelled);
+}
+
+TEST(BadJson, ProgressGrowsToOne)
+{
+    std::string events(kEvent);
+    for (int i = 0; i < 50000; ++i)
+        events += "," + std::string(kEvent);
+    const TextFile file(object(events));
+    formats::ReadOptions options;
+    std::vector<double> shares;
+    options.progress = [&](double share) { shares.push_back(share); };
+    ASSERT_TRUE(formats::openTrace(file.path(), options));
+    EXPECT_GE(shares.size(), 2U);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_EQ(shares.back(), 1);
+}
+
+TEST(BadJson, AMissingFileAndAFolderAreToldApart)
+{
+    EXPECT_EQ(formats::openTrace("/nowhere/trace.json").error().code, Error::Code::NotFound);
+    EXPECT_THAT(formats::openTrace("/").error().message(), HasSubstr("this is a folder"));
+}
+
+} // namespace

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "profiler/io/formats/format.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace json_test {
+
+/// A file in the temporary folder, gone with the object.
+class TextFile {
+public:
+    explicit TextFile(std::string_view bytes, std::string_view name = "trace.json");
+    ~TextFile();
+    TextFile(const TextFile&) = delete;
+    TextFile& operator=(const TextFile&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_folder, m_path;
+};
+
+/// A trace of what lies in a file that is gone by then: its details cannot be asked for where it was compressed.
+profiler::Result<std::shared_ptr<const profiler::Trace>> tryOpen(std::string_view bytes, unsigned threads = 2);
+/// The same of a text that must open.
+std::shared_ptr<const profiler::Trace> open(std::string_view bytes, unsigned threads = 2);
+/// An object with these events.
+std::string object(std::string_view events);
+
+/// All slices of the track with that name, by begin.
+std::vector<profiler::Slice> slices(const profiler::Trace& trace, std::string_view track);
+const profiler::Track* track(const profiler::Trace& trace, std::string_view name);
+/// The only slice of a trace.
+profiler::Slice only(const profiler::Trace& trace);
+/// Every slice, counter and note as text, to compare traces by.
+std::string dump(const profiler::Trace& trace);
+
+std::string gzip(std::string_view text);
+std::string zstd(std::string_view text);
+
+} // namespace json_test

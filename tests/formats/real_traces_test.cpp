@@ -1,0 +1,67 @@
+#include "profiler/io/formats/format.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+// Public traces of PyTorch's profiler, where they lie beside the checkout or in $STEPSCOPE_SHARED_TRACES: what a careful count of
+// each file gives.
+namespace {
+
+using namespace profiler;
+
+struct Expected {
+    std::string_view file;
+    std::size_t events, steps, kernels, copies, memsets;
+    double kernelUs;
+    std::int64_t copiedBytes;
+};
+
+std::filesystem::path folder()
+{
+    const char* chosen = std::getenv("STEPSCOPE_SHARED_TRACES");
+    return chosen ? chosen : STEPSCOPE_SHARED_TRACES;
+}
+
+class RealTraces : public testing::TestWithParam<Expected> {};
+
+TEST_P(RealTraces, HoldWhatWasCounted)
+{
+    const Expected& expected = GetParam();
+    const auto path = folder() / expected.file;
+    if (!std::filesystem::exists(path))
+        GTEST_SKIP() << "no " << path << ": set STEPSCOPE_SHARED_TRACES";
+    const auto opened = formats::openTrace(path);
+    ASSERT_TRUE(opened) << opened.error().message();
+    const Trace& trace = **opened;
+    EXPECT_EQ(trace.metadata().at("source.events"), std::to_string(expected.events));
+    EXPECT_EQ(trace.ofKind(ActivityKind::Step).size(), expected.steps);
+    EXPECT_EQ(trace.ofKind(ActivityKind::GpuMemset).size(), expected.memsets);
+    const auto kernels = trace.ofKind(ActivityKind::Kernel);
+    EXPECT_EQ(kernels.size(), expected.kernels);
+    Nanoseconds time{0};
+    for (const Slice& kernel : kernels)
+        time += kernel.duration;
+    EXPECT_NEAR(static_cast<double>(time.count()) / 1000, expected.kernelUs, 0.05);
+    const auto copies = trace.ofKind(ActivityKind::GpuMemcpy);
+    EXPECT_EQ(copies.size(), expected.copies);
+    std::int64_t bytes = 0;
+    for (const Slice& copy : copies)
+        bytes += copy.args.bytes;
+    if (expected.copiedBytes > 0) {
+        EXPECT_EQ(bytes, expected.copiedBytes);
+    }
+    EXPECT_TRUE(trace.captureStats().notes.empty()) << trace.captureStats().notes.front();
+    const auto details = trace.details(kernels.front().id);
+    ASSERT_TRUE(details) << details.error().message();
+    EXPECT_EQ(details->front().first, "ph");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, RealTraces,
+    testing::Values(Expected{"v100_resnet50_nw0_a.json.gz", 75718, 6, 8772, 12, 312, 591532, 115607040},
+                    Expected{"v100_resnet50_nw4_a.json.gz", 71424, 6, 8868, 12, 378, 594868, 0},
+                    Expected{"v100_resnet_gpu_bound_ns.json.gz", 68692, 5, 4350, 1600, 145, 468153.602, 0},
+                    Expected{"h100_bertsmall_launch_bound.json.gz", 2551, 1, 60, 1, 0, 307.2, 1},
+                    Expected{"h100_qwen_gpu_bound_control.json.gz", 18221, 1, 1465, 1, 241, 45432.7, 1}));
+
+} // namespace
