@@ -75,6 +75,7 @@ def _patch_loader(module):
         with session.lock:
             began = session.now()
             session.steps.batch_asked(began)
+            session.asked_loader = self
             session.open("phase", "data wait", self._num_yielded)
         try:
             batch = ask(self)
@@ -97,20 +98,33 @@ def _patch_loader(module):
 
     def _get_iterator(self):
         session = recording.current()
-        session.metadata("loader.workers", str(self.num_workers))
-        session.metadata("loader.batch_size", str(self.batch_size))
-        session.metadata("loader.pin_memory", str(bool(self.pin_memory)).lower())
-        if self.num_workers == 0:
-            return make(self)
         with session.lock:
-            session.open("phase", "start workers")
+            if self.num_workers > 0:
+                session.open("phase", "start workers")
         try:
-            return make(self)
+            iterator = make(self)
         finally:
             with session.lock:
-                session.close()
+                if self.num_workers > 0:
+                    session.close()
+        iterator._stepscope_facts = {
+            "loader.workers": str(self.num_workers),
+            "loader.batch_size": str(self.batch_size),
+            "loader.pin_memory": str(bool(self.pin_memory)).lower(),
+            "loader.prefetch_factor": str(self.prefetch_factor or 0),
+        }
+        return iterator
 
     module.DataLoader._get_iterator = _get_iterator
+
+
+def _tell_loader(session):
+    """Facts of the loader that an optimizer has just stepped for: the training's, not a validation's."""
+    facts = getattr(session.asked_loader, "_stepscope_facts", None)
+    if facts and facts != session.told_facts:
+        session.told_facts = facts
+        for key, value in facts.items():
+            session.metadata(key, value)
 
 
 def _patch_fetch(module):
@@ -191,6 +205,7 @@ def _patch_optimizer(module):
         with session.lock:
             session.close()
             session.steps.optimized(session.now())
+            _tell_loader(session)
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)

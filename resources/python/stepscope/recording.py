@@ -51,6 +51,8 @@ class Session:
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
         self._workers = {}
         self.lock = threading.RLock()
+        self.asked_loader = None  # the iterator that was asked for a batch last
+        self.told_facts = None
         from .steps import Steps
 
         self.steps = Steps(self)
