@@ -108,6 +108,14 @@ TEST(ChromeEvents, FlowsOfTheFileAreArrows)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 flow has a begin or an end only")));
 }
 
+TEST(ChromeEvents, WhatOverlapsOrComesLateIsCounted)
+{
+    const auto trace = open(object(R"({"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},{"ph":"X","ts":2,"dur":8,"pid":1,"tid":1,"name":"inside"},
+{"ph":"X","ts":5,"dur":10,"pid":1,"tid":1,"name":"overlaps"},{"ph":"X","ts":3,"dur":1,"pid":1,"tid":1,"name":"late"})"));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 slice ends after the slice that it begins in")));
+    EXPECT_EQ(trace->metadata().at("source.out_of_order"), "1");
+}
+
 TEST(ChromeEvents, TextsAreUnescaped)
 {
     const auto trace = open(object(R"({"ph":"X","ts":0,"dur":1,"pid":"a\u0041","tid":"t\\1","name":"\ud83d\ude00 \"q\" é\n\/"})"));

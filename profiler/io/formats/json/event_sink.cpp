@@ -35,7 +35,8 @@ std::uint32_t id32(std::int64_t value)
 } // namespace
 
 EventSink::EventSink(SharedBuild& shared, bool keepLaunchFlows)
-    : m_shared(shared), m_names(shared), m_keepLaunchFlows(keepLaunchFlows), m_args(kArgsKept)
+    : m_shared(shared), m_names(shared), m_keepLaunchFlows(keepLaunchFlows), m_args(kArgsKept),
+      m_noArgs(shared.internArgs({}))
 {
 }
 
@@ -174,6 +175,11 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
 
 std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane)
 {
+    constexpr std::uint32_t kAny =
+        Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream;
+    const bool onDevice = lane != Lane::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
+    if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
+        return m_noArgs;
     SliceArgs args;
     if (kind == ActivityKind::Step)
         args.value = name.number;

@@ -118,6 +118,7 @@ private:
     std::uint64_t m_windowOffset = 0;
     std::array<CachedLane, 64> m_lanes{};
     std::vector<CachedArgs> m_args;
+    std::uint32_t m_noArgs;
     std::vector<std::uint32_t> m_rowOf; ///< by lane: index into the harvest's rows + 1
     std::vector<std::size_t> m_expected; ///< by lane: slices of the last harvest
 };

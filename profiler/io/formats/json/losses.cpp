@@ -38,6 +38,9 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
     {"comma is missing between two events", "commas are missing between events"},
     {"counter or metadata event has arguments that cannot be read",
      "counter or metadata events have arguments that cannot be read"},
+    {"slice ends after the slice that it begins in: it is shown one row deeper",
+     "slices end after the slices that they begin in: they are shown one row deeper"},
+    {"piece of device work has no launch in the file", "pieces of device work have no launch in the file"},
 }};
 
 } // namespace
@@ -64,7 +67,8 @@ void Losses::report(CaptureStats& stats) const
         stats.notes.push_back(std::to_string(row.count) + " " + std::string(row.count == 1 ? wording.one : wording.many) +
                               (row.count == 1 ? " (byte " : " (the first at byte ") + std::to_string(row.first) + ").");
     }
-    stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd);
+    stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd) +
+                       count(Loss::NoLaunch);
 }
 
 } // namespace profiler::formats::json

@@ -26,6 +26,8 @@ enum class Loss : std::uint8_t {
     BadNumber,
     NoComma,
     BadArgs,
+    Overlapping,
+    NoLaunch,
     Count,
 };
 

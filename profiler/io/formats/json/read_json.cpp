@@ -3,6 +3,7 @@
 #include "profiler/io/formats/json/array_scan.h"
 #include "profiler/io/formats/json/assemble.h"
 #include "profiler/io/formats/json/event_details.h"
+#include "profiler/io/formats/json/order_check.h"
 #include "profiler/io/formats/json/top_level.h"
 
 #include <thread>
@@ -47,6 +48,7 @@ public:
 private:
     void commit(Harvest&& part)
     {
+        m_order.add(m_shared, part);
         for (Harvest::Rows& rows : part.rows)
             m_shared.addMany(rows.lane, std::move(rows.slices));
         append(m_whole, std::move(part));
@@ -83,6 +85,7 @@ private:
         m_uncorrelated = m_whole.uncorrelated > 0;
         m_hasLaunchFlows = m_whole.launchFlows > 0;
         assemble(m_shared, m_whole, m_top.values);
+        m_order.report(m_shared, m_whole.losses);
         CaptureStats& stats = m_shared.builder.captureStats();
         m_whole.losses.report(stats);
         if (!m_top.problem().empty())
@@ -104,6 +107,7 @@ private:
     TopLevel m_top;
     SharedBuild m_shared;
     Harvest m_whole;
+    OrderCheck m_order;
     bool m_uncorrelated = false, m_hasLaunchFlows = false;
 };
 

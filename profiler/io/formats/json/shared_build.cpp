@@ -59,6 +59,12 @@ std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
     return builder.internArgs(args);
 }
 
+Lane SharedBuild::laneKind(std::uint32_t lane) const
+{
+    const std::scoped_lock lock(m_mutex);
+    return lanes[lane].key.lane;
+}
+
 void SharedBuild::addMany(std::uint32_t lane, std::vector<RawSlice>&& slices)
 {
     const std::scoped_lock lock(m_mutex);

@@ -39,6 +39,7 @@ public:
     std::uint32_t internArgs(const SliceArgs& args);
     /// The number of a key's row.
     std::uint32_t lane(const LaneKey& key, const Event& event);
+    [[nodiscard]] Lane laneKind(std::uint32_t lane) const;
     /// Slices of a row. It becomes a track here, so that a part which does not count leaves no empty ones.
     void addMany(std::uint32_t lane, std::vector<RawSlice>&& slices);
 
@@ -46,7 +47,7 @@ public:
     std::vector<LaneInfo> lanes;
 
 private:
-    std::mutex m_mutex; ///< held for a look-up at most
+    mutable std::mutex m_mutex; ///< held for a look-up at most
     std::map<LaneKey, std::uint32_t> m_ids;
 };
 
