@@ -42,4 +42,12 @@ if(STEPSCOPE_TRAINER)
     INTERFACE_INCLUDE_DIRECTORIES "${torch_dir}/include;${torch_dir}/include/torch/csrc/api/include"
     INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_NCCL"
     INTERFACE_LINK_LIBRARIES torch::c10)
+  # LibTorch's CUDA half, for libraries that are opened where there is a GPU.
+  find_path(cudart_include cuda_runtime_api.h HINTS ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
+  find_path(nccl_include nccl.h HINTS "${STEPSCOPE_TORCH_ROOT}/nvidia/nccl" ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
+  find_library(cudart_library NAMES libcudart.so.13 cudart HINTS ${roots} PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH NO_CACHE)
+  add_library(torch::cuda INTERFACE IMPORTED GLOBAL)
+  target_include_directories(torch::cuda SYSTEM INTERFACE "${cudart_include}" "${nccl_include}")
+  target_link_libraries(torch::cuda INTERFACE torch::cpu "-Wl,--no-as-needed" "${torch_dir}/lib/libtorch_cuda.so"
+                        "${torch_dir}/lib/libc10_cuda.so" "${cudart_library}" "-Wl,--as-needed")
 endif()

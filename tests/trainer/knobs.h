@@ -28,6 +28,10 @@ struct Observable {
 };
 
 std::vector<Observable> dataKnobs();
+std::vector<Observable> datasetKnobs();
+std::vector<Observable> modelKnobs();
 std::vector<Observable> stepKnobs();
+std::vector<Observable> updateKnobs();
+std::vector<Observable> workKnobs();
 
 } // namespace trainer_test

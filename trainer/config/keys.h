@@ -112,6 +112,7 @@ inline constexpr Flag emitNvtx{"debug.emit_nvtx"};
 inline constexpr Flag gradcheck{"debug.gradcheck"};
 inline constexpr Flag gradgradcheck{"debug.gradgradcheck"};
 inline constexpr Flag captureEnabled{"capture.enabled"};     // host events, ops and CUPTI
+inline constexpr Text captureLevel{"capture.level"};            // standard, always, full: what the windows below record
 inline constexpr Integer captureOpsEvery{"capture.ops_every"};   // record ops in a window of every n steps; 0: never
 inline constexpr Integer captureOpsWindow{"capture.ops_window"}; // steps of that window
 } // namespace key

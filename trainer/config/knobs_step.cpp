@@ -126,6 +126,15 @@ void addTransfer(Rows& rows)
                      "Copies batches to the GPU on a stream of their own while it computes. From pinned memory "
                      "only.")));
     rows.push_back(
+        flag(key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
+             "Crops and mirrors whole batches of picture files on the model's device instead of each picture "
+             "in the loader. The same choices at random; cut from the picture at the model's size, so a little "
+             "softer."));
+    rows.push_back(
+        advanced(real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
+                      "Standard deviation of random noise that is added to training inputs that are numbers. "
+                      "0: none.")));
+    rows.push_back(
         flag(key::createOnDevice, kTransfer, "Create tensors on the device", false, "every step",
              "Draws the noise of augment.noise where it is used instead of drawing it on the host and copying "
              "it. The device's random numbers are others than the host's."));

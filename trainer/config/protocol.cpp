@@ -42,6 +42,10 @@ void fields(Is<StepProgress> auto& r, auto&& field)
     field("samples_per_second", r.samplesPerSecond);
     field("loss", r.loss);
     field("dropped", r.dropped);
+    field("samples", r.samples);
+    field("seconds", r.seconds);
+    field("learning_rate", r.learningRate);
+    field("skipped", r.skipped);
 }
 void fields(Is<EpochProgress> auto& r, auto&& field)
 {
@@ -52,6 +56,8 @@ void fields(Is<EpochProgress> auto& r, auto&& field)
     field("validation_accuracy", r.validationAccuracy);
     field("epoch_seconds", r.epochSeconds);
     field("validation_seconds", r.validationSeconds);
+    field("samples", r.samples);
+    field("seconds", r.seconds);
     field("metric", r.metric);
 }
 void fields(Is<TurnResult> auto& r, auto&& field)
@@ -79,6 +85,8 @@ void fields(Is<Done> auto& r, auto&& field)
     field("stopped", r.stopped);
     field("final_loss", r.finalLoss);
     field("validation_accuracy", r.validationAccuracy);
+    field("samples", r.samples);
+    field("skipped", r.skipped);
     field("metric", r.metric);
 }
 void fields(Is<Pause> auto&, auto&&) {}

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-/// How a trainer is spoken to. Commands come on its stdin, progress goes to a descriptor of its own (`--progress-fd N`), both
-/// one JSON object a line. Shared by the trainer and by whoever starts it.
+/// How a trainer is spoken to. Commands come on its stdin, progress goes to a descriptor of its own (`--progress-fd
+/// N`), both one JSON object a line. Shared by the trainer and by whoever starts it.
 namespace config::protocol {
 
 // ---- progress: trainer → its starter ----
@@ -35,23 +35,29 @@ struct StepProgress {
     std::int64_t steps = 0;           ///< how many steps this record covers
     double stepSeconds = 0;           ///< mean over them
     double samplesPerSecond = 0;
-    std::optional<double> loss;       ///< the last loss that was read back (sync.every_n_steps)
-    std::uint64_t dropped = 0;        ///< events dropped so far
+    std::optional<double> loss; ///< the last loss that was read back (sync.every_n_steps)
+    std::uint64_t dropped = 0;  ///< events dropped so far
+    std::int64_t samples = 0;   ///< trained on so far: what the loss is to be judged against …
+    double seconds = 0;         ///< … or against this, since the first step began, validations included
+    double learningRate = 0;    ///< of the last step
+    std::int64_t skipped = 0;   ///< steps so far that FP16 gradients overflowed in
 };
 struct EpochProgress {
     std::int64_t epoch = 0;
     double trainLoss = 0, validationLoss = 0;
     double trainAccuracy = 0, validationAccuracy = 0; ///< of the metric, see metricText()
     double epochSeconds = 0, validationSeconds = 0;
+    std::int64_t samples = 0;        ///< trained on so far
+    double seconds = 0;              ///< since the first step began, this validation included
     std::string metric = "accuracy"; ///< what the model is judged by: accuracy, perplexity, dice, rmse, loss
 };
 /// Answer to a Turn.
 struct TurnResult {
-    std::string what;                ///< "steps", "epoch" or "validation"
-    std::vector<double> seconds;     ///< of each timed step, epoch or validation
-    std::vector<double> losses;      ///< of each timed step; empty otherwise
-    std::int64_t samples = 0;        ///< over the timed ones
-    std::int64_t peakBytes = 0;      ///< resident set (CPU) or allocator peak (CUDA) so far
+    std::string what;            ///< "steps", "epoch" or "validation"
+    std::vector<double> seconds; ///< of each timed step, epoch or validation
+    std::vector<double> losses;  ///< of each timed step; empty otherwise
+    std::int64_t samples = 0;    ///< over the timed ones
+    std::int64_t peakBytes = 0;  ///< resident set (CPU) or allocator peak (CUDA) so far
 };
 /// Something the user should know: a broken file that was skipped, a disk that is full.
 struct Notice {
@@ -68,6 +74,8 @@ struct Done {
     std::int64_t peakBytes = 0;
     bool stopped = false; ///< by command
     double finalLoss = 0, validationAccuracy = 0;
+    std::int64_t samples = 0;        ///< trained on
+    std::int64_t skipped = 0;        ///< steps that FP16 gradients overflowed in
     std::string metric = "accuracy"; ///< see EpochProgress
 };
 using Progress = std::variant<Hello, Preparing, StepProgress, EpochProgress, TurnResult, Notice, Done>;
@@ -90,8 +98,9 @@ struct Stop {};
 struct Record {
     std::int64_t steps = 5;
 };
-/// With `--turns` a trainer does nothing until it is told to: loader workers are parked. It un-parks them, runs `drop` steps that
-/// do not count, then `count` timed steps (or epochs, or validation passes), parks again and answers with TurnResult.
+/// With `--turns` a trainer does nothing until it is told to: loader workers are parked. It un-parks them, runs `drop`
+/// steps that do not count, then `count` timed steps (or epochs, or validation passes), parks again and answers with
+/// TurnResult.
 struct Turn {
     std::string what = "steps"; ///< "steps", "epoch", "validation"
     std::int64_t drop = 0, count = 1;
@@ -108,9 +117,9 @@ struct Choice {
 struct Description {
     std::vector<Choice> workloads, datasets, optimizers;
     bool gpuAvailable = false;
-    std::string gpuReason;  ///< why there is none, in words
+    std::string gpuReason; ///< why there is none, in words
     std::string torchVersion;
-    int cores = 0;          ///< that the process may use
+    int cores = 0; ///< that the process may use
 };
 std::string toJson(const Description& description);
 tl::expected<Description, std::string> parseDescription(std::string_view json);

@@ -1,7 +1,10 @@
 #include "trainer/hooks/op_hook.h"
 
+#include "trainer/hooks/input_shapes.h"
+
 #include <ATen/record_function.h>
 #include <atomic>
+#include <string>
 
 namespace trainer {
 
@@ -38,6 +41,23 @@ std::unique_ptr<at::ObserverContext> onStart(const at::RecordFunction& function)
     return nullptr;
 }
 
+std::unique_ptr<at::ObserverContext> onStartWithShapes(const at::RecordFunction& function)
+{
+    auto* lane = laneOfThread();
+    if (!lane)
+        return nullptr;
+    thread_local std::string text; // keeps its memory
+    text.clear();
+    appendInputShapes(text, function);
+    const std::uint32_t shapes = lane->intern(text);
+    text.clear();
+    appendInputTypes(text, function);
+    const bool backward = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
+    lane->push(ActivityKind::CpuOp, lane->intern(function.name()), function.seqNr(),
+               backward ? slice_flag::kBackward : std::uint8_t{0}, shapes, lane->intern(text));
+    return nullptr;
+}
+
 void onEnd(const at::RecordFunction&, at::ObserverContext*)
 {
     if (auto* lane = laneOfThread())
@@ -46,7 +66,7 @@ void onEnd(const at::RecordFunction&, at::ObserverContext*)
 
 } // namespace
 
-OpHook::OpHook(capture::Recorder& recorder)
+OpHook::OpHook(capture::Recorder& recorder, bool shapes) : m_shapes(shapes)
 {
     currentRecorder = &recorder;
     ++generation;
@@ -64,7 +84,8 @@ void OpHook::set(bool on)
     if (on == (m_handle != 0))
         return;
     if (on) {
-        m_handle = at::addGlobalCallback(at::RecordFunctionCallback(onStart, onEnd));
+        m_handle = at::addGlobalCallback(
+            at::RecordFunctionCallback(m_shapes ? onStartWithShapes : onStart, onEnd).needsInputs(m_shapes));
     } else {
         at::removeCallback(m_handle);
         m_handle = 0;

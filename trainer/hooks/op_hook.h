@@ -10,7 +10,8 @@ namespace trainer {
 /// sequence numbers. One object a process. While it is off, LibTorch does not call it at all.
 class OpHook {
 public:
-    explicit OpHook(profiler::capture::Recorder& recorder);
+    /// @param shapes  with the sizes and types of the operators' inputs, which costs a text an operator
+    explicit OpHook(profiler::capture::Recorder& recorder, bool shapes = false);
     ~OpHook();
     OpHook(const OpHook&) = delete;
     OpHook& operator=(const OpHook&) = delete;
@@ -19,6 +20,7 @@ public:
     void set(bool on);
 
 private:
+    bool m_shapes;
     std::uint64_t m_handle = 0; // LibTorch's own; 0: off
 };
 

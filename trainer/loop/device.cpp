@@ -1,6 +1,9 @@
 #include "trainer/loop/device.h"
 
+#include "trainer/parallel/process_group.h"
+
 #include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 
 namespace trainer {
@@ -27,8 +30,13 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
     if (wanted == "cpu" || !gpu.available)
         return ChosenDevice{c10::kCPU, "cpu", {}};
     const std::string problem = loadCudaLibraries();
-    if (problem.empty())
-        return ChosenDevice{{c10::kCUDA, 0}, gpu.name, {}};
+    if (problem.empty()) {
+        // Each process that trains with others on this machine has a GPU of its own.
+        const int index = config[config::key::parallel] == "ddp" ? Ranks::fromEnvironment().localRank : 0;
+        const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+        c10::impl::VirtualGuardImpl(c10::kCUDA).setDevice(device);
+        return ChosenDevice{device, gpu.name, {}};
+    }
     if (wanted == "cuda")
         return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, problem, gpu.name,
                                               "set device=cpu to go on without it"});

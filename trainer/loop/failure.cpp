@@ -1,5 +1,7 @@
 #include "trainer/loop/failure.h"
 
+#include "trainer/loop/run.h"
+
 #include <c10/util/Exception.h>
 #include <new>
 #include <string_view>
@@ -39,6 +41,14 @@ Notice explain(const std::exception& exception)
     } else if (text.find("returned nan values") != std::string::npos) {
         notice.what = "A gradient is not a number: " + firstLine(text);
         notice.mend = "lower optimizer.learning_rate; debug.anomaly stopped the training here";
+    } else if (dynamic_cast<const LossLost*>(&exception)) {
+        notice.what = text;
+        notice.mend = "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or let it go on with "
+                      "run.on_nan = continue; debug.anomaly names the operator";
+    } else if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos) {
+        notice.what = "Another rank of this training has ended or cannot be reached";
+        notice.where = firstLine(text);
+        notice.mend = "look at what that rank said";
     } else {
         notice.what = "The training failed: " + firstLine(text);
     }

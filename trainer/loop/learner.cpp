@@ -1,10 +1,10 @@
 #include "trainer/loop/learner.h"
 
-#include "stepscope_training_optimizers_registry.h"
-#include "trainer/precision/autocast.h"
 #include "trainer/models/options.h"
+#include "trainer/precision/autocast.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <optional>
 #include <torch/csrc/autograd/anomaly_mode.h>
@@ -15,22 +15,28 @@ namespace key = config::key;
 
 namespace {
 
-template <class Entry>
-Entry registered(const std::vector<profiler::Registered<Entry>>& all, const std::string& id)
+std::optional<at::ScalarType> halfType(const config::TrainingConfig& config)
 {
-    for (const auto& [stem, entry] : all)
-        if (stem == id)
-            return entry;
-    throw std::logic_error("no file defines '" + id + "'"); // the table of knobs names something that is not there
+    if (config[key::amp] == "off")
+        return std::nullopt;
+    return config[key::amp] == "fp16" ? at::kHalf : at::kBFloat16;
+}
+
+Checkpointing::Choice choiceOf(const std::string& text)
+{
+    return text == "all"     ? Checkpointing::Choice::All
+           : text == "cheap" ? Checkpointing::Choice::Cheap
+                             : Checkpointing::Choice::Off;
 }
 
 } // namespace
 
-Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device)
+Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
+                 std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps)
     : m_device(device), m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                                               : at::MemoryFormat::Contiguous),
-      m_amp(config[key::amp] == "bf16"), m_setToNone(config[key::setToNone]), m_evalNoGrad(config[key::evalNoGrad]),
-      m_anomaly(config[key::anomaly]), m_network(makeNetwork(config, spec)),
+      m_amp(halfType(config)), m_setToNone(config[key::setToNone]), m_evalNoGrad(config[key::evalNoGrad]),
+      m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]), m_network(makeNetwork(config, spec)),
       m_objective(m_network->objective())
 {
     m_network->to(device);
@@ -38,14 +44,45 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
     m_parameters = m_network->parameters();
     for (at::Tensor& parameter : m_parameters)
         parameter.set_data(parameter.contiguous(formatFor(parameter.dim(), m_format)));
-    OptimizerOptions options;
-    options.momentum = config[key::momentum];
-    options.weightDecay = config[key::weightDecay];
-    m_optimizer = registered(optimizers::all(), config[key::optimizer]).make(m_parameters, options);
-    m_learningRate = config[key::learningRate];
+    freeze(config[key::frozenBlocks]);
+    m_checkpointing = std::make_unique<Checkpointing>(*m_network, choiceOf(config[key::checkpointing]), device);
+    const std::int64_t batch =
+        config[key::batchSize] * config[key::accumulation] * (group ? group->size() : std::int64_t{1});
+    m_update = std::make_unique<WeightUpdate>(config, m_trained, device, batch, totalSteps);
+    if (group)
+        m_copies = copiesOverProcesses(*m_network, std::move(group));
+    else if (config[key::parallel] == "dp")
+        m_copies = copiesOfOneProcess(
+            *m_network, [&] { return makeNetwork(config, spec); }, device, config[key::localRanks]);
+    // Gradients that are exchanged or added up over batches need more than one recorded pass.
+    if (config[key::compile] && !device.is_cpu() && !m_copies && config[key::accumulation] == 1)
+        m_graph = std::make_unique<GraphedStep>(*m_network, [this](const BatchTensors& given) {
+            Output output = forward(given);
+            m_update->scaled(output.loss).backward();
+            return GraphedStep::Result{output.loss.detach(), output.pass.detached()};
+        });
 }
 
 Learner::~Learner() = default;
+
+// The first blocks keep their weights. Their gradients are needed by nobody, and computed only with work.unused.
+void Learner::freeze(std::int64_t blocks)
+{
+    std::vector<at::Tensor> frozen;
+    const auto children = m_network->named_children();
+    for (const Block& block : m_network->blocks())
+        if (blocks-- > 0)
+            for (const at::Tensor& parameter : children[block.name]->parameters())
+                frozen.push_back(parameter);
+    for (at::Tensor& parameter : m_parameters) {
+        const bool isFrozen = std::any_of(frozen.begin(), frozen.end(),
+                                          [&](const at::Tensor& other) { return other.is_same(parameter); });
+        if (!isFrozen)
+            m_trained.push_back(parameter);
+        else if (!m_unused)
+            parameter.set_requires_grad(false);
+    }
+}
 
 BatchTensors Learner::place(const BatchTensors& batch) const
 {
@@ -67,35 +104,61 @@ void Learner::dropGradients()
 
 Learner::Output Learner::forward(const BatchTensors& batch)
 {
-    const Autocast autocast(m_device.type(), m_amp ? std::optional(at::kBFloat16) : std::nullopt);
-    Pass pass = m_network->forward(batch);
+    const Autocast autocast(m_device.type(), m_amp);
+    Pass pass = m_copies && m_network->is_training() ? m_copies->forward(batch) : m_network->forward(batch);
     at::Tensor loss = lossOf(m_objective, pass);
     return {std::move(loss), std::move(pass)};
 }
 
-Learner::Output Learner::train(const BatchTensors& batch, Recording& recording)
+void Learner::begin(Recording& recording)
+{
+    const PhaseRange phase(recording, Phase::ZeroGrad);
+    dropGradients();
+}
+
+// What a careless training computes and nobody reads.
+void Learner::wasteWork(const Output& output) const
+{
+    if (m_objective != Objective::Classes && m_objective != Objective::Voxels)
+        return;
+    const at::NoGradGuard noGradients;
+    static_cast<void>(at::softmax(output.pass.predictions, 1).mean(0));
+}
+
+Learner::Output Learner::accumulate(const BatchTensors& batch, double share, bool last, Recording& recording)
 {
     std::optional<torch::autograd::DetectAnomalyGuard> anomaly;
     if (m_anomaly)
         anomaly.emplace();
-    {
-        const PhaseRange phase(recording, Phase::ZeroGrad);
-        dropGradients();
+    if (m_graph) {
+        const PhaseRange phase(recording, Phase::Forward);
+        if (const auto result = m_graph->run(batch))
+            return {result->loss, result->pass};
     }
     Output output;
     {
         const PhaseRange phase(recording, Phase::Forward);
+        if (m_copies)
+            m_copies->prepare(last);
+        if (m_unused && batch.inputs[0].is_floating_point())
+            at::Tensor(batch.inputs[0]).set_requires_grad(true);
         output = forward(batch);
+        if (m_unused)
+            wasteWork(output);
     }
     {
         const PhaseRange phase(recording, Phase::Backward);
-        output.loss.backward();
-    }
-    {
-        const PhaseRange phase(recording, Phase::Optimizer);
-        m_optimizer->step(m_learningRate);
+        m_update->scaled(share == 1 ? output.loss : output.loss * share).backward();
+        if (m_copies)
+            m_copies->collect();
     }
     return {output.loss.detach(), output.pass.detached()};
+}
+
+bool Learner::update(std::int64_t step, double factor, Recording& recording)
+{
+    const PhaseRange phase(recording, Phase::Optimizer);
+    return m_update->apply(step, factor);
 }
 
 Learner::Output Learner::evaluate(const BatchTensors& batch)
@@ -121,6 +184,47 @@ void Learner::synchronize() const
         return;
     const c10::impl::VirtualGuardImpl guard(m_device.type());
     guard.getStream(m_device).synchronize();
+}
+
+namespace {
+
+// A copy even where the tensor lies on the processor already: training goes on while the state is written.
+at::Tensor kept(const at::Tensor& tensor)
+{
+    return tensor.detach().to(at::kCPU, tensor.scalar_type(), false, true);
+}
+
+} // namespace
+
+void Learner::save(SavedState& state) const
+{
+    for (const auto& item : m_network->named_parameters())
+        state.tensors.emplace("model." + item.key(), kept(item.value()));
+    for (const auto& item : m_network->named_buffers())
+        state.tensors.emplace("model." + item.key(), kept(item.value()));
+    for (const auto& [name, tensor] : m_update->state())
+        state.tensors.emplace("update." + name, kept(tensor));
+}
+
+void Learner::restore(const SavedState& state)
+{
+    const at::NoGradGuard noGradients;
+    const auto takeOver = [&](const std::string& name, at::Tensor& tensor) {
+        const at::Tensor& saved = state.tensor("model." + name);
+        TORCH_CHECK(saved.sizes() == tensor.sizes(), "the checkpoint is of another model: its '", name,
+                    "' has the shape ", saved.sizes(), " instead of ", tensor.sizes());
+        tensor.copy_(saved);
+    };
+    for (auto& item : m_network->named_parameters())
+        takeOver(item.key(), item.value());
+    for (auto& item : m_network->named_buffers())
+        takeOver(item.key(), item.value());
+    std::vector<std::pair<std::string, at::Tensor>> update;
+    constexpr std::string_view kPrefix = "update.";
+    for (const auto& [name, tensor] : state.tensors)
+        if (name.starts_with(kPrefix))
+            update.emplace_back(name.substr(kPrefix.size()), tensor);
+    m_update->setState(update);
 }
 
 } // namespace trainer

@@ -2,23 +2,30 @@
 
 #include "trainer/config/training_config.h"
 #include "trainer/data/dataset.h"
+#include "trainer/loop/graphed_step.h"
 #include "trainer/loop/recording.h"
+#include "trainer/loop/saved_state.h"
+#include "trainer/loop/weight_update.h"
 #include "trainer/memory/batch_memory.h"
+#include "trainer/memory/checkpointing.h"
+#include "trainer/parallel/copies.h"
 #include "trainer/workloads/network.h"
 
 #include <ATen/core/Tensor.h>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace trainer {
 
-class Optimizer;
-
-/// A model on its device, what changes its weights, and how: memory format, mixed precision, gradients. One thread.
+/// A model on its device, what changes its weights, and how: memory format, precision, gradients. One thread.
 class Learner {
 public:
     /// The data must fit the model: see workloads' fits().
-    Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device);
+    /// @param group  the processes that train together; null: this one alone
+    /// @param totalSteps  of the training
+    Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
+            std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps);
     ~Learner();
 
     /// What a pass gives, on the device, without the graph.
@@ -28,8 +35,17 @@ public:
     };
     /// Moves a batch to where and how the model wants it.
     [[nodiscard]] BatchTensors place(const BatchTensors& batch) const;
-    /// Gradients away, forward, backward, optimizer; each is a phase of `recording`.
-    Output train(const BatchTensors& batch, Recording& recording);
+
+    /// Begins a step: gradients away. Phases of `recording`, as in the following.
+    void begin(Recording& recording);
+    /// Forward and backward of one micro-batch; its gradients are added up.
+    /// @param share  of the step's loss that this micro-batch has
+    /// @param last  of the step: ranks exchange their gradients now
+    Output accumulate(const BatchTensors& batch, double share, bool last, Recording& recording);
+    /// Changes the weights.
+    /// @param factor  for all gradients: where fewer samples came than the shares counted on
+    /// @return false when the step was skipped, because FP16 gradients overflowed
+    bool update(std::int64_t step, double factor, Recording& recording);
     /// Forward only, in evaluation mode; with the graph that a backward pass would need unless eval.no_grad is set.
     Output evaluate(const BatchTensors& batch);
 
@@ -37,21 +53,36 @@ public:
     [[nodiscard]] Objective objective() const { return m_objective; }
     [[nodiscard]] std::int64_t parameterCount() const;
     [[nodiscard]] at::Device device() const { return m_device; }
+    [[nodiscard]] Network& network() { return *m_network; }
+    [[nodiscard]] const WeightUpdate& weights() const { return *m_update; }
+    [[nodiscard]] const Checkpointing& checkpointing() const { return *m_checkpointing; }
+    /// Why the step is not compiled although that was asked for, once.
+    std::optional<std::string> takeCompileFailure() { return m_graph ? m_graph->takeFailure() : std::nullopt; }
     /// Waits for all work on the device. Nothing to wait for on the processor.
     void synchronize() const;
 
+    /// Adds weights, statistics, optimizer and scaler, on the processor; a copy of their own.
+    void save(SavedState& state) const;
+    /// Throws std::exception when the state is of another model or optimizer.
+    void restore(const SavedState& state);
+
 private:
     Output forward(const BatchTensors& batch);
+    void freeze(std::int64_t blocks);
     void dropGradients();
+    void wasteWork(const Output& output) const;
 
     at::Device m_device;
     at::MemoryFormat m_format;
-    bool m_amp, m_setToNone, m_evalNoGrad, m_anomaly;
+    std::optional<at::ScalarType> m_amp;
+    bool m_setToNone, m_evalNoGrad, m_anomaly, m_unused;
     std::shared_ptr<Network> m_network;
     Objective m_objective;
-    std::vector<at::Tensor> m_parameters;
-    std::unique_ptr<Optimizer> m_optimizer;
-    double m_learningRate;
+    std::vector<at::Tensor> m_parameters, m_trained; // all, and those that the optimizer changes
+    std::unique_ptr<Checkpointing> m_checkpointing;
+    std::unique_ptr<WeightUpdate> m_update;
+    std::unique_ptr<ModelCopies> m_copies; // null: one model
+    std::unique_ptr<GraphedStep> m_graph;  // null: not compiled
 };
 
 } // namespace trainer

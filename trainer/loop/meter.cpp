@@ -31,6 +31,20 @@ double Meter::read()
     return loss / static_cast<double>(std::exchange(m_unread, 0));
 }
 
+std::vector<double> Meter::state()
+{
+    read();
+    return {m_lossRead, m_sumRead, m_weightRead, static_cast<double>(m_samplesRead)};
+}
+
+void Meter::setState(const std::vector<double>& sums)
+{
+    m_lossRead = sums.at(0);
+    m_sumRead = sums.at(1);
+    m_weightRead = sums.at(2);
+    m_samplesRead = static_cast<std::int64_t>(sums.at(3));
+}
+
 Meter::Means Meter::take()
 {
     read();

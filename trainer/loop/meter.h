@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace trainer {
 
@@ -22,6 +23,10 @@ public:
     double read();
     /// Reads, and gives the means over all samples since the last take().
     Means take();
+
+    /// Sums so far, after reading them: what a resumed run needs.
+    std::vector<double> state();
+    void setState(const std::vector<double>& sums);
 
 private:
     Objective m_objective;

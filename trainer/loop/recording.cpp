@@ -6,8 +6,9 @@ using namespace profiler;
 
 namespace {
 
-constexpr std::string_view kNames[] = {phase::kDataWait, phase::kCopy,      phase::kZeroGrad, phase::kForward,
-                                       phase::kBackward, phase::kOptimizer, phase::kMetrics,  phase::kValidation};
+constexpr std::string_view kNames[] = {phase::kDataWait,   phase::kCopy,      phase::kZeroGrad, phase::kForward,
+                                       phase::kBackward,   phase::kOptimizer, phase::kMetrics,  phase::kLog,
+                                       phase::kCheckpoint, phase::kValidation};
 
 } // namespace
 
@@ -35,8 +36,9 @@ void Recording::nameThings()
     m_step = m_recorder->intern("step");
     for (std::size_t i = 0; i < kPhases; ++i)
         m_phases[i] = m_recorder->intern(kNames[i]);
-    m_counters = {m_recorder->addCounter("loss", ""), m_recorder->addCounter("speed", "samples/s"),
-                  m_recorder->addCounter("memory", "bytes"), m_recorder->addCounter("peak memory", "bytes")};
+    m_counters = {m_recorder->addCounter("loss", ""),          m_recorder->addCounter("speed", "samples/s"),
+                  m_recorder->addCounter("memory", "bytes"),   m_recorder->addCounter("peak memory", "bytes"),
+                  m_recorder->addCounter("learning rate", ""), m_recorder->addCounter("samples", "samples")};
 }
 
 std::vector<std::string> Recording::recordGpu()
@@ -55,7 +57,7 @@ void Recording::setDetailed(bool detailed)
 {
     // A failure of CUPTI is reported by stop().
     if (m_gpu)
-        static_cast<void>(m_gpu->setLevel(detailed ? capture::CuptiLevel::Standard : capture::CuptiLevel::Always));
+        static_cast<void>(m_gpu->setLevel(detailed ? m_level : capture::CaptureLevel::Always));
 }
 
 void Recording::setMetadata(std::string_view key, std::string_view value)
@@ -68,6 +70,15 @@ void Recording::sampleLoss(double loss)
 {
     if (m_lane)
         m_lane->sample(m_counters.loss, TraceClock::now(), loss);
+}
+
+void Recording::sampleLearning(double learningRate, std::int64_t samples)
+{
+    if (!m_lane)
+        return;
+    const TraceTime now = TraceClock::now();
+    m_lane->sample(m_counters.learningRate, now, learningRate);
+    m_lane->sample(m_counters.samples, now, static_cast<double>(samples));
 }
 
 void Recording::sampleSpeed(double samplesPerSecond)

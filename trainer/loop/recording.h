@@ -16,7 +16,7 @@
 namespace trainer {
 
 /// Parts of a step and around it, see profiler::phase.
-enum class Phase { DataWait, Copy, ZeroGrad, Forward, Backward, Optimizer, Metrics, Validation };
+enum class Phase { DataWait, Copy, ZeroGrad, Forward, Backward, Optimizer, Metrics, Log, Checkpoint, Validation };
 
 /// What the training's own thread puts into the trace: steps, phases, counters, metadata. Also when there is no trace,
 /// so that the loop need not ask; NVTX ranges are given in any case. Used by the training's thread.
@@ -30,6 +30,8 @@ public:
     /// Records the GPU's work as well. Before the process's first CUDA call.
     /// @return what cannot be recorded, and why; the rest is
     std::vector<std::string> recordGpu();
+    /// What windows record; Standard unless this is called. Before the first window.
+    void setLevel(profiler::capture::CaptureLevel level) { m_level = level; }
     /// Records also what is only wanted in windows of a few steps: with a GPU, runtime calls and waits. Between steps.
     void setDetailed(bool detailed);
 
@@ -40,6 +42,8 @@ public:
 
     void setMetadata(std::string_view key, std::string_view value);
     void sampleLoss(double loss);
+    /// After a step: its rate, and the samples trained on so far, so that the loss can be drawn against them.
+    void sampleLearning(double learningRate, std::int64_t samples);
     void sampleSpeed(double samplesPerSecond);
     void sampleMemory(std::int64_t resident, std::int64_t peak);
     [[nodiscard]] std::uint64_t dropped() const;
@@ -53,12 +57,13 @@ private:
     friend class StepRange;
     static constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::Validation) + 1;
     struct Counters {
-        std::uint32_t loss = 0, speed = 0, memory = 0, peak = 0;
+        std::uint32_t loss = 0, speed = 0, memory = 0, peak = 0, learningRate = 0, samples = 0;
     };
     void nameThings();
 
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
     std::unique_ptr<profiler::capture::CuptiSource> m_gpu; // null without a GPU
+    profiler::capture::CaptureLevel m_level = profiler::capture::CaptureLevel::Standard;
     bool m_events = false, m_errorTaken = false;
     profiler::capture::HostLane* m_lane = nullptr;
     profiler::capture::NvtxRanges m_nvtx;

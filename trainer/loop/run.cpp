@@ -1,8 +1,12 @@
 #include "trainer/loop/run.h"
 
 #include "trainer/loop/host.h"
+#include "trainer/loop/range_test.h"
+#include "trainer/loop/run_files.h"
 #include "trainer/loop/step_reports.h"
 #include "trainer/memory/peak_memory.h"
+
+#include <cmath>
 
 namespace trainer {
 
@@ -22,33 +26,50 @@ class Run {
 public:
     Run(Training& training, const Surroundings& around)
         : m_training(training), m_around(around), m_reports(around.recording, around.progress),
+          m_files(around.config, around.recording, around.progress),
           m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
     {
+        if (around.config[key::schedule] == "range_test")
+            m_range.emplace();
     }
 
     protocol::Done go()
     {
-        const auto begin = Clock::now();
-        while (!stopped() && m_training.steps() < m_planned)
+        agree();
+        while (!stopped() && !finished())
             epoch();
+        m_done.seconds = elapsed();
+        m_files.finish();
         m_done.steps = m_training.steps();
-        m_done.seconds = Seconds(Clock::now() - begin).count();
+        m_done.samples = m_training.samples();
+        m_done.skipped = m_training.learner().weights().skipped();
         m_done.samplesPerSecond = m_stepSeconds > 0 ? static_cast<double>(m_samples) / m_stepSeconds : 0;
         m_done.peakBytes = peakBytes(m_training.learner().device());
         m_done.stopped = stopped();
+        tellOfSkips();
+        tellOfRange();
         return m_done;
     }
 
 private:
-    [[nodiscard]] bool stopped() const { return m_around.commands.stopRequested(); }
+    // Ranks must all stop at the same step, or those that go on would wait for the others.
+    void agree()
+    {
+        if (m_around.group)
+            m_agreed = m_around.group->anyOf(m_around.commands.stopRequested());
+    }
+    [[nodiscard]] bool stopped() const { return m_around.group ? m_agreed : m_around.commands.stopRequested(); }
+    [[nodiscard]] bool finished() const { return m_training.steps() >= m_planned || (m_range && m_range->diverged()); }
+    [[nodiscard]] double elapsed() const { return Seconds(Clock::now() - m_begin).count(); }
 
     void epoch()
     {
         protocol::EpochProgress report;
         const auto begin = Clock::now();
         m_training.beginEpoch();
-        while (!m_training.epochFinished() && m_training.steps() < m_planned) {
+        while (!m_training.epochFinished() && !finished()) {
             obey();
+            agree();
             if (stopped())
                 break;
             step();
@@ -60,14 +81,18 @@ private:
         report.trainLoss = m_done.finalLoss = train.loss;
         report.trainAccuracy = train.metric;
         report.epochSeconds = Seconds(Clock::now() - begin).count();
+        agree();
         if (stopped())
             return;
-        const auto validation = m_training.validate([this] { return stopped(); });
+        const auto validation = m_training.validate([this] { return m_around.commands.stopRequested(); });
+        agree();
         if (stopped())
             return;
         report.validationLoss = validation.means.loss;
         report.validationAccuracy = m_done.validationAccuracy = validation.means.metric;
         report.validationSeconds = validation.seconds;
+        report.samples = m_training.samples();
+        report.seconds = elapsed();
         m_around.progress.report(report);
     }
 
@@ -77,10 +102,59 @@ private:
         const Training::Step step = m_training.step();
         m_samples += step.samples;
         m_stepSeconds += step.seconds;
+        m_reports.setTotals(m_training.samples(), elapsed(), step.learningRate,
+                            m_training.learner().weights().skipped());
         m_reports.add(index, m_training.epoch(), step.samples, step.seconds, step.loss);
+        if (step.loss)
+            judge(index, step);
+        m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
             m_around.progress.warn("The trace can no longer be written, the training goes on: " + error->what,
                                    error->where, error->mend);
+    }
+
+    void judge(std::int64_t index, const Training::Step& step)
+    {
+        if (m_range)
+            return m_range->add(step.learningRate, *step.loss);
+        if (std::isfinite(*step.loss) || m_lossLost)
+            return;
+        m_lossLost = true;
+        if (m_around.config[key::onNan] == "stop")
+            throw LossLost(index, *step.loss);
+        m_around.progress.warn("The loss is " + std::to_string(*step.loss) + " since step " + std::to_string(index) +
+                                   " or shortly before; the training goes on, as run.on_nan says",
+                               {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
+    }
+
+    void tellOfSkips()
+    {
+        if (m_done.skipped > 0)
+            m_around.progress.report(protocol::Notice{
+                protocol::Notice::Severity::Info,
+                "Gradients overflowed in FP16 and their steps were skipped, which is normal while the scale settles",
+                {},
+                {},
+                m_done.skipped});
+    }
+
+    void tellOfRange()
+    {
+        if (!m_range)
+            return;
+        m_around.recording.setMetadata("range_test.curve", m_range->toJson());
+        const auto best = m_range->steepest();
+        if (!best)
+            return m_around.progress.warn("Range test: the loss fell at no learning rate", {},
+                                          "test a wider range, or more steps");
+        const std::string rate = config::toText(*best);
+        m_around.recording.setMetadata("range_test.steepest", rate);
+        m_around.progress.report(
+            protocol::Notice{protocol::Notice::Severity::Info,
+                             "Range test: the loss fell fastest at a learning rate of " + rate,
+                             {},
+                             "set optimizer.learning_rate to it and schedule.kind to one_cycle or cosine",
+                             1});
     }
 
     // Pause waits here, at the end of a step, for what comes next.
@@ -89,7 +163,7 @@ private:
         while (const auto complaint = m_around.commands.takeComplaint())
             m_around.progress.warn("A command was not understood: " + *complaint);
         bool paused = false;
-        for (auto command = m_around.commands.take(); command && !stopped();
+        for (auto command = m_around.commands.take(); command && !m_around.commands.stopRequested();
              command = paused ? m_around.commands.wait() : m_around.commands.take()) {
             if (const auto* record = std::get_if<protocol::Record>(&*command))
                 m_training.recordOps(record->steps);
@@ -113,12 +187,21 @@ private:
     Training& m_training;
     const Surroundings& m_around;
     StepReports m_reports;
+    RunFiles m_files;
+    std::optional<RangeTest> m_range;
+    Clock::time_point m_begin = Clock::now();
     std::int64_t m_planned, m_samples = 0;
     double m_stepSeconds = 0;
+    bool m_agreed = false, m_lossLost = false;
     protocol::Done m_done;
 };
 
 } // namespace
+
+LossLost::LossLost(std::int64_t step, double loss)
+    : std::runtime_error("The loss is " + std::to_string(loss) + " at step " + std::to_string(step))
+{
+}
 
 protocol::Done trainThrough(Training& training, const Surroundings& around)
 {

@@ -5,6 +5,7 @@
 #include "trainer/loop/training.h"
 
 #include <chrono>
+#include <stdexcept>
 
 namespace trainer {
 
@@ -14,6 +15,13 @@ struct Surroundings {
     Recording& recording;
     Progress& progress;
     Commands& commands;
+    ProcessGroup* group = nullptr; ///< those who train together; null: nobody else
+};
+
+/// A loss that is no number, with run.on_nan = stop.
+class LossLost final : public std::runtime_error {
+public:
+    LossLost(std::int64_t step, double loss);
 };
 
 /// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop.

@@ -1,13 +1,17 @@
 #include "trainer/loop/session.h"
 
+#include "trainer/loop/batch_search.h"
 #include "trainer/loop/device.h"
 #include "trainer/loop/failure.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
 #include "trainer/models/options.h"
+#include "trainer/parallel/local_ranks.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <ATen/ATen.h>
+#include <cstdio>
+#include <thread>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -99,10 +103,18 @@ public:
         const auto device = chooseDevice(m_config, gpu);
         if (!device)
             return refuse(device.error());
+        if (m_config[key::compile] && device->device.is_cpu())
+            m_progress.warn("There are no CUDA graphs on the processor: the training runs uncompiled",
+                            std::string(key::compile.name), "train on a GPU");
         if (!device->note.empty())
             m_progress.warn(device->note, gpu.name, "the training runs on the processor");
+        if (m_config[key::findMax] && !findBatch(**dataset))
+            return Exit::Failed;
+        startRanks();
         const Exit exit = train(*dataset, *device);
         m_recording->finish();
+        if (m_ranks && exit == Exit::Done)
+            m_ranks->wait();
         if (const auto error = m_recording->takeError())
             m_progress.warn("The trace is not complete: " + error->what, error->where, error->mend);
         return exit;
@@ -153,27 +165,105 @@ private:
     Exit train(const std::shared_ptr<const data::Dataset>& dataset, const ChosenDevice& device)
     {
         try {
-            at::manual_seed(static_cast<std::uint64_t>(m_config[key::seed]));
-            Training training(m_config, dataset, device.device, *m_recording, m_progress);
+            const auto group = joinGroup(device);
+            at::manual_seed(static_cast<std::uint64_t>(m_config[key::seed] + (group ? group->rank() : 0)));
+            Training training(m_config, dataset, device.device, group, *m_recording, m_progress);
+            if (!m_config[key::resume].empty())
+                training.restore(loadState(m_config[key::resume]));
             describeRun(*m_recording, m_config, device);
             m_progress.report(hello(training, *dataset, device, m_invocation));
-            const Surroundings around{m_config, *m_recording, m_progress, m_commands};
+            const Surroundings around{m_config, *m_recording, m_progress, m_commands, group.get()};
             const protocol::Done done =
                 m_invocation.turns ? trainByTurns(training, around) : trainThrough(training, around);
             training.learner().synchronize();
             m_progress.report(done);
             return Exit::Done;
         } catch (const std::exception& exception) {
-            m_progress.report(explain(exception));
+            const auto death = deathOfRank();
+            if (death)
+                m_progress.fail("The training cannot go on: " + *death, {}, "look at what that rank said");
+            else
+                m_progress.report(explain(exception));
             return Exit::Failed;
         }
     }
 
+    // The others fail at the connection to a rank that died, a moment before its end is seen.
+    std::optional<std::string> deathOfRank() const
+    {
+        for (int tries = 0; m_ranks && tries < 20 && !m_ranks->death(); ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return m_ranks ? m_ranks->death() : std::nullopt;
+    }
+
+    // Started by torchrun, this process is one of them already; else the further ones are started here.
+    void startRanks()
+    {
+        const auto ranks = static_cast<int>(m_config[key::localRanks]);
+        if (m_config[key::parallel] != "ddp" || LocalRanks::isRank() || ranks < 2)
+            return;
+        std::vector<std::string> arguments;
+        for (const config::Difference& change : difference(config::TrainingConfig(), m_config))
+            arguments.insert(arguments.end(), {"--set", change.key + "=" + change.b});
+        m_ranks = std::make_unique<LocalRanks>(ranks, arguments, m_invocation.trace,
+                                               [this](int rank, const std::string& line) { passOn(rank, line); });
+    }
+
+    // What another rank has to say is said by this one, if it is worth it. On the thread that watches the ranks.
+    void passOn(int rank, const std::string& line)
+    {
+        const auto record = protocol::parseProgress(line);
+        const auto* notice = record ? std::get_if<protocol::Notice>(&*record) : nullptr;
+        if (!notice || notice->severity == protocol::Notice::Severity::Info)
+            return;
+        std::fprintf(stderr, "rank %d: %s\n", rank, sentence(*notice).c_str());
+    }
+
+    std::shared_ptr<ProcessGroup> joinGroup(const ChosenDevice& device)
+    {
+        if (m_config[key::parallel] != "ddp")
+            return nullptr;
+        const Ranks ranks = Ranks::fromEnvironment();
+        m_recording->setMetadata("rank", std::to_string(ranks.rank));
+        m_recording->setMetadata("ranks", std::to_string(ranks.size));
+        return std::make_shared<ProcessGroup>(ranks, device.device);
+    }
+
+    // In processes of their own, which may die of it.
+    bool findBatch(const data::Dataset& dataset)
+    {
+        std::string failure;
+        const auto tryOut = [&](std::int64_t batch) {
+            m_progress.report(protocol::Preparing{"Does a batch of " + std::to_string(batch) + " fit?", 0, 0});
+            BatchTrial trial = tryBatch(m_config, batch, m_config[key::memoryLimit] << 20);
+            if (m_commands.stopRequested())
+                trial = {BatchTrial::Outcome::Failed, "it was stopped"};
+            failure = trial.why;
+            return trial;
+        };
+        const auto found = searchBatch(m_config[key::batchSize], dataset.size(data::Split::Train), tryOut);
+        if (!found) {
+            m_progress.fail("No batch size was found: " +
+                                (failure.empty() ? "not even the smallest fits into memory" : failure),
+                            {}, "start the search from a smaller batch.size");
+            return false;
+        }
+        m_progress.report(
+            protocol::Notice{protocol::Notice::Severity::Info,
+                             "The largest batch that fits is " + std::to_string(*found) + "; the training uses it",
+                             {},
+                             "raise optimizer.learning_rate with it, see optimizer.lr_scaling",
+                             1});
+        static_cast<void>(m_config.set(key::batchSize.name, std::to_string(*found)));
+        return true;
+    }
+
     const Invocation& m_invocation;
-    const config::TrainingConfig& m_config;
+    config::TrainingConfig m_config;
     Progress& m_progress;
     Commands m_commands;
     std::unique_ptr<Recording> m_recording;
+    std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or not ours
 };
 
 } // namespace

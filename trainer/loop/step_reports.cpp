@@ -22,6 +22,14 @@ void StepReports::add(std::int64_t step, std::int64_t epoch, std::int64_t sample
         flush();
 }
 
+void StepReports::setTotals(std::int64_t samples, double seconds, double learningRate, std::int64_t skipped)
+{
+    m_next.samples = samples;
+    m_next.seconds = seconds;
+    m_next.learningRate = learningRate;
+    m_next.skipped = skipped;
+}
+
 void StepReports::flush()
 {
     if (m_next.steps == 0)

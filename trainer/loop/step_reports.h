@@ -14,6 +14,9 @@ class StepReports {
 public:
     StepReports(Recording& recording, Progress& progress) : m_recording(recording), m_progress(progress) {}
     void add(std::int64_t step, std::int64_t epoch, std::int64_t samples, double seconds, std::optional<double> loss);
+    /// Where the training stands after the step that is added next.
+    /// @param seconds  since it began
+    void setTotals(std::int64_t samples, double seconds, double learningRate, std::int64_t skipped);
     /// Reports what was not reported yet.
     void flush();
 

@@ -1,10 +1,17 @@
 #include "trainer/loop/training.h"
 
+#include "trainer/data/random.h"
+#include "trainer/hooks/autograd_profiler.h"
+#include "trainer/hooks/gradient_check.h"
 #include "trainer/loop/host.h"
+#include "trainer/loop/run.h"
+#include "trainer/precision/float32_settings.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <chrono>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace trainer {
@@ -14,17 +21,34 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Split split, Recording& recording)
+// Only picture files can be given whole; other data sets augment in their own way.
+bool augmentsOnDevice(const config::TrainingConfig& config)
 {
+    const std::string kind = config[key::dataset];
+    return config[key::augmentOnDevice] && config[key::augment] &&
+           (kind == "generated_images" || kind == "image_folder");
+}
+
+data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Split split, Recording& recording,
+                                  const ProcessGroup* group)
+{
+    const bool train = split == data::Split::Train;
     data::LoaderOptions options;
     options.split = split;
     options.batchSize = config[key::batchSize];
     options.workers = static_cast<int>(config[key::workers]);
     options.prefetchFactor = static_cast<int>(config[key::prefetchFactor]);
     options.persistentWorkers = config[key::persistentWorkers];
-    options.shuffle = split == data::Split::Train && config[key::shuffle];
-    options.augment = split == data::Split::Train && config[key::augment];
+    options.shuffle = train && config[key::shuffle];
+    options.augment = train && config[key::augment];
+    options.wholeImages = train && augmentsOnDevice(config);
+    options.shardStreams = config[key::shardStreams];
     options.seed = static_cast<std::uint64_t>(config[key::seed]);
+    // Every rank validates on everything: the same number on each, without another exchange.
+    if (group && train) {
+        options.rank = static_cast<int>(group->rank());
+        options.ranks = static_cast<int>(group->size());
+    }
     if (config[key::pinMemory])
         options.memory = pinnedAllocator();
     options.recorder = recording.events();
@@ -34,31 +58,63 @@ data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Sp
     return options;
 }
 
-// LibTorch's own choice knows nothing of control groups: more threads than cores wait for each other.
-at::Device withThreads(at::Device device, std::int64_t threads)
+// What LibTorch keeps for the whole process. Its own choice of threads knows nothing of control groups: more threads
+// than cores wait for each other.
+at::Device withSettings(at::Device device, const config::TrainingConfig& config)
 {
+    const std::int64_t threads = config[key::threads];
     at::set_num_threads(threads > 0 ? static_cast<int>(threads) : std::min(at::get_num_threads(), usableCores()));
+    setTf32(config[key::tf32]);
+    setCudnnBenchmark(config[key::cudnnBenchmark]);
     return device;
+}
+
+std::int64_t ceilDivide(std::int64_t count, std::int64_t by)
+{
+    return (count + by - 1) / by;
 }
 
 } // namespace
 
 Training::Training(const config::TrainingConfig& config, std::shared_ptr<const data::Dataset> dataset,
-                   at::Device device, Recording& recording, Progress& progress)
-    : m_dataset(std::move(dataset)), m_recording(recording),
+                   at::Device device, std::shared_ptr<ProcessGroup> group, Recording& recording, Progress& progress)
+    : m_config(config), m_dataset(std::move(dataset)), m_recording(recording), m_progress(progress),
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
-      m_learner(config, m_dataset->spec(), withThreads(device, config[key::threads])), m_bad(progress),
-      m_loader(m_dataset, loaderOptions(config, data::Split::Train, recording)), m_meter(m_learner.objective()),
-      m_syncEvery(config[key::syncEvery])
+      m_loader(m_dataset, loaderOptions(config, data::Split::Train, recording, group.get())),
+      m_learner(config, m_dataset->spec(), withSettings(device, config), group,
+                plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation]))),
+      m_bad(progress), m_feed(config, m_dataset->spec(), device), m_meter(m_learner.objective()),
+      m_syncEvery(config[key::syncEvery]), m_accumulation(config[key::accumulation])
 {
-    if (auto* recorder = recording.events())
-        m_hook = std::make_unique<OpHook>(*recorder);
+    namespace capture = profiler::capture;
+    const auto level =
+        capture::captureLevelFromName(config[key::captureLevel]).value_or(capture::CaptureLevel::Standard);
+    const capture::LevelContents& contents = capture::contentsOf(level);
+    recording.setLevel(level);
+    if (auto* recorder = recording.events(); recorder && contents.ops)
+        m_hook = std::make_unique<OpHook>(*recorder, contents.shapes);
+    // LibTorch has one place for who listens to its allocators, and its own profiler takes it, too.
+    if (auto* recorder = recording.events(); recorder && contents.memory && !config[key::autogradProfiler])
+        m_memoryHook = std::make_unique<MemoryHook>(*recorder);
+    if (config[key::emitNvtx])
+        m_nvtxOps = std::make_unique<NvtxOps>();
     if (hasValidation())
-        m_validationLoader =
-            std::make_unique<data::Loader>(m_dataset, loaderOptions(config, data::Split::Validation, recording));
+        m_validationLoader = std::make_unique<data::Loader>(
+            m_dataset, loaderOptions(config, data::Split::Validation, recording, nullptr));
 }
 
-Training::~Training() = default;
+Training::~Training()
+{
+    if (m_config[key::autogradProfiler])
+        m_recording.setMetadata("debug.autograd_profiler.events", std::to_string(AutogradProfiler::events()));
+    if (m_nvtxOps)
+        m_recording.setMetadata("debug.emit_nvtx.ranges", std::to_string(NvtxOps::count()));
+}
+
+std::int64_t Training::stepsPerEpoch() const
+{
+    return ceilDivide(m_loader.batchesPerEpoch(), m_accumulation);
+}
 
 void Training::setDetailed(bool on)
 {
@@ -71,55 +127,154 @@ void Training::setDetailed(bool on)
 void Training::beginEpoch()
 {
     ++m_epoch;
+    m_gradientsDue = m_config[key::gradcheck] || m_config[key::gradgradcheck];
     m_batchesLeft = m_loader.batchesPerEpoch();
     m_loader.startEpoch(m_epoch);
+    // Loaded again, and let go: their random choices depend on epoch and sample alone.
+    for (; m_skipBatches > 0; --m_skipBatches, --m_batchesLeft)
+        static_cast<void>(m_loader.next());
 }
 
-BatchTensors Training::copyIn(const data::Batch& batch)
+std::optional<BatchTensors> Training::nextBatch()
 {
-    PhaseRange phase(m_recording, Phase::Copy, batch.index);
-    const BatchTensors placed = m_learner.place(viewOf(batch, m_dataset->spec()));
-    phase.setBytes(placed.bytes());
-    return placed;
+    std::optional<data::Batch> batch;
+    {
+        const PhaseRange phase(m_recording, Phase::DataWait, m_loader.batchesPerEpoch() - m_batchesLeft);
+        batch = m_loader.next();
+    }
+    m_batchesLeft = batch ? m_batchesLeft - 1 : 0;
+    if (!batch)
+        return std::nullopt;
+    m_bad.add(data::Split::Train, batch->bad);
+    BatchTensors tensors;
+    if (batch->count == 0)
+        return tensors;
+    PhaseRange phase(m_recording, Phase::Copy, batch->index);
+    tensors = m_feed.place(*batch, augmentsOnDevice(m_config),
+                           data::sampleSeed(static_cast<std::uint64_t>(m_config[key::seed]), m_epoch, batch->index));
+    phase.setBytes(tensors.bytes());
+    return tensors;
 }
 
-std::optional<double> Training::measure(const Learner::Output& output, std::int64_t samples)
+std::optional<double> Training::measure(const Learner::Output& output, std::int64_t samples, bool last)
 {
     const PhaseRange phase(m_recording, Phase::Metrics);
     m_meter.add(output, samples);
-    if (m_syncEvery == 0 || (m_steps + 1) % m_syncEvery != 0)
+    if (!last || m_syncEvery == 0 || (m_steps + 1) % m_syncEvery != 0)
         return std::nullopt;
     const double loss = m_meter.read();
     m_recording.sampleLoss(loss);
     return loss;
 }
 
+void Training::train(const BatchTensors& batch, bool last, Group& group)
+{
+    const double share =
+        m_accumulation == 1 ? 1 : static_cast<double>(batch.count) / static_cast<double>(group.expected);
+    const Learner::Output output = m_learner.accumulate(batch, share, last, m_recording);
+    group.step.samples += batch.count;
+    if (m_accumulation == 1)
+        group.step.lossOnDevice = output.loss;
+    else
+        group.loss = group.loss.defined() ? group.loss.add(output.loss, batch.count) : output.loss * batch.count;
+    if (const auto loss = measure(output, batch.count, last))
+        group.step.loss = loss;
+}
+
+void Training::finish(Group& group)
+{
+    if (group.step.samples == 0)
+        return;
+    // Fewer samples than expected (bad files, the end of an epoch): their mean is over those that came.
+    const double factor =
+        m_accumulation == 1 ? 1 : static_cast<double>(group.expected) / static_cast<double>(group.step.samples);
+    group.step.learningRate = m_learner.weights().learningRate(m_steps);
+    m_learner.update(m_steps, factor, m_recording);
+    m_samples += group.step.samples;
+    if (group.loss.defined())
+        group.step.lossOnDevice = group.loss / group.step.samples;
+    m_recording.sampleLearning(group.step.learningRate, m_samples);
+}
+
 Training::Step Training::step()
 {
     const auto begin = std::chrono::steady_clock::now();
     setDetailed(m_window.contains(m_steps));
-    Step result;
+    Group group;
     {
         const StepRange range(m_recording, m_steps);
-        std::optional<data::Batch> batch;
-        {
-            const PhaseRange phase(m_recording, Phase::DataWait, stepsPerEpoch() - m_batchesLeft);
-            batch = m_loader.next();
+        std::optional<AutogradProfiler> profiler;
+        if (m_config[key::autogradProfiler])
+            profiler.emplace();
+        const std::int64_t batches = std::min(m_accumulation, m_batchesLeft);
+        group.expected = batches * m_config[key::batchSize];
+        for (std::int64_t i = 0; i < batches; ++i) {
+            const auto batch = nextBatch();
+            if (!batch)
+                break;
+            if (batch->count == 0)
+                continue;
+            if (std::exchange(m_gradientsDue, false))
+                checkGradientsOf(*batch);
+            if (group.step.samples == 0)
+                m_learner.begin(m_recording);
+            train(*batch, i + 1 == batches, group);
         }
-        m_batchesLeft = batch ? m_batchesLeft - 1 : 0;
-        if (batch && batch->count > 0) {
-            const BatchTensors tensors = copyIn(*batch);
-            const Learner::Output output = m_learner.train(tensors, m_recording);
-            result.loss = measure(output, tensors.count);
-            result.lossOnDevice = output.loss;
-            result.samples = batch->count;
-        }
-        if (batch)
-            m_bad.add(data::Split::Train, batch->bad);
+        finish(group);
     }
     ++m_steps;
-    result.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
-    return result;
+    if (!m_blocksTold)
+        tellOfBlocks();
+    if (const auto failure = m_learner.takeCompileFailure())
+        m_progress.warn("The step could not be compiled as a CUDA graph; the training goes on without", *failure,
+                        "a graph needs fixed shapes, and no operator that waits for the device");
+    group.step.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
+    return group.step;
+}
+
+void Training::checkGradientsOf(const BatchTensors& batch)
+{
+    for (const bool second : {false, true}) {
+        if (!m_config[second ? key::gradgradcheck : key::gradcheck])
+            continue;
+        const std::string name(second ? key::gradgradcheck.name : key::gradcheck.name);
+        try {
+            const GradientCheck check = checkGradients(m_learner.network(), batch, second);
+            std::ostringstream worst;
+            worst << "the worst of " << check.elements << " differs by " << std::setprecision(2) << check.worst;
+            if (check.agrees())
+                m_progress.report(config::protocol::Notice{config::protocol::Notice::Severity::Info,
+                                                           name + ": gradients agree with differences, " + worst.str(),
+                                                           check.where,
+                                                           {},
+                                                           1});
+            else
+                m_progress.warn(name + ": gradients do not agree with differences, " + worst.str(), check.where,
+                                "a kink of the function may lie there; otherwise its backward pass is wrong");
+        } catch (const std::exception& failure) {
+            m_progress.warn(name + " cannot be done with this model: " + std::string(failure.what()).substr(0, 200));
+        }
+    }
+}
+
+// Which blocks are recomputed, once their costs are known.
+void Training::tellOfBlocks()
+{
+    if (m_config[key::checkpointing] != "cheap") {
+        m_blocksTold = true;
+        return;
+    }
+    if (!m_learner.checkpointing().decided())
+        return;
+    m_blocksTold = true;
+    std::ostringstream chosen;
+    chosen << std::fixed << std::setprecision(2);
+    for (const Checkpointing::Cost& cost : m_learner.checkpointing().costs())
+        chosen << (chosen.tellp() == 0 ? "" : "; ") << cost.block << (cost.recomputed ? " (recomputed)" : "") << ": "
+               << cost.seconds * 1e3 << " ms, " << static_cast<double>(cost.keptBytes) / 1e6 << " MB";
+    m_recording.setMetadata("checkpointing.blocks", chosen.str());
+    m_progress.report(config::protocol::Notice{
+        config::protocol::Notice::Severity::Info, "Blocks were chosen for recomputation: " + chosen.str(), {}, {}, 1});
 }
 
 Meter::Means Training::takeMeans()
@@ -150,7 +305,12 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
             m_bad.add(data::Split::Validation, batch->bad);
             if (batch->count == 0)
                 continue;
-            const BatchTensors tensors = copyIn(*batch);
+            BatchTensors tensors;
+            {
+                PhaseRange phase(m_recording, Phase::Copy, batch->index);
+                tensors = m_feed.place(*batch, false, 0);
+                phase.setBytes(tensors.bytes());
+            }
             meter.add(m_learner.evaluate(tensors), tensors.count);
             result.samples += batch->count;
             if (index + 1 == m_window.validationBatches())

@@ -2,12 +2,15 @@
 
 #include "trainer/config/training_config.h"
 #include "trainer/data/loader.h"
+#include "trainer/hooks/memory_hook.h"
+#include "trainer/hooks/nvtx_ops.h"
 #include "trainer/hooks/op_hook.h"
 #include "trainer/loop/bad_samples.h"
 #include "trainer/loop/learner.h"
 #include "trainer/loop/meter.h"
 #include "trainer/loop/op_window.h"
 #include "trainer/loop/progress.h"
+#include "trainer/memory/batch_feed.h"
 
 #include <functional>
 #include <memory>
@@ -19,15 +22,17 @@ namespace trainer {
 /// next. One thread.
 class Training {
 public:
+    /// @param group  the processes that train together; null: this one alone
     Training(const config::TrainingConfig& config, std::shared_ptr<const data::Dataset> dataset, at::Device device,
-             Recording& recording, Progress& progress);
+             std::shared_ptr<ProcessGroup> group, Recording& recording, Progress& progress);
     ~Training();
 
     struct Step {
-        std::int64_t samples = 0;   ///< 0: all samples of the batch were bad
-        double seconds = 0;         ///< from waiting for its data to its end
+        std::int64_t samples = 0; ///< 0: all samples of the batch were bad
+        double seconds = 0;       ///< from waiting for its data to its end
+        double learningRate = 0;
         std::optional<double> loss; ///< mean since the last read, when this step read it back
-        at::Tensor lossOnDevice;    ///< without the graph; undefined for an empty batch
+        at::Tensor lossOnDevice;    ///< mean of the step, without the graph; undefined for an empty batch
     };
     struct Validation {
         Meter::Means means;
@@ -35,10 +40,10 @@ public:
         std::int64_t samples = 0;
     };
 
-    /// Starts the next epoch.
+    /// Starts the next epoch; after restore(), goes on within the saved one.
     void beginEpoch();
     [[nodiscard]] bool epochFinished() const { return m_batchesLeft == 0; }
-    /// The next step of the epoch.
+    /// The next step of the epoch: as many micro-batches as gradient.accumulation says, fewer at its end.
     Step step();
     /// Means over the epoch's steps so far; starts counting anew.
     Meter::Means takeMeans();
@@ -53,27 +58,50 @@ public:
 
     [[nodiscard]] const Learner& learner() const { return m_learner; }
     [[nodiscard]] std::int64_t steps() const { return m_steps; }
-    [[nodiscard]] std::int64_t epoch() const { return m_epoch; } ///< of the last step, from 0
-    [[nodiscard]] std::int64_t stepsPerEpoch() const { return m_loader.batchesPerEpoch(); }
+    [[nodiscard]] std::int64_t samples() const { return m_samples; } ///< trained on so far, in this process
+    [[nodiscard]] std::int64_t epoch() const { return m_epoch; }     ///< of the last step, from 0
+    [[nodiscard]] std::int64_t stepsPerEpoch() const;
     [[nodiscard]] bool hasValidation() const { return m_dataset->size(data::Split::Validation) > 0; }
 
+    /// Everything that the next step depends on. Between steps; reads the loss back.
+    [[nodiscard]] SavedState save();
+    /// Before the first epoch. Throws std::exception when it is the state of another training.
+    void restore(const SavedState& state);
+
 private:
-    BatchTensors copyIn(const data::Batch& batch);
-    std::optional<double> measure(const Learner::Output& output, std::int64_t samples);
+    struct Group {
+        Step step;
+        at::Tensor loss; // sum over samples
+        std::int64_t expected = 0;
+    };
+    std::optional<BatchTensors> nextBatch();
+    void train(const BatchTensors& batch, bool last, Group& group);
+    std::optional<double> measure(const Learner::Output& output, std::int64_t samples, bool last);
+    void finish(Group& group);
+    void checkGradientsOf(const BatchTensors& batch);
+    void tellOfBlocks();
     void setDetailed(bool on);
 
+    const config::TrainingConfig& m_config;
     std::shared_ptr<const data::Dataset> m_dataset;
     Recording& m_recording;
-    std::unique_ptr<OpHook> m_hook; // null when nothing is recorded
+    Progress& m_progress;
+    std::unique_ptr<OpHook> m_hook;     // null when nothing is recorded, or no operators
+    std::unique_ptr<MemoryHook> m_memoryHook; // null unless allocations are recorded
+    std::unique_ptr<NvtxOps> m_nvtxOps; // null without debug.emit_nvtx
     OpWindow m_window;
+    data::Loader m_loader;
     Learner m_learner;
     BadSamples m_bad;
-    data::Loader m_loader;
     std::unique_ptr<data::Loader> m_validationLoader;
+    BatchFeed m_feed;
     Meter m_meter;
-    std::int64_t m_syncEvery;
-    bool m_detailed = false; // operators are being recorded
-    std::int64_t m_epoch = -1, m_steps = 0, m_batchesLeft = 0, m_validations = 0;
+    std::int64_t m_syncEvery, m_accumulation;
+    bool m_detailed = false;     // operators are being recorded
+    bool m_gradientsDue = false; // debug.gradcheck: once an epoch
+    bool m_blocksTold = false;
+    std::int64_t m_epoch = -1, m_steps = 0, m_samples = 0, m_batchesLeft = 0, m_validations = 0;
+    std::int64_t m_skipBatches = 0; // of the epoch that a restored training goes on with
 };
 
 } // namespace trainer

@@ -1,4 +1,5 @@
 #include "trainer/loop/run.h"
+#include "trainer/loop/run_files.h"
 #include "trainer/memory/peak_memory.h"
 
 #include <ATen/ATen.h>
@@ -13,7 +14,10 @@ namespace {
 
 class Turns {
 public:
-    Turns(Training& training, const Surroundings& around) : m_training(training), m_around(around) {}
+    Turns(Training& training, const Surroundings& around)
+        : m_training(training), m_around(around), m_files(around.config, around.recording, around.progress)
+    {
+    }
 
     protocol::Done go()
     {
@@ -78,8 +82,8 @@ private:
             samples = epoch();
         else
             samples = m_training.validate([this] { return stopped(); }).samples;
-        // A step's own share of the device's work is not known before the last one ends, which therefore waits for it all;
-        // epochs and validations have an end.
+        // A step's own share of the device's work is not known before the last one ends, which therefore waits for it
+        // all; epochs and validations have an end.
         if (what != "steps" || last)
             m_training.learner().synchronize();
         if (!timed)
@@ -94,7 +98,9 @@ private:
     {
         if (m_training.epochFinished())
             m_training.beginEpoch();
+        const std::int64_t index = m_training.steps();
         const Training::Step step = m_training.step();
+        m_files.stepDone(index, step, Seconds(Clock::now() - m_begin).count(), m_training);
         if (timed && step.lossOnDevice.defined())
             m_losses.push_back(step.lossOnDevice);
         return step.samples;
@@ -111,6 +117,8 @@ private:
 
     Training& m_training;
     const Surroundings& m_around;
+    RunFiles m_files; // what it costs to write them is part of a step
+    Clock::time_point m_begin = Clock::now();
     protocol::TurnResult m_result;
     std::vector<at::Tensor> m_losses;
     protocol::Done m_done;

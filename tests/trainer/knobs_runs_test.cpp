@@ -1,0 +1,222 @@
+#include "tests/trainer/trace_view.h"
+#include "tests/trainer/trainer_run.h"
+#include "trainer/config/training_config.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// Knobs that name files, start processes or end runs.
+using namespace trainer_test;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<protocol::Notice> notices(const Finished& run)
+{
+    std::vector<protocol::Notice> found;
+    for (const protocol::Progress& record : run.records)
+        if (const auto* notice = std::get_if<protocol::Notice>(&record))
+            found.push_back(*notice);
+    return found;
+}
+
+std::vector<std::string> lines(const fs::path& path)
+{
+    std::ifstream file(path);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(file, line);)
+        all.push_back(line);
+    return all;
+}
+
+TEST(Knobs, ThatNeedAGpuAreRefusedWithoutOne)
+{
+    for (const config::Knob& knob : config::knobs()) {
+        if (!knob.needsGpu)
+            continue;
+        config::TrainingConfig config;
+        ASSERT_TRUE(config.set(knob.key, "true")) << knob.key;
+        const auto problems = config.problems(false);
+        ASSERT_EQ(problems.size(), 1u) << knob.key;
+        EXPECT_EQ(problems[0].key, knob.key);
+        EXPECT_TRUE(config.problems(true).empty()) << knob.key << " is allowed where there is one";
+    }
+}
+
+TEST(Knobs, OnNanStopsWithTheStepOrGoesOn)
+{
+    const TestFolder folder;
+    const std::vector<std::string> explode = {"optimizer.learning_rate=100", "optimizer.weight_decay=10",
+                                              "model.norm=none", "run.steps=40"};
+    auto stops = explode, goesOn = explode;
+    goesOn.emplace_back("run.on_nan=continue");
+    const auto stopped = train(folder.path(), stops);
+    EXPECT_EQ(stopped.ended.status, static_cast<int>(protocol::Exit::Failed));
+    ASSERT_FALSE(notices(stopped).empty());
+    EXPECT_THAT(notices(stopped).back().what, HasSubstr("at step"));
+    EXPECT_THAT(notices(stopped).back().mend, HasSubstr("run.on_nan"));
+    EXPECT_FALSE(TraceView(stopped.trace).phases(profiler::phase::kForward).empty()) << "the trace stays";
+    const auto finished = train(folder.path(), goesOn);
+    EXPECT_EQ(finished.ended.status, 0);
+    EXPECT_EQ(finished.one<protocol::Done>().steps, 40);
+}
+
+TEST(Knobs, LogFileHasALineForEveryStep)
+{
+    for (const char* apart : {"host.async_work=false", "host.async_work=true"}) {
+        const TestFolder folder;
+        const fs::path log = folder.path() / "log.csv";
+        const auto run = train(folder.path(), {"run.log_file=" + log.string(), apart});
+        ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+        const auto written = lines(log);
+        ASSERT_EQ(written.size(), 6u) << "a heading and five steps";
+        for (int step = 0; step < 5; ++step)
+            EXPECT_THAT(written[static_cast<std::size_t>(step) + 1], testing::StartsWith(std::to_string(step) + ","));
+        EXPECT_THAT(written.back(), HasSubstr(",80,")) << "samples so far";
+    }
+}
+
+TEST(Knobs, LogFileThatCannotBeWrittenIsNamed)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"run.log_file=" + (folder.path() / "none" / "log.csv").string()});
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+    EXPECT_THAT(notices(run).back().what, HasSubstr("log.csv"));
+}
+
+// Recipes whose state is more than weights: momentum, schedules, scalers, dropout's random numbers.
+const std::vector<std::string> kResumed[] = {
+    {"optimizer.kind=adamw", "optimizer.learning_rate=0.01", "schedule.kind=cosine", "schedule.warmup_steps=3"},
+    {"augment.noise=0.1", "precision.amp=fp16", "loader.workers=1"},
+    {"gradient.accumulation=2", "optimizer.kind=novograd", "host.async_work=true"},
+};
+
+TEST(Knobs, ResumeGoesOnToTheBit)
+{
+    for (const auto& recipe : kResumed) {
+        SCOPED_TRACE(recipe[0]);
+        const TestFolder folder;
+        auto whole = recipe;
+        whole.insert(whole.end(), {"run.steps=9", "run.checkpoint_every=4",
+                                   "run.checkpoint_path=" + (folder.path() / "states").string()});
+        const auto first = train(folder.path(), whole);
+        ASSERT_EQ(first.ended.status, 0) << first.ended.output;
+        ASSERT_TRUE(fs::exists(folder.path() / "states" / "step8.checkpoint"));
+        auto rest = recipe;
+        rest.insert(rest.end(),
+                    {"run.steps=9", "run.resume=" + (folder.path() / "states" / "step4.checkpoint").string()});
+        const auto second = train(folder.path(), rest);
+        ASSERT_EQ(second.ended.status, 0) << second.ended.output;
+        EXPECT_EQ(second.one<protocol::Done>().steps, 9);
+        EXPECT_EQ(second.one<protocol::Done>().finalLoss, first.one<protocol::Done>().finalLoss);
+        EXPECT_EQ(second.one<protocol::Done>().samples, first.one<protocol::Done>().samples);
+    }
+}
+
+TEST(Knobs, ResumeNamesWhatIsNoCheckpointOfThisTraining)
+{
+    const TestFolder folder;
+    const fs::path states = folder.path() / "states";
+    ASSERT_EQ(train(folder.path(), {"run.steps=2", "run.checkpoint_every=2", "run.checkpoint_path=" + states.string()})
+                  .ended.status,
+              0);
+    const fs::path good = states / "step2.checkpoint", cut = states / "cut.checkpoint";
+    std::ifstream whole(good, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(whole)), {});
+    std::ofstream(cut, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+    const auto refused = [&](const std::vector<std::string>& settings) {
+        const auto run = train(folder.path(), settings);
+        EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+        return notices(run).empty() ? std::string() : notices(run).back().what;
+    };
+    EXPECT_THAT(refused({"run.resume=" + cut.string()}), HasSubstr("cut.checkpoint"));
+    EXPECT_THAT(refused({"run.resume=" + (states / "none").string()}), HasSubstr("No such file"));
+    EXPECT_THAT(refused({"run.resume=" + good.string(), "optimizer.kind=adam"}), HasSubstr("optimizer.kind = sgd"));
+    EXPECT_THAT(refused({"run.resume=" + good.string(), "model.width=8"}), HasSubstr("another model"));
+}
+
+TEST(Knobs, CheckpointPathMustBeGiven)
+{
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.set("run.checkpoint_every", "5"));
+    ASSERT_EQ(config.problems(false).size(), 1u);
+    EXPECT_EQ(config.problems(false)[0].key, "run.checkpoint_path");
+}
+
+TEST(Knobs, CheckpointThatCannotBeWrittenIsToldAndTheTrainingGoesOn)
+{
+    const TestFolder folder;
+    std::ofstream(folder.path() / "file") << "no folder";
+    const auto run = train(folder.path(), {"run.checkpoint_every=2", "host.async_work=true",
+                                           "run.checkpoint_path=" + (folder.path() / "file" / "states").string()});
+    EXPECT_EQ(run.ended.status, 0);
+    EXPECT_EQ(run.one<protocol::Done>().steps, 5);
+    ASSERT_FALSE(notices(run).empty());
+    EXPECT_THAT(notices(run)[0].what, HasSubstr("cannot be written"));
+}
+
+TEST(Knobs, FindMaxTakesTheLargestBatchThatFits)
+{
+    const TestFolder folder;
+    const auto search = [&](const char* limit) {
+        return train(folder.path(), {"batch.find_max=true", limit, "batch.size=4", "model.width=32",
+                                     "dataset.image_size=64", "dataset.validation_share=0", "run.steps=1"});
+    };
+    const auto wide = search("batch.memory_limit=20000");
+    ASSERT_EQ(wide.ended.status, 0) << wide.ended.output;
+    EXPECT_EQ(wide.one<protocol::Done>().samples, 100) << "all samples fit into one batch";
+    const auto tight = search("batch.memory_limit=330");
+    ASSERT_EQ(tight.ended.status, 0) << tight.ended.output;
+    EXPECT_GE(tight.one<protocol::Done>().samples, 4);
+    EXPECT_LT(tight.one<protocol::Done>().samples, 100) << "running out of memory was survived";
+    const auto none = search("batch.memory_limit=1");
+    EXPECT_EQ(none.ended.status, static_cast<int>(protocol::Exit::Failed));
+    EXPECT_THAT(notices(none).back().what, HasSubstr("No batch size was found"));
+}
+
+TEST(RangeTest, TellsWhereTheLossFellFastestAndKeepsItsCurve)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"schedule.kind=range_test", "schedule.range_lowest=0.0001",
+                                           "optimizer.learning_rate=1", "run.steps=40"});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    const TraceView trace(run.trace);
+    EXPECT_THAT(trace.metadata("range_test.curve"), testing::StartsWith("[[0.0001,"));
+    const double steepest = std::strtod(trace.metadata("range_test.steepest").c_str(), nullptr);
+    EXPECT_GT(steepest, 0.0001);
+    EXPECT_LT(steepest, 1);
+}
+
+TEST(MixedPrecision, InFp16CountsTheStepsThatOverflowed)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"precision.amp=fp16", "run.steps=10", "optimizer.learning_rate=0.01"});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    const auto done = run.one<protocol::Done>();
+    EXPECT_EQ(done.steps, 10);
+    EXPECT_LT(done.skipped, 10);
+    EXPECT_TRUE(std::isfinite(done.finalLoss));
+}
+
+TEST(Progress, LossCanBeJudgedBySamplesAndByTime)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"run.epochs=2"});
+    double seconds = 0;
+    std::int64_t samples = 0;
+    int epochs = 0;
+    for (const protocol::Progress& record : run.records)
+        if (const auto* epoch = std::get_if<protocol::EpochProgress>(&record)) {
+            EXPECT_EQ(epoch->samples, samples += 80);
+            EXPECT_GT(epoch->seconds, seconds + epoch->epochSeconds) << "epochs and validations";
+            seconds = epoch->seconds;
+            ++epochs;
+        }
+    EXPECT_EQ(epochs, 2);
+    EXPECT_EQ(run.one<protocol::Done>().samples, 160);
+}
+
+} // namespace

@@ -1,0 +1,137 @@
+#include "tests/trainer/trace_view.h"
+#include "tests/trainer/trainer_run.h"
+
+#include "profiler/io/wire/tailing_reader.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+// Several processes train one model, over Gloo on the processor.
+using namespace trainer_test;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+namespace {
+
+// No batch statistics: those of half a batch are others. No augmentation seeds to differ: they follow the sample.
+const std::vector<std::string> kComparable = {"model.norm=none", "dataset.validation_share=0", "run.epochs=2",
+                                              "dataset.samples=96"};
+
+double finalLoss(const Finished& run)
+{
+    return run.one<protocol::Done>().finalLoss;
+}
+
+TEST(DataParallel, OfOneProcessEqualsOneModel)
+{
+    const TestFolder folder;
+    auto alone = kComparable, copies = kComparable;
+    copies.insert(copies.end(), {"parallel.kind=dp", "parallel.local_ranks=3"});
+    const auto one = train(folder.path(), alone), three = train(folder.path(), copies);
+    ASSERT_EQ(three.ended.status, 0) << three.ended.output;
+    EXPECT_NEAR(finalLoss(three), finalLoss(one), 1e-5);
+}
+
+TEST(DistributedDataParallel, OnTwoRanksEqualsOneWithTwiceTheBatch)
+{
+    const TestFolder folder;
+    auto alone = kComparable, ranks = kComparable;
+    alone.insert(alone.end(), {"batch.size=16", "schedule.kind=cosine"});
+    ranks.insert(ranks.end(), {"batch.size=8", "schedule.kind=cosine", "parallel.kind=ddp", "parallel.local_ranks=2"});
+    // A rank's loss is of its own half; the last epoch's validation is of everything.
+    for (auto* settings : {&alone, &ranks})
+        settings->push_back("dataset.validation_share=0.25");
+    const auto one = train(folder.path(), alone), two = train(folder.path(), ranks);
+    ASSERT_EQ(one.ended.status, 0) << one.ended.output;
+    ASSERT_EQ(two.ended.status, 0) << two.ended.output;
+    const auto validation = [](const Finished& run) {
+        std::vector<double> losses;
+        for (const protocol::Progress& record : run.records)
+            if (const auto* epoch = std::get_if<protocol::EpochProgress>(&record))
+                losses.push_back(epoch->validationLoss);
+        return losses;
+    };
+    ASSERT_EQ(validation(one).size(), 2u);
+    ASSERT_EQ(validation(two).size(), 2u);
+    for (int epoch = 0; epoch < 2; ++epoch)
+        EXPECT_NEAR(validation(two)[static_cast<std::size_t>(epoch)], validation(one)[static_cast<std::size_t>(epoch)],
+                    1e-5);
+    EXPECT_EQ(two.one<protocol::Done>().steps, one.one<protocol::Done>().steps);
+}
+
+TEST(DistributedDataParallel, AccumulatesAndRecomputesAsOneRankDoes)
+{
+    const TestFolder folder;
+    auto ranks = kComparable;
+    ranks.insert(ranks.end(), {"batch.size=4", "gradient.accumulation=2", "parallel.kind=ddp", "parallel.local_ranks=2",
+                               "dataset.validation_share=0.25"});
+    auto recomputed = ranks;
+    recomputed.emplace_back("checkpointing=all");
+    const auto plain = train(folder.path(), ranks), again = train(folder.path(), recomputed);
+    ASSERT_EQ(plain.ended.status, 0) << plain.ended.output;
+    ASSERT_EQ(again.ended.status, 0) << again.ended.output;
+    EXPECT_EQ(finalLoss(again), finalLoss(plain));
+}
+
+TEST(DistributedDataParallel, WritesATraceForEachRankByOneClock)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    const auto other = profiler::wire::readTrace(folder.path() / "run.rank1.sstrace");
+    ASSERT_TRUE(other) << other.error().message();
+    const TraceView zero(run.trace), one(*other);
+    EXPECT_EQ(zero.metadata("rank"), "0");
+    EXPECT_EQ(one.metadata("rank"), "1");
+    const auto steps = [](const TraceView& trace) { return trace.onMain(profiler::ActivityKind::Step); };
+    ASSERT_EQ(steps(zero).size(), steps(one).size());
+    ASSERT_FALSE(steps(zero).empty());
+    // A step ends on both when gradients are exchanged: it overlaps with the other's.
+    for (std::size_t i = 0; i < steps(zero).size(); ++i) {
+        EXPECT_LT(steps(zero)[i].begin, steps(one)[i].end) << i;
+        EXPECT_LT(steps(one)[i].begin, steps(zero)[i].end) << i;
+    }
+}
+
+pid_t childOf(pid_t parent)
+{
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
+        std::ifstream children(entry.path() / "children");
+        pid_t child = 0;
+        if (children >> child)
+            return child;
+    }
+    return 0;
+}
+
+TEST(DistributedDataParallel, EndsWithAClearErrorWhenARankDies)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2", "run.steps=100000"}));
+    ASSERT_TRUE(run.await<protocol::StepProgress>());
+    const pid_t rank = childOf(run.pid());
+    ASSERT_GT(rank, 0);
+    ::kill(rank, SIGKILL);
+    const auto ended = run.end();
+    EXPECT_EQ(ended.status, static_cast<int>(protocol::Exit::Failed)) << ended.output;
+    const auto told = run.all<protocol::Notice>();
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back().what, HasSubstr("rank 1 was ended by signal 9"));
+}
+
+TEST(DistributedDataParallel, StopsOnAllRanksAtOnce)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2", "run.steps=100000"}));
+    ASSERT_TRUE(run.await<protocol::StepProgress>());
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+    ASSERT_EQ(run.all<protocol::Done>().size(), 1u);
+    EXPECT_TRUE(run.all<protocol::Done>()[0].stopped);
+}
+
+} // namespace

@@ -1,0 +1,138 @@
+#include "trainer/hooks/memory_hook.h"
+
+#include "profiler/capture/allocation_ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <mutex>
+#include <string>
+
+namespace trainer {
+
+using namespace profiler;
+
+namespace {
+
+constexpr std::size_t kDevices = 17; ///< the CPU and sixteen GPUs; beyond that nothing is told
+constexpr std::size_t kMostAlive = 20;
+
+std::size_t placeOf(const c10::Device& device)
+{
+    if (device.is_cpu())
+        return 0;
+    return device.is_cuda() && device.index() >= 0 ? static_cast<std::size_t>(device.index()) + 1 : kDevices;
+}
+
+std::string keyOf(std::size_t place)
+{
+    return place == 0 ? "cpu" : "gpu" + std::to_string(place - 1);
+}
+
+std::string nameOf(std::size_t place)
+{
+    return place == 0 ? "CPU" : "GPU " + std::to_string(place - 1);
+}
+
+} // namespace
+
+/// LibTorch keeps it by a shared pointer, and calls it on the thread that allocates.
+struct MemoryHook::State {
+    class Reporter;
+    struct Place {
+        std::uint32_t allocated = 0, reserved = 0; ///< counters; 0: not made
+        capture::AllocationLedger ledger;
+    };
+
+    explicit State(capture::Recorder& to) : recorder(to) {}
+    void took(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved, std::size_t place);
+    void ranOut(std::int64_t bytes, std::size_t place);
+    void tell(const std::string& key, const capture::AllocationLedger::Peak& peak);
+    void end();
+
+    capture::Recorder& recorder;
+    std::array<Place, kDevices> places;
+    std::array<std::once_flag, kDevices> made;
+    std::unique_ptr<c10::DebugInfoGuard> guard;
+};
+
+class MemoryHook::State::Reporter : public c10::MemoryReportingInfoBase {
+public:
+    explicit Reporter(State& state) : m_state(state) {}
+    void reportMemoryUsage(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+                           c10::Device device) override
+    {
+        if (const std::size_t place = placeOf(device); place < kDevices)
+            m_state.took(at, bytes, allocated, reserved, place);
+    }
+    void reportOutOfMemory(std::int64_t bytes, std::size_t, std::size_t, c10::Device device) override
+    {
+        if (const std::size_t place = placeOf(device); place < kDevices)
+            m_state.ranOut(bytes, place);
+    }
+    [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }
+
+private:
+    State& m_state;
+};
+
+void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+                             std::size_t place)
+{
+    Place& to = places[place];
+    std::call_once(made[place], [&] {
+        to.allocated = recorder.addCounter(nameOf(place) + " memory allocated", "bytes");
+        if (place != 0)
+            to.reserved = recorder.addCounter(nameOf(place) + " memory reserved", "bytes");
+    });
+    capture::HostLane& lane = recorder.thisThread();
+    if (bytes >= 0)
+        to.ledger.taken(at, bytes, lane.innermost());
+    else
+        to.ledger.given(at);
+    const TraceTime now = TraceClock::now();
+    // The CPU's allocator does not always know its total; ours begins with the recording.
+    lane.sample(to.allocated, now,
+                static_cast<double>(place == 0 ? to.ledger.bytes() : static_cast<std::int64_t>(allocated)));
+    if (place != 0)
+        lane.sample(to.reserved, now, static_cast<double>(reserved));
+}
+
+void MemoryHook::State::tell(const std::string& key, const capture::AllocationLedger::Peak& peak)
+{
+    std::string alive;
+    for (std::size_t i = 0; i < std::min(peak.alive.size(), kMostAlive); ++i) {
+        const auto& [name, bytes] = peak.alive[i];
+        alive += std::to_string(bytes) + " " + (name == 0 ? "(outside of all)" : recorder.text(name)) + "\n";
+    }
+    recorder.setMetadata(key, std::to_string(peak.bytes));
+    recorder.setMetadata(key + ".alive", alive);
+}
+
+void MemoryHook::State::ranOut(std::int64_t bytes, std::size_t place)
+{
+    recorder.setMetadata("memory.out." + keyOf(place) + ".asked", std::to_string(bytes));
+    tell("memory.out." + keyOf(place), places[place].ledger.now());
+}
+
+void MemoryHook::State::end()
+{
+    guard.reset();
+    for (std::size_t place = 0; place < kDevices; ++place)
+        if (const auto peak = places[place].ledger.peak(); peak.bytes > 0)
+            tell("memory.peak." + keyOf(place), peak);
+}
+
+MemoryHook::MemoryHook(capture::Recorder& recorder) : m(std::make_unique<State>(recorder))
+{
+    m->guard = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE,
+                                                     std::make_shared<State::Reporter>(*m));
+}
+
+MemoryHook::~MemoryHook()
+{
+    m->end();
+}
+
+} // namespace trainer

@@ -1,0 +1,143 @@
+#include "trainer/loop/batch_search.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace trainer {
+
+namespace protocol = config::protocol;
+using Outcome = BatchTrial::Outcome;
+
+namespace {
+
+// The first step allocates gradients and what the optimizer keeps; the second has them all.
+constexpr const char* kSteps = "run.steps=3";
+
+std::int64_t availableBytes()
+{
+    std::ifstream info("/proc/meminfo");
+    for (std::string line; std::getline(info, line);)
+        if (line.starts_with("MemAvailable:"))
+            return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
+    return 0;
+}
+
+std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std::int64_t batch, int progress)
+{
+    std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress)};
+    const auto set = [&](const std::string& assignment) { words.insert(words.end(), {"--set", assignment}); };
+    for (const config::Difference& change : difference(config::TrainingConfig(), config))
+        set(change.key + "=" + change.b);
+    for (const char* assignment : {"batch.find_max=false", kSteps, "capture.enabled=false", "run.checkpoint_every=0",
+                                   "run.resume=", "run.log_file=", "parallel.kind=none", "run.on_nan=continue"})
+        set(assignment);
+    set("batch.size=" + std::to_string(batch));
+    return words;
+}
+
+[[noreturn]] void become(const std::vector<char*>& argv, int progress, std::int64_t limitBytes)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(nothing, STDERR_FILENO); // what the C++ runtime says as it dies
+    ::fcntl(progress, F_SETFD, 0);
+    const rlimit limit{static_cast<rlim_t>(limitBytes), static_cast<rlim_t>(limitBytes)};
+    const rlimit noCore{0, 0};
+    ::setrlimit(RLIMIT_CORE, &noCore);
+    if (limitBytes > 0)
+        ::setrlimit(RLIMIT_DATA, &limit);
+    ::execv("/proc/self/exe", argv.data());
+    ::_exit(127);
+}
+
+std::string everything(int descriptor)
+{
+    std::string text;
+    char buffer[4096];
+    for (;;) {
+        const ssize_t got = ::read(descriptor, buffer, sizeof(buffer));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return text;
+        text.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
+BatchTrial judge(const std::string& progress, int state)
+{
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return {Outcome::Fits, {}};
+    // Ended by the kernel, or by its own runtime where memory failed on a thread that cannot report it.
+    if (WIFSIGNALED(state))
+        return {Outcome::OutOfMemory, {}};
+    std::string last;
+    for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
+        if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
+            if (const auto* notice = std::get_if<protocol::Notice>(&*record);
+                notice && notice->severity == protocol::Notice::Severity::Error) {
+                if (notice->what == "Out of memory")
+                    return {Outcome::OutOfMemory, {}};
+                last = sentence(*notice);
+            }
+    return {Outcome::Failed, last.empty() ? "the trainer ended before its first step" : last};
+}
+
+} // namespace
+
+std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
+                                        const std::function<BatchTrial(std::int64_t)>& tryOut)
+{
+    std::int64_t fits = 0, tooLarge = 0;
+    for (std::int64_t batch = std::min(first, most); tooLarge == 0; batch = std::min(batch * 2, most)) {
+        const BatchTrial trial = tryOut(batch);
+        if (trial.outcome == Outcome::Failed)
+            return std::nullopt;
+        (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
+        if (fits == most)
+            return fits;
+    }
+    while (tooLarge - fits > std::max<std::int64_t>(fits / 8, 1)) {
+        const std::int64_t batch = fits + (tooLarge - fits) / 2;
+        const BatchTrial trial = tryOut(batch);
+        if (trial.outcome == Outcome::Failed)
+            return std::nullopt;
+        (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
+    }
+    return fits > 0 ? std::optional(fits) : std::nullopt;
+}
+
+BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, std::int64_t limitBytes)
+{
+    int progress[2];
+    if (::pipe2(progress, O_CLOEXEC) != 0)
+        return {Outcome::Failed, "no pipe is free"};
+    std::vector<std::string> words = argumentsFor(config, batch, progress[1]);
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const std::int64_t limit = limitBytes > 0 ? limitBytes : availableBytes() / 10 * 9;
+    const pid_t pid = ::fork();
+    if (pid == 0)
+        become(argv, progress[1], limit);
+    ::close(progress[1]);
+    const std::string told = everything(progress[0]);
+    ::close(progress[0]);
+    int state = 0;
+    while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
+    }
+    return pid > 0 ? judge(told, state) : BatchTrial{Outcome::Failed, "no process can be made"};
+}
+
+} // namespace trainer

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "trainer/config/training_config.h"
+#include "trainer/loop/progress.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace trainer {
+
+/// How a few steps with some batch size ended.
+struct BatchTrial {
+    enum class Outcome { Fits, OutOfMemory, Failed } outcome = Outcome::Failed;
+    std::string why; ///< Failed: what the trainer said
+};
+
+/// The largest batch that fits: doubles it until it does not, then halves the gap down to an eighth.
+/// @param most  never tried beyond
+/// @return nullopt when not even the first fits, or when `tryOut` failed otherwise
+std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
+                                        const std::function<BatchTrial(std::int64_t)>& tryOut);
+
+/// Trains a few steps with this batch size in a fresh process of this program, which may run out of memory without
+/// harm.
+/// @param limitBytes  of memory on the processor (RLIMIT_DATA); 0: what is available now, less a tenth
+BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, std::int64_t limitBytes);
+
+} // namespace trainer

@@ -1,0 +1,98 @@
+#include "trainer/loop/graphed_step.h"
+
+#include "trainer/workloads/network.h"
+
+#include <ATen/ATen.h>
+#include <chrono>
+
+namespace trainer {
+
+namespace {
+// What only the first steps do (allocations, choices of algorithms) is over then.
+constexpr int kStepsBefore = 3;
+} // namespace
+
+GraphedStep::GraphedStep(Network& network, Work work)
+    : m_network(network), m_work(std::move(work)), m_parameters(network.parameters())
+{
+}
+
+GraphedStep::~GraphedStep() = default;
+
+bool GraphedStep::sameShapes(const BatchTensors& batch) const
+{
+    if (batch.inputs.size() != m_batch.inputs.size() || batch.target.sizes() != m_batch.target.sizes())
+        return false;
+    for (std::size_t i = 0; i < batch.inputs.size(); ++i)
+        if (batch.inputs[i].sizes() != m_batch.inputs[i].sizes())
+            return false;
+    return true;
+}
+
+void GraphedStep::dropGradients()
+{
+    for (at::Tensor& parameter : m_parameters)
+        parameter.mutable_grad().reset();
+}
+
+void GraphedStep::record(const BatchTensors& batch)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    m_batch.count = batch.count;
+    for (const at::Tensor& input : batch.inputs)
+        m_batch.inputs.push_back(input.clone());
+    m_batch.target = batch.target.clone();
+    // The runs before the recording would update batch norms' statistics with the same batch again and again.
+    std::vector<at::Tensor> statistics;
+    for (const at::Tensor& buffer : m_network.buffers())
+        statistics.push_back(buffer.clone());
+    auto graph = cudaPlugin().makeGraph();
+    graph->record([this] {
+        dropGradients();
+        m_result = m_work(m_batch);
+    });
+    const at::NoGradGuard noGradients;
+    auto buffers = m_network.buffers();
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        buffers[i].copy_(statistics[i]);
+    for (const at::Tensor& parameter : m_parameters)
+        m_gradients.push_back(parameter.grad());
+    m_graph = std::move(graph);
+    m_recordSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::optional<GraphedStep::Result> GraphedStep::run(const BatchTensors& batch)
+{
+    if (m_failed || m_stepsBefore++ < kStepsBefore)
+        return std::nullopt;
+    if (!m_graph) {
+        try {
+            record(batch);
+        } catch (const std::exception& failure) {
+            m_failed = true;
+            m_failure = failure.what();
+            m_failure = m_failure.substr(0, m_failure.find('\n'));
+            dropGradients();
+            return std::nullopt;
+        }
+    }
+    if (!sameShapes(batch))
+        return std::nullopt;
+    const at::NoGradGuard noGradients;
+    for (std::size_t i = 0; i < batch.inputs.size(); ++i)
+        m_batch.inputs[i].copy_(batch.inputs[i], true);
+    m_batch.target.copy_(batch.target, true);
+    for (std::size_t i = 0; i < m_parameters.size(); ++i)
+        m_parameters[i].mutable_grad() = m_gradients[i];
+    m_graph->replay();
+    return Result{m_result.loss.clone(), m_result.pass.detached()};
+}
+
+std::optional<std::string> GraphedStep::takeFailure()
+{
+    if (m_failure.empty())
+        return std::nullopt;
+    return std::exchange(m_failure, {});
+}
+
+} // namespace trainer

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "trainer/memory/batch_memory.h"
+#include "trainer/models/objective.h"
+#include "trainer/parallel/cuda_plugin.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainer {
+
+class Network;
+
+/// Forward and backward pass of a step as a CUDA graph: recorded once, then started as a whole. The optimizer stays
+/// outside, since its learning rate changes. One thread.
+class GraphedStep {
+public:
+    /// What a step gives; its tensors are overwritten by the next.
+    struct Result {
+        at::Tensor loss;
+        Pass pass;
+    };
+    using Work = std::function<Result(const BatchTensors& batch)>;
+
+    /// @param work  forward and backward into gradients that are not there yet
+    GraphedStep(Network& network, Work work);
+    ~GraphedStep();
+
+    /// Runs a step by the graph, recording it first when it is time. The gradients are in the parameters afterwards.
+    /// @return nullopt: it must be done without (the first steps, another shape, a graph that failed)
+    std::optional<Result> run(const BatchTensors& batch);
+    /// Why there is no graph, once.
+    std::optional<std::string> takeFailure();
+    /// Seconds that recording took; 0 before.
+    [[nodiscard]] double recordSeconds() const { return m_recordSeconds; }
+
+private:
+    void record(const BatchTensors& batch);
+    void dropGradients();
+    [[nodiscard]] bool sameShapes(const BatchTensors& batch) const;
+
+    Network& m_network;
+    Work m_work;
+    std::vector<at::Tensor> m_parameters, m_gradients;
+    std::unique_ptr<CudaGraph> m_graph; // null until recorded
+    BatchTensors m_batch;               // the memory that the graph reads
+    Result m_result;
+    int m_stepsBefore = 0;
+    bool m_failed = false;
+    std::string m_failure;
+    double m_recordSeconds = 0;
+};
+
+} // namespace trainer

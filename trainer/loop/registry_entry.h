@@ -1,0 +1,21 @@
+#pragma once
+
+#include "profiler/model/registered.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trainer {
+
+/// The entry of a registry that a knob names. Throws std::logic_error when the table of knobs names what is not there.
+template <class Entry>
+Entry registered(const std::vector<profiler::Registered<Entry>>& all, const std::string& id)
+{
+    for (const auto& [stem, entry] : all)
+        if (stem == id)
+            return entry;
+    throw std::logic_error("no file defines '" + id + "'");
+}
+
+} // namespace trainer

@@ -1,0 +1,89 @@
+#include "trainer/memory/batch_feed.h"
+
+#include "trainer/memory/device_augment.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace trainer {
+
+namespace key = config::key;
+
+// Copies on a stream of their own, so that the device computes meanwhile.
+struct BatchFeed::Stream {
+    explicit Stream(at::Device device) : guard(device.type()), own(guard.getStreamFromGlobalPool(device)) {}
+    c10::impl::VirtualGuardImpl guard;
+    c10::Stream own;
+};
+
+BatchFeed::BatchFeed(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device)
+    : m_spec(spec), m_device(device),
+      m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
+                                                            : at::MemoryFormat::Contiguous),
+      m_share(config[key::shareMemory]), m_nonBlocking(config[key::nonBlocking] && !device.is_cpu()),
+      m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(config[key::augmentOnDevice]),
+      m_noise(config[key::noise])
+{
+    if (m_nonBlocking)
+        m_stream = std::make_unique<Stream>(device);
+}
+
+BatchFeed::~BatchFeed() = default;
+
+BatchTensors BatchFeed::copied(const BatchTensors& batch)
+{
+    if (!m_stream)
+        return placed(batch, m_device, m_format);
+    BatchTensors there;
+    there.count = batch.count;
+    {
+        const c10::StreamGuard guard(m_stream->own);
+        for (const at::Tensor& input : batch.inputs)
+            there.inputs.push_back(input.to(m_device, input.scalar_type(), true));
+        there.target = batch.target.to(m_device, batch.target.scalar_type(), true);
+    }
+    c10::Event done(m_device.type());
+    done.record(m_stream->own);
+    const c10::Stream computing = m_stream->guard.getStream(m_device);
+    done.block(computing);
+    // The allocator must not give the memory to the side stream again while the training still reads it.
+    for (at::Tensor& input : there.inputs) {
+        input.record_stream(computing);
+        input = input.contiguous(formatFor(input.dim(), m_format));
+    }
+    there.target.record_stream(computing);
+    return there;
+}
+
+void BatchFeed::addNoise(BatchTensors& batch) const
+{
+    at::Tensor& input = batch.inputs[0];
+    if (m_noise == 0 || !input.is_floating_point())
+        return;
+    // Made on the host, the noise takes the way of the batch itself.
+    const at::Tensor noise =
+        m_createOnDevice
+            ? at::randn(input.sizes(), input.options())
+            : at::randn(input.sizes(), input.options().device(at::kCPU)).to(m_device, input.scalar_type(), false, true);
+    input = input.add(noise, m_noise);
+}
+
+BatchTensors BatchFeed::place(const data::Batch& batch, bool augment, std::uint64_t seed)
+{
+    BatchTensors tensors = viewOf(batch, m_spec);
+    if (!m_share) {
+        for (at::Tensor& input : tensors.inputs)
+            input = input.clone();
+        tensors.target = tensors.target.clone();
+    }
+    BatchTensors there = copied(tensors);
+    if (!augment)
+        return there;
+    if (m_augmentOnDevice && m_spec.kind == data::DataKind::Images)
+        there.inputs[0] = augmented(there.inputs[0], seed).contiguous(m_format);
+    addNoise(there);
+    return there;
+}
+
+} // namespace trainer

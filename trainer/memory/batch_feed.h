@@ -1,0 +1,37 @@
+#pragma once
+
+#include "trainer/config/training_config.h"
+#include "trainer/memory/batch_memory.h"
+
+#include <c10/core/Event.h>
+#include <functional>
+#include <optional>
+
+namespace trainer {
+
+/// What becomes of a loaded batch before the model gets it: tensors on its memory or in their own, noise, augmentation,
+/// the copy to the device. One thread.
+class BatchFeed {
+public:
+    BatchFeed(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device);
+    ~BatchFeed();
+
+    /// For the model, on its device. What is queued on the device's current stream after this may use it.
+    /// @param augment  a batch to train on
+    /// @param seed  of this batch's augmentation on the device
+    BatchTensors place(const data::Batch& batch, bool augment, std::uint64_t seed);
+
+private:
+    BatchTensors copied(const BatchTensors& batch);
+    void addNoise(BatchTensors& batch) const;
+
+    data::SampleSpec m_spec;
+    at::Device m_device;
+    at::MemoryFormat m_format;
+    bool m_share, m_nonBlocking, m_createOnDevice, m_augmentOnDevice;
+    double m_noise;
+    struct Stream;
+    std::unique_ptr<Stream> m_stream; // for copies that run beside the training; null: none
+};
+
+} // namespace trainer

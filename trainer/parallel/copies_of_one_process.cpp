@@ -1,0 +1,145 @@
+#include "trainer/memory/batch_memory.h"
+#include "trainer/parallel/copies.h"
+#include "trainer/precision/autocast.h"
+#include "trainer/workloads/network.h"
+
+#include <ATen/ATen.h>
+#include <ATen/ThreadLocalState.h>
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+namespace trainer {
+
+namespace {
+
+class InOneProcess final : public ModelCopies {
+public:
+    InOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make, at::Device device,
+                 std::int64_t count)
+        : m_network(network), m_device(device)
+    {
+        for (std::int64_t i = 1; i < count; ++i) {
+            m_copies.push_back(make());
+            m_copies.back()->to(deviceOf(i));
+            m_copies.back()->train();
+        }
+    }
+
+    // The weights go to the copies in every step: what makes this slower than a process for each copy.
+    void prepare(bool) override
+    {
+        const at::NoGradGuard noGradients;
+        const auto parameters = m_network.parameters(), buffers = m_network.buffers();
+        for (const auto& copy : m_copies) {
+            auto theirs = copy->parameters();
+            for (std::size_t i = 0; i < theirs.size(); ++i) {
+                theirs[i].set_requires_grad(parameters[i].requires_grad());
+                theirs[i].copy_(parameters[i]);
+                theirs[i].mutable_grad().reset();
+            }
+            auto statistics = copy->buffers();
+            for (std::size_t i = 0; i < statistics.size(); ++i)
+                statistics[i].copy_(buffers[i]);
+        }
+    }
+
+    Pass forward(const BatchTensors& batch) override
+    {
+        const auto parts = split(batch);
+        std::vector<Pass> passes(parts.size());
+        std::vector<std::exception_ptr> failures(parts.size());
+        const at::ThreadLocalState state;
+        const auto half = Autocast::current(m_device.type());
+        std::vector<std::thread> threads;
+        for (std::size_t i = 1; i < parts.size(); ++i)
+            threads.emplace_back([&, i] {
+                const at::ThreadLocalStateGuard guard(state);
+                try {
+                    const Autocast autocast(m_device.type(), half);
+                    passes[i] = m_copies[i - 1]->forward(parts[i]);
+                } catch (...) {
+                    failures[i] = std::current_exception();
+                }
+            });
+        try {
+            passes[0] = m_network.forward(parts[0]);
+        } catch (...) {
+            failures[0] = std::current_exception();
+        }
+        for (std::thread& thread : threads)
+            thread.join();
+        for (const std::exception_ptr& failure : failures)
+            if (failure)
+                std::rethrow_exception(failure);
+        return gathered(passes);
+    }
+
+    void collect() override
+    {
+        const at::NoGradGuard noGradients;
+        auto parameters = m_network.parameters();
+        for (const auto& copy : m_copies) {
+            const auto theirs = copy->parameters();
+            for (std::size_t i = 0; i < theirs.size(); ++i) {
+                const at::Tensor& gradient = theirs[i].grad();
+                if (!gradient.defined())
+                    continue;
+                at::Tensor& own = parameters[i].mutable_grad();
+                if (own.defined())
+                    own.add_(gradient.to(m_device));
+                else
+                    own = gradient.to(m_device, gradient.scalar_type(), false, true);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] at::Device deviceOf(std::int64_t copy) const
+    {
+        return m_device.is_cpu() ? m_device : at::Device(m_device.type(), static_cast<at::DeviceIndex>(copy));
+    }
+
+    // Equal parts; fewer than copies when there are fewer samples.
+    [[nodiscard]] std::vector<BatchTensors> split(const BatchTensors& batch) const
+    {
+        const auto copies = static_cast<std::int64_t>(m_copies.size()) + 1;
+        const std::int64_t size = (batch.count + copies - 1) / copies;
+        std::vector<BatchTensors> parts;
+        for (std::int64_t begin = 0; begin < batch.count; begin += size) {
+            const std::int64_t count = std::min(size, batch.count - begin);
+            const at::Device device = deviceOf(static_cast<std::int64_t>(parts.size()));
+            BatchTensors part;
+            part.count = count;
+            for (const at::Tensor& input : batch.inputs)
+                part.inputs.push_back(input.narrow(0, begin, count).to(device));
+            part.target = batch.target.narrow(0, begin, count).to(device);
+            parts.push_back(std::move(part));
+        }
+        return parts;
+    }
+
+    [[nodiscard]] Pass gathered(const std::vector<Pass>& passes) const
+    {
+        std::vector<at::Tensor> predictions, targets;
+        for (const Pass& pass : passes) {
+            predictions.push_back(pass.predictions.to(m_device));
+            targets.push_back(pass.targets.to(m_device));
+        }
+        return {at::cat(predictions), at::cat(targets)};
+    }
+
+    Network& m_network;
+    at::Device m_device;
+    std::vector<std::shared_ptr<Network>> m_copies; // beside the network itself
+};
+
+} // namespace
+
+std::unique_ptr<ModelCopies> copiesOfOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make,
+                                                at::Device device, std::int64_t count)
+{
+    return std::make_unique<InOneProcess>(network, make, device, count);
+}
+
+} // namespace trainer

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <thread>
+#include <vector>
+
+namespace trainer {
+
+/// The further ranks of a training on this machine, started by rank 0 as processes of the same program. They end with
+/// this process, and are ended by the destructor.
+class LocalRanks {
+public:
+    /// A line of a rank's progress.
+    using Listener = std::function<void(int rank, const std::string& line)>;
+
+    /// @param arguments  of this program, without its name; each rank gets them and a trace of its own
+    /// @param listener  called on a thread of its own
+    LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
+               Listener listener);
+    ~LocalRanks();
+    LocalRanks(const LocalRanks&) = delete;
+    LocalRanks& operator=(const LocalRanks&) = delete;
+
+    /// Which rank died first, and of what; empty while all are well or ended well.
+    [[nodiscard]] std::optional<std::string> death() const;
+    /// Waits until all ended.
+    void wait();
+
+    /// The trace of a rank: "run.sstrace" for rank 0, "run.rank1.sstrace"…
+    static std::filesystem::path traceOf(const std::filesystem::path& trace, int rank);
+    /// Whether this process is a rank already, started by torchrun or by another Stepscope.
+    static bool isRank();
+
+private:
+    struct Child {
+        int rank = 0;
+        pid_t pid = -1;
+        int progress = -1;
+        std::string pending;
+        bool ended = false;
+    };
+    void start(int rank, int size, int port, const std::vector<std::string>& arguments,
+               const std::filesystem::path& trace);
+    void watch();
+    void read(Child& child);
+    void noteEnd(Child& child, int state);
+
+    Listener m_listener;
+    std::vector<Child> m_children; // of the watching thread, once it runs
+    mutable std::mutex m_mutex;
+    std::string m_death;
+    std::atomic<bool> m_ending = false;
+    std::thread m_thread;
+};
+
+} // namespace trainer

@@ -1,0 +1,121 @@
+#include "trainer/parallel/process_group.h"
+
+#include "trainer/parallel/cuda_plugin.h"
+
+#include <ATen/ATen.h>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+namespace trainer {
+
+namespace {
+
+constexpr auto kToJoin = std::chrono::minutes(2);
+// A rank may be paused by its user for so long; one that died is noticed at once by its closed connection.
+constexpr auto kToAnswer = std::chrono::hours(1);
+
+int number(const char* name, int fallback)
+{
+    const char* text = std::getenv(name);
+    return text ? std::atoi(text) : fallback;
+}
+
+std::string text(const char* name, const char* fallback)
+{
+    const char* value = std::getenv(name);
+    return value ? value : fallback;
+}
+
+c10::intrusive_ptr<c10d::Store> joinStore(const Ranks& ranks)
+{
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<std::uint16_t>(ranks.port);
+    // torchrun's own process is the server where it says so.
+    options.isServer = ranks.rank == 0 && text("TORCHELASTIC_USE_AGENT_STORE", "") != "True";
+    options.numWorkers = static_cast<std::size_t>(ranks.size);
+    options.waitWorkers = false;
+    options.timeout = kToJoin;
+    auto store = c10::make_intrusive<c10d::TCPStore>(ranks.address, options);
+    return c10::make_intrusive<c10d::PrefixStore>("stepscope/" + text("TORCHELASTIC_RESTART_COUNT", "0"),
+                                                  std::move(store));
+}
+
+bool isLocal(const std::string& address)
+{
+    return address == "127.0.0.1" || address == "localhost";
+}
+
+c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>& store, const Ranks& ranks)
+{
+    using Gloo = c10d::ProcessGroupGloo;
+    const auto options = Gloo::Options::create_default(kToAnswer);
+    options->devices.push_back(isLocal(ranks.address) ? Gloo::createDeviceForHostname("127.0.0.1")
+                                                      : Gloo::createDefaultDevice());
+    return c10::make_intrusive<Gloo>(store, ranks.rank, ranks.size, options);
+}
+
+} // namespace
+
+Ranks Ranks::fromEnvironment()
+{
+    Ranks ranks;
+    ranks.rank = number("RANK", 0);
+    ranks.size = number("WORLD_SIZE", 1);
+    ranks.localRank = number("LOCAL_RANK", ranks.rank);
+    ranks.address = text("MASTER_ADDR", "127.0.0.1");
+    ranks.port = number("MASTER_PORT", 29500);
+    if (ranks.size < 1 || ranks.rank < 0 || ranks.rank >= ranks.size || ranks.port < 1 || ranks.port > 65535)
+        throw std::runtime_error("RANK, WORLD_SIZE or MASTER_PORT make no sense; start the ranks with torchrun");
+    return ranks;
+}
+
+struct ProcessGroup::State {
+    c10::intrusive_ptr<c10d::Store> store;
+    c10::intrusive_ptr<c10d::ProcessGroup> group;
+    c10::Device device = c10::kCPU;
+};
+
+ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device) : m_ranks(ranks), m(std::make_unique<State>())
+{
+    using Native = c10d::ProcessGroup;
+    m->device = device;
+    m->store = joinStore(ranks);
+    m->group = c10::make_intrusive<Native>(m->store, ranks.rank, ranks.size);
+    if (device.is_cuda()) {
+        m->group->setBackend(c10::kCUDA, Native::BackendType::NCCL,
+                             cudaPlugin().makeNccl(m->store, ranks.rank, ranks.size));
+        m->group->setDefaultBackend(Native::BackendType::NCCL);
+    } else {
+        m->group->setBackend(c10::kCPU, Native::BackendType::GLOO, makeGloo(m->store, ranks));
+        m->group->setDefaultBackend(Native::BackendType::GLOO);
+    }
+    barrier();
+}
+
+ProcessGroup::~ProcessGroup() = default;
+
+void ProcessGroup::barrier()
+{
+    static_cast<void>(anyOf(false));
+}
+
+bool ProcessGroup::anyOf(bool here)
+{
+    std::vector<at::Tensor> flag = {at::full({1}, here ? 1 : 0, at::TensorOptions(m->device).dtype(at::kInt))};
+    c10d::AllreduceOptions options;
+    options.reduceOp = c10d::ReduceOp::MAX;
+    m->group->allreduce(flag, options)->wait();
+    return flag[0].item<int>() != 0;
+}
+
+c10d::ProcessGroup& ProcessGroup::native()
+{
+    return *m->group;
+}
+
+} // namespace trainer

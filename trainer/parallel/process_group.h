@@ -1,0 +1,47 @@
+#pragma once
+
+#include <c10/core/Device.h>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace c10d {
+class ProcessGroup;
+}
+
+namespace trainer {
+
+/// The place of this process among those that train together, from the variables that torchrun sets.
+struct Ranks {
+    int rank = 0, size = 1, localRank = 0;
+    std::string address = "127.0.0.1"; ///< where rank 0 listens
+    int port = 29500;
+    /// From RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT; one process where they are not set.
+    static Ranks fromEnvironment();
+};
+
+/// Processes that exchange gradients: NCCL between GPUs, Gloo between processors. Joining waits for all of them.
+class ProcessGroup {
+public:
+    /// Throws std::exception when the others do not come within two minutes or the address cannot be used.
+    ProcessGroup(const Ranks& ranks, c10::Device device);
+    ~ProcessGroup();
+    ProcessGroup(const ProcessGroup&) = delete;
+    ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+    [[nodiscard]] std::int64_t rank() const { return m_ranks.rank; }
+    [[nodiscard]] std::int64_t size() const { return m_ranks.size; }
+    /// Waits until all are here.
+    void barrier();
+    /// Whether any rank says so; all must ask.
+    [[nodiscard]] bool anyOf(bool here);
+    /// LibTorch's own object, for its Reducer.
+    [[nodiscard]] c10d::ProcessGroup& native();
+
+private:
+    Ranks m_ranks;
+    struct State;
+    std::unique_ptr<State> m;
+};
+
+} // namespace trainer
