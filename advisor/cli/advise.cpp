@@ -1,5 +1,6 @@
 #include "advisor/cli/advice_json.h"
 #include "advisor/cli/commands.h"
+#include "advisor/cli/open_trace.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"

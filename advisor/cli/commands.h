@@ -1,10 +1,6 @@
 #pragma once
 
-#include "profiler/model/result.h"
-#include "profiler/model/trace.h"
-
 #include <filesystem>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -25,6 +21,7 @@ struct Streams {
 
 struct SummarizeOptions {
     std::filesystem::path trace;
+    std::string stepRange; ///< NVTX ranges or annotations of this name are the steps; empty: the trace's own marks
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);
@@ -35,6 +32,19 @@ struct AdviseOptions {
     bool json = false;
 };
 int adviseOn(const AdviseOptions& options, const Streams& streams);
+
+struct DiffOptions {
+    std::filesystem::path a, b;
+    std::string stepRange; ///< see SummarizeOptions
+    bool json = false;
+};
+int diff(const DiffOptions& options, const Streams& streams);
+
+struct ConvertOptions {
+    std::filesystem::path in, out; ///< the extension of `out` names its format
+};
+/// Ctrl-C ends it and leaves nothing behind; exit status 130.
+int convert(const ConvertOptions& options, const Streams& streams);
 
 struct DescribeOptions {
     bool json = false;
@@ -59,8 +69,5 @@ struct ExperimentOptions {
     bool json = false;
 };
 int experiment(const ExperimentOptions& options, const Streams& streams);
-
-/// Opens one of our traces.
-profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path);
 
 } // namespace advisor::cli

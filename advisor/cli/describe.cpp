@@ -2,7 +2,9 @@
 #include "advisor/cli/text_table.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/rule.h"
+#include "profiler_formats_formats_registry.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +64,38 @@ Json choicesJson(const std::vector<Choice>& choices)
     return rows;
 }
 
+/// As `source.format` of summarize names it.
+std::string formatId(std::string_view stem)
+{
+    std::string id(stem);
+    std::replace(id.begin(), id.end(), '_', '-');
+    return id;
+}
+
+Json formatsJson()
+{
+    Json rows = Json::array();
+    for (const auto& [stem, format] : profiler::formats::all())
+        rows.push_back({{"id", formatId(stem)},
+                        {"title", format.title},
+                        {"doc", format.doc},
+                        {"extension", format.extensions.back()},
+                        {"extensions", format.extensions},
+                        {"reads", format.read != nullptr},
+                        {"writes", format.write != nullptr}});
+    return rows;
+}
+
+std::string formatsText()
+{
+    std::string text = "\nFormats\n";
+    for (const auto& [stem, format] : profiler::formats::all()) {
+        const char* does = format.read ? format.write ? "read, written" : "read" : "written";
+        text += fmt::format("  {:<16} {} ({}; {})\n", formatId(stem), format.title, fmt::join(format.extensions, " "), does);
+    }
+    return text;
+}
+
 Json describeJson(const profiler::Result<Description>& trainer)
 {
     Json knobs = Json::array(), rules = Json::array();
@@ -79,7 +113,7 @@ Json describeJson(const profiler::Result<Description>& trainer)
     json["schedules"] = Json::array();
     json["datasets"] = known(&Description::datasets);
     json["rules"] = rules;
-    json["formats"] = {{{"id", "stepscope"}, {"extension", ".sstrace"}, {"reads", true}, {"writes", true}}};
+    json["formats"] = formatsJson();
     json["trainer"] = nullptr;
     if (trainer)
         json["trainer"] = {{"torch", trainer->torchVersion},
@@ -116,7 +150,7 @@ std::string describeText(const profiler::Result<Description>& trainer)
     text += "\nRules\n";
     for (const Rule& rule : allRules())
         text += fmt::format("  {:<26} {}\n", rule.key, rule.title);
-    return text + "\nFormats\n  stepscope (.sstrace)\n";
+    return text + formatsText();
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "advisor/cli/configured.h"
 #include "advisor/cli/experiment_json.h"
 #include "advisor/cli/interrupt.h"
+#include "advisor/cli/open_trace.h"
 #include "advisor/numbers.h"
 #include "advisor/rule.h"
 

@@ -12,6 +12,8 @@ using namespace advisor::cli;
 /// A command's options, where the parser puts them, and what runs it.
 struct CommandLine {
     SummarizeOptions summarize;
+    DiffOptions diff;
+    ConvertOptions convert;
     AdviseOptions advise;
     DescribeOptions describe;
     TrainOptions train;
@@ -26,6 +28,8 @@ void addReaders(CLI::App& app, CommandLine& line)
 {
     CLI::App* summarize = app.add_subcommand("summarize", "What is in a trace and where the steps' time goes");
     summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
+    summarize->add_option("--step-range", line.summarize.stepRange,
+                          "NVTX ranges or annotations of this name are the steps; else the trace's own marks");
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
@@ -35,6 +39,20 @@ void addReaders(CLI::App& app, CommandLine& line)
     advise->add_option("--config", line.advise.config, "Configuration of the run; else the one that the trace holds");
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
+
+    CLI::App* diff = app.add_subcommand("diff", "What changed between two traces, with spread and comparability");
+    diff->add_option("A", line.diff.a, "Trace before")->required();
+    diff->add_option("B", line.diff.b, "Trace after")->required();
+    diff->add_option("--step-range", line.diff.stepRange, "As in summarize");
+    diff->add_flag("--json", line.diff.json, kJson);
+    diff->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::diff(line.diff, s); }; });
+
+    CLI::App* convert =
+        app.add_subcommand("convert", "Writes a trace in another format, which the extension of the result names");
+    convert->add_option("IN", line.convert.in, "Trace file")->required();
+    convert->add_option("OUT", line.convert.out, "Result: .json, .json.gz, .pftrace, .csv …")->required();
+    convert->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::convert(line.convert, s); }; });
 
     CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, data sets, rules, formats");
     describe->add_flag("--json", line.describe.json, kJson);

@@ -1,11 +1,49 @@
-#include "advisor/cli/commands.h"
-#include "profiler/io/wire/tailing_reader.h"
+#include "advisor/cli/open_trace.h"
+
+#include "advisor/cli/interrupt.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace advisor::cli {
 
+namespace {
+
+// What takes less than this is not worth a line that comes and goes.
+constexpr auto kQuiet = std::chrono::milliseconds(500);
+constexpr auto kBetweenLines = std::chrono::milliseconds(100);
+
+} // namespace
+
+ProgressLine::ProgressLine(std::string what) : m_what(std::move(what)), m_begin(Clock::now()), m_last(m_begin) {}
+
+ProgressLine::~ProgressLine()
+{
+    if (m_shown)
+        std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::show(double share)
+{
+    if (interrupts() > 0)
+        m_stop.request_stop();
+    const auto now = Clock::now();
+    if (now - m_begin < kQuiet || now - m_last < kBetweenLines || ::isatty(STDERR_FILENO) == 0)
+        return;
+    m_last = now;
+    m_shown = true;
+    std::fputs(fmt::format("\r\x1b[K{} … {:.0f} %", m_what, share * 100).c_str(), stderr);
+}
+
 profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path)
 {
-    return profiler::wire::readTrace(path);
+    ProgressLine line("Reading " + path.filename().string());
+    profiler::formats::ReadOptions options;
+    options.progress = [&](double share) { line.show(share); };
+    options.stop = line.stop();
+    return profiler::formats::openTrace(path, options);
 }
 
 } // namespace advisor::cli

@@ -1,6 +1,12 @@
 #include "advisor/cli/summary.h"
 
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
+
+#include <algorithm>
+#include <charconv>
+#include <future>
+#include <thread>
 
 namespace advisor::cli {
 
@@ -9,66 +15,68 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-constexpr double kShortKernelUs = 10;
 constexpr std::size_t kTopKernels = 10;
+constexpr unsigned kMostWalkers = 8; // more share too few tracks
 
-void count(const Trace& trace, const Slice& slice, Summary& summary)
+Summary::Counts countsOf(const ActivityScan& scan)
 {
-    Summary::Counts& counts = summary.counts;
-    switch (slice.kind) {
-    case ActivityKind::Kernel:
-        ++counts.kernel;
-        summary.kernelUs += toUs(slice.duration);
-        summary.shortKernels += toUs(slice.duration) < kShortKernelUs;
-        break;
-    case ActivityKind::GpuMemcpy:
-        ++counts.memcpy;
-        break;
-    case ActivityKind::GpuMemset:
-        ++counts.memset;
-        break;
-    case ActivityKind::CudaRuntime:
-    case ActivityKind::CudaDriver:
-        ++counts.runtime;
-        break;
-    case ActivityKind::CpuOp:
-        ++counts.cpuOp;
-        break;
-    case ActivityKind::Nvtx:
-        ++counts.nvtx;
-        break;
-    case ActivityKind::Phase:
-        if (trace.name(slice) == phase::kDataWait) {
-            ++summary.dataWaits;
-            summary.dataWaitUs += toUs(slice.duration);
-        }
-        break;
-    default:
-        break;
-    }
+    const auto count = [&](ActivityKind kind) { return scan.of(kind).count; };
+    return {.events = 0,
+            .kernel = count(ActivityKind::Kernel),
+            .memcpy = count(ActivityKind::GpuMemcpy),
+            .memset = count(ActivityKind::GpuMemset),
+            .runtime = count(ActivityKind::CudaRuntime) + count(ActivityKind::CudaDriver),
+            .cpuOp = count(ActivityKind::CpuOp),
+            .nvtx = count(ActivityKind::Nvtx)};
+}
+
+/// Entries of the file, where an importer counted them: not each becomes a slice.
+std::int64_t eventsOf(const Trace& trace)
+{
+    auto events = static_cast<std::int64_t>(trace.sliceCount());
+    if (const auto entry = trace.metadata().find("source.events"); entry != trace.metadata().end())
+        std::from_chars(entry->second.data(), entry->second.data() + entry->second.size(), events);
+    return events;
+}
+
+/// PyTorch's loader names its iterator; how many workers one with several has, its trace does not say.
+std::optional<int> workersOf(const Trace& trace, const Summary& summary)
+{
+    if (trace.format() == "stepscope") // without steps no worker can be told from one that another run left behind
+        return summary.statistics.steadyCount > 0 ? std::optional(summary.input.workers) : std::nullopt;
+    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
+        if (trace.string(StringId{id}).starts_with("enumerate(DataLoader)#_SingleProcessDataLoaderIter"))
+            return 0;
+    return std::nullopt;
 }
 
 } // namespace
 
-Summary summaryOf(const Trace& trace)
+Summary summaryOf(const Trace& trace, std::string_view stepRange)
 {
+    // Steps are found while the slices are walked: neither needs the other.
+    auto findingSteps = std::async(std::launch::async, [&] { return findSteps(trace, stepRange); });
+    const ActivityScan scan =
+        scanActivity(trace, std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers));
     Summary summary;
-    summary.counts.events = static_cast<std::int64_t>(trace.sliceCount());
-    for (const Track& track : trace.tracks())
-        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
-            count(trace, slice, summary);
-            return true;
-        });
-    summary.transfers = transfers(trace);
-    summary.devices = deviceUse(trace);
-    summary.steps = findSteps(trace);
+    summary.counts = countsOf(scan);
+    summary.counts.events = eventsOf(trace);
+    summary.kernelUs = toUs(scan.of(ActivityKind::Kernel).time);
+    summary.shortKernels = scan.shortKernels;
+    summary.dataWaits = scan.dataWaits.count;
+    summary.dataWaitUs = toUs(scan.dataWaits.time);
+    summary.transfers = scan.transfers;
+    summary.devices = deviceUse(trace, scan);
+    summary.communication = communication(scan);
+    summary.sync = syncUse(scan);
+    summary.idle = idleCauses(scan);
+    summary.topKernels = scan.kernels;
+    summary.topKernels.resize(std::min(summary.topKernels.size(), kTopKernels));
+    summary.steps = findingSteps.get();
     summary.statistics = stepStatistics(summary.steps);
-    summary.breakdown = breakdown(trace, summary.steps);
+    summary.breakdown = breakdown(scan, summary.steps);
     summary.input = inputWait(trace, summary.steps);
-    summary.communication = communication(trace);
-    summary.sync = syncUse(trace);
-    summary.idle = idleCauses(trace);
-    summary.topKernels = topKernels(trace, kTopKernels);
+    summary.workers = workersOf(trace, summary);
     return summary;
 }
 

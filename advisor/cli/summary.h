@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace advisor::cli {
@@ -16,13 +18,15 @@ namespace advisor::cli {
 /// What `summarize` says of a trace.
 struct Summary {
     struct Counts {
-        std::int64_t events = 0, kernel = 0, memcpy = 0, memset = 0, runtime = 0, cpuOp = 0, nvtx = 0;
+        std::int64_t events = 0; ///< as the file counts them: its slices and all else that it lists
+        std::int64_t kernel = 0, memcpy = 0, memset = 0, runtime = 0, cpuOp = 0, nvtx = 0;
     };
     Counts counts;
     double kernelUs = 0;
     std::int64_t shortKernels = 0; ///< under 10 µs
-    std::int64_t dataWaits = 0;
+    std::int64_t dataWaits = 0; ///< of the training's threads for their loader
     double dataWaitUs = 0;
+    std::optional<int> workers; ///< of the loader; empty: the trace does not tell
     std::vector<profiler::analysis::Transfer> transfers;
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::Step> steps;
@@ -34,7 +38,8 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
 };
-Summary summaryOf(const profiler::Trace& trace);
+/// @param stepRange  see findSteps()
+Summary summaryOf(const profiler::Trace& trace, std::string_view stepRange = {});
 
 /// The fields of `summarize --json`.
 nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);

@@ -143,8 +143,7 @@ Json toJson(const Trace& trace, const Summary& summary)
     Json kernels = Json::array();
     for (const KernelTotal& kernel : summary.topKernels)
         kernels.push_back({{"name", kernel.name}, {"count", kernel.count}, {"time_us", toUs(kernel.time)}});
-    // Without steps no worker can be told from one that another run left behind.
-    const Json workers = summary.statistics.steadyCount > 0 ? Json(summary.input.workers) : Json(nullptr);
+    const Json workers = summary.workers ? Json(*summary.workers) : Json(nullptr);
     return {{"schema", 1},
             {"source", sourceJson(trace)},
             {"counts", countsJson(summary.counts)},

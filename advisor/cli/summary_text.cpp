@@ -13,20 +13,49 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-std::string heading(const Trace& trace, const Summary& summary)
+std::string sourceText(const Trace& trace)
 {
-    std::string text = fmt::format("{} events", summary.counts.events);
+    std::string text = "Source: " + std::string(trace.format());
     for (const char* key : {"workload", "device"})
         if (const auto entry = trace.metadata().find(key); entry != trace.metadata().end())
-            text = entry->second + " · " + text;
+            text += " · " + entry->second;
+    for (const Device& device : trace.devices())
+        text += fmt::format(" · device {}{}{}", device.id.value, device.name.empty() ? "" : ": ", device.name);
+    for (const char* name : {"torch", "cuda_driver", "cuda_runtime", "cudnn", "nccl"})
+        if (const auto entry = trace.metadata().find(std::string("versions.") + name); entry != trace.metadata().end())
+            text += fmt::format(" · {} {}", name, entry->second);
+    return text + '\n';
+}
+
+std::string countsText(const Summary& summary)
+{
+    const Summary::Counts& counts = summary.counts;
+    std::string text = fmt::format("{} events", counts.events);
+    const std::pair<const char*, std::int64_t> kinds[] = {
+        {"kernels", counts.kernel},        {"copies", counts.memcpy},   {"memsets", counts.memset},
+        {"runtime calls", counts.runtime}, {"operators", counts.cpuOp}, {"NVTX ranges", counts.nvtx}};
+    for (const auto& [name, number] : kinds)
+        if (number > 0)
+            text += fmt::format(" · {} {}", number, name);
+    if (counts.kernel > 0)
+        text += fmt::format("\nKernels took {}; {} of them took less than 10 µs.", timeText(summary.kernelUs),
+                            summary.shortKernels);
+    return text + '\n';
+}
+
+std::string heading(const Trace& trace, const Summary& summary)
+{
+    std::string text = sourceText(trace) + countsText(summary);
     const CaptureStats& stats = trace.captureStats();
     if (stats.dropped > 0)
-        text += fmt::format(" · {} dropped", stats.dropped);
+        text += fmt::format("{} events were dropped.\n", stats.dropped);
+    if (stats.unmatched > 0)
+        text += fmt::format("{} operations lack their other half (a launch, an end).\n", stats.unmatched);
     if (stats.cut)
-        text += " · cut: the run did not end by itself";
+        text += "The trace was cut: the run did not end by itself.\n";
     for (const std::string& note : stats.notes)
-        text += "\n" + note;
-    return text + '\n';
+        text += note + '\n';
+    return text;
 }
 
 std::string stepsText(const Summary& summary)
@@ -68,8 +97,12 @@ std::string breakdownText(const Breakdown& breakdown)
     return table.empty() ? std::string() : "\n" + table.text();
 }
 
-std::string loaderText(const InputWait& input)
+std::string loaderText(const Summary& summary)
 {
+    const InputWait& input = summary.input;
+    if (input.loadUsPerBatch == 0 && summary.dataWaits > 0)
+        return fmt::format("\n  {} waits for the loader took {}.{}\n", summary.dataWaits, timeText(summary.dataWaitUs),
+                           summary.workers == 0 ? " The main thread loads: there are no workers." : "");
     if (input.loadUsPerBatch == 0)
         return {};
     TextTable table({"Loading a batch", "time", "share"});
@@ -108,6 +141,12 @@ std::string deviceText(const Summary& summary)
     if (summary.sync.calls > 0)
         text +=
             fmt::format("\n  {} synchronizing calls took {}.\n", summary.sync.calls, timeText(toUs(summary.sync.time)));
+    if (summary.sync.blockingCopies > 0)
+        text += fmt::format("  {} blocking copies took {}.\n", summary.sync.blockingCopies,
+                            timeText(toUs(summary.sync.blockingCopyTime)));
+    if (const Communication& comm = summary.communication; comm.kernels > 0)
+        text += fmt::format("  {} communication kernels took {}, of which {} with no other kernel beside them.\n",
+                            comm.kernels, timeText(toUs(comm.time)), timeText(toUs(comm.exposed)));
     return text;
 }
 
@@ -116,7 +155,7 @@ std::string deviceText(const Summary& summary)
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + stepsText(summary) + partsText(summary) + breakdownText(summary.breakdown) +
-           loaderText(summary.input) + deviceText(summary);
+           loaderText(summary) + deviceText(summary);
 }
 
 } // namespace advisor::cli

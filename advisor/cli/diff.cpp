@@ -1,0 +1,23 @@
+#include "advisor/cli/commands.h"
+#include "advisor/cli/difference.h"
+#include "advisor/cli/open_trace.h"
+
+namespace advisor::cli {
+
+int diff(const DiffOptions& options, const Streams& streams)
+{
+    const auto a = openTrace(options.a);
+    const auto b = a ? openTrace(options.b) : a;
+    if (!b) {
+        streams.err << b.error().message() << '\n';
+        return kBadInput;
+    }
+    const Difference found = difference(**a, **b, options.stepRange);
+    if (options.json)
+        streams.out << toJson(found).dump(2) << '\n';
+    else
+        streams.out << toText(found);
+    return kDone;
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,194 @@
+#include "advisor/cli/difference.h"
+
+#include "advisor/experiment/student_t.h"
+#include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace advisor::cli {
+
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+// Under this share of kernel time in kernels that both traces have, they do different work.
+constexpr double kSameWork = 0.1;
+constexpr std::size_t kMostKernels = 30;
+
+std::vector<double> stepsUs(const std::vector<Step>& steps)
+{
+    std::vector<double> us;
+    for (const Step& step : steps)
+        if (!step.partial)
+            us.push_back(toUs(step.range.duration()));
+    return us;
+}
+
+/// Variance of the mean of values over its square, and the values' degrees of freedom.
+struct MeanError {
+    double relative = 0, freedom = 0;
+};
+MeanError meanError(const std::vector<double>& values)
+{
+    const double average = mean(values), count = static_cast<double>(values.size());
+    double squares = 0;
+    for (const double value : values)
+        squares += (value - average) * (value - average);
+    return {squares / (count - 1) / count / (average * average), count - 1};
+}
+
+std::optional<std::pair<double, double>> interval(const std::vector<double>& a, const std::vector<double>& b)
+{
+    if (a.size() < 2 || b.size() < 2 || mean(a) <= 0 || mean(b) <= 0)
+        return std::nullopt;
+    const MeanError ea = meanError(a), eb = meanError(b);
+    const double variance = ea.relative + eb.relative, middle = std::log(mean(a) / mean(b));
+    if (variance <= 0)
+        return std::pair(std::exp(middle), std::exp(middle));
+    const double freedom =
+        variance * variance / (ea.relative * ea.relative / ea.freedom + eb.relative * eb.relative / eb.freedom);
+    const double half = studentTQuantile(0.975, freedom) * std::sqrt(variance);
+    return std::pair(std::exp(middle - half), std::exp(middle + half));
+}
+
+std::multiset<std::string> hardware(const Trace& trace)
+{
+    std::multiset<std::string> names;
+    for (const Device& device : trace.devices())
+        if (!device.name.empty())
+            names.insert(device.name);
+    return names;
+}
+
+std::string joined(const std::multiset<std::string>& names)
+{
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+std::string known(const Trace& trace, std::string_view key)
+{
+    const auto entry = trace.metadata().find(key);
+    return entry == trace.metadata().end() ? std::string() : entry->second;
+}
+
+/// Share of both traces' kernel time that is in kernels of names that both have.
+double commonWork(const ActivityScan& a, const ActivityScan& b)
+{
+    std::map<std::string_view, double> inA;
+    for (const KernelTotal& kernel : a.kernels)
+        inA[kernel.name] = toUs(kernel.time);
+    double common = 0;
+    for (const KernelTotal& kernel : b.kernels)
+        if (const auto found = inA.find(kernel.name); found != inA.end())
+            common += found->second + toUs(kernel.time);
+    const double all = toUs(a.of(ActivityKind::Kernel).time + b.of(ActivityKind::Kernel).time);
+    return all > 0 ? common / all : 1;
+}
+
+std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
+                                          const ActivityScan& scanB)
+{
+    std::vector<std::string> why;
+    const auto gpusA = hardware(a), gpusB = hardware(b);
+    if (!gpusA.empty() && !gpusB.empty() && gpusA != gpusB)
+        why.push_back(fmt::format("They ran on different devices: {} and {}.", joined(gpusA), joined(gpusB)));
+    if (scanA.devices.size() != scanB.devices.size())
+        why.push_back(fmt::format("They used {} and {} devices.", scanA.devices.size(), scanB.devices.size()));
+    struct Key {
+        const char *key, *what;
+    };
+    for (const Key& key :
+         {Key{"world_size", "world sizes"}, Key{"workload", "workloads"}, Key{"batch", "batch sizes"}}) {
+        const std::string inA = known(a, key.key), inB = known(b, key.key);
+        if (!inA.empty() && !inB.empty() && inA != inB)
+            why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
+    }
+    if (commonWork(scanA, scanB) < kSameWork)
+        why.push_back("They hardly have a kernel in common: they do different work.");
+    return why;
+}
+
+double spanUs(const ActivityScan& scan)
+{
+    TimeRange all{TraceTime::max(), TraceTime::min()};
+    for (const auto& [id, device] : scan.devices)
+        if (const Intervals any = device.any(); !any.empty()) {
+            all.begin = std::min(all.begin, any.front().begin);
+            all.end = std::max(all.end, any.back().end);
+        }
+    return all.begin < all.end ? toUs(all.duration()) : 0;
+}
+
+std::vector<Difference::Kernel> kernelChanges(const ActivityScan& a, const ActivityScan& b, double stepsA,
+                                              double stepsB)
+{
+    std::map<std::string, Difference::Kernel> rows;
+    for (const KernelTotal& kernel : a.kernels) {
+        rows[kernel.name].countA = kernel.count;
+        rows[kernel.name].aUs = toUs(kernel.time) / stepsA;
+    }
+    for (const KernelTotal& kernel : b.kernels) {
+        rows[kernel.name].countB = kernel.count;
+        rows[kernel.name].bUs = toUs(kernel.time) / stepsB;
+    }
+    std::vector<Difference::Kernel> changes;
+    for (auto& [name, row] : rows) {
+        row.name = name;
+        changes.push_back(std::move(row));
+    }
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const auto& x, const auto& y) { return std::abs(x.aUs - x.bUs) > std::abs(y.aUs - y.bUs); });
+    changes.resize(std::min(changes.size(), kMostKernels));
+    return changes;
+}
+
+Difference::Verdict verdictOf(const Difference& found)
+{
+    if (!found.whyNot.empty())
+        return Difference::Verdict::NotComparable;
+    if (found.ci95 && found.ci95->first > 1)
+        return Difference::Verdict::Faster;
+    return found.ci95 && found.ci95->second < 1 ? Difference::Verdict::Slower : Difference::Verdict::NotShown;
+}
+
+} // namespace
+
+Difference difference(const Trace& a, const Trace& b, std::string_view stepRange)
+{
+    const ActivityScan scanA = scanActivity(a), scanB = scanActivity(b);
+    const std::vector<Step> stepsA = findSteps(a, stepRange), stepsB = findSteps(b, stepRange);
+    const std::vector<double> usA = stepsUs(stepsA), usB = stepsUs(stepsB);
+    Difference found;
+    found.whyNot = whyNotComparable(a, b, scanA, scanB);
+    if (stepsA.empty() != stepsB.empty())
+        found.whyNot.emplace_back("Only one of them has steps that are marked.");
+    found.perStep = !usA.empty() && !usB.empty();
+    if (found.perStep) {
+        found.meanStepUs = {mean(usA), mean(usB)};
+        found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
+        found.ci95 = interval(usA, usB);
+        const StepStatistics statisticsA = stepStatistics(stepsA), statisticsB = stepStatistics(stepsB);
+        if (statisticsA.steadyCount > 0 && statisticsB.steadyCount > 0)
+            found.steadyStepUs = {statisticsA.steadyMeanUs, statisticsB.steadyMeanUs};
+    }
+    found.spanUs = {spanUs(scanA), spanUs(scanB)};
+    found.kernelUs = {toUs(scanA.of(ActivityKind::Kernel).time), toUs(scanB.of(ActivityKind::Kernel).time)};
+    found.kernels = kernelChanges(scanA, scanB, found.perStep ? static_cast<double>(usA.size()) : 1,
+                                  found.perStep ? static_cast<double>(usB.size()) : 1);
+    found.breakdownA = breakdown(scanA, stepsA);
+    found.breakdownB = breakdown(scanB, stepsB);
+    found.verdict = verdictOf(found);
+    return found;
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "advisor/cli/summary.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace advisor::cli {
+
+/// What `diff` says of two traces. Ratios are a / b: above 1, b is faster.
+struct Difference {
+    /// A figure of each trace.
+    struct Figures {
+        double a = 0, b = 0;
+        [[nodiscard]] double ratio() const { return b > 0 ? a / b : 0; }
+    };
+    struct Kernel {
+        std::string name;
+        std::int64_t countA = 0, countB = 0;
+        double aUs = 0, bUs = 0; ///< a step's, or the whole trace's where one has no steps
+    };
+    enum class Verdict { Faster, Slower, NotShown, NotComparable };
+
+    std::vector<std::string> whyNot;                               ///< comparable where empty
+    std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< both have steps (steady ones)
+    std::optional<std::pair<double, double>> ci95; ///< of the ratio of mean steps; both have two steps or more
+    Figures spanUs, kernelUs;                      ///< first to last device operation; sum of kernels
+    bool perStep = false;                          ///< what kernels' times are
+    std::vector<Kernel> kernels;                   ///< largest change first
+    profiler::analysis::Breakdown breakdownA, breakdownB;
+    Verdict verdict = Verdict::NotShown;
+};
+
+/// The interval is Student's t (Welch's degrees of freedom) on the logarithm of the ratio of means, by the delta
+/// method. Steps of one run follow each other, so it is rather too narrow than too wide: a difference of a few percent
+/// between two single runs is shown by an experiment, not by this.
+Difference difference(const profiler::Trace& a, const profiler::Trace& b, std::string_view stepRange = {});
+
+nlohmann::ordered_json toJson(const Difference& difference);
+std::string toText(const Difference& difference);
+
+} // namespace advisor::cli

@@ -1,0 +1,130 @@
+#include "advisor/cli/difference.h"
+
+#include "advisor/cli/text_table.h"
+#include "advisor/numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace advisor::cli {
+
+namespace {
+
+using namespace profiler::analysis;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kShownKernels = 12;
+
+const char* verdictText(Difference::Verdict verdict)
+{
+    switch (verdict) {
+    case Difference::Verdict::Faster:
+        return "faster";
+    case Difference::Verdict::Slower:
+        return "slower";
+    case Difference::Verdict::NotComparable:
+        return "not comparable";
+    case Difference::Verdict::NotShown:
+        break;
+    }
+    return "no difference shown";
+}
+
+Json figuresJson(const Difference::Figures& figures)
+{
+    return {{"a", figures.a}, {"b", figures.b}, {"ratio", figures.b > 0 ? Json(figures.ratio()) : Json(nullptr)}};
+}
+
+Json figuresJson(const std::optional<Difference::Figures>& figures)
+{
+    return figures ? figuresJson(*figures) : Json(nullptr);
+}
+
+Json breakdownJson(const Difference& difference)
+{
+    if (difference.breakdownA.total.count() == 0 || difference.breakdownB.total.count() == 0)
+        return nullptr;
+    Json parts;
+    for (std::size_t i = 0; i < kTimeClasses; ++i) {
+        const auto part = static_cast<TimeClass>(i);
+        parts[std::string(timeClassName(part))] = {{"a", difference.breakdownA.share(part)},
+                                                   {"b", difference.breakdownB.share(part)}};
+    }
+    return parts;
+}
+
+std::string breakdownText(const Difference& difference)
+{
+    TextTable table({"Where the steps' time goes", "a", "b"});
+    for (std::size_t i = 0; i < kTimeClasses; ++i) {
+        const auto part = static_cast<TimeClass>(i);
+        const double a = difference.breakdownA.share(part), b = difference.breakdownB.share(part);
+        if (a > 0 || b > 0)
+            table.add({std::string(timeClassName(part)), shareText(a), shareText(b)});
+    }
+    return table.empty() ? std::string() : "\n" + table.text();
+}
+
+} // namespace
+
+Json toJson(const Difference& difference)
+{
+    Json step = figuresJson(difference.meanStepUs);
+    if (difference.meanStepUs) {
+        step["ci95"] = difference.ci95 ? Json::array({difference.ci95->first, difference.ci95->second}) : Json(nullptr);
+        step["median"] = figuresJson(difference.medianStepUs);
+        step["steady_mean"] = figuresJson(difference.steadyStepUs);
+    }
+    Json kernels = Json::array();
+    for (const Difference::Kernel& row : difference.kernels)
+        kernels.push_back({{"name", row.name},
+                           {"count", {{"a", row.countA}, {"b", row.countB}}},
+                           {"time_us", {{"a", row.aUs}, {"b", row.bUs}}},
+                           {"delta_us", row.bUs - row.aUs}});
+    return {{"schema", 1},
+            {"comparable", difference.whyNot.empty()},
+            {"why_not", difference.whyNot},
+            {"step_us", step},
+            {"span_us", figuresJson(difference.spanUs)},
+            {"kernel_time_us", figuresJson(difference.kernelUs)},
+            {"verdict", verdictText(difference.verdict)},
+            {"kernels_per", difference.perStep ? "step" : "trace"},
+            {"kernels", kernels},
+            {"breakdown", breakdownJson(difference)}};
+}
+
+std::string toText(const Difference& difference)
+{
+    std::string text = fmt::format("b against a: {}\n", verdictText(difference.verdict));
+    for (const std::string& why : difference.whyNot)
+        text += "  " + why + '\n';
+    TextTable figures({"", "a", "b", "a / b"});
+    const auto add = [&](const char* name, const std::optional<Difference::Figures>& row) {
+        if (row && (row->a > 0 || row->b > 0))
+            figures.add({name, timeText(row->a), timeText(row->b), fmt::format("{:.3f}", row->ratio())});
+    };
+    add("mean step", difference.meanStepUs);
+    add("median step", difference.medianStepUs);
+    add("steady step", difference.steadyStepUs);
+    add("all kernels", difference.kernelUs);
+    add("first to last device work", difference.spanUs);
+    if (!figures.empty())
+        text += "\n" + figures.text();
+    if (difference.ci95)
+        text += fmt::format("  The ratio of mean steps lies between {:.3f} and {:.3f} (95 %).\n",
+                            difference.ci95->first, difference.ci95->second);
+    else
+        text += "  Without several steps in both there is no telling how much of this is chance.\n";
+    text += breakdownText(difference);
+    TextTable kernels({difference.perStep ? "Kernel, a step" : "Kernel, all of it", "a", "b", "change"});
+    for (std::size_t i = 0; i < std::min(difference.kernels.size(), kShownKernels); ++i) {
+        const Difference::Kernel& row = difference.kernels[i];
+        const double change = row.bUs - row.aUs;
+        kernels.add({row.name.substr(0, 70), timeText(row.aUs), timeText(row.bUs),
+                     (change < 0 ? "-" : "+") + timeText(std::abs(change))});
+    }
+    return kernels.empty() ? text : text + "\n" + kernels.text();
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "profiler/io/formats/format.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace advisor::cli {
+
+/// One line on a terminal's standard error that says how far a piece of work is; cleared at its end. Silent where
+/// standard error is no terminal. Ctrl-C, where it is caught, requests the stop.
+class ProgressLine {
+public:
+    explicit ProgressLine(std::string what);
+    ~ProgressLine();
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+    void show(double share);
+    [[nodiscard]] std::stop_token stop() const { return m_stop.get_token(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::string m_what;
+    Clock::time_point m_begin, m_last;
+    std::stop_source m_stop;
+    bool m_shown = false;
+};
+
+/// Opens a trace of any format, with progress.
+profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path);
+
+} // namespace advisor::cli

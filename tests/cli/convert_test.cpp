@@ -1,0 +1,94 @@
+#include "tests/cli/cli_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace cli_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+
+constexpr std::string_view kRun = R"(
+    device 0 "NVIDIA H100" GPU-1
+    main pid=10 tid=10
+      repeat 4 every 100
+        step 0 0 100
+        phase "data wait" 0 20
+        call cudaLaunchKernel 20 5 corr=5
+        nvtx forward 20 50
+      end
+    stream 0 7
+      repeat 4 every 100
+        kernel gemm 30 40 corr=5
+      end
+)";
+
+TEST(Convert, ToPytorchsJsonKeepsTheSummary)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.sstrace", kRun);
+    const Ended ended = run({"convert", trace, folder / "b.json.gz"});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("20 slices"));
+    const Json before = Json::parse(run({"summarize", trace, "--json"}).out);
+    const Json after = Json::parse(run({"summarize", folder / "b.json.gz", "--json"}).out);
+    EXPECT_EQ(after["source"]["format"], "pytorch-json");
+    for (const char* key : {"kernel_time_us", "devices", "breakdown", "top_kernels", "sync"})
+        EXPECT_EQ(after[key], before[key]) << key;
+    EXPECT_EQ(after["steps"]["list_us"], before["steps"]["list_us"]);
+    EXPECT_EQ(after["counts"]["nvtx"], 4);
+}
+
+TEST(Convert, ToPerfettoAndTables)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.sstrace", kRun);
+    for (const char* name : {"b.pftrace", "b.csv"}) {
+        EXPECT_EQ(run({"convert", trace, folder / name}).status, 0) << name;
+        EXPECT_GT(std::filesystem::file_size(folder / name), 500U) << name;
+    }
+}
+
+TEST(Convert, NeverReplacesItsSource)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.json", kRun);
+    const Ended ended = run({"convert", trace, trace});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("would replace its source"));
+}
+
+TEST(Convert, SaysWhichExtensionsThereAre)
+{
+    const Folder folder;
+    const Ended ended = run({"convert", folder.trace("a.sstrace", kRun), folder / "b.xyz"});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr(".json.gz"));
+}
+
+TEST(Convert, OfAFileThatIsNoTraceLeavesNothing)
+{
+    const Folder folder;
+    const auto file = folder.write("a.txt", "no trace");
+    EXPECT_EQ(run({"convert", file, folder / "b.json"}).status, 1);
+    EXPECT_FALSE(std::filesystem::exists(folder / "b.json"));
+}
+
+TEST(Summarize, TakesARangeForSteps)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.sstrace", kRun);
+    const Json json = Json::parse(run({"summarize", trace, "--json", "--step-range", "forward"}).out);
+    EXPECT_EQ(json["steps"]["count"], 4);
+    EXPECT_EQ(json["steps"]["mean_us"], 50);
+    const Ended wrong = run({"summarize", trace, "--step-range", "backward"});
+    EXPECT_EQ(wrong.status, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("no range of the trace is called backward"));
+}
+
+} // namespace
+} // namespace cli_test

@@ -1,0 +1,109 @@
+#include "tests/cli/cli_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace cli_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A run of steps of these durations (µs) on one GPU, a kernel of half of each.
+std::string runOf(std::initializer_list<int> us, const std::string& gpu = "H100", const std::string& kernel = "gemm")
+{
+    std::string steps, kernels;
+    int begin = 0, index = 0;
+    for (const int duration : us) {
+        steps +=
+            " step " + std::to_string(index++) + " " + std::to_string(begin) + " " + std::to_string(duration) + "\n";
+        kernels += " kernel " + kernel + " " + std::to_string(begin + 10) + " " + std::to_string(duration / 2) + "\n";
+        begin += duration;
+    }
+    return "device 0 " + gpu + "\nmain\n" + steps + "stream 0 7\n" + kernels;
+}
+
+Json difference(const std::string& a, const std::string& b)
+{
+    const Folder folder;
+    const Ended ended = run({"diff", folder.trace("a.sstrace", a), folder.trace("b.sstrace", b), "--json"});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return Json::parse(ended.out);
+}
+
+TEST(Diff, FasterWhereTheIntervalSaysSo)
+{
+    const Json json = difference(runOf({200, 202, 198, 201, 199, 200}), runOf({100, 101, 99, 100, 102, 98}));
+    EXPECT_EQ(json["comparable"], true);
+    EXPECT_THAT(json["why_not"], IsEmpty());
+    EXPECT_EQ(json["verdict"], "faster");
+    EXPECT_EQ(json["step_us"]["a"], 200);
+    EXPECT_EQ(json["step_us"]["b"], 100);
+    EXPECT_DOUBLE_EQ(json["step_us"]["ratio"], 2);
+    EXPECT_GT(json["step_us"]["ci95"][0], 1.9);
+    EXPECT_LT(json["step_us"]["ci95"][1], 2.1);
+    EXPECT_EQ(json["kernels_per"], "step");
+    EXPECT_EQ(json["kernels"][0]["name"], "gemm");
+    EXPECT_DOUBLE_EQ(json["kernels"][0]["delta_us"], -50);
+    EXPECT_DOUBLE_EQ(json["breakdown"]["kernel"]["a"], 0.5);
+}
+
+TEST(Diff, SlowerTheOtherWay)
+{
+    EXPECT_EQ(difference(runOf({100, 101, 99, 100}), runOf({200, 202, 198, 201}))["verdict"], "slower");
+}
+
+TEST(Diff, SpreadHidesADifference)
+{
+    const Json json = difference(runOf({100, 200, 120, 190, 140}), runOf({95, 190, 115, 185, 130}));
+    EXPECT_EQ(json["verdict"], "no difference shown");
+    EXPECT_LT(json["step_us"]["ci95"][0], 1);
+    EXPECT_GT(json["step_us"]["ci95"][1], 1);
+}
+
+TEST(Diff, OneStepHasNoInterval)
+{
+    const Json json = difference(runOf({200}), runOf({100}));
+    EXPECT_TRUE(json["step_us"]["ci95"].is_null());
+    EXPECT_EQ(json["verdict"], "no difference shown");
+}
+
+TEST(Diff, WithoutStepsTheTracesAreCompared)
+{
+    const Json json =
+        difference("stream 0 7\n kernel a 0 100\n kernel b 100 50", "stream 0 7\n kernel a 0 80\n kernel b 80 40");
+    EXPECT_TRUE(json["step_us"].is_null());
+    EXPECT_TRUE(json["breakdown"].is_null());
+    EXPECT_EQ(json["kernel_time_us"]["a"], 150);
+    EXPECT_DOUBLE_EQ(json["kernel_time_us"]["ratio"], 1.25);
+    EXPECT_EQ(json["kernels_per"], "trace");
+    EXPECT_EQ(json["verdict"], "no difference shown");
+}
+
+TEST(Diff, OtherHardwareIsNotComparable)
+{
+    const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "V100"));
+    EXPECT_EQ(json["comparable"], false);
+    EXPECT_EQ(json["verdict"], "not comparable");
+    EXPECT_THAT(json["why_not"][0].get<std::string>(), HasSubstr("H100 and V100"));
+}
+
+TEST(Diff, OtherWorkIsNotComparable)
+{
+    const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "H100", "relu"));
+    EXPECT_EQ(json["comparable"], false);
+    EXPECT_THAT(json["why_not"][0].get<std::string>(), HasSubstr("hardly have a kernel in common"));
+}
+
+TEST(Diff, AFileThatIsMissingIsOneLine)
+{
+    const Folder folder;
+    const Ended ended = run({"diff", folder.trace("a.sstrace", runOf({100})), folder / "b.sstrace"});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("b.sstrace"));
+}
+
+} // namespace
+} // namespace cli_test

@@ -1,0 +1,182 @@
+#include "advisor/cli/open_trace.h"
+#include "advisor/cli/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+// Figures of real traces, counted by other programs, or published. The traces are no part of the project: their folder
+// is $STEPSCOPE_SHARED_TRACES, else shared/data/traces beside the checkout.
+namespace cli_test {
+namespace {
+
+using namespace advisor::cli;
+using namespace profiler;
+using namespace profiler::analysis;
+
+std::filesystem::path folder()
+{
+    const char* chosen = std::getenv("STEPSCOPE_SHARED_TRACES");
+    return chosen ? chosen : STEPSCOPE_SHARED_TRACES;
+}
+
+struct Figures {
+    const char* file;
+    std::int64_t events, steps, kernels, copies, memsets; ///< events 0: not stated
+    double kernelUs;
+    std::vector<double> busy; ///< by device
+};
+
+void PrintTo(const Figures& figures, std::ostream* out)
+{
+    *out << figures.file;
+}
+
+class SharedTrace : public testing::Test {
+protected:
+    void open(const char* file)
+    {
+        if (!std::filesystem::exists(folder() / file))
+            GTEST_SKIP() << "no " << (folder() / file) << ": set STEPSCOPE_SHARED_TRACES";
+        auto trace = openTrace(folder() / file);
+        ASSERT_TRUE(trace) << trace.error().message();
+        m_trace = *trace;
+        m_summary = summaryOf(*m_trace);
+    }
+    /// Shares of the steps' time in percent, each within what is allowed.
+    void expectBreakdown(const std::vector<std::pair<TimeClass, double>>& percent, double within) const
+    {
+        for (const auto& [timeClass, share] : percent)
+            EXPECT_NEAR(m_summary.breakdown.share(timeClass) * 100, share, within) << timeClassName(timeClass);
+    }
+    std::shared_ptr<const Trace> m_trace;
+    Summary m_summary;
+};
+
+class EverySharedTrace : public SharedTrace, public testing::WithParamInterface<Figures> {};
+
+TEST_P(EverySharedTrace, HasItsPublishedFigures)
+{
+    const Figures& figures = GetParam();
+    open(figures.file);
+    if (!m_trace)
+        return;
+    if (figures.events > 0) {
+        EXPECT_EQ(m_summary.counts.events, figures.events);
+    }
+    EXPECT_EQ(m_summary.statistics.count, figures.steps);
+    EXPECT_EQ(m_summary.counts.kernel, figures.kernels);
+    EXPECT_EQ(m_summary.counts.memcpy, figures.copies);
+    EXPECT_EQ(m_summary.counts.memset, figures.memsets);
+    EXPECT_NEAR(m_summary.kernelUs, figures.kernelUs, figures.kernelUs * 0.001);
+    ASSERT_EQ(m_summary.devices.size(), figures.busy.size());
+    for (std::size_t i = 0; i < figures.busy.size(); ++i)
+        EXPECT_NEAR(toUs(m_summary.devices[i].busyKernel) / toUs(m_summary.devices[i].span), figures.busy[i], 0.0025);
+    EXPECT_EQ(m_trace->captureStats().dropped, 0U);
+    EXPECT_FALSE(m_trace->captureStats().cut);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, EverySharedTrace,
+    testing::Values(Figures{"v100_resnet50_nw0_a.json.gz", 75718, 6, 8772, 12, 312, 591532, {0.594}},
+                    Figures{"v100_resnet50_nw4_a.json.gz", 71424, 6, 8868, 12, 378, 594868, {0.742}},
+                    Figures{"v100_resnet_gpu_bound_ns.json.gz", 68692, 5, 4350, 1600, 145, 468173.2, {0.975}},
+                    Figures{"h100_bertsmall_launch_bound.json.gz", 2551, 1, 60, 1, 0, 307.2, {0.079}},
+                    Figures{"h100_qwen_gpu_bound_control.json.gz", 18221, 1, 1465, 1, 241, 45432.7, {0.915}},
+                    Figures{"nsys_2gpu_before.sqlite", 0, 0, 4010, 1020, 269, 535200.7, {0.903, 0.885}},
+                    Figures{"nsys_2gpu_after.sqlite", 0, 0, 3587, 904, 242, 488835.4, {0.794, 0.840}}));
+
+TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
+{
+    open("v100_resnet50_nw0_a.json.gz");
+    if (!m_trace)
+        return;
+    EXPECT_NEAR(m_summary.statistics.meanUs, 174829, 1);
+    // By the marks, counted from the file by another program.
+    expectBreakdown({{TimeClass::Kernel, 54.875},
+                     {TimeClass::Memcpy, 1.096},
+                     {TimeClass::Memset, 0.050},
+                     {TimeClass::Runtime, 1.600},
+                     {TimeClass::DataLoader, 33.897},
+                     {TimeClass::CpuOp, 7.821},
+                     {TimeClass::Other, 0.661}},
+                    0.01);
+    // As PyTorch's plug-in published it; it ends a step at its last kernel.
+    expectBreakdown({{TimeClass::Kernel, 55.51},
+                     {TimeClass::Memcpy, 1.08},
+                     {TimeClass::Memset, 0.05},
+                     {TimeClass::Runtime, 1.64},
+                     {TimeClass::DataLoader, 33.37},
+                     {TimeClass::CpuOp, 7.70},
+                     {TimeClass::Other, 0.65}},
+                    1.5);
+    EXPECT_EQ(m_summary.workers, 0);
+    ASSERT_EQ(m_summary.transfers.size(), 1U);
+    const Transfer& copies = m_summary.transfers.front();
+    EXPECT_EQ(copies.kind, CopyKind::HtoD);
+    EXPECT_EQ(copies.src, MemoryKind::Pageable);
+    EXPECT_EQ(copies.count, 12);
+    EXPECT_NEAR(static_cast<double>(copies.bytes), 115.6e6, 0.1e6);
+    EXPECT_NEAR(copies.gbPerSecond(), 10.06, 0.01);
+}
+
+TEST_F(SharedTrace, WithWorkersNoLongerDoes)
+{
+    open("v100_resnet50_nw4_a.json.gz");
+    if (!m_trace)
+        return;
+    EXPECT_NEAR(m_summary.statistics.meanUs, 139692, 1);
+    EXPECT_NEAR(m_summary.statistics.minUs, 116146, 1);
+    EXPECT_NEAR(m_summary.statistics.maxUs, 181565, 1);
+    expectBreakdown({{TimeClass::Kernel, 70.28},
+                     {TimeClass::Memcpy, 2.24},
+                     {TimeClass::Runtime, 7.49},
+                     {TimeClass::DataLoader, 0.84},
+                     {TimeClass::CpuOp, 16.07},
+                     {TimeClass::Other, 3.01}},
+                    1.5);
+    EXPECT_FALSE(m_summary.workers); // the trace does not say how many
+}
+
+TEST_F(SharedTrace, TheFirstStepsOfAProfileAreNoneToJudgeBy)
+{
+    open("v100_resnet_gpu_bound_ns.json.gz");
+    if (!m_trace)
+        return;
+    EXPECT_NEAR(m_summary.statistics.meanUs, 78828, 1);
+    EXPECT_NEAR(m_summary.statistics.steadyMeanUs, 95649, 1);
+    expectBreakdown({{TimeClass::Kernel, 96.5}}, 0.1);
+    EXPECT_EQ(m_summary.counts.cpuOp, 23910);
+    EXPECT_EQ(m_summary.counts.runtime, 15329);
+}
+
+TEST_F(SharedTrace, LaunchBoundInferenceIdlesItsGpu)
+{
+    open("h100_bertsmall_launch_bound.json.gz");
+    if (!m_trace)
+        return;
+    EXPECT_EQ(m_summary.shortKernels, 58);
+    EXPECT_EQ(m_summary.counts.runtime, 132);
+    expectBreakdown({{TimeClass::Kernel, 6.941}, {TimeClass::Runtime, 8.598}, {TimeClass::CpuOp, 35.881}}, 0.05);
+}
+
+TEST_F(SharedTrace, TwoGpusOfTwoProcesses)
+{
+    open("nsys_2gpu_before.sqlite");
+    if (!m_trace)
+        return;
+    EXPECT_EQ(m_summary.counts.nvtx, 19118);
+    EXPECT_EQ(m_summary.counts.runtime, 7466);
+    ASSERT_EQ(m_summary.transfers.size(), 2U);
+    EXPECT_EQ(m_summary.transfers[0].kind, CopyKind::DtoD);
+    EXPECT_EQ(m_summary.transfers[1].kind, CopyKind::HtoD);
+    EXPECT_EQ(m_summary.transfers[1].src, MemoryKind::Pageable);
+    EXPECT_EQ(m_summary.transfers[1].count, 34);
+    EXPECT_EQ(m_summary.transfers[1].bytes, 272);
+    EXPECT_EQ(m_summary.devices[0].streams, 1);
+}
+
+} // namespace
+} // namespace cli_test
