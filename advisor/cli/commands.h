@@ -60,6 +60,17 @@ struct TrainOptions {
 /// Ctrl-C stops the trainer, which finishes its step and the trace; a second one kills it.
 int train(const TrainOptions& options, const Streams& streams);
 
+struct RecordOptions {
+    std::filesystem::path trace;
+    std::vector<std::string> command;
+    std::string level = "standard"; ///< "always", "standard", "full"
+    bool operators = false;         ///< of a Python's LibTorch
+    bool json = false;              ///< on stderr: the standard output is the command's
+};
+/// Runs a command, recorded, with its standard streams and signals. Returns the command's own exit status, 128 + the
+/// signal's number where one ended it; kBadInput where it could not be run or recorded.
+int record(const RecordOptions& options, const Streams& streams);
+
 struct ExperimentOptions {
     std::filesystem::path config;
     std::vector<std::string> assignments; ///< what the second arm has different

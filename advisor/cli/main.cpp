@@ -18,6 +18,7 @@ struct CommandLine {
     DescribeOptions describe;
     TrainOptions train;
     ExperimentOptions experiment;
+    RecordOptions record;
     std::function<int(const Streams&)> run;
 };
 
@@ -86,6 +87,20 @@ void addRunners(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
 }
 
+void addRecorder(CLI::App& app, CommandLine& line)
+{
+    CLI::App* record = app.add_subcommand("record", "Runs any program, recorded: CUDA, NVTX, and Python's PyTorch");
+    record->add_option("-o,--output", line.record.trace, "Trace file to write")->required();
+    record->add_option("--level", line.record.level, "How much of the GPU is recorded: more costs more")
+        ->check(CLI::IsMember({"always", "standard", "full"}))
+        ->capture_default_str();
+    record->add_flag("--ops", line.record.operators, "PyTorch's operators too, in Python: about 2 µs each");
+    record->add_flag("--json", line.record.json, "Print what was recorded as JSON, on the standard error stream");
+    record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
+    record->positionals_at_end();
+    record->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -98,6 +113,7 @@ int main(int argc, char** argv)
     CommandLine line;
     addReaders(app, line);
     addRunners(app, line);
+    addRecorder(app, line);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& wrong) { // CLI11's way to say anything, --help too

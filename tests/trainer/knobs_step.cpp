@@ -82,6 +82,7 @@ std::vector<Observable> stepKnobs()
          ops("aten::isnan", phase::kBackward),
          Less},
         {"capture.enabled", "true", "false", "slices in the trace", {}, slices, Greater},
+        {"capture.level", "always", "standard", "steps with operators", {"run.steps=6"}, stepsWithOps, Less},
         {"capture.ops_every", "0", "4", "steps with operators", {"run.steps=10"}, stepsWithOps, Less},
         {"capture.ops_window", "1", "2", "steps with operators", {"run.steps=8"}, stepsWithOps, Less},
     };

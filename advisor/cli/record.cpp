@@ -1,0 +1,213 @@
+#include "advisor/cli/commands.h"
+#include "advisor/cli/recorded_process.h"
+#include "profiler/capture/collect_parts.h"
+#include "profiler/capture/injection/variables.h"
+#include "profiler/capture/system_sampler.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+
+namespace advisor::cli {
+
+namespace {
+
+namespace capture = profiler::capture;
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+
+// Workers and servers that outlive the command have this long to end their traces.
+constexpr auto kWaitForOthers = std::chrono::seconds(5);
+
+fs::path programFolder()
+{
+    std::error_code failed;
+    const auto program = fs::read_symlink("/proc/self/exe", failed);
+    return failed ? fs::path() : program.parent_path();
+}
+
+/// What lies beside the program, in a build as installed.
+Result<fs::path> findBeside(std::initializer_list<const char*> places, std::string_view what)
+{
+    for (const char* place : places)
+        if (const auto path = (programFolder() / place).lexically_normal(); fs::exists(path))
+            return path;
+    return tl::unexpected(
+        Error{Error::Code::NotFound, std::string(what) + " is missing", programFolder().string(),
+              "install Stepscope again, or build the target stepscope_inject (it needs CUDA's headers)"});
+}
+
+/// The folder must be there and writable before the command runs, not after an hour of it.
+Result<fs::path> checkedOutput(const fs::path& wanted)
+{
+    const auto path = fs::absolute(wanted);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
+        return tl::unexpected(
+            Error{Error::Code::Invalid, "the output is a folder", path.string(), "give a file's name"});
+    if (!fs::is_directory(path.parent_path(), ignored))
+        return tl::unexpected(Error{Error::Code::NotFound, "the output's folder is missing",
+                                    path.parent_path().string(), "make it first, or choose one that exists"});
+    if (access(path.parent_path().c_str(), W_OK) != 0)
+        return tl::unexpected(Error{Error::Code::Permission, "the output's folder is not writable",
+                                    path.parent_path().string(), "choose one that you may write to"});
+    return path;
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace)
+{
+    namespace variable = capture::variable;
+    const auto library = findBeside({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"},
+                                    "the injection library");
+    if (!library)
+        return tl::unexpected(library.error());
+    Variables variables{{variable::kTrace, trace.string()},
+                        {variable::kLevel, options.level},
+                        {variable::kOps, options.operators ? "1" : "0"},
+                        {variable::kLibrary, library->string()},
+                        {"NVTX_INJECTION64_PATH", library->string()},
+                        {"CUDA_INJECTION64_PATH", library->string()}};
+    // Python is only one of the programs that can be recorded: without its module the others still are.
+    if (const auto python = findBeside({"../share/stepscope/python/startup"}, "the Python module")) {
+        const char* before = std::getenv("PYTHONPATH");
+        variables.emplace_back("PYTHONPATH", before && *before ? python->string() + ":" + before : python->string());
+    }
+    return variables;
+}
+
+std::string commandLine(const std::vector<std::string>& command)
+{
+    std::string line;
+    for (const std::string& argument : command)
+        line += (line.empty() ? "" : " ") + argument;
+    return line;
+}
+
+/// Samples of the machine and of the command's first process: taken here, so that they cost the command nothing.
+class MachineSamples {
+public:
+    void start(const fs::path& part, pid_t command)
+    {
+        auto recorder = capture::Recorder::start({.path = part, .ringEvents = 1 << 12, .maxThreads = 4});
+        if (!recorder)
+            return; // the command's own parts will meet the same trouble, and say so
+        m_recorder = std::move(*recorder);
+        m_recorder->nameProcess("machine");
+        m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command});
+    }
+    void end()
+    {
+        m_sampler.reset();
+        m_recorder.reset();
+    }
+
+private:
+    std::unique_ptr<capture::Recorder> m_recorder;
+    std::unique_ptr<capture::SystemSampler> m_sampler;
+};
+
+/// Parts that this recording made: those of an earlier one that was killed stay what they are. This process's own comes
+/// last: what it says of GPUs is numbered by the others.
+std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before)
+{
+    auto parts = capture::findParts(trace);
+    std::erase_if(parts, [&](const capture::TracePart& part) { return before.contains(part.path); });
+    std::stable_partition(parts.begin(), parts.end(), [](const auto& part) { return part.pid != getpid(); });
+    return parts;
+}
+
+constexpr std::string_view kNothing = "nothing was recorded: the command and its children used neither CUDA nor NVTX, "
+                                      "nor a Python that loads our module. "
+                                      "Record a program that does; a Python must not run with -I, -E or -S, and a "
+                                      "statically linked program cannot be recorded";
+
+int failed(const Error& error, const Streams& streams)
+{
+    streams.err << "stepscope-cli record: " << error.message() << '\n';
+    return kBadInput;
+}
+
+void say(const RecordOptions& options, const CommandEnd& end, const capture::Collected& collected,
+         const Streams& streams)
+{
+    if (options.json) {
+        streams.err << nlohmann::ordered_json{{"schema", 1},
+                                              {"trace", options.trace.string()},
+                                              {"processes", collected.processes},
+                                              {"events", collected.events},
+                                              {"dropped", collected.dropped},
+                                              {"exit_status", end.shellStatus()},
+                                              {"signal", end.signal},
+                                              {"notes", collected.notes}}
+                           .dump()
+                    << '\n';
+        return;
+    }
+    for (const std::string& note : collected.notes)
+        streams.err << "stepscope-cli record: " << note << '\n';
+    streams.err << fmt::format(
+        "stepscope-cli record: {} · {} {}, {} events{} · the command {}\n", options.trace.string(), collected.processes,
+        collected.processes == 1 ? "process" : "processes", collected.events,
+        collected.dropped > 0 ? fmt::format(" ({} dropped)", collected.dropped) : "", end.text());
+}
+
+} // namespace
+
+int record(const RecordOptions& options, const Streams& streams)
+{
+    const auto trace = checkedOutput(options.trace);
+    if (!trace)
+        return failed(trace.error(), streams);
+    const auto variables = variablesFor(options, *trace);
+    if (!variables)
+        return failed(variables.error(), streams);
+    std::set<fs::path> before;
+    for (const auto& part : capture::findParts(*trace))
+        before.insert(part.path);
+
+    MachineSamples samples;
+    const auto ownPart = fs::path(trace->string() + "." + std::to_string(getpid()));
+    const auto end = runCommand(options.command, *variables, [&](pid_t command) { samples.start(ownPart, command); });
+    if (!end)
+        return failed(end.error(), streams);
+    samples.end();
+    std::vector<pid_t> writers;
+    for (const auto& part : newParts(*trace, before))
+        if (part.pid != getpid())
+            writers.push_back(static_cast<pid_t>(part.pid));
+    const std::vector<pid_t> running = waitForOthers(writers, kWaitForOthers);
+
+    const auto parts = newParts(*trace, before);
+    if (parts.empty() || parts.front().pid == getpid()) {
+        capture::removeParts(parts);
+        streams.err << "stepscope-cli record: " << kNothing << " · the command " << end->text() << '\n';
+        return end->shellStatus() != 0 ? end->shellStatus() : kBadInput;
+    }
+    auto collected =
+        capture::collectParts(parts, {.trace = *trace,
+                                      .mainProcess = end->pid,
+                                      .metadata = {{"record.command", commandLine(options.command)},
+                                                   {"record.exit_status", std::to_string(end->shellStatus())},
+                                                   {"capture.level", options.level}}});
+    if (!collected) {
+        streams.err << "stepscope-cli record: " << collected.error().message() << "; what each process recorded is in "
+                    << parts.front().path.string() << (parts.size() > 1 ? " and its like" : "") << '\n';
+        return kBadInput;
+    }
+    for (const pid_t process : running)
+        collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", process));
+    capture::removeParts(parts);
+    collected->processes -= parts.back().pid == getpid() ? 1 : 0;
+    say(options, *end, *collected, streams);
+    return end->shellStatus();
+}
+
+} // namespace advisor::cli

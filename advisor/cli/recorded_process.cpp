@@ -1,0 +1,165 @@
+#include "advisor/cli/recorded_process.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace advisor::cli {
+
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+sigset_t watchedSignals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : kForwarded)
+        sigaddset(&set, signal);
+    sigaddset(&set, SIGCHLD);
+    return set;
+}
+
+/// In the child, between fork and exec: only what is safe there.
+[[noreturn]] void become(char* const* arguments, const sigset_t& mask, int errors)
+{
+    signal(SIGPIPE, SIG_DFL); // ours is ignored, which a command would inherit
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+    execvp(arguments[0], arguments);
+    const int number = errno;
+    static_cast<void>(!write(errors, &number, sizeof number));
+    _exit(127);
+}
+
+Error cannotStart(int number, const std::string& program)
+{
+    Error error{Error::Code::Unavailable,
+                "the command cannot be started: " + std::generic_category().message(number),
+                program,
+                {}};
+    if (number == ENOENT) {
+        error.code = Error::Code::NotFound;
+        error.what = "the command is not to be found";
+        error.mend = "check its name, or give its path";
+    } else if (number == EACCES) {
+        error.code = Error::Code::Permission;
+        error.what = "the command may not be run";
+        error.mend = "make it executable (chmod +x), or name the program that runs it: python " + program;
+    } else if (number == ENOEXEC) {
+        error.mend = "it is no program; name the one that runs it";
+    }
+    return error;
+}
+
+CommandEnd endOf(pid_t pid, int status)
+{
+    CommandEnd end;
+    end.pid = pid;
+    if (WIFSIGNALED(status))
+        end.signal = WTERMSIG(status);
+    else
+        end.status = WEXITSTATUS(status);
+    return end;
+}
+
+/// Waits for the command, passing signals on.
+CommandEnd follow(pid_t command, const sigset_t& watched)
+{
+    for (;;) {
+        siginfo_t info{};
+        const int signal = sigwaitinfo(&watched, &info);
+        int status = 0;
+        for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+            if (ended == command)
+                return endOf(command, status);
+        // A terminal gives its own (Ctrl-C) to the command as well.
+        if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+            kill(command, signal);
+    }
+}
+
+/// A process that has ended and waits to be taken in counts as ended.
+bool runs(pid_t process)
+{
+    if (kill(process, 0) != 0 && errno == ESRCH)
+        return false;
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name = line.rfind(')');
+    return name == std::string::npos || name + 2 >= line.size() || line[name + 2] != 'Z';
+}
+
+} // namespace
+
+std::string CommandEnd::text() const
+{
+    if (signal == 0)
+        return "ended with " + std::to_string(status);
+    return "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+Result<CommandEnd> runCommand(const std::vector<std::string>& command,
+                              const std::vector<std::pair<std::string, std::string>>& variables,
+                              const std::function<void(pid_t)>& started)
+{
+    for (const auto& [name, value] : variables)
+        setenv(name.c_str(), value.c_str(), 1);
+    std::vector<char*> arguments;
+    for (const std::string& argument : command)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return tl::unexpected(cannotStart(errno, command.front()));
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // what the command leaves behind is waited for
+    const sigset_t watched = watchedSignals();
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, &watched, &before);
+    const pid_t child = fork();
+    if (child == 0)
+        become(arguments.data(), before, ends[1]);
+    const int forkError = errno;
+    close(ends[1]);
+    int number = 0;
+    const bool failed = child > 0 && read(ends[0], &number, sizeof number) == sizeof number;
+    close(ends[0]);
+    if (child < 0 || failed) {
+        if (child > 0)
+            waitpid(child, nullptr, 0);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        return tl::unexpected(cannotStart(child < 0 ? forkError : number, command.front()));
+    }
+    started(child);
+    const CommandEnd end = follow(child, watched);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return end;
+}
+
+std::vector<pid_t> waitForOthers(std::vector<pid_t> processes, std::chrono::milliseconds atMost)
+{
+    constexpr std::chrono::milliseconds kEvery{20};
+    const auto until = std::chrono::steady_clock::now() + atMost;
+    for (;;) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0)
+            continue;
+        std::erase_if(processes, [](pid_t process) { return !runs(process); });
+        if (processes.empty() || std::chrono::steady_clock::now() >= until)
+            return processes;
+        std::this_thread::sleep_for(kEvery);
+    }
+}
+
+} // namespace advisor::cli

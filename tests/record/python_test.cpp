@@ -1,0 +1,151 @@
+#include "tests/record/recorded_run.h"
+
+#include "profiler/analysis/steps.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+namespace record_test {
+
+using namespace profiler;
+using testing::Contains;
+using testing::ElementsAre;
+
+namespace {
+
+std::string python(const std::string& script, const std::string& arguments = {})
+{
+    return std::string(PYTHON_WITH_TORCH) + " " + SCRIPTS + "/" + script + " " + arguments;
+}
+
+/// In µs of what the script's own timers measured in ns. The middle one: a process may be taken off its core between
+/// two readings of a clock, which is nobody's error.
+double medianUs(std::vector<double> times)
+{
+    std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
+    return times.empty() ? 0 : times[times.size() / 2] / 1e3;
+}
+
+double medianUs(const nlohmann::json& times)
+{
+    return medianUs(times.get<std::vector<double>>());
+}
+
+struct Trained {
+    nlohmann::json own, summary;
+};
+
+Trained trained(const Folder& folder, const std::string& arguments)
+{
+    const Ended ended = record(folder, python("train.py", arguments));
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return {nlohmann::json::parse(ended.out, nullptr, false), summary(folder)};
+}
+
+/// Within 1 %.
+void expectClose(double a, double b, const char* what)
+{
+    EXPECT_NEAR(a, b, 0.01 * b) << what;
+}
+
+double medianUs(const Trace& trace, ActivityKind kind, std::string_view name)
+{
+    std::vector<double> times;
+    for (const Slice& slice : trace.ofKind(kind))
+        if (trace.name(slice) == name)
+            times.push_back(static_cast<double>(slice.duration.count()));
+    return medianUs(times);
+}
+
+} // namespace
+
+TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
+{
+    const Folder folder;
+    const Trained run = trained(folder, "0");
+    const auto recorded = trace(folder);
+    EXPECT_EQ(run.summary["steps"]["count"], run.own["steps"].size());
+    expectClose(run.summary["steps"]["median_us"], medianUs(run.own["steps"]), "steps");
+    expectClose(medianUs(*recorded, ActivityKind::Nvtx, "compute"), medianUs(run.own["ranges"]), "ranges");
+    std::vector<double> waited;
+    for (const auto& step : analysis::findSteps(*recorded))
+        waited.push_back(static_cast<double>(step.parts.dataWait.count()));
+    expectClose(medianUs(waited), medianUs(run.own["waits"]), "loader waits");
+    EXPECT_THAT(names(*recorded, ActivityKind::LoaderStage), Contains("read"));
+    EXPECT_THAT(names(*recorded, ActivityKind::LoaderStage), Contains("collate"));
+    EXPECT_THAT(names(*recorded, ActivityKind::Phase), testing::IsSupersetOf({"backward", "optimizer", "zero grad"}));
+    EXPECT_EQ(recorded->metadata().at("loader.workers"), "0");
+    EXPECT_FALSE(recorded->metadata().at("versions.torch").empty());
+}
+
+TEST(RecordPython, WorkersHaveTracksOfTheirOwn)
+{
+    const Folder folder;
+    const Trained run = trained(folder, "2");
+    const auto recorded = trace(folder);
+    std::set<std::int64_t> workerProcesses;
+    for (const Track& track : recorded->tracks())
+        if (track.kind == TrackKind::LoaderWorker && recorded->sliceCount(track.id) > 0)
+            workerProcesses.insert(track.pid);
+    EXPECT_EQ(workerProcesses.size(), 4U) << "two workers, made anew for the second epoch";
+    // 96 samples in batches of 8, twice by workers; the validation's batches of 48 twice in the loop.
+    const auto stages = names(*recorded, ActivityKind::LoaderStage);
+    EXPECT_EQ(std::count(stages.begin(), stages.end(), "collate"), 2 * 12 + 2 * 2);
+    EXPECT_EQ(run.summary["steps"]["count"], run.own["steps"].size());
+    expectClose(run.summary["steps"]["median_us"], medianUs(run.own["steps"]), "steps");
+    EXPECT_EQ(run.summary["loader"]["workers"], 2) << "the training's loader, not the validation's";
+}
+
+TEST(RecordPython, AccumulatedBatchesAreOneStep)
+{
+    const Folder folder;
+    const Trained run = trained(folder, "0 accumulate");
+    EXPECT_EQ(run.own["steps"].size(), 12U);
+    EXPECT_EQ(run.summary["steps"]["count"], 12);
+    expectClose(run.summary["steps"]["median_us"], medianUs(run.own["steps"]), "steps");
+}
+
+TEST(RecordPython, AProgramMayMarkItsStepsAndKeepsItsOwnSitecustomize)
+{
+    const Folder folder;
+    folder.write("sitecustomize.py", "MINE = True\n");
+    const std::string path = "PYTHONPATH=" + (folder / "").string() + " ";
+    Ended ended = shell(folder, path + "FORK=1 " + STEPSCOPE_CLI + " record -o '" + (folder / "t.sstrace").string() +
+                                    "' -- " + python("marks.py"));
+    EXPECT_EQ(ended.out, "the user's True\n") << ended.err;
+    const auto recorded = trace(folder);
+    EXPECT_THAT(names(*recorded, ActivityKind::Step), ElementsAre("step", "step", "step"));
+    EXPECT_THAT(names(*recorded, ActivityKind::UserAnnotation), ElementsAre("work", "work", "work", "child"));
+    EXPECT_EQ(recorded->metadata().at("note"), "marked");
+    const auto counter = std::find_if(recorded->tracks().begin(), recorded->tracks().end(),
+                                      [](const Track& track) { return track.kind == TrackKind::Counter; });
+    ASSERT_NE(counter, recorded->tracks().end());
+    EXPECT_EQ(recorded->counter(counter->id).at(0).value, 0.25);
+
+    const std::string module =
+        (std::filesystem::path(STEPSCOPE_CLI).parent_path() / "../share/stepscope/python").string();
+    ended = shell(folder, "PYTHONPATH=" + (folder / "").string() + ":" + module + " " + python("marks.py"));
+    EXPECT_EQ(ended.out, "the user's False\n") << "without a recording the marks do nothing";
+    EXPECT_EQ(ended.err, "");
+}
+
+TEST(RecordPython, OperatorsComeWhenTheyAreAskedFor)
+{
+    const Folder folder;
+    EXPECT_EQ(record(folder, python("operators.py"), "--ops --level full").status, 0);
+    const auto recorded = trace(folder);
+    const auto ops = names(*recorded, ActivityKind::CpuOp);
+    EXPECT_THAT(ops, testing::IsSupersetOf({"aten::matmul", "aten::mm", "aten::relu", "aten::sum", "ReluBackward0"}));
+    EXPECT_THAT(names(*recorded, ActivityKind::Nvtx), ElementsAre("mine"));
+    bool backward = false, shaped = false;
+    for (const Slice& op : recorded->ofKind(ActivityKind::CpuOp)) {
+        if (recorded->name(op) == "aten::mm" && recorded->string(op.args.shapes) == "[[4, 4], [4, 4]]")
+            shaped = true;
+        if (recorded->name(op) == "ReluBackward0")
+            backward = op.is(slice_flag::kBackward) && !recorded->flowsOf(op.id).empty();
+    }
+    EXPECT_TRUE(backward) << "the backward node is linked to its forward operator";
+    EXPECT_TRUE(shaped);
+}
+
+} // namespace record_test

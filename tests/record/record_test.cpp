@@ -1,0 +1,145 @@
+#include "tests/record/recorded_run.h"
+
+#include <gmock/gmock.h>
+
+namespace record_test {
+
+using namespace profiler;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+const std::string kProgram = NVTX_PROGRAM;
+}
+
+TEST(Record, AProgramsRangesAreInOneTraceAndItsOutputIsItsOwn)
+{
+    const Folder folder;
+    const Ended ended = record(folder, kProgram + " ranges");
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_EQ(ended.out, "level 0\nlevel 1\nlevel 1\nlevel 0\n");
+    EXPECT_THAT(ended.err, HasSubstr("1 process, 4 events"));
+    EXPECT_THAT(ended.err, HasSubstr("the command ended with 0"));
+    EXPECT_THAT(folder.files(), ElementsAre("t.sstrace")) << "the parts are gone";
+    const auto recorded = trace(folder);
+    EXPECT_THAT(names(*recorded, ActivityKind::Nvtx), ElementsAre("outer", "inner", "wide ü", "here"));
+    EXPECT_THAT(recorded->metadata().at("record.command"), HasSubstr("nvtx_program ranges"));
+    EXPECT_FALSE(recorded->captureStats().live);
+    EXPECT_EQ(recorded->metadata().at("capture.level"), "standard");
+    EXPECT_TRUE(recorded->metadata().contains("sampler.cpu_share"));
+    EXPECT_TRUE(std::any_of(recorded->tracks().begin(), recorded->tracks().end(),
+                            [](const Track& track) { return track.name == "memory resident"; }));
+}
+
+TEST(Record, EveryProcessHasItsTracks)
+{
+    const Folder folder;
+    EXPECT_EQ(record(folder, "sh -c '" + kProgram + " ranges > /dev/null; " + kProgram + " fork'").status, 0);
+    const auto recorded = trace(folder);
+    std::set<std::int64_t> processes;
+    std::set<std::string> called;
+    for (const Track& track : recorded->tracks()) {
+        processes.insert(track.pid);
+        called.insert(track.processName);
+    }
+    EXPECT_EQ(processes.size(), 4U) << "two programs, a child by fork, and who samples the machine";
+    EXPECT_THAT(called, ElementsAre("machine", "nvtx_program fork", "nvtx_program ranges"));
+    auto seen = names(*recorded, ActivityKind::Nvtx);
+    EXPECT_THAT(seen, testing::UnorderedElementsAre("outer", "inner", "wide ü", "here", "parent", "child"));
+}
+
+TEST(Record, AProgramThatReplacesItselfKeepsBothParts)
+{
+    const Folder folder;
+    const auto script = folder.write("run.sh", kProgram + " _exit\nexec " + kProgram + " ranges\n");
+    EXPECT_EQ(record(folder, "sh " + script.string()).status, 0);
+    EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx),
+                testing::UnorderedElementsAre("before", "last", "outer", "inner", "wide ü", "here"));
+}
+
+TEST(Record, TheCommandsStatusIsPassedOnAndSaid)
+{
+    const Folder folder;
+    Ended ended = record(folder, kProgram + " _exit");
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_THAT(ended.err, HasSubstr("the command ended with 3"));
+    EXPECT_THAT(ended.err, HasSubstr("did not end its trace"));
+    ended = record(folder, kProgram + " crash");
+    EXPECT_EQ(ended.status, 128 + 11);
+    EXPECT_THAT(ended.err, HasSubstr("was ended by signal 11"));
+    EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx), testing::Contains("before"));
+}
+
+TEST(Record, SignalsGoOnToTheCommandAndTheTraceIsMade)
+{
+    const Folder folder;
+    const auto script = folder.write("wait.sh", kProgram + " ranges > /dev/null\n"
+                                                           "trap 'echo heard; exit 5' TERM\n"
+                                                           "touch \"$1\"\n"
+                                                           "while :; do sleep 0.05; done\n");
+    const std::string ready = (folder / "ready").string();
+    const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " record -o '" + (folder / "t.sstrace").string() +
+                                          "' -- sh " + script.string() + " " + ready + " & while [ ! -e " + ready +
+                                          " ]; do sleep 0.05; done; kill -TERM $!; wait $!");
+    EXPECT_EQ(ended.status, 5);
+    EXPECT_EQ(ended.out, "heard\n");
+    EXPECT_EQ(names(*trace(folder), ActivityKind::Nvtx).size(), 4U);
+}
+
+TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
+{
+    const Folder folder;
+    folder.write("text", "no program");
+    struct Case {
+        std::string line, says;
+        int status;
+    };
+    const std::string cli = STEPSCOPE_CLI, out = (folder / "t.sstrace").string();
+    const Case cases[] = {
+        {cli + " record -o " + out + " -- no-such-command-here", "the command is not to be found", 1},
+        {cli + " record -o " + out + " -- " + (folder / "text").string(), "may not be run", 1},
+        {cli + " record -o " + (folder / "no/t").string() + " -- true", "the output's folder is missing", 1},
+        {cli + " record -o " + (folder / "").string() + " -- true", "the output is a folder", 1},
+        {cli + " record -o " + out + " -- true", "nothing was recorded: the command", 1},
+        {cli + " record -o " + out + " -- false", "nothing was recorded: the command", 1},
+        {cli + " record -o " + out + " -- sh -c 'exit 7'", "nothing was recorded", 7},
+        {cli + " record -o " + out, "COMMAND", 2},
+        {cli + " record -- true", "--output", 2},
+        {cli + " record -o " + out + " --level most -- true", "most", 2},
+    };
+    for (const Case& test : cases) {
+        const Ended ended = shell(folder, test.line);
+        EXPECT_EQ(ended.status, test.status) << test.line;
+        EXPECT_THAT(ended.err, HasSubstr(test.says)) << test.line;
+        EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+        EXPECT_EQ(ended.out, "");
+    }
+    EXPECT_THAT(folder.files(), ElementsAre("text"));
+}
+
+TEST(Record, PartsOfAnEarlierRecordingStayWhatTheyAre)
+{
+    const Folder folder;
+    const std::string injected =
+        "STEPSCOPE_RECORD=" + (folder / "t.sstrace").string() + " NVTX_INJECTION64_PATH=" +
+        (std::filesystem::path(STEPSCOPE_CLI).parent_path() / "../lib/libstepscope_inject.so").string() + " " +
+        kProgram + " attributes";
+    EXPECT_EQ(shell(folder, injected).status, 0);
+    const auto before = folder.files();
+    ASSERT_EQ(before.size(), 1U);
+    EXPECT_EQ(record(folder, kProgram + " ranges").status, 0);
+    EXPECT_THAT(folder.files(), testing::IsSupersetOf(before));
+    EXPECT_EQ(names(*trace(folder), ActivityKind::Nvtx).size(), 4U);
+}
+
+TEST(Record, JsonSaysTheSameOnTheErrorStream)
+{
+    const Folder folder;
+    const Ended ended = record(folder, kProgram + " ranges", "--json");
+    const auto said = nlohmann::json::parse(ended.err, nullptr, false);
+    EXPECT_EQ(said["schema"], 1);
+    EXPECT_EQ(said["events"], 4);
+    EXPECT_EQ(said["exit_status"], 0);
+}
+
+} // namespace record_test
