@@ -74,12 +74,14 @@ private:
     }
     void on(const protocol::EpochProgress& epoch)
     {
-        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · accuracy {}, validation {}\n",
-                               epoch.epoch, epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss,
-                               shareText(epoch.trainAccuracy), shareText(epoch.validationAccuracy));
+        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · {}, validation {}\n", epoch.epoch,
+                               epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss,
+                               protocol::metricText(epoch.metric, epoch.trainAccuracy),
+                               protocol::metricText(epoch.metric, epoch.validationAccuracy));
         m_epochs.push_back({{"epoch", epoch.epoch},
                             {"train_loss", epoch.trainLoss},
                             {"validation_loss", epoch.validationLoss},
+                            {"metric", epoch.metric},
                             {"train_accuracy", epoch.trainAccuracy},
                             {"validation_accuracy", epoch.validationAccuracy},
                             {"seconds", epoch.epochSeconds},

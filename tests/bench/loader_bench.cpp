@@ -40,7 +40,8 @@ public:
         SampleOut out;
         out.inputs[0] = {static_cast<std::byte*>(image.data_ptr()), spec.inputs[0].bytes()};
         out.target = {static_cast<std::byte*>(label.data_ptr()), spec.target.bytes()};
-        m_dataset->load(Split::Train, sample, sampleSeed(kSeed, 0, sample), out, {}).value();
+        if (!m_dataset->load(Split::Train, sample, sampleSeed(kSeed, 0, sample), out, {}))
+            std::abort();
         return {image, label};
     }
     torch::optional<std::size_t> size() const override

@@ -97,7 +97,8 @@ public:
         const json root = json::parse(*text, nullptr, false);
         if (!root.is_object())
             return wrong("this is no JSON object");
-        return root.contains("model") ? fromTokenizer(root) : fromPair(root);
+        // A vocabulary may have a token "model", with a number.
+        return root.contains("model") && root["model"].is_object() ? fromTokenizer(root) : fromPair(root);
     }
 
 private:
@@ -110,7 +111,7 @@ private:
     Result<BytePairEncoder> fromTokenizer(const json& root)
     {
         const json& model = root["model"];
-        if (!model.is_object() || model.value("type", "BPE") != "BPE" || !model.contains("vocab") ||
+        if (model.value("type", "BPE") != "BPE" || !model.contains("vocab") ||
             !model.contains("merges") || !model["merges"].is_array())
             return wrong("its model is no BPE");
         const std::string splitting = root.contains("pre_tokenizer") ? root["pre_tokenizer"].dump() : "";
