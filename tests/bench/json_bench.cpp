@@ -6,8 +6,8 @@
 #include <string>
 #include <sys/resource.h>
 
-// json_bench TRACE [THREADS]: opens a trace once in a fresh process and prints one JSON line: seconds, what is in it, and the
-// peak of the process's memory. tests/bench/json_bench.sh runs it beside the peers.
+// json_bench TRACE [THREADS]: opens a trace once in a fresh process and prints one JSON line: seconds, what is in it,
+// and the peak of the process's memory. tests/bench/json_bench.sh runs it beside the peers.
 namespace {
 
 double peakMb()
@@ -39,7 +39,9 @@ int main(int argc, char** argv)
     options.threads = argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 0;
     double scanned = 0;
     const auto begin = std::chrono::steady_clock::now();
-    const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
     options.progress = [&](double share) {
         if (share < 1)
             scanned = seconds();
@@ -54,8 +56,9 @@ int main(int argc, char** argv)
     std::printf(R"({"program":"stepscope","load_s":%.4f,"scan_s":%.4f,"events":%s,"slices":%zu,"tracks":%zu,)"
                 R"("trace_mb":%.1f,"anonymous_mb":%.1f,"peak_mb":%.1f})"
                 "\n",
-                total, scanned, events == (*trace)->metadata().end() ? "null" : events->second.c_str(), (*trace)->sliceCount(),
-                (*trace)->tracks().size(), static_cast<double>((*trace)->memoryBytes()) / 1e6, anonymousMb(), peakMb());
+                total, scanned, events == (*trace)->metadata().end() ? "null" : events->second.c_str(),
+                (*trace)->sliceCount(), (*trace)->tracks().size(), static_cast<double>((*trace)->memoryBytes()) / 1e6,
+                anonymousMb(), peakMb());
     for (const std::string& note : (*trace)->captureStats().notes)
         std::fprintf(stderr, "%s\n", note.c_str());
     return 0;

@@ -29,7 +29,8 @@ TEST(BadJson, FilesThatAreNoTraceSayWhy)
     EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), HasSubstr("no trace of a known format"));
     EXPECT_THAT(problem("hello"), HasSubstr("no trace of a known format"));
     EXPECT_THAT(problem(R"({"a": 1})"), HasSubstr("no array of trace events"));
-    EXPECT_THAT(problem(R"({"a": 1, )"), AllOf(HasSubstr("no array of trace events"), HasSubstr("ends too early, at byte 9")));
+    EXPECT_THAT(problem(R"({"a": 1, )"),
+                AllOf(HasSubstr("no array of trace events"), HasSubstr("ends too early, at byte 9")));
     EXPECT_THAT(problem(R"({"a": tru})"), AllOf(HasSubstr("no array of trace events"), HasSubstr("byte 9")));
     EXPECT_THAT(problem(R"({"traceEvents": 7})"), HasSubstr("no array of trace events"));
 }
@@ -51,8 +52,9 @@ TEST(BadJson, ACutFileShowsWhatItHolds)
 
 TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
 {
-    for (const std::string_view broken : {R"({"ph":"X","ts":1,"dur":2,"pid":1 "tid":1})", R"({"ph":"X","ts":1,,"name":"b"})", R"({"ph":"X","ts":01x})",
-                                          R"({"ph":"X","args":{"a":[1,2}}})", R"({"ph":"X","name":"never closed})", R"(17)", R"("text")", R"([1])"}) {
+    for (const std::string_view broken :
+         {R"({"ph":"X","ts":1,"dur":2,"pid":1 "tid":1})", R"({"ph":"X","ts":1,,"name":"b"})", R"({"ph":"X","ts":01x})",
+          R"({"ph":"X","args":{"a":[1,2}}})", R"({"ph":"X","name":"never closed})", R"(17)", R"("text")", R"([1])"}) {
         const std::string text = object(std::string(kEvent) + "," + std::string(broken) + "," + std::string(kEvent));
         const auto trace = open(text);
         EXPECT_EQ(trace->sliceCount(), 2U) << broken;
@@ -73,6 +75,7 @@ TEST(BadJson, OddValuesAreCountedWithTheirPlace)
              Case{R"({"ph":"X","ts":"soon","dur":2,"name":"a"})", "no readable time", 0},
              Case{R"({"ph":"X","ts":1e300,"dur":2,"name":"a"})", "73 years", 0},
              Case{R"({"ph":"X","ts":99999999999999999999,"dur":2,"name":"a"})", "73 years", 0},
+             Case{R"({"ph":"X","ts":9999999999999999,"dur":2,"name":"a"})", "73 years", 0},
              Case{R"({"ph":"X","ts":1,"dur":-5,"name":"a"})", "negative duration", 1},
              Case{R"({"ph":"X","ts":1,"name":"a"})", "no duration", 1},
              Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":NaN,"y":-Infinity}})", "NaN or Infinity", 1},
@@ -87,7 +90,8 @@ TEST(BadJson, OddValuesAreCountedWithTheirPlace)
          }) {
         const auto trace = open(object(c.event));
         EXPECT_EQ(trace->sliceCount(), c.slices) << c.event;
-        EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(HasSubstr(std::string(c.note)), HasSubstr("byte 37")))) << c.event;
+        EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(HasSubstr(std::string(c.note)), HasSubstr("byte 37"))))
+            << c.event;
     }
 }
 
@@ -103,8 +107,13 @@ TEST(BadJson, TimesAreExact)
     EXPECT_EQ(nanoseconds("1e99"), std::nullopt);
     EXPECT_EQ(nanoseconds("x"), std::nullopt);
     EXPECT_EQ(nanoseconds("1."), std::nullopt);
-    for (const auto& [text, ns] : {std::pair{"1712195495406752.797", 1712195495406752797}, {"12345678.9", 12345678900}, {"1.23456", 1235},
-                                   {"\"17.25\"", 17250}, {"1e3", 1000000}, {"-2.001", -2001}, {"0", 0}}) {
+    for (const auto& [text, ns] : {std::pair{"1712195495406752.797", 1712195495406752797},
+                                   {"12345678.9", 12345678900},
+                                   {"1.23456", 1235},
+                                   {"\"17.25\"", 17250},
+                                   {"1e3", 1000000},
+                                   {"-2.001", -2001},
+                                   {"0", 0}}) {
         const auto trace = open(object(R"({"ph":"X","name":"a","dur":1,"ts":)" + std::string(text) + "}"));
         EXPECT_EQ(toNs(only(*trace).begin), ns) << text;
     }
@@ -140,7 +149,8 @@ TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
 {
     std::string events;
     for (int i = 0; i < 60000; ++i)
-        events += (i == 0 ? "" : ",\n") + std::string(R"({"ph":"X","ts":)") + std::to_string(i * 7919 % 100003) + R"(,"dur":1,"pid":1,"tid":1,"name":"n)" + std::to_string(i * 31 % 977) + "\"}";
+        events += (i == 0 ? "" : ",\n") + std::string(R"({"ph":"X","ts":)") + std::to_string(i * 7919 % 100003) +
+                  R"(,"dur":1,"pid":1,"tid":1,"name":"n)" + std::to_string(i * 31 % 977) + "\"}";
     const std::string whole = gzip(object(events));
     EXPECT_EQ(open(whole)->sliceCount(), 60000U);
 
@@ -154,7 +164,8 @@ TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
     EXPECT_GT(cut->sliceCount(), 20000U);
     EXPECT_LT(cut->sliceCount(), 40000U);
     EXPECT_TRUE(cut->captureStats().cut);
-    EXPECT_THAT(cut->captureStats().notes, Contains(HasSubstr("ends too early, at byte " + std::to_string(whole.size() / 2))));
+    EXPECT_THAT(cut->captureStats().notes,
+                Contains(HasSubstr("ends too early, at byte " + std::to_string(whole.size() / 2))));
 
     std::string damaged = zstd(object(events));
     damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);

@@ -23,7 +23,8 @@ TEST(ChromeEvents, ABareArrayOpens)
 
 TEST(ChromeEvents, AnUnclosedArrayOpensAndSaysSo)
 {
-    for (const std::string_view text : {R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2},)", R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2})"}) {
+    for (const std::string_view text : {R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2},)",
+                                        R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2})"}) {
         const auto trace = open(text);
         EXPECT_EQ(trace->sliceCount(), 1U);
         EXPECT_TRUE(trace->captureStats().cut);
@@ -60,7 +61,8 @@ TEST(ChromeEvents, BeginsAndEndsMakeRanges)
     EXPECT_EQ(rows[1].depth, 1);
     EXPECT_TRUE(rows[2].is(slice_flag::kOpen));
     EXPECT_EQ(toNs(rows[2].end()), 100000);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 end of a range has no begin"), HasSubstr("shown as open")));
+    EXPECT_THAT(trace->captureStats().notes,
+                ElementsAre(HasSubstr("1 end of a range has no begin"), HasSubstr("shown as open")));
     EXPECT_EQ(trace->captureStats().unmatched, 2U);
 }
 
@@ -110,7 +112,8 @@ TEST(ChromeEvents, FlowsOfTheFileAreArrows)
 
 TEST(ChromeEvents, WhatOverlapsOrComesLateIsCounted)
 {
-    const auto trace = open(object(R"({"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},{"ph":"X","ts":2,"dur":8,"pid":1,"tid":1,"name":"inside"},
+    const auto trace = open(object(
+        R"({"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},{"ph":"X","ts":2,"dur":8,"pid":1,"tid":1,"name":"inside"},
 {"ph":"X","ts":5,"dur":10,"pid":1,"tid":1,"name":"overlaps"},{"ph":"X","ts":3,"dur":1,"pid":1,"tid":1,"name":"late"})"));
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 slice ends after the slice that it begins in")));
     EXPECT_EQ(trace->metadata().at("source.out_of_order"), "1");
@@ -118,7 +121,8 @@ TEST(ChromeEvents, WhatOverlapsOrComesLateIsCounted)
 
 TEST(ChromeEvents, TextsAreUnescaped)
 {
-    const auto trace = open(object(R"({"ph":"X","ts":0,"dur":1,"pid":"a\u0041","tid":"t\\1","name":"\ud83d\ude00 \"q\" é\n\/"})"));
+    const auto trace =
+        open(object(R"({"ph":"X","ts":0,"dur":1,"pid":"a\u0041","tid":"t\\1","name":"\ud83d\ude00 \"q\" é\n\/"})"));
     EXPECT_EQ(trace->name(only(*trace)), "\xF0\x9F\x98\x80 \"q\" \xC3\xA9\n/");
     ASSERT_TRUE(track(*trace, "t\\1"));
     EXPECT_EQ(track(*trace, "t\\1")->processName, "aA");
@@ -136,26 +140,33 @@ std::string mixed(unsigned seed)
         text += i == 0 ? "" : below(2) == 0 ? ",\n  " : ", ";
         switch (below(6)) {
         case 0:
-            text += "{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"op" + std::to_string(below(50)) + "\", \"pid\": 1, \"tid\": 1,\n    \"ts\": " + ts +
-                    ".125, \"dur\": 2.5,\n    \"args\": {\n      \"External id\": " + id + ", \"Input Dims\": [[" + id + ", 2], []]\n    }\n  }";
+            text += "{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"op" + std::to_string(below(50)) +
+                    "\", \"pid\": 1, \"tid\": 1,\n    \"ts\": " + ts +
+                    ".125, \"dur\": 2.5,\n    \"args\": {\n      \"External id\": " + id + ", \"Input Dims\": [[" + id +
+                    ", 2], []]\n    }\n  }";
             break;
         case 1:
-            text += R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)" + ts + R"(,"dur":1,"args":{"correlation":)" + id + "}}";
+            text += R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)" + ts +
+                    R"(,"dur":1,"args":{"correlation":)" + id + "}}";
             break;
         case 2:
             // Texts and lists that hold what looks like the end of one event and the beginning of another.
-            text += R"({"ph":"X","name":"trap )" + std::string(below(300), 'z') + R"(}, {\"ph\": ","ts":)" + ts +
-                    R"(,"dur":0,"pid":1,"tid":2,"args":{"t":"}, {","list":[{"name":"a"}, {"name":"b"}, {"ph":"X","ts":1}]}})";
+            text +=
+                R"({"ph":"X","name":"trap )" + std::string(below(300), 'z') + R"(}, {\"ph\": ","ts":)" + ts +
+                R"(,"dur":0,"pid":1,"tid":2,"args":{"t":"}, {","list":[{"name":"a"}, {"name":"b"}, {"ph":"X","ts":1}]}})";
             break;
         case 3:
             text += R"({"args":{},"ph":"i","ts":)" + ts + R"(,"name":"tick","pid":1,"tid":3,"s":"t"})";
             break;
         case 4:
-            text += R"({ "ph" : "C" , "ts" : )" + ts + R"( , "name" : "c" , "pid" : 1 , "args" : { "v" : )" + std::to_string(below(100)) + " } }";
+            text += R"({ "ph" : "C" , "ts" : )" + ts + R"( , "name" : "c" , "pid" : 1 , "args" : { "v" : )" +
+                    std::to_string(below(100)) + " } }";
             break;
         default:
-            text += "{\n        \"ph\": \"X\",\n        \"cat\": \"user_annotation\",\n        \"name\": \"" + std::string(below(2000), 'n') + "\",\n        \"pid\": 1,\n        \"tid\": 4,\n        \"ts\": " +
-                    ts + ",\n        \"dur\": 1\n    }";
+            text += "{\n        \"ph\": \"X\",\n        \"cat\": \"user_annotation\",\n        \"name\": \"" +
+                    std::string(below(2000), 'n') +
+                    "\",\n        \"pid\": 1,\n        \"tid\": 4,\n        \"ts\": " + ts +
+                    ",\n        \"dur\": 1\n    }";
         }
     }
     return text + "\n], \"tail\": 1}";

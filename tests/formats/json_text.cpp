@@ -77,10 +77,11 @@ std::string dump(const Trace& trace)
     for (const Track& row : trace.tracks()) {
         std::ostringstream out;
         for (const Slice& s : trace.sorted(row.id))
-            out << "  " << toNs(s.begin) << '+' << s.duration.count() << ' ' << activityName(s.kind) << ' ' << trace.name(s) << " depth "
-                << int{s.depth} << " flags " << int{s.flags} << " corr " << s.correlation.value << " seq " << s.sequence << " ext "
-                << s.externalId << " src " << s.source << " bytes " << s.args.bytes << " value " << s.args.value << ' '
-                << trace.string(s.args.shapes) << trace.string(s.args.types) << '\n';
+            out << "  " << toNs(s.begin) << '+' << s.duration.count() << ' ' << activityName(s.kind) << ' '
+                << trace.name(s) << " depth " << int{s.depth} << " flags " << int{s.flags} << " corr "
+                << s.correlation.value << " seq " << s.sequence << " ext " << s.externalId << " src " << s.source
+                << " bytes " << s.args.bytes << " value " << s.args.value << ' ' << trace.string(s.args.shapes)
+                << trace.string(s.args.types) << '\n';
         for (const CounterSample& sample : trace.counter(row.id))
             out << "  " << toNs(sample.time) << " = " << sample.value << '\n';
         rows[row.processName + "/" + row.name + "/" + std::to_string(row.pid)] += out.str();

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What the schemas of PyTorch's profiler say, field by field. The fixtures are reduced by hand from what its versions write.
+// What the schemas of PyTorch's profiler say, field by field. The fixtures are reduced by hand from what its versions
+// write.
 namespace {
 
 using namespace profiler;
@@ -184,7 +185,8 @@ constexpr std::string_view kNew = R"json({
 TEST(PytorchSchemas, NewFilesAreReadInFull)
 {
     const auto trace = open(kNew);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 piece of device work has no launch in the file")));
+    EXPECT_THAT(trace->captureStats().notes,
+                ElementsAre(HasSubstr("1 piece of device work has no launch in the file")));
     EXPECT_EQ(trace->captureStats().unmatched, 1U);
     const auto& metadata = trace->metadata();
     EXPECT_EQ(metadata.at("versions.cuda_runtime"), "12.4");
@@ -240,11 +242,13 @@ TEST(PytorchSchemas, DetailsAreReadFromTheFile)
         ASSERT_EQ(kernels.size(), 1U);
         const auto details = (*trace)->details(kernels[0].id);
         ASSERT_TRUE(details) << details.error().message();
-        EXPECT_THAT(*details, testing::IsSupersetOf({Pair("registers per thread", "32"), Pair("grid", "[50, 1, 1]"),
-                                                     Pair("blocks per SM", "0.625"), Pair("cat", "kernel"),
-                                                     Pair("name", "void k<float, 4>(int, \"x\", std::array<char*, 2ul>)")}));
+        EXPECT_THAT(*details,
+                    testing::IsSupersetOf({Pair("registers per thread", "32"), Pair("grid", "[50, 1, 1]"),
+                                           Pair("blocks per SM", "0.625"), Pair("cat", "kernel"),
+                                           Pair("name", "void k<float, 4>(int, \"x\", std::array<char*, 2ul>)")}));
         const auto ops = (*trace)->ofKind(ActivityKind::CpuOp);
-        EXPECT_THAT(*(*trace)->details(ops[0].id), testing::Contains(Pair("Concrete Inputs", "[, 0, 9223372036854775807]")));
+        EXPECT_THAT(*(*trace)->details(ops[0].id),
+                    testing::Contains(Pair("Concrete Inputs", "[, 0, 9223372036854775807]")));
     }
 }
 

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-// Public traces of PyTorch's profiler, where they lie beside the checkout or in $STEPSCOPE_SHARED_TRACES: what a careful count of
-// each file gives.
+// Public traces of PyTorch's profiler, where they lie beside the checkout or in $STEPSCOPE_SHARED_TRACES: what a
+// careful count of each file gives.
 namespace {
 
 using namespace profiler;
@@ -13,8 +13,8 @@ struct Expected {
     std::string_view file;
     std::size_t events, steps, kernels, copies, memsets;
     double kernelUs;
-    std::int64_t copiedBytes;      ///< 0: not counted
-    std::uint64_t unmatched = 0;   ///< launched before the recording began
+    std::int64_t copiedBytes;    ///< 0: not counted
+    std::uint64_t unmatched = 0; ///< launched before the recording began
 };
 
 std::filesystem::path folder()

@@ -28,8 +28,26 @@ private:
 
     void change(std::string& text)
     {
-        constexpr const char* kPieces[] = {"{",  "}",      "[",     "]",   "\"", "\\",    ",",        ":",    "},{\"ph\":\"X\"", "9999999999999999999",
-                                           "-",  "\\ud800", "1e400", "NaN", "\n", "\xff", "null", "\"args\":{", "0.0001", "\"Input Dims\": [["};
+        constexpr const char* kPieces[] = {"{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           "\"",
+                                           "\\",
+                                           ",",
+                                           ":",
+                                           "},{\"ph\":\"X\"",
+                                           "9999999999999999999",
+                                           "-",
+                                           "\\ud800",
+                                           "1e400",
+                                           "NaN",
+                                           "\n",
+                                           "\xff",
+                                           "null",
+                                           "\"args\":{",
+                                           "0.0001",
+                                           "\"Input Dims\": [["};
         const std::size_t at = below(text.size());
         const std::size_t length = std::min(1 + below(40), text.size() - at);
         switch (below(6)) {

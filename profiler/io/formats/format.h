@@ -18,12 +18,14 @@
 namespace profiler::formats {
 
 struct ReadOptions {
-    /// Called with the share read, [0, 1], at least every 50 ms of work; on the thread that called the reader. May be empty.
+    /// Called with the share read, [0, 1], at least every 50 ms of work; on the thread that called the reader. May be
+    /// empty.
     std::function<void(double)> progress;
     /// A stop ends the reading with Error::Code::Cancelled within 50 ms.
     std::stop_token stop;
-    unsigned threads = 0;           ///< that read and seal; 0: one a core
-    std::uint64_t memoryBudget = 0; ///< bytes of memory for columns, beyond which they go to disk; 0: a share of the machine's
+    unsigned threads = 0; ///< that read and seal; 0: one a core
+    std::uint64_t memoryBudget =
+        0; ///< bytes of memory for columns, beyond which they go to disk; 0: a share of the machine's
     /// Called with what was read so far, on the reader's thread, a few times during a long reading. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> preview;
 };
@@ -35,13 +37,14 @@ struct WriteOptions {
 
 /// One kind of trace file.
 struct Format {
-    std::string_view title, doc;              ///< for file dialogs and `describe`: "PyTorch profiler JSON", one sentence
+    std::string_view title, doc; ///< for file dialogs and `describe`: "PyTorch profiler JSON", one sentence
     std::vector<std::string_view> extensions; ///< with their dot, longest first: ".json.gz", ".json"
     /// True if a file that begins so is of this format. The name counts only where the content leaves it open.
     /// @param head  the first bytes, at least 4 KiB where the file has them; inflated if the file is .gz or .zst
     bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path) = nullptr;
     /// Opens a whole file. Bad input gives what can be read, with notes in captureStats(), or an Error. Any thread.
-    Result<std::shared_ptr<const Trace>> (*read)(const std::filesystem::path& path, const ReadOptions& options) = nullptr;
+    Result<std::shared_ptr<const Trace>> (*read)(const std::filesystem::path& path,
+                                                 const ReadOptions& options) = nullptr;
     /// Null: cannot be written. A failed or stopped writing leaves no file behind. Any thread.
     Result<void> (*write)(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options) = nullptr;
     bool readsCompressed = false; ///< `read` takes .gz and .zst files too

@@ -21,12 +21,17 @@ constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 
 class Scanning {
 public:
-    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows, const ReadOptions& options)
+    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows,
+             const ReadOptions& options)
         : m_source(source), m_shared(shared), m_begin(begin), m_keepLaunchFlows(keepLaunchFlows), m_options(options)
     {
-        m_threads = std::clamp(options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1U, kMostThreads);
+        m_threads =
+            std::clamp(options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1U, kMostThreads);
         const auto size = source.knownSize();
-        m_partBytes = size ? std::clamp<std::uint64_t>((*size - std::min(*size, begin)) / (std::uint64_t{8} * m_threads), kSmallestPart, kUsualPart) : kUsualPart;
+        m_partBytes = size
+                          ? std::clamp<std::uint64_t>((*size - std::min(*size, begin)) / (std::uint64_t{8} * m_threads),
+                                                      kSmallestPart, kUsualPart)
+                          : kUsualPart;
     }
 
     ArrayEnd run(const std::function<void(Harvest&&)>& commit);
@@ -52,8 +57,8 @@ private:
     std::mutex m_mutex; ///< guards what follows; held for moments
     std::condition_variable m_changed;
     std::map<std::uint64_t, ScannedPart> m_done;
-    std::uint64_t m_taken = 0;  ///< parts that were committed
-    unsigned m_working = 0;     ///< threads that may still bring parts
+    std::uint64_t m_taken = 0; ///< parts that were committed
+    unsigned m_working = 0;    ///< threads that may still bring parts
 };
 
 void Scanning::work()

@@ -14,9 +14,9 @@ struct ArrayEnd {
     std::optional<std::uint64_t> cutAt; ///< the event that the text ends in
 };
 
-/// Scans an array of events by several threads. Each takes parts of the text and guesses where the first event of a part
-/// begins; a part counts only if the scan of the part before ended at that very place, so that a wrong guess costs time and
-/// nothing else.
+/// Scans an array of events by several threads. Each takes parts of the text and guesses where the first event of a
+/// part begins; a part counts only if the scan of the part before ended at that very place, so that a wrong guess costs
+/// time and nothing else.
 /// @param begin   behind the array's bracket
 /// @param commit  given what each part holds, in the order of the text, on the calling thread
 ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows,

@@ -112,7 +112,8 @@ void assembleFlows(SharedBuild& shared, Harvest& whole)
     });
     for (std::size_t first = 0, next = 0; first < whole.flows.size(); first = next) {
         const FlowPoint& flow = whole.flows[first];
-        while (next < whole.flows.size() && whole.flows[next].category == flow.category && whole.flows[next].id == flow.id)
+        while (next < whole.flows.size() && whole.flows[next].category == flow.category &&
+               whole.flows[next].id == flow.id)
             ++next;
         const FlowUse use = kCategories[flow.category].flow;
         const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch

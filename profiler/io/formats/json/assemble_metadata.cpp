@@ -32,7 +32,8 @@ void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint
     for (const simdjson::dom::element element : devices) {
         std::int64_t id = 0;
         std::string_view name, uuid;
-        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff || !known.insert(static_cast<std::uint32_t>(id)).second)
+        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff ||
+            !known.insert(static_cast<std::uint32_t>(id)).second)
             continue;
         Device device{.id = DeviceId{static_cast<std::uint32_t>(id)}, .name = {}, .uuid = {}};
         if (element["name"].get(name) == SUCCESS)
@@ -68,11 +69,16 @@ void addDistributed(TraceBuilder& builder, std::string_view json)
 void addVersion(TraceBuilder& builder, const std::string& key, std::string_view raw)
 {
     constexpr std::pair<std::string_view, std::string_view> kVersions[] = {
-        {"cuda_runtime_version", "versions.cuda_runtime"}, {"cuda_driver_version", "versions.cuda_driver"},
-        {"hip_runtime_version", "versions.hip_runtime"},   {"hip_driver_version", "versions.hip_driver"},
-        {"cupti_version", "versions.cupti"},               {"cudnn_version", "versions.cudnn"},
-        {"nccl_version", "versions.nccl"},                 {"pytorch_version", "versions.torch"},
-        {"torch_version", "versions.torch"},               {"python_version", "versions.python"},
+        {"cuda_runtime_version", "versions.cuda_runtime"},
+        {"cuda_driver_version", "versions.cuda_driver"},
+        {"hip_runtime_version", "versions.hip_runtime"},
+        {"hip_driver_version", "versions.hip_driver"},
+        {"cupti_version", "versions.cupti"},
+        {"cudnn_version", "versions.cudnn"},
+        {"nccl_version", "versions.nccl"},
+        {"pytorch_version", "versions.torch"},
+        {"torch_version", "versions.torch"},
+        {"python_version", "versions.python"},
     };
     for (const auto& [name, ours] : kVersions) {
         if (key != name)
@@ -80,7 +86,8 @@ void addVersion(TraceBuilder& builder, const std::string& key, std::string_view 
         const bool quoted = raw.size() >= 2 && raw.front() == '"';
         const std::string text = quoted ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);
         const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos && text.size() < 10;
-        builder.setMetadata(std::string(ours), number && key.starts_with("cuda_") ? cudaVersion(std::stol(text)) : text);
+        builder.setMetadata(std::string(ours),
+                            number && key.starts_with("cuda_") ? cudaVersion(std::stol(text)) : text);
     }
 }
 

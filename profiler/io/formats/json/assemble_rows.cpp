@@ -61,7 +61,8 @@ NameTable readNames(Harvest& whole)
         constexpr std::string_view kProcess = "process_", kThread = "thread_";
         const Process process{event.key.process, event.key.processIsText};
         if (event.name.starts_with(kProcess))
-            readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()), whole.losses);
+            readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()),
+                     whole.losses);
         else if (event.name.starts_with(kThread))
             readInto(table.threads[{process, event.key.thread, event.key.threadIsText}], event,
                      std::string_view(event.name).substr(kThread.size()), whole.losses);

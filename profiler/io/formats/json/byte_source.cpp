@@ -85,9 +85,8 @@ bool ByteSource::startInflating(Compression compression, std::stop_token stop)
     if (spill < 0)
         return false;
     m_spill.emplace(spill);
-    m_inflater = std::jthread([this, compression, stop = std::move(stop)](const std::stop_token& own) {
-        inflate(compression, own, stop);
-    });
+    m_inflater = std::jthread(
+        [this, compression, stop = std::move(stop)](const std::stop_token& own) { inflate(compression, own, stop); });
     return true;
 }
 
@@ -102,7 +101,8 @@ void ByteSource::inflate(Compression compression, const std::stop_token& own, co
         over = bytes < block.size();
         m_taken.store(stream.taken(), std::memory_order_relaxed);
         if (!writeAll(m_spill->descriptor(), offset, std::span{block}.first(bytes))) {
-            damage = "no room for more than " + std::to_string(offset) + " bytes of inflated text in the temporary folder";
+            damage =
+                "no room for more than " + std::to_string(offset) + " bytes of inflated text in the temporary folder";
             break;
         }
         offset += bytes;
@@ -129,14 +129,16 @@ std::size_t ByteSource::read(std::uint64_t offset, std::span<char> out)
     std::size_t bytes = 0;
     if (m_spill) {
         const std::uint64_t there = waitFor(offset + out.size());
-        out = out.first(static_cast<std::size_t>(std::min<std::uint64_t>(there > offset ? there - offset : 0, out.size())));
+        out = out.first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(there > offset ? there - offset : 0, out.size())));
         bytes = m_spill->read(offset, out, error);
     } else {
         bytes = m_file.read(offset, out, error);
     }
     if (error != 0) {
         const std::scoped_lock lock(m_mutex);
-        m_damage = "cannot read on at byte " + std::to_string(offset + bytes) + ": " + std::generic_category().message(error);
+        m_damage =
+            "cannot read on at byte " + std::to_string(offset + bytes) + ": " + std::generic_category().message(error);
     }
     return bytes;
 }
@@ -153,7 +155,9 @@ std::optional<std::uint64_t> ByteSource::knownSize() const
 
 double ByteSource::inflatedShare() const
 {
-    return m_file.size() == 0 ? 1.0 : static_cast<double>(m_taken.load(std::memory_order_relaxed)) / static_cast<double>(m_file.size());
+    return m_file.size() == 0
+               ? 1.0
+               : static_cast<double>(m_taken.load(std::memory_order_relaxed)) / static_cast<double>(m_file.size());
 }
 
 std::string ByteSource::damage() const

@@ -17,8 +17,8 @@
 
 namespace profiler::formats::json {
 
-/// The text of a trace by position: a plain file, or a compressed one that a thread of its own inflates into an unlinked
-/// file, on disk and not in memory, while others read. All functions may be called by several threads.
+/// The text of a trace by position: a plain file, or a compressed one that a thread of its own inflates into an
+/// unlinked file, on disk and not in memory, while others read. All functions may be called by several threads.
 class ByteSource {
 public:
     static Result<std::shared_ptr<ByteSource>> open(const std::filesystem::path& path, std::stop_token stop);
@@ -47,7 +47,7 @@ private:
 
     SourceFile m_file;
     std::filesystem::path m_path;
-    std::int64_t m_modified = 0;      ///< ns, of the file as it was opened
+    std::int64_t m_modified = 0;       ///< ns, of the file as it was opened
     std::optional<SourceFile> m_spill; ///< the inflated text
     std::atomic<std::uint64_t> m_taken{0};
     mutable std::mutex m_mutex; ///< guards what follows; nothing blocks while it is held

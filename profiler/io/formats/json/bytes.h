@@ -14,8 +14,8 @@ namespace profiler::formats::json {
 /// Bytes past the end of a window that may be read; zero there.
 inline constexpr std::size_t kPadding = 128;
 
-/// 32 bytes from `p` on. Each mask has a bit per byte, the first lowest. SSE2 is what every x86-64 has; the same with AVX2 was
-/// measured slower by a tenth, since most texts and gaps are short.
+/// 32 bytes from `p` on. Each mask has a bit per byte, the first lowest. SSE2 is what every x86-64 has; the same with
+/// AVX2 was measured slower by a tenth, since most texts and gaps are short.
 struct Block {
 #if defined(__SSE2__)
     __m128i low, upper;
@@ -26,7 +26,8 @@ struct Block {
     }
     static std::uint32_t mask(__m128i a, __m128i b)
     {
-        return static_cast<std::uint32_t>(_mm_movemask_epi8(a)) | static_cast<std::uint32_t>(_mm_movemask_epi8(b)) << 16;
+        return static_cast<std::uint32_t>(_mm_movemask_epi8(a)) | static_cast<std::uint32_t>(_mm_movemask_epi8(b))
+                                                                      << 16;
     }
     [[nodiscard]] std::uint32_t equal(char c) const
     {
@@ -40,10 +41,16 @@ struct Block {
     {
         return mask(_mm_cmpgt_epi8(_mm_set1_epi8(c), low), _mm_cmpgt_epi8(_mm_set1_epi8(c), upper));
     }
-    [[nodiscard]] std::uint32_t high() const { return mask(low, upper); }
+    [[nodiscard]] std::uint32_t high() const
+    {
+        return mask(low, upper);
+    }
 #else
     signed char bytes[32];
-    explicit Block(const char* p) { std::memcpy(bytes, p, sizeof bytes); }
+    explicit Block(const char* p)
+    {
+        std::memcpy(bytes, p, sizeof bytes);
+    }
     template <class Test>
     std::uint32_t mask(Test test) const
     {
@@ -110,7 +117,8 @@ inline Digits digits(const char* p)
     const unsigned count = others == 0 ? 8U : static_cast<unsigned>(std::countr_zero(others)) / 8;
     if (count == 0)
         return {0, 0};
-    // The first digit is the lowest byte; zeros in front do not change the value. Then pairs, fours and eights are joined.
+    // The first digit is the lowest byte; zeros in front do not change the value. Then pairs, fours and eights are
+    // joined.
     std::uint64_t value = text << (64 - 8 * count);
     value = (value * 10 + (value >> 8)) & 0x00ff00ff00ff00ffULL;
     value = (value * 100 + (value >> 16)) & 0x0000ffff0000ffffULL;

@@ -58,7 +58,8 @@ std::uint8_t categoryIndex(std::string_view name)
     const auto found = std::find_if(std::begin(kCategories) + 1, std::end(kCategories), [&](const Category& category) {
         return std::equal(name.begin(), name.end(), category.name.begin(), category.name.end(), sameLetter);
     });
-    return found == std::end(kCategories) ? std::uint8_t{0} : static_cast<std::uint8_t>(found - std::begin(kCategories));
+    return found == std::end(kCategories) ? std::uint8_t{0}
+                                          : static_cast<std::uint8_t>(found - std::begin(kCategories));
 }
 
 CopyName copyFromName(std::string_view name)

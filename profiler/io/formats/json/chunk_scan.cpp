@@ -13,13 +13,17 @@ namespace {
 /// The longest text that is looked at to tell an event's beginning.
 constexpr std::size_t kLook = 256;
 
-bool isSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool isSpace(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
 
 /// A brace that is followed by a key which events begin with.
 bool looksLikeEvent(std::string_view text)
 {
-    constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"", "pid\"", "tid\"", "ts\"",   "dur\"",  "args\"",
-                                                        "id\"",  "s\"",    "bp\"",  "tts\"", "id2\"", "tdur\"", "cname\"", "sf\""};
+    constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"",   "pid\"", "tid\"", "ts\"",
+                                                        "dur\"", "args\"", "id\"",    "s\"",   "bp\"",  "tts\"",
+                                                        "id2\"", "tdur\"", "cname\"", "sf\""};
     std::size_t i = 1;
     while (i < text.size() && isSpace(text[i]))
         ++i;

@@ -30,7 +30,8 @@ public:
     ScannedPart scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop);
     /// The first place in [from, limit) that looks like the brace of an event. A guess, and none where nothing does.
     /// @param sound  it follows an event that is whole
-    std::optional<std::uint64_t> guessEvent(std::uint64_t from, std::uint64_t limit, bool sound, const std::stop_token& stop);
+    std::optional<std::uint64_t> guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
+                                            const std::stop_token& stop);
 
 private:
     /// Goes on behind an event that broke the grammar. False: there is no further event.

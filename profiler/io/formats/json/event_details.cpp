@@ -39,7 +39,8 @@ public:
     {
         const std::string where = m_source->path().string() + ", byte " + std::to_string(source);
         if (!m_source->unchanged())
-            return tl::unexpected(Error{Error::Code::Invalid, "the file has changed since it was opened", where, "open it again"});
+            return tl::unexpected(
+                Error{Error::Code::Invalid, "the file has changed since it was opened", where, "open it again"});
         TextWindow window(*m_source);
         window.moveTo(source);
         Values reader;
@@ -55,7 +56,8 @@ public:
                 return details;
             }
         } while (reader.problem >= window.end());
-        return tl::unexpected(Error{Error::Code::Malformed, "the event can no longer be read", where, "open the file again"});
+        return tl::unexpected(
+            Error{Error::Code::Malformed, "the event can no longer be read", where, "open the file again"});
     }
 
 private:

@@ -12,7 +12,9 @@ constexpr std::size_t kArgsKept = 1024; // a power of two
 
 std::size_t hashOf(const LaneKey& key)
 {
-    const auto mix = [](std::uint64_t a, std::int64_t b) { return (a ^ static_cast<std::uint64_t>(b)) * 0x9E3779B97F4A7C15ULL; };
+    const auto mix = [](std::uint64_t a, std::int64_t b) {
+        return (a ^ static_cast<std::uint64_t>(b)) * 0x9E3779B97F4A7C15ULL;
+    };
     std::uint64_t hash = mix(static_cast<std::uint64_t>(key.lane) + 1, key.process);
     hash = mix(mix(mix(hash, key.thread), key.device), key.stream);
     return static_cast<std::size_t>(hash >> 58);
@@ -175,8 +177,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
 
 std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane)
 {
-    constexpr std::uint32_t kAny =
-        Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream;
+    constexpr std::uint32_t kAny = Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream;
     const bool onDevice = lane != Lane::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
     if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
         return m_noArgs;

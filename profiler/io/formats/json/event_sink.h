@@ -16,9 +16,9 @@ namespace profiler::formats::json {
 struct RangeEnd {
     std::uint32_t lane = 0;
     bool begins = false;
-    bool hasId = false;      ///< asynchronous: joined by id, not by nesting
+    bool hasId = false; ///< asynchronous: joined by id, not by nesting
     std::uint64_t id = 0;
-    RawSlice slice;          ///< an end: its begin is the time, its duration 0
+    RawSlice slice; ///< an end: its begin is the time, its duration 0
 };
 
 /// A point of a flow.
@@ -42,7 +42,7 @@ struct Sample {
 
 /// A metadata event, kept whole: they are few.
 struct MetaEvent {
-    LaneKey key; ///< of Lane::Host
+    LaneKey key;            ///< of Lane::Host
     std::string name, args; ///< args: raw JSON
     std::uint64_t offset = 0;
 };
@@ -62,9 +62,9 @@ struct Harvest {
     Losses losses;
     std::uint64_t events = 0;
     std::array<std::uint64_t, kCategoryCount> categories{};
-    std::uint64_t uncorrelated = 0; ///< device work without a correlation id
-    std::uint64_t launchFlows = 0;  ///< flow events that say what correlation ids say
-    std::uint64_t sequences = 0;    ///< operators with a sequence number
+    std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
+    std::uint64_t launchFlows = 0;                                  ///< flow events that say what correlation ids say
+    std::uint64_t sequences = 0;                                    ///< operators with a sequence number
     std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice, ns
 };
 
@@ -119,7 +119,7 @@ private:
     std::array<CachedLane, 64> m_lanes{};
     std::vector<CachedArgs> m_args;
     std::uint32_t m_noArgs;
-    std::vector<std::uint32_t> m_rowOf; ///< by lane: index into the harvest's rows + 1
+    std::vector<std::uint32_t> m_rowOf;  ///< by lane: index into the harvest's rows + 1
     std::vector<std::size_t> m_expected; ///< by lane: slices of the last harvest
 };
 

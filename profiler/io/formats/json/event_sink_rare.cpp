@@ -11,7 +11,8 @@ namespace {
 
 std::uint64_t identHash(const Ident& ident)
 {
-    return ident.text.data() ? XXH3_64bits(ident.text.data(), ident.text.size()) : static_cast<std::uint64_t>(ident.number);
+    return ident.text.data() ? XXH3_64bits(ident.text.data(), ident.text.size())
+                             : static_cast<std::uint64_t>(ident.number);
 }
 
 /// c10::DeviceType of host memory; every other number is an accelerator's.
@@ -111,7 +112,8 @@ void EventSink::takeCounter(const Event& event)
         return;
     simdjson::dom::parser parser;
     simdjson::dom::object values;
-    if (!event.has(Event::kArgs) || parser.parse(simdjson::padded_string(event.args)).get(values) != simdjson::SUCCESS) {
+    if (!event.has(Event::kArgs) ||
+        parser.parse(simdjson::padded_string(event.args)).get(values) != simdjson::SUCCESS) {
         m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
         return;
     }

@@ -64,14 +64,14 @@ inline const std::vector<Key>& knownKeys()
 struct Crossing {
     enum class To : std::uint8_t { Value, EventEnd, ArrayEnd };
     const char* after = nullptr;
-    const char* brace = nullptr;               ///< the event's, where one begins here
+    const char* brace = nullptr;                          ///< the event's, where one begins here
     const char *argsOpen = nullptr, *argsClose = nullptr; ///< at args' '{' and behind its '}', where they lie here
     To to = To::Value;
     std::uint8_t key = 0; ///< To::Value: the node that the value belongs to
 };
 
-/// Crosses gaps. The keys of events are nodes; a gap that was read once is learned as an edge, and from then on compared as a
-/// whole. What was read and found right is right wherever the same bytes follow the same node.
+/// Crosses gaps. The keys of events are nodes; a gap that was read once is learned as an edge, and from then on
+/// compared as a whole. What was read and found right is right wherever the same bytes follow the same node.
 class Gaps {
 public:
     static constexpr std::uint8_t kStart = 0, kOtherKey = 1, kOtherArg = 2;

@@ -18,11 +18,12 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
     {"event has no readable time and was left out", "events have no readable time and were left out", true},
     {"event lies beyond 73 years of its clock's zero and was left out",
      "events lie beyond 73 years of their clock's zero and were left out", true},
-    {"event is of a phase that no view shows and was left out", "events are of phases that no view shows and were left out",
-     true},
+    {"event is of a phase that no view shows and was left out",
+     "events are of phases that no view shows and were left out", true},
     {"end of a range has no begin and was left out", "ends of ranges have no begin and were left out", true},
     {"range has a begin and no end: it is shown as open", "ranges have a begin and no end: they are shown as open"},
-    {"whole event has no duration: it is shown as an instant", "whole events have no duration: they are shown as instants"},
+    {"whole event has no duration: it is shown as an instant",
+     "whole events have no duration: they are shown as instants"},
     {"event has a negative duration: it is shown as an instant",
      "events have a negative duration: they are shown as instants"},
     {"flow has a begin or an end only: no arrow is shown", "flows have a begin or an end only: no arrows are shown"},
@@ -64,7 +65,8 @@ void Losses::report(CaptureStats& stats) const
             continue;
         const Wording& wording = kWordings[i];
         stats.dropped += wording.dropped ? row.count : 0;
-        stats.notes.push_back(std::to_string(row.count) + " " + std::string(row.count == 1 ? wording.one : wording.many) +
+        stats.notes.push_back(std::to_string(row.count) + " " +
+                              std::string(row.count == 1 ? wording.one : wording.many) +
                               (row.count == 1 ? " (byte " : " (the first at byte ") + std::to_string(row.first) + ").");
     }
     stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd) +

@@ -9,12 +9,12 @@ namespace profiler::formats::json {
 
 /// What was wrong with events of a file.
 enum class Loss : std::uint8_t {
-    Malformed,        ///< dropped: breaks the grammar
-    TooLong,          ///< dropped
-    NoTime,           ///< dropped
-    HugeTime,         ///< dropped
-    OtherPhase,       ///< dropped: a phase that is not shown
-    EndWithoutBegin,  ///< dropped
+    Malformed,       ///< dropped: breaks the grammar
+    TooLong,         ///< dropped
+    NoTime,          ///< dropped
+    HugeTime,        ///< dropped
+    OtherPhase,      ///< dropped: a phase that is not shown
+    EndWithoutBegin, ///< dropped
     BeginWithoutEnd,
     NoDuration,
     NegativeDuration,

@@ -22,8 +22,8 @@ struct Name {
     std::uint64_t hash = 0;
     const char* text = nullptr; ///< raw
     std::uint32_t length = 0;
-    std::uint32_t id = 0;      ///< StringId of what is shown
-    std::int64_t number = 0;   ///< Step: its index
+    std::uint32_t id = 0;    ///< StringId of what is shown
+    std::int64_t number = 0; ///< Step: its index
     NameUse use = NameUse::Plain;
     CopyName copy;
 };

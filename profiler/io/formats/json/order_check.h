@@ -8,13 +8,13 @@
 
 namespace profiler::formats::json {
 
-/// Looks at slices in the order of the file: which begin before the one that their row has last, which end after the slice that
-/// they begin in, and which device work has no launch.
+/// Looks at slices in the order of the file: which begin before the one that their row has last, which end after the
+/// slice that they begin in, and which device work has no launch.
 class OrderCheck {
 public:
     void add(const SharedBuild& shared, const Harvest& part);
-    /// Adds to `losses`; the metadata "source.out_of_order" says how many slices begin before the one ahead of them: Kineto lists a
-    /// thread's runtime calls after its operators, so that this is no fault.
+    /// Adds to `losses`; the metadata "source.out_of_order" says how many slices begin before the one ahead of them:
+    /// Kineto lists a thread's runtime calls after its operators, so that this is no fault.
     void report(SharedBuild& shared, Losses& losses) const;
 
 private:

@@ -1,6 +1,6 @@
+#include "profiler/io/formats/json/parser.h"
 #include "profiler/io/formats/json/category.h"
 #include "profiler/io/formats/json/gaps.h"
-#include "profiler/io/formats/json/parser.h"
 
 namespace profiler::formats::json {
 

@@ -27,18 +27,18 @@ enum class Stop : std::uint8_t {
 struct Window {
     const char* cursor = nullptr; ///< in: where to go on, before an event or the comma before it
     const char* end = nullptr;
-    const char* limit = nullptr;  ///< events that begin here or later are another's
+    const char* limit = nullptr;   ///< events that begin here or later are another's
     const char* problem = nullptr; ///< out: where the grammar was broken
 };
 inline constexpr std::size_t kWindowPadding = 128;
 
-/// Scans the events of a window and checks every byte of them. It learns how the file's writer lays events out: what lies
-/// between two values is then compared, not read. Not thread-safe; one a thread.
+/// Scans the events of a window and checks every byte of them. It learns how the file's writer lays events out: what
+/// lies between two values is then compared, not read. Not thread-safe; one a thread.
 class Parser {
 public:
     virtual ~Parser() = default;
-    /// Gives `taker` every whole event up to the stop, and leaves `cursor`: NeedsMore: before the event that is not whole;
-    /// AtLimit, Malformed: at the event's brace; ArrayEnd: after the bracket.
+    /// Gives `taker` every whole event up to the stop, and leaves `cursor`: NeedsMore: before the event that is not
+    /// whole; AtLimit, Malformed: at the event's brace; ArrayEnd: after the bracket.
     virtual Stop scan(Window& window, EventTaker& taker) = 0;
 };
 

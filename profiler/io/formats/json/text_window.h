@@ -15,8 +15,8 @@ public:
 
     /// Begins anew at `offset`, with nothing read yet.
     void moveTo(std::uint64_t offset);
-    /// Drops what lies before `keepFrom`, so that this is the window's beginning, and reads on; grows where little can be
-    /// dropped. False: nothing came, since the text ends or kMostBytes are held.
+    /// Drops what lies before `keepFrom`, so that this is the window's beginning, and reads on; grows where little can
+    /// be dropped. False: nothing came, since the text ends or kMostBytes are held.
     bool readOn(const char* keepFrom);
     [[nodiscard]] const char* begin() const { return m_bytes.get(); }
     [[nodiscard]] const char* end() const { return m_bytes.get() + m_size; }

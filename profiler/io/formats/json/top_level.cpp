@@ -26,8 +26,10 @@ std::optional<std::uint64_t> TopLevel::nextArray()
             return std::nullopt;
         case Outcome::TooShort:
             if (!m_window.readOn(cursor)) {
-                m_problem = m_window.atEnd() ? "The text ends too early, at byte " : "A value is longer than 64 MiB, at byte ";
-                m_problem += std::to_string(m_window.offsetOf(m_window.atEnd() ? m_window.end() : m_window.begin())) + ".";
+                m_problem =
+                    m_window.atEnd() ? "The text ends too early, at byte " : "A value is longer than 64 MiB, at byte ";
+                m_problem +=
+                    std::to_string(m_window.offsetOf(m_window.atEnd() ? m_window.end() : m_window.begin())) + ".";
                 return std::nullopt;
             }
             cursor = m_window.begin();
@@ -80,7 +82,8 @@ TopLevel::Outcome TopLevel::step(const char*& cursor)
 TopLevel::Outcome TopLevel::finish(const char* p)
 {
     if (p < m_window.end())
-        m_problem = "Something follows the end of the trace, at byte " + std::to_string(m_window.offsetOf(p)) + "; it was not read.";
+        m_problem = "Something follows the end of the trace, at byte " + std::to_string(m_window.offsetOf(p)) +
+                    "; it was not read.";
     return Outcome::Done;
 }
 

@@ -14,8 +14,8 @@ class TopLevel {
 public:
     explicit TopLevel(ByteSource& source) : m_window(source) {}
 
-    /// Reads on to the next array of events. Returns the place behind its bracket; empty at the end of the text, or where
-    /// problem() says what is wrong.
+    /// Reads on to the next array of events. Returns the place behind its bracket; empty at the end of the text, or
+    /// where problem() says what is wrong.
     std::optional<std::uint64_t> nextArray();
     /// The array of events ended; `offset` is behind its bracket.
     void resume(std::uint64_t offset);
@@ -35,8 +35,8 @@ private:
 
     TextWindow m_window;
     At m_at = At::Begin;
-    std::uint64_t m_offset = 0;      ///< what comes next
-    const char* m_wrong = nullptr;   ///< Outcome::Wrong: where
+    std::uint64_t m_offset = 0;    ///< what comes next
+    const char* m_wrong = nullptr; ///< Outcome::Wrong: where
     std::string m_problem;
 };
 

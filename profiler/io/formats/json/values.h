@@ -26,8 +26,8 @@ inline bool endsScalar(char c)
     return kEndsScalar[static_cast<unsigned char>(c)];
 }
 
-/// Every function takes the place of a value's first byte and returns the place behind it, or null where JSON's grammar is
-/// broken; `problem` is then the place. Windows end with zeros, so that nothing runs past them.
+/// Every function takes the place of a value's first byte and returns the place behind it, or null where JSON's grammar
+/// is broken; `problem` is then the place. Windows end with zeros, so that nothing runs past them.
 class Values {
 public:
     const char* end = nullptr;     ///< of the window
@@ -146,8 +146,8 @@ public:
             sum = sum * kPowersOfTen[run.count] + run.value;
             after += run.count;
         }
-        sum *= 1000;
-        bool whole = after != digit;
+        bool whole = after != digit && sum < kMostMicroseconds;
+        sum = whole ? sum * 1000 : 0;
         if (whole && *after == '.') {
             run = digits(after + 1);
             whole = run.count > 0 && run.count <= 3;
@@ -163,6 +163,7 @@ public:
 
 private:
     static constexpr int kDeepest = 512;
+    static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< whose nanoseconds fit in 64 bits
 
     const char* fail(const char* p)
     {
@@ -170,7 +171,8 @@ private:
         return nullptr;
     }
 
-    /// A byte inside a text that is no plain character: an escape, a control character, the first of those beyond ASCII.
+    /// A byte inside a text that is no plain character: an escape, a control character, the first of those beyond
+    /// ASCII.
     const char* passMark(const char* p, bool& high)
     {
         if (*p == '\\') {

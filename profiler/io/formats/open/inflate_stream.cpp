@@ -15,7 +15,10 @@ constexpr unsigned char kGzipMagic[] = {0x1f, 0x8b};
 constexpr unsigned char kZstdMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
 constexpr int kGzipWindow = 15 + 16; // 16: a gzip header and its checksum
 
-std::string at(std::uint64_t offset) { return " at byte " + std::to_string(offset) + " of the compressed file"; }
+std::string at(std::uint64_t offset)
+{
+    return " at byte " + std::to_string(offset) + " of the compressed file";
+}
 } // namespace
 
 struct InflateStream::Gzip {
@@ -95,8 +98,9 @@ bool InflateStream::Gzip::step(InflateStream& owner, std::span<char> out, std::s
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
         const std::uint64_t place = owner.m_taken - stream.avail_in;
         const std::string_view why = stream.msg ? stream.msg : "damaged data";
-        owner.m_damage = (why == "incorrect data check" ? "the gzip checksum does not match" : "gzip: " + std::string(why)) +
-                         at(place);
+        owner.m_damage =
+            (why == "incorrect data check" ? "the gzip checksum does not match" : "gzip: " + std::string(why)) +
+            at(place);
         return false;
     }
     return true;
@@ -128,7 +132,8 @@ std::size_t InflateStream::read(std::span<char> out)
             m_over = true;
         std::size_t made = 0;
         // Without input a decoder may still hold output.
-        if (!m_over && !(m_gzip ? m_gzip->step(*this, out.subspan(done), made) : m_zstd->step(*this, out.subspan(done), made)))
+        if (!m_over &&
+            !(m_gzip ? m_gzip->step(*this, out.subspan(done), made) : m_zstd->step(*this, out.subspan(done), made)))
             m_over = true;
         done += made;
         if (!more && made == 0 && !m_over) {

@@ -56,7 +56,8 @@ std::string knownFormats(bool writable)
 
 std::string lower(std::string text)
 {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
     return text;
 }
 
@@ -68,7 +69,8 @@ Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path
     if (!head)
         return tl::unexpected(head.error());
     if (head->bytes.empty())
-        return tl::unexpected(Error{Error::Code::Malformed, "the file is empty", path.string(), "record or export it anew"});
+        return tl::unexpected(
+            Error{Error::Code::Malformed, "the file is empty", path.string(), "record or export it anew"});
     for (const auto& [stem, format] : all()) {
         if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
             continue;
@@ -94,8 +96,8 @@ Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, co
                 longest = extension.size();
             }
     if (!best)
-        return tl::unexpected(Error{Error::Code::Unsupported, "the name does not say which format to write", path.string(),
-                                    "end it with the extension of one of: " + knownFormats(true)});
+        return tl::unexpected(Error{Error::Code::Unsupported, "the name does not say which format to write",
+                                    path.string(), "end it with the extension of one of: " + knownFormats(true)});
     return best->write(trace, path, options);
 }
 

@@ -32,8 +32,9 @@ Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
         return tl::unexpected(readError(errno, path));
     if (!S_ISREG(status.st_mode)) {
         const bool folder = S_ISDIR(status.st_mode);
-        return tl::unexpected(Error{Error::Code::Invalid, folder ? "this is a folder, not a file" : "this is no regular file",
-                                    path.string(), folder ? "name one file in it" : "copy its content into a file first"});
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    folder ? "this is a folder, not a file" : "this is no regular file", path.string(),
+                                    folder ? "name one file in it" : "copy its content into a file first"});
     }
     file.m_size = static_cast<std::uint64_t>(status.st_size);
     return file;
@@ -61,7 +62,8 @@ std::size_t SourceFile::read(std::uint64_t offset, std::span<char> out, int& err
 {
     std::size_t done = 0;
     while (done < out.size()) {
-        const ssize_t got = ::pread(m_descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        const ssize_t got =
+            ::pread(m_descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

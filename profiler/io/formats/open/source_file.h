@@ -9,8 +9,9 @@
 
 namespace profiler::formats {
 
-/// A regular file that is open for reading. Reads by position, never by mapping: a mapped file that is truncated meanwhile
-/// kills the process. Closed by its destructor; moved, not copied. read() may be called by several threads at once.
+/// A regular file that is open for reading. Reads by position, never by mapping: a mapped file that is truncated
+/// meanwhile kills the process. Closed by its destructor; moved, not copied. read() may be called by several threads at
+/// once.
 class SourceFile {
 public:
     /// Fails where there is no such file, it may not be read, or it is no regular file.
@@ -22,8 +23,8 @@ public:
 
     /// Bytes of the file when it was opened.
     [[nodiscard]] std::uint64_t size() const { return m_size; }
-    /// Fills `out` from byte `offset` on. Returns the bytes read, fewer than asked for at the end of the file, where the
-    /// file shrank meanwhile, and after an error of the disk, whose errno is then in `error`.
+    /// Fills `out` from byte `offset` on. Returns the bytes read, fewer than asked for at the end of the file, where
+    /// the file shrank meanwhile, and after an error of the disk, whose errno is then in `error`.
     std::size_t read(std::uint64_t offset, std::span<char> out, int& error) const;
     [[nodiscard]] int descriptor() const { return m_descriptor; }
 
