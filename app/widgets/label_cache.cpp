@@ -28,8 +28,23 @@ void LabelCache::setFont(const QFont& font, double devicePixelRatio)
     m_labels.clear();
 }
 
+double LabelCache::drawVector(QPainter& painter, QPointF at, double width, const QString& text,
+                              const QColor& color) const
+{
+    const QFontMetricsF metrics(m_font);
+    const QString shown = metrics.elidedText(text.left(kLongestText), Qt::ElideRight, width);
+    if (shown != text && shown.size() <= kFewestLetters)
+        return 0;
+    painter.setFont(m_font);
+    painter.setPen(color);
+    painter.drawText(at + QPointF(0, metrics.ascent()), shown);
+    return metrics.horizontalAdvance(shown);
+}
+
 double LabelCache::draw(QPainter& painter, double x, double top, double width, const QString& text, const QColor& color)
 {
+    if (m_vector)
+        return drawVector(painter, {x, top}, width, text, color);
     const Label& whole = label(text, color);
     if (whole.ends.empty())
         return 0;

@@ -15,6 +15,8 @@ namespace app {
 class LabelCache {
 public:
     void setFont(const QFont& font, double devicePixelRatio);
+    /// Texts are drawn as such, not as pictures of them: for what is made of vectors.
+    void setVector(bool vector) { m_vector = vector; }
 
     /// Draws `text`, shortened with "…" where it is wider than `width`; nothing when not even three letters fit.
     /// @param x, baseTop  top left corner in logical pixels
@@ -31,11 +33,13 @@ private:
         QImage image;
         std::vector<float> ends; ///< logical x after each letter
     };
+    double drawVector(QPainter& painter, QPointF at, double width, const QString& text, const QColor& color) const;
     const Label& label(const QString& text, const QColor& color);
     Label render(const QString& text, const QColor& color) const;
 
     QFont m_font;
     double m_ratio = 1;
+    bool m_vector = false;
     int m_height = 0;
     double m_ellipsisWidth = 0;
     QHash<std::pair<QString, QRgb>, Label> m_labels;

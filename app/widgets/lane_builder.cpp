@@ -18,6 +18,7 @@ constexpr std::size_t kFewSlices = 1500; ///< in view of one track: cheaper one 
 constexpr int kSeparated = 3;            ///< device pixels from which on a slice shows its left edge
 constexpr int kBoxed = 8;                ///< … and from which on it may carry a label
 constexpr int kSingleRun = 5;            ///< a run of pixels this long with one slice each is looked up
+constexpr double kIdleShare = 0.35;      ///< of its colour under an idle stretch's hatch
 constexpr double kFaintest = 0.30;       ///< share of colour that a nearly empty pixel still gets
 
 QRgb blend(QRgb under, QRgb over, double share)
@@ -45,7 +46,7 @@ void LaneBuilder::setBackground(const QColor& color, const QColor& gridColor, co
             m_blank.pixels[static_cast<std::size_t>(x)] = gridColor.rgb();
 }
 
-const std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int lanes)
+std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int lanes)
 {
     m_lanes.resize(static_cast<std::size_t>(std::max(lanes, 0)));
     const auto clear = [&] {
@@ -124,6 +125,19 @@ void LaneBuilder::addSlice(LaneStrip& lane, const Slice& slice)
         lane.boxes.push_back({left, right, slice, &style});
     if (m_hits && m_hits->matches(slice.name))
         addHit(lane, left, right);
+}
+
+LaneStrip::Span LaneBuilder::addIdle(LaneStrip& lane, TimeRange range) const
+{
+    const int left = std::max(0, pixelOf(range.begin) + 1), right = std::min(m_width, pixelOf(range.end));
+    if (right - left < kSeparated)
+        return {};
+    const ClassStyle& style = classStyle(SliceClass::Idle, m_theme.dark);
+    for (int x = left; x < right; ++x)
+        lane.pixels[static_cast<std::size_t>(x)] =
+            blend(m_blank.pixels[static_cast<std::size_t>(x)], style.fill.rgb(), kIdleShare);
+    lane.hatches.push_back({left, right, style.second.rgb(), true});
+    return {left, right};
 }
 
 void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)

@@ -49,7 +49,11 @@ public:
     /// A lane without slices.
     [[nodiscard]] const LaneStrip& blank() const { return m_blank; }
     /// So many lanes of a track from nesting depth `firstDepth` on. Valid until the next call.
-    const std::vector<LaneStrip>& build(profiler::TrackId track, int firstDepth, int lanes);
+    std::vector<LaneStrip>& build(profiler::TrackId track, int firstDepth, int lanes);
+
+    /// Hatches a stretch in which nothing happens; thinner than three device pixels it shows nothing.
+    /// @return the stretch in device pixels, clipped to the lane
+    LaneStrip::Span addIdle(LaneStrip& lane, profiler::TimeRange range) const;
 
 private:
     bool buildExact(profiler::TrackId track, int firstDepth);

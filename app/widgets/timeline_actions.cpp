@@ -3,6 +3,7 @@
 #include "app/widgets/timeline_canvas.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QKeySequence>
 #include <QMenu>
 #include <vector>
@@ -29,6 +30,20 @@ const std::vector<Topic>& topics()
 {
     using C = TimelineCanvas;
     static const std::vector<Topic> all = {
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find"),
+         {{"find",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find a name…"),
+           {Qt::CTRL | Qt::Key_F, Qt::Key_Slash},
+           &C::findWanted},
+          {"findNext", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find the next"), {Qt::Key_F3}, &C::findNextWanted},
+          {"findPrevious",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find the previous"),
+           {Qt::SHIFT | Qt::Key_F3},
+           &C::findPreviousWanted},
+          {"goTo",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to a time or step…"),
+           {Qt::CTRL | Qt::Key_G},
+           &C::goToWanted}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move"),
          {{"zoomIn",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom in"),
@@ -59,14 +74,41 @@ const std::vector<Topic>& topics()
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select the previous slice"),
            {Qt::Key_Comma},
            &C::selectPrevious},
-          {"toggleMark",
-           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove the mark"),
-           {Qt::Key_M},
-           &C::toggleMark},
           {"letGo",
-           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Let go of mark and selection"),
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Let go of marks and selection"),
            {Qt::Key_Escape},
-           &C::letGo}}},
+           &C::letGo},
+          {"followFlow",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Along the arrow"),
+           {Qt::Key_BracketRight},
+           &C::followFlow},
+          {"followFlowBack",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Back along the arrow"),
+           {Qt::Key_BracketLeft},
+           &C::followFlowBack},
+          {"goToOtherPass",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "From forward to backward, or back"),
+           {Qt::Key_Backslash},
+           &C::goToOtherPass},
+          {"toggleAllFlows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Arrows of all slices in view"),
+           {Qt::Key_L},
+           &C::toggleAllFlows}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Marks"),
+         {{"toggleMark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove a mark"), {Qt::Key_M}, &C::toggleMark},
+          {"editBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Bookmark with a note…"),
+           {Qt::CTRL | Qt::Key_B},
+           &C::editBookmark},
+          {"removeBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Remove the bookmark"),
+           {Qt::CTRL | Qt::SHIFT | Qt::Key_B},
+           &C::removeBookmark},
+          {"nextBookmark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Next bookmark"), {Qt::Key_F2}, &C::nextBookmark},
+          {"previousBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Previous bookmark"),
+           {Qt::SHIFT | Qt::Key_F2},
+           &C::previousBookmark}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Rows"),
          {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row above"), {Qt::CTRL | Qt::Key_Up}, &C::rowUp},
           {"rowDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Row below"), {Qt::CTRL | Qt::Key_Down}, &C::rowDown},
@@ -111,6 +153,7 @@ const std::vector<Topic>& topics()
 
 void addTimelineActions(TimelineCanvas& canvas)
 {
+    auto* colors = new QActionGroup(&canvas);
     for (const Topic& topic : topics())
         for (const Entry& entry : topic.entries) {
             auto* action = new QAction(TimelineCanvas::tr(entry.text), &canvas);
@@ -123,7 +166,13 @@ void addTimelineActions(TimelineCanvas& canvas)
             action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
             QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
             canvas.addAction(action);
+            if (action->objectName().startsWith(QStringLiteral("colorBy"))) {
+                action->setCheckable(true);
+                action->setChecked(action->objectName() == QStringLiteral("colorByKind"));
+                colors->addAction(action);
+            }
         }
+    timelineAction(canvas, "toggleAllFlows")->setCheckable(true);
 }
 
 QAction* timelineAction(const TimelineCanvas& canvas, const char* name)
@@ -141,6 +190,31 @@ QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent)
         menus.append(menu);
     }
     return menus;
+}
+
+QList<KeyTopic> timelineKeys(const TimelineCanvas& canvas)
+{
+    using C = TimelineCanvas;
+    QList<KeyTopic> sheet;
+    for (const Topic& topic : topics()) {
+        KeyTopic part{C::tr(topic.title), {}};
+        for (const Entry& entry : topic.entries) {
+            const QAction* action = timelineAction(canvas, entry.name);
+            QStringList keys;
+            for (const QKeySequence& key : action->shortcuts())
+                keys.append(key.toString(QKeySequence::NativeText));
+            part.keys.append({keys.join(QStringLiteral(", ")), action->text().remove(QChar(u'…'))});
+        }
+        sheet.append(part);
+    }
+    sheet.append({C::tr("Mouse and touch pad"),
+                  {{C::tr("Wheel, pinch"), C::tr("Zoom at the pointer")},
+                   {C::tr("Shift+wheel, two fingers"), C::tr("Scroll")},
+                   {C::tr("Drag"), C::tr("Move the picture")},
+                   {C::tr("Drag on the ruler, Shift+drag"), C::tr("Measure and select a range")},
+                   {C::tr("Click, double click"), C::tr("Select a slice, zoom to it")},
+                   {C::tr("Drag a row's name, its lower edge"), C::tr("Move it, resize it")}}});
+    return sheet;
 }
 
 } // namespace app

@@ -48,7 +48,9 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.axis = TimeAxis();
     m_scene.axis.setWidth(m_scene.lanesRect().width());
     m_scene.colors.reset();
-    m_scene.mark.reset();
+    m_scene.marks.clear();
+    m_scene.gaps.reset();
+    m_scene.hits.reset();
     m_scene.range.reset();
     m_scene.hovered.reset();
     m_scene.currentRow = -1;
@@ -90,7 +92,7 @@ void TimelineCanvas::setSelectedSlice(std::optional<SliceId> id)
     m_scene.flows.clear();
     if (id && m_scene.trace && holds(*m_scene.trace, *id)) {
         m_scene.selected = m_scene.trace->slice(*id);
-        m_scene.flows = m_scene.trace->flowsOf(*id);
+        m_scene.flows = flowsAround(*m_scene.trace, *m_scene.selected);
         m_scene.currentRow = m_scene.rows.rowOf(id->track);
         setAccessibleDescription(sliceSentence(*m_scene.trace, *m_scene.selected));
     } else {
@@ -130,6 +132,24 @@ void TimelineCanvas::showRange(TimeRange range)
     setFollow(false);
     m_scene.axis.show(range, 1);
     moved();
+}
+
+void TimelineCanvas::setHits(std::shared_ptr<const FindHits> hits)
+{
+    m_scene.hits = std::move(hits);
+    viewport()->update();
+}
+
+void TimelineCanvas::setGaps(std::shared_ptr<const DeviceGaps> gaps)
+{
+    m_scene.gaps = std::move(gaps);
+    viewport()->update();
+}
+
+void TimelineCanvas::setColorBy(ColorBy by)
+{
+    m_scene.colors.setScheme(by);
+    viewport()->update();
 }
 
 void TimelineCanvas::selectAndShow(const Slice& slice)

@@ -32,6 +32,24 @@ public:
 
     /// How the user arranged the rows; outlives the trace. Emits nothing.
     void setRowLayout(RowLayout layout);
+    /// Marks what a search found; null: nothing.
+    void setHits(std::shared_ptr<const FindHits> hits);
+    /// Hatches when devices were idle; null: not known.
+    void setGaps(std::shared_ptr<const DeviceGaps> gaps);
+    void setColorBy(ColorBy by);
+    void colorByKind() { setColorBy(ColorBy::Kind); }
+    void colorByName() { setColorBy(ColorBy::Name); }
+    void colorByOp() { setColorBy(ColorBy::Op); }
+    /// What is on screen as an image with so many device pixels a logical one, without what follows the pointer.
+    [[nodiscard]] QImage picture(double ratio) const;
+    /// The same as SVG: slices are rectangles, names are text.
+    [[nodiscard]] QByteArray svg() const;
+    /// Selects a slice and brings it into view; tells by sliceSelected().
+    void selectAndShow(const profiler::Slice& slice);
+    void goToTime(profiler::TraceTime time);
+    /// Adds a bookmark or changes the note of the one at that time.
+    void setBookmark(profiler::TraceTime time, const QString& note);
+    void setBookmarks(const std::vector<TimelineMark>& bookmarks);
     [[nodiscard]] const RowLayout& rowLayout() const { return m_scene.rows.layout(); }
 
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
@@ -48,8 +66,16 @@ public:
     void fit(); ///< the selection, or all without one or when the selection fills the screen already
     void goToBegin();
     void followEnd();
-    void toggleMark(); ///< at the pointer; lets an existing one go
-    void letGo();      ///< of the mark, then of the selection
+    void toggleMark();   ///< at the pointer; lets an existing one go
+    void letGo();        ///< of the marks, then of the selection
+    void editBookmark(); ///< the one at the pointer, or a new one
+    void removeBookmark();
+    void nextBookmark();
+    void previousBookmark();
+    void followFlow(); ///< selects what the selected slice led to
+    void followFlowBack();
+    void goToOtherPass(); ///< from forward to backward or back
+    void toggleAllFlows();
     void zoomToSelected();
     void selectNext();
     void selectPrevious();
@@ -74,6 +100,16 @@ signals:
     void viewChanged();
     /// A hand has folded, moved, hidden, pinned or resized rows.
     void rowLayoutChanged();
+    /// Somebody wants a bookmark: ask for its note, then setBookmark().
+    void bookmarkWanted(profiler::TraceTime time, const QString& note);
+    void bookmarksChanged();
+    void findWanted();
+    void findNextWanted();
+    void findPreviousWanted();
+    void goToWanted();
+    void keysWanted();
+    void copyWanted();
+    void saveWanted();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -104,13 +140,15 @@ private:
     void hover(QPointF at);
     void click(QPointF at);
     void dragRange(QPointF to);
-    void selectAndShow(const profiler::Slice& slice);
     void scrollToRow(int row, int depth);
     void goToRow(int row);
     void addRowEntries(QMenu& menu, int row);
     void showRow(const QString& key);
     [[nodiscard]] int rowAt(double y) const;
     [[nodiscard]] int rowWithEdgeAt(QPointF at) const;
+    [[nodiscard]] profiler::TraceTime placeMeant() const;
+    [[nodiscard]] const TimelineMark* markMeant() const;
+    void goAlong(bool forward);
     template <class Edit>
     void editRows(Edit&& edit);
     void moveRow(int by);

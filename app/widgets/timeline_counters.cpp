@@ -48,6 +48,29 @@ std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const T
 
 } // namespace
 
+void drawCounter(QPainter& painter, const std::vector<CounterSample>& samples, const TimeAxis& axis, int top,
+                 int bottom, const QColor& color)
+{
+    if (samples.empty())
+        return;
+    const int floor = bottom - kMargin;
+    const auto columns = columnsOf(samples, axis, 1, static_cast<int>(axis.width()), top + kMargin, floor - 1);
+    QColor area = color;
+    area.setAlpha(kAreaShare);
+    // A run of columns with the same extent is one rectangle.
+    for (std::size_t x = 0; x < columns.size();) {
+        std::size_t end = x + 1;
+        while (end < columns.size() && columns[end].top == columns[x].top && columns[end].bottom == columns[x].bottom)
+            ++end;
+        const int left = static_cast<int>(x), width = static_cast<int>(end - x);
+        if (const Column& column = columns[x]; column.top >= 0) {
+            painter.fillRect(QRect(left, column.top, width, floor - column.top), area);
+            painter.fillRect(QRect(left, column.top, width, column.bottom + 1 - column.top), color);
+        }
+        x = end;
+    }
+}
+
 void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int top,
                  int bottom, const QColor& color)
 {

@@ -80,21 +80,9 @@ void TimelineCanvas::followEnd()
     moved();
 }
 
-void TimelineCanvas::toggleMark()
-{
-    if (m_scene.mark)
-        m_scene.mark.reset();
-    else if (m_scene.pointerInside)
-        m_scene.mark = m_scene.timeAt(m_scene.pointer.x());
-    else if (m_scene.selected)
-        m_scene.mark = m_scene.selected->begin;
-    viewport()->update();
-}
-
 void TimelineCanvas::letGo()
 {
-    if (m_scene.mark) {
-        m_scene.mark.reset();
+    if (m_scene.marks.clearPlain()) {
         viewport()->update();
         return;
     }
@@ -141,6 +129,35 @@ void TimelineCanvas::selectPrevious()
         return selectNext();
     if (const auto previous = previousSlice(*m_scene.trace, *m_scene.selected))
         selectAndShow(*previous);
+}
+
+void TimelineCanvas::followFlow()
+{
+    goAlong(true);
+}
+void TimelineCanvas::followFlowBack()
+{
+    goAlong(false);
+}
+
+void TimelineCanvas::goAlong(bool forward)
+{
+    if (m_scene.selected && !isEmpty())
+        if (const auto next = alongFlow(*m_scene.trace, *m_scene.selected, forward))
+            selectAndShow(*next);
+}
+
+void TimelineCanvas::goToOtherPass()
+{
+    if (m_scene.selected && !isEmpty())
+        if (const auto other = otherPass(*m_scene.trace, *m_scene.selected))
+            selectAndShow(*other);
+}
+
+void TimelineCanvas::toggleAllFlows()
+{
+    m_scene.allFlows = !m_scene.allFlows;
+    viewport()->update();
 }
 
 } // namespace app

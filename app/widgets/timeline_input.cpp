@@ -197,6 +197,13 @@ bool TimelineCanvas::viewportEvent(QEvent* event)
         m_scene.hovered.reset();
         viewport()->update();
     }
+    if (event->type() == QEvent::NativeGesture && !isEmpty()) {
+        const auto* gesture = static_cast<QNativeGestureEvent*>(event);
+        if (gesture->gestureType() == Qt::ZoomNativeGesture) {
+            zoomAt(gesture->position().x() - m_scene.headerWidth, std::exp(gesture->value()));
+            return true;
+        }
+    }
     return QAbstractScrollArea::viewportEvent(event);
 }
 

@@ -3,7 +3,6 @@
 #include "app/widgets/timeline_painter.h"
 
 #include <QCoreApplication>
-#include <QPainterPath>
 #include <algorithm>
 
 namespace app {
@@ -13,7 +12,6 @@ namespace {
 constexpr int kHoverWidth = 330;
 constexpr int kHoverOffset = 16;
 constexpr int kHoverInset = 8;
-constexpr double kFar = 16000; ///< pixels beyond which the raster engine loses precision
 
 QColor withAlpha(QColor color, int alpha)
 {
@@ -45,53 +43,9 @@ void paintOutline(QPainter& painter, const TimelineScene& scene, const profiler:
     painter.drawRect(rect);
 }
 
-void paintFlow(QPainter& painter, const TimelineScene& scene, const profiler::Flow& flow)
-{
-    const QRectF from = scene.rectOf(scene.trace->slice(flow.from));
-    const QRectF to = scene.rectOf(scene.trace->slice(flow.to));
-    if (from.isEmpty() || to.isEmpty())
-        return;
-    const auto bounded = [](QPointF p) { return QPointF(std::clamp(p.x(), -kFar, kFar), p.y()); };
-    const QPointF start =
-        bounded({flow.kind == profiler::FlowKind::Launch ? from.left() : from.right(), from.center().y()});
-    const QPointF end = bounded({to.left(), to.center().y()});
-    const double bend = std::clamp(std::abs(end.x() - start.x()) / 2, 24.0, 160.0);
-    QPainterPath path(start);
-    path.cubicTo(start + QPointF(bend, 0), end - QPointF(bend, 0), end);
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(scene.theme.background, 4));
-    painter.drawPath(path);
-    painter.setPen(QPen(scene.theme.accent, 1.75));
-    painter.drawPath(path);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(scene.theme.accent);
-    painter.drawPolygon(QPolygonF{end, end + QPointF(-7, -4), end + QPointF(-7, 4)});
-}
-
-void paintMark(QPainter& painter, TimelineScene& scene)
-{
-    if (!scene.mark)
-        return;
-    const double x = scene.xOf(*scene.mark);
-    const QColor color = classStyle(SliceClass::Communication, scene.theme.dark).fill;
-    painter.fillRect(QRectF(x, TimelineScene::kRulerHeight, 1.5, scene.size.height()), color);
-    if (!scene.pointerInside)
-        return;
-    const double y = scene.size.height() - 14.0;
-    painter.setPen(QPen(color, 1, Qt::DashLine));
-    painter.drawLine(QPointF(x, y), QPointF(scene.pointer.x(), y));
-    const auto between = scene.timeAt(scene.pointer.x()) - *scene.mark;
-    const QString text = formatDuration(between < profiler::Nanoseconds{0} ? -between : between);
-    const double width = scene.labels.width(text, scene.theme.text);
-    const QRectF box((x + scene.pointer.x() - width) / 2 - 4, y - scene.labels.height() / 2.0 - 1, width + 8,
-                     scene.labels.height() + 2);
-    painter.fillRect(box, scene.theme.header);
-    scene.labels.draw(painter, box.left() + 4, box.top() + 1, width + 1, text, scene.theme.text);
-}
-
 } // namespace
 
-void paintOverlay(QPainter& painter, TimelineScene& scene)
+void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView)
 {
     const double bottom = scene.size.height();
     painter.setRenderHint(QPainter::Antialiasing, false);
@@ -110,10 +64,8 @@ void paintOverlay(QPainter& painter, TimelineScene& scene)
         painter.fillRect(
             QRect(static_cast<int>(scene.pointer.x()), TimelineScene::kRulerHeight, 1, scene.size.height()),
             withAlpha(scene.theme.text, 70));
-    paintMark(painter, scene);
-    painter.setRenderHint(QPainter::Antialiasing, true);
-    for (const profiler::Flow& flow : scene.flows)
-        paintFlow(painter, scene, flow);
+    paintMarks(painter, scene);
+    paintFlows(painter, scene, inView);
 }
 
 void paintHoverCard(QPainter& painter, TimelineScene& scene)

@@ -15,12 +15,23 @@ constexpr double kLabelGap = 7;
 constexpr double kNarrowestLabel = 16; ///< logical pixels of a slice that may carry one
 constexpr int kThinnestStripe = 2;     ///< of a folded group's tracks
 constexpr int kOverviewInset = 4;
-constexpr double kHitHeight = 3; ///< logical pixels at a lane's foot that mark what was found
+constexpr std::size_t kMostGaps = 4000; ///< in view of one stream: more are thinner than pixels
+constexpr double kHitHeight = 3;        ///< logical pixels at a lane's foot that mark what was found
 
 /// Row of the lanes' image of a place within all rows that belongs to `row`.
 int deviceY(const TimelineScene& scene, const TrackRow& row, int rowsY)
 {
     return static_cast<int>(std::lround((scene.yOf(row, rowsY) - TimelineScene::kRulerHeight) * scene.ratio));
+}
+
+/// Tracks with a row on screen.
+std::vector<profiler::TrackId> shownTracks(const TimelineScene& scene)
+{
+    std::vector<profiler::TrackId> tracks;
+    for (const TrackRow& row : scene.rows.all())
+        if (row.kind == TrackRow::Kind::Track && scene.inView(row))
+            tracks.push_back(row.track);
+    return tracks;
 }
 
 } // namespace
@@ -33,17 +44,39 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     const auto ticks = axisTicks(scene.axis);
     Key key{scene.trace,           scene.axis,        scene.theme,   scene.size,
             scene.ratio,           scene.headerWidth, scene.scrollY, scene.rows.revision(),
-            scene.colors.scheme(), scene.hits};
+            scene.colors.scheme(), scene.hits,        scene.gaps,    scene.allFlows};
     if (key != m_key)
         paintLanes(scene, ticks);
     m_key = std::move(key);
     painter.drawImage(lanes.topLeft(), m_lanes);
+    paintAbove(painter, scene, ticks);
+}
+
+void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)
+{
+    const QRect lanes = scene.lanesRect();
+    if (lanes.width() <= 0 || lanes.height() <= 0)
+        return;
+    const auto ticks = axisTicks(scene.axis);
+    painter.fillRect(QRect(QPoint(0, 0), scene.size), scene.theme.background);
+    painter.translate(lanes.topLeft());
+    m_vector = &painter;
+    paintLanes(scene, ticks);
+    m_vector = nullptr;
+    m_key = {};
+    painter.translate(-lanes.topLeft());
+    paintAbove(painter, scene, ticks);
+}
+
+void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
+{
+    const QRect lanes = scene.lanesRect();
     painter.setClipRect(lanes & scene.scrolledRect());
     paintLabels(painter, scene, false);
     painter.setClipRect(lanes & scene.pinnedRect());
     paintLabels(painter, scene, true);
     painter.setClipRect(lanes);
-    paintOverlay(painter, scene);
+    paintOverlay(painter, scene, m_flows);
     painter.setClipping(false);
     paintRuler(painter, scene, ticks);
     paintHeader(painter, scene);
@@ -60,6 +93,8 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
         m_lanes = QImage(pixels, QImage::Format_RGB32);
     m_lanes.setDevicePixelRatio(scene.ratio);
     m_boxes.clear();
+    m_gapLabels.clear();
+    m_flows = scene.allFlows ? flowsInView(*scene.trace, shownTracks(scene), scene.axis.visible()) : FlowsInView{};
     LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
     builder.setHits(scene.hits.get());
     std::vector<int> grid;
@@ -68,7 +103,7 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     const int below =
         std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
     builder.setBackground(scene.theme.background, scene.theme.background, {});
-    drawLane(m_lanes, 0, below, m_lanes.height(), builder.blank());
+    putLane(below, m_lanes.height(), builder.blank(), {});
     // Pinned rows last: they lie over those that scroll below them.
     for (const bool pinned : {false, true}) {
         bool banded = false;
@@ -87,16 +122,16 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
 void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row)
 {
     const auto device = [&](int y) { return deviceY(scene, row, y); };
-    drawLane(m_lanes, 0, device(row.top), device(row.bottom()), builder.blank());
+    putLane(device(row.top), device(row.bottom()), builder.blank(), {});
     if (row.kind == TrackRow::Kind::Group && !row.open)
         paintOverview(scene, builder, row);
     if (row.kind == TrackRow::Kind::Counter)
-        drawCounter(m_lanes, scene.samples(row.track), scene.axis, scene.ratio, device(row.top), device(row.bottom()),
-                    classStyle(SliceClass::CopyToDevice, scene.theme.dark).fill);
+        putCounter(scene, row, device(row.top), device(row.bottom()));
     if (row.kind != TrackRow::Kind::Track)
         return;
-    const auto& strips = builder.build(row.track, row.firstDepth, row.lanes);
-    const QRgb found = scene.theme.found.rgb();
+    auto& strips = builder.build(row.track, row.firstDepth, row.lanes);
+    if (scene.gaps && scene.trace->track(row.track).kind == profiler::TrackKind::Stream && row.firstDepth == 0)
+        paintGaps(scene, builder, row, strips.front());
     for (int lane = 0; lane < row.lanes; ++lane) {
         const int top = row.laneTop(row.firstDepth + lane);
         const int y = scene.yOf(row, top);
@@ -104,12 +139,28 @@ void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
         const int bottom = device(top + TrackRows::kLaneHeight - 1);
-        drawLane(m_lanes, 0, device(top), bottom, strip);
-        drawHits(m_lanes, bottom - static_cast<int>(std::lround(kHitHeight * scene.ratio)), bottom, strip, found);
+        putLane(device(top), bottom, strip, builder.blank());
+        putHits(bottom - static_cast<int>(std::lround(kHitHeight * scene.ratio)), bottom, strip, scene.theme.found);
         for (const LaneStrip::Box& box : strip.boxes)
             m_boxes.push_back({QRectF(scene.headerWidth + box.left / scene.ratio, y,
                                       (box.right - box.left) / scene.ratio, TrackRows::kLaneHeight - 1),
                                box, row.pinned && scene.pinnedHeight() > 0});
+    }
+}
+
+/// Idle stretches of the device, hatched, their cause named where there is room.
+void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane)
+{
+    const auto gaps = scene.gaps->in(scene.trace->track(row.track).device, scene.axis.visible());
+    if (gaps.size() > kMostGaps)
+        return;
+    const int y = scene.yOf(row, row.laneTop(0));
+    for (const DeviceGaps::Gap& gap : gaps) {
+        const auto span = builder.addIdle(lane, gap.range);
+        if (span.right - span.left >= kNarrowestLabel * scene.ratio)
+            m_gapLabels.push_back({QRectF(scene.headerWidth + span.left / scene.ratio, y,
+                                          (span.right - span.left) / scene.ratio, TrackRows::kLaneHeight - 1),
+                                   gap.cause, row.pinned && scene.pinnedHeight() > 0});
     }
 }
 
@@ -125,13 +176,25 @@ void TimelinePainter::paintOverview(TimelineScene& scene, LaneBuilder& builder, 
         const int top = row.top + kOverviewInset + room * i / stripes;
         const int bottom = row.top + kOverviewInset + room * (i + 1) / stripes - (stripes > 1);
         const LaneStrip& strip = builder.build(member, 0, 1).front();
-        drawLane(m_lanes, 0, deviceY(scene, row, top), deviceY(scene, row, bottom), strip);
+        putLane(deviceY(scene, row, top), deviceY(scene, row, bottom), strip, builder.blank());
     }
 }
 
 void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const
 {
     const double inset = (TrackRows::kLaneHeight - 1 - scene.labels.height()) / 2.0;
+    for (const GapLabel& gap : m_gapLabels) {
+        if (gap.pinned != pinned)
+            continue;
+        const QString word = gapWord(gap.cause);
+        const double width = std::min(scene.labels.width(word, scene.theme.text), gap.rect.width() - 2 * kLabelInset);
+        if (width < kNarrowestLabel)
+            continue;
+        const QRectF plate(std::round(gap.rect.center().x() - width / 2) - 2, gap.rect.top() + 2, width + 4,
+                           gap.rect.height() - 4);
+        painter.fillRect(plate, scene.theme.background);
+        scene.labels.draw(painter, plate.left() + 2, gap.rect.top() + inset, width + 1, word, scene.theme.text);
+    }
     for (const Box& box : m_boxes) {
         if (box.pinned != pinned)
             continue;

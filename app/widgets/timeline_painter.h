@@ -15,6 +15,8 @@ class TimelinePainter {
 public:
     /// One frame. @param painter  of the canvas, in logical pixels
     void paint(QPainter& painter, TimelineScene& scene);
+    /// The same made of rectangles and texts only, at one device pixel a logical one.
+    void paintVector(QPainter& painter, TimelineScene& scene);
 
 private:
     struct Box { ///< a wide slice and the lane it lies in; logical pixels of the canvas
@@ -23,8 +25,13 @@ private:
         bool pinned = false;
     };
     void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
+    void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
+    void putLane(int top, int bottom, const LaneStrip& strip, const LaneStrip& under);
+    void putHits(int top, int bottom, const LaneStrip& strip, const QColor& color);
+    void putCounter(TimelineScene& scene, const TrackRow& row, int top, int bottom);
     void paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
+    void paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane);
     void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const;
 
     /// What the lanes' image depends on: while it stays, hovering redraws only what lies over them.
@@ -37,22 +44,40 @@ private:
         int headerWidth = 0, scrollY = 0, rows = 0;
         ColorBy colors{};
         std::shared_ptr<const FindHits> hits;
+        std::shared_ptr<const DeviceGaps> gaps;
+        bool allFlows = false;
         friend bool operator==(const Key&, const Key&) = default;
     };
 
     Key m_key;
     QImage m_lanes;
+    QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
     std::vector<Box> m_boxes;
+    struct GapLabel {
+        QRectF rect;
+        std::string_view cause;
+        bool pinned = false;
+    };
+    std::vector<GapLabel> m_gapLabels;
+    FlowsInView m_flows;
 };
 
 void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
 void paintHeader(QPainter& painter, TimelineScene& scene);
 /// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest
 /// value.
+void drawCounter(QPainter& painter, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, int top,
+                 int bottom, const QColor& color);
 void drawCounter(QImage& image, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, double ratio,
                  int top, int bottom, const QColor& color);
-/// Selection, flows, range, mark and the pointer's line.
-void paintOverlay(QPainter& painter, TimelineScene& scene);
+/// Selection, flows, range, marks and the pointer's line.
+void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
+/// Arrows of the selected slice, and fainter those in view.
+void paintFlows(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
+/// Lines of marks across the lanes, what lies between two of them, and from the last one to the pointer.
+void paintMarks(QPainter& painter, TimelineScene& scene);
+/// Marks on the ruler, bookmarks with their notes.
+void paintMarkFlags(QPainter& painter, TimelineScene& scene);
 /// What the pointer is over, in a card beside it.
 void paintHoverCard(QPainter& painter, TimelineScene& scene);
 

@@ -75,7 +75,10 @@ void paintRange(QPainter& painter, TimelineScene& scene)
     const TimelineTheme& theme = scene.theme;
     painter.fillRect(QRectF(left, 0, right - left, TimelineScene::kRulerHeight),
                      QColor(theme.accent.red(), theme.accent.green(), theme.accent.blue(), 60));
-    const QString text = formatDuration(scene.range->duration());
+    QString text = formatDuration(scene.range->duration());
+    if (const auto steps = scene.stepTrack())
+        if (const QString span = stepSpan(*scene.trace, *steps, *scene.range); !span.isEmpty())
+            text += QStringLiteral(" · ") + span;
     const QColor ink = contrastRatio(theme.accent, Qt::white) >= 4.5 ? Qt::white : Qt::black;
     const double width = scene.labels.width(text, ink) + 12;
     const double begin = std::max(left, static_cast<double>(scene.headerWidth)),
@@ -100,6 +103,7 @@ void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisT
     painter.fillRect(ruler, scene.theme.header);
     paintAxis(painter, scene, ticks);
     paintSteps(painter, scene);
+    paintMarkFlags(painter, scene);
     paintRange(painter, scene);
     painter.restore();
     painter.fillRect(QRect(0, TimelineScene::kRulerHeight - 1, scene.size.width(), 1), scene.theme.border);

@@ -4,6 +4,9 @@
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
 #include "app/widgets/timeline_find.h"
+#include "app/widgets/timeline_flows.h"
+#include "app/widgets/timeline_gaps.h"
+#include "app/widgets/timeline_marks.h"
 #include "app/widgets/timeline_theme.h"
 #include "app/widgets/track_rows.h"
 #include "profiler/model/trace.h"
@@ -44,12 +47,14 @@ struct TimelineScene {
 
     std::shared_ptr<const FindHits> hits; ///< of the search; null while there is none
     std::optional<profiler::Slice> selected;
-    std::vector<profiler::Flow> flows; ///< of the selected slice
+    std::vector<FlowArrow> flows;           ///< of the selected slice
+    bool allFlows = false;                  ///< those of all slices in view too
+    std::shared_ptr<const DeviceGaps> gaps; ///< null until an analysis gave them
     std::optional<profiler::TimeRange> range;
     std::optional<profiler::Slice> hovered;
     QPointF pointer;
     bool pointerInside = false;
-    std::optional<profiler::TraceTime> mark;
+    TimelineMarks marks;
 
     [[nodiscard]] QRect lanesRect() const
     {

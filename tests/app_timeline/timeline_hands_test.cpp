@@ -168,12 +168,12 @@ TEST_F(TimelineCanvasTest, MMeasuresAndEscLetsGo)
                      Qt::NoButton, Qt::NoButton, Qt::NoModifier);
     QApplication::sendEvent(canvas.viewport(), &move);
     key(Qt::Key_M);
-    ASSERT_TRUE(scene().mark);
-    EXPECT_EQ(*scene().mark, scene().timeAt(500));
+    ASSERT_TRUE(scene().marks.origin());
+    EXPECT_EQ(*scene().marks.origin(), scene().timeAt(500));
     canvas.setSelectedSlice(step(1).id);
     QSignalSpy cleared(&canvas, &TimelineCanvas::selectionCleared);
     key(Qt::Key_Escape);
-    EXPECT_FALSE(scene().mark);
+    EXPECT_TRUE(scene().marks.all().empty());
     EXPECT_TRUE(scene().selected);
     key(Qt::Key_Escape);
     EXPECT_FALSE(scene().selected);

@@ -35,14 +35,14 @@ protected:
 TEST_F(TimelineViewTest, RowsStandInTheNextTraceOfAKindAsTheyWereLeft)
 {
     {
-        TimelineView view(&selection);
+        TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
         view.replaceTrace(test::trainingTrace({.steps = 3}));
         ASSERT_EQ(rows(view), 10);
         view.canvas()->rowDown();
         view.canvas()->hideRow();
         ASSERT_EQ(view.canvas()->scene().rows.hidden().size(), 1U);
     }
-    TimelineView later(&selection);
+    TimelineView later(&selection, BookmarkStore(folder.filePath("bookmarks")));
     later.replaceTrace(test::trainingTrace({.steps = 9, .begin = 1'000}));
     EXPECT_EQ(later.canvas()->scene().rows.hidden().size(), 1U);
 
@@ -59,7 +59,7 @@ TEST_F(TimelineViewTest, RowsStandInTheNextTraceOfAKindAsTheyWereLeft)
 
 TEST_F(TimelineViewTest, EveryHandIsInAMenuOnce)
 {
-    TimelineView view(&selection);
+    TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
     QList<QAction*> listed;
     for (const QAction* topic : view.actions()) {
         ASSERT_TRUE(topic->menu());

@@ -14,6 +14,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,8 @@ protected:
     std::shared_ptr<const Trace> trace;
     std::shared_ptr<const analysis::Facts> facts;
     Selection selection;
-    TimelineView timeline{&selection};
+    QTemporaryDir bookmarks;
+    TimelineView timeline{&selection, BookmarkStore(bookmarks.path())};
     StepsView steps{&selection};
     SelectionPanel panel{&selection};
     SummaryPanel summary{&selection};

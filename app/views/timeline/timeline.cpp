@@ -10,11 +10,19 @@ namespace {
 
 QWidget* create(const ViewContext& context, QWidget* parent)
 {
-    auto* view = new TimelineView(context.selection, parent);
+    auto* view = new TimelineView(context.selection, BookmarkStore::standard(), parent);
     Session* session = context.session;
-    QObject::connect(session, &Session::traceReplaced, view, [=] { view->replaceTrace(session->trace()); });
+    QObject::connect(session, &Session::traceReplaced, view,
+                     [=] { view->replaceTrace(session->trace(), session->tracePath()); });
     QObject::connect(session, &Session::traceChanged, view, [=] { view->updateTrace(session->trace()); });
-    view->replaceTrace(session->trace());
+    const auto showCauses = [=] {
+        // An analysis of an earlier snapshot still tells the truth of its part; one of another trace never comes here.
+        if (const auto analysed = session->analysed())
+            view->showIdleCauses(analysed->facts.device.idle);
+    };
+    QObject::connect(session, &Session::analysedChanged, view, showCauses);
+    view->replaceTrace(session->trace(), session->tracePath());
+    showCauses();
     return view;
 }
 

@@ -1,48 +1,126 @@
 #include "app/views/timeline/timeline_view.h"
 
 #include "app/models/slice_details.h"
+#include "app/views/timeline/find_bar.h"
+#include "app/views/timeline/timeline_finder.h"
 #include "app/widgets/capture_notice.h"
 #include "app/widgets/timeline_actions.h"
 #include "app/widgets/timeline_canvas.h"
+#include "app/widgets/timeline_minimap.h"
 
 #include <QMenu>
 #include <QSettings>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace app {
 
-TimelineView::TimelineView(Selection* selection, QWidget* parent)
-    : QWidget(parent), m_selection(selection), m_notice(new CaptureNotice(this)), m_canvas(new TimelineCanvas(this))
+TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
+    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_notice(new CaptureNotice(this)),
+      m_findBar(new FindBar(this)), m_finder(new TimelineFinder(this)), m_minimap(new TimelineMinimap(this)),
+      m_canvas(new TimelineCanvas(this))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_notice);
+    column->addWidget(m_findBar);
+    column->addWidget(m_minimap);
     column->addWidget(m_canvas, 1);
+    m_findBar->hide();
     setFocusProxy(m_canvas);
-    for (QMenu* menu : timelineMenus(*m_canvas, this))
-        addAction(menu->menuAction());
-
-    connect(m_canvas, &TimelineCanvas::sliceSelected, selection, &Selection::selectSlice);
-    connect(m_canvas, &TimelineCanvas::rangeSelected, selection, &Selection::selectRange);
-    connect(m_canvas, &TimelineCanvas::selectionCleared, selection, &Selection::clear);
+    makeMenus();
+    connectSelection();
+    connectFind();
+    connectMarks();
     connect(m_canvas, &TimelineCanvas::rowLayoutChanged, this, &TimelineView::keepRowLayout);
-    connect(selection, &Selection::changed, this, &TimelineView::takeSelection);
-    connect(selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
+    connect(m_canvas, &TimelineCanvas::viewChanged, this,
+            [this] { m_minimap->setView(m_canvas->scene().axis.visible(), m_canvas->scene().headerWidth); });
+    connect(m_minimap, &TimelineMinimap::rangeWanted, m_canvas, &TimelineCanvas::showRange);
 }
 
-void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace)
+void TimelineView::makeMenus()
+{
+    for (QMenu* menu : timelineMenus(*m_canvas, this)) {
+        if (menu->actions().contains(timelineAction(*m_canvas, "editBookmark"))) {
+            menu->addSeparator();
+            m_bookmarkMenu = menu->addMenu(tr("Bookmarks"));
+            m_bookmarkMenu->setObjectName("bookmarks");
+            connect(m_bookmarkMenu, &QMenu::aboutToShow, this, &TimelineView::listBookmarks);
+        }
+        addAction(menu->menuAction());
+    }
+}
+
+void TimelineView::connectSelection()
+{
+    connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::selectSlice);
+    connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::selectRange);
+    connect(m_canvas, &TimelineCanvas::selectionCleared, m_selection, &Selection::clear);
+    connect(m_selection, &Selection::changed, this, &TimelineView::takeSelection);
+    connect(m_selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
+}
+
+void TimelineView::connectFind()
+{
+    connect(m_canvas, &TimelineCanvas::findWanted, this, &TimelineView::openFind);
+    connect(m_canvas, &TimelineCanvas::findNextWanted, this, [this] { step(true); });
+    connect(m_canvas, &TimelineCanvas::findPreviousWanted, this, [this] { step(false); });
+    connect(m_findBar, &FindBar::next, this, [this] { step(true); });
+    connect(m_findBar, &FindBar::previous, this, [this] { step(false); });
+    connect(m_findBar, &FindBar::closed, this, &TimelineView::closeFind);
+    connect(m_findBar, &FindBar::patternChanged, this, [this] { m_finder->setPattern(m_findBar->pattern()); });
+    connect(m_finder, &TimelineFinder::searching, m_findBar, &FindBar::showSearching);
+    connect(m_finder, &TimelineFinder::failed, m_findBar, &FindBar::showError);
+    connect(m_finder, &TimelineFinder::hitsChanged, this, [this](const std::shared_ptr<const FindHits>& hits) {
+        m_findBar->showHits(hits);
+        m_canvas->setHits(hits);
+        m_minimap->setHits(hits);
+    });
+    connect(m_finder, &TimelineFinder::found, this, [this](const profiler::Slice& slice, quint64 number) {
+        m_findBar->showPlace(number);
+        if (holds(*m_canvas->scene().trace, slice.id))
+            m_canvas->selectAndShow(slice);
+    });
+    // The keys work in the bar, too.
+    for (const char* name : {"find", "findNext", "findPrevious", "goTo"})
+        m_findBar->addAction(timelineAction(*m_canvas, name));
+}
+
+void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
     m_selection->clear(); // its ids mean nothing in another trace
     m_notice->setStats(trace->captureStats());
+    m_file = file;
     takeRowLayout(*trace);
-    m_canvas->setTrace(std::move(trace));
+    m_minimap->setTrace(trace);
+    m_canvas->setTrace(trace);
+    m_loading = true;
+    m_canvas->setBookmarks(m_bookmarks.load(file));
+    m_loading = false;
+    m_finder->setTrace(std::move(trace));
 }
 
 void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
 {
     m_notice->setStats(trace->captureStats());
-    m_canvas->updateTrace(std::move(trace));
+    m_minimap->setTrace(trace);
+    m_canvas->updateTrace(trace);
+    // The file that was being written has another size now: what was noted meanwhile goes with the whole one.
+    if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
+        keepBookmarks();
+    m_finder->setTrace(std::move(trace));
+}
+
+void TimelineView::showIdleCauses(std::span<const profiler::analysis::IdleCause> causes)
+{
+    auto gaps = std::make_shared<DeviceGaps>();
+    for (const auto& cause : causes)
+        for (const profiler::TimeRange& range : cause.where)
+            gaps->byDevice[cause.device.value].push_back({range, cause.cause});
+    for (auto& [device, list] : gaps->byDevice)
+        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
+    m_canvas->setGaps(std::move(gaps));
 }
 
 /// Traces of one format have rows of the same kinds: they stand as the user left the last one's.
@@ -66,6 +144,28 @@ void TimelineView::takeSelection()
 {
     m_canvas->setSelectedSlice(m_selection->slice());
     m_canvas->setSelectedRange(m_selection->range());
+}
+
+void TimelineView::openFind()
+{
+    m_findBar->open();
+    if (!m_finder->hits())
+        m_finder->setPattern(m_findBar->pattern());
+}
+
+void TimelineView::closeFind()
+{
+    m_findBar->hide();
+    m_finder->setPattern({});
+    m_canvas->setFocus(Qt::OtherFocusReason);
+}
+
+void TimelineView::step(bool forward)
+{
+    if (!m_findBar->isVisible())
+        return openFind();
+    const TimelineScene& scene = m_canvas->scene();
+    m_finder->step(forward, scene.selected, scene.axis.visible().begin);
 }
 
 } // namespace app

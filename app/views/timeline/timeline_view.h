@@ -1,37 +1,73 @@
 #pragma once
 
 #include "app/session/selection.h"
+#include "app/views/timeline/bookmark_store.h"
+#include "profiler/analysis/device_use.h"
 #include "profiler/model/trace.h"
 
 #include <QWidget>
+#include <filesystem>
 #include <memory>
+#include <span>
+
+class QMenu;
 
 namespace app {
 
 class CaptureNotice;
+class FindBar;
 class TimelineCanvas;
+class TimelineFinder;
+class TimelineMinimap;
 
-/// The timeline with what its trace lacks above it, tied to the selection of all views.
+/// The timeline with what its trace lacks above it, the whole trace as a strip, and the bar that finds names; tied to
+/// the selection of all views.
 class TimelineView : public QWidget {
     Q_OBJECT
 public:
-    explicit TimelineView(Selection* selection, QWidget* parent = nullptr);
+    explicit TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent = nullptr);
 
-    /// Another trace altogether.
-    void replaceTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// Another trace altogether. @param file  that it comes from; empty for none
+    void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file = {});
     /// A later snapshot of the same one.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// Why devices were idle, when an analysis of the trace on screen has told it.
+    void showIdleCauses(std::span<const profiler::analysis::IdleCause> causes);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
 
+    /// Opens the bar that finds names.
+    void openFind();
+    /// Goes to what somebody typed: "1.25 s", "340 ms", "step 12". An error in words otherwise.
+    QString goTo(const QString& text);
+
 private:
+    void connectSelection();
+    void connectFind();
+    void connectMarks();
+    void makeMenus();
     void takeSelection();
     void takeRowLayout(const profiler::Trace& trace);
     void keepRowLayout() const;
+    void closeFind();
+    void step(bool forward);
+    void askDestination();
+    void askNote(profiler::TraceTime time, const QString& note);
+    void keepBookmarks();
+    void listBookmarks();
+    void copyPicture() const;
+    void savePicture();
 
     Selection* m_selection;
+    BookmarkStore m_bookmarks;
+    std::filesystem::path m_file;
     CaptureNotice* m_notice;
+    FindBar* m_findBar;
+    TimelineFinder* m_finder;
+    TimelineMinimap* m_minimap;
     TimelineCanvas* m_canvas;
-    QString m_rowsKey; ///< of the settings that keep how the rows of this kind of trace stand
+    QMenu* m_bookmarkMenu = nullptr;
+    bool m_loading = false; ///< bookmarks come from the store: they need not go back there
+    QString m_rowsKey;      ///< of the settings that keep how the rows of this kind of trace stand
 };
 
 } // namespace app

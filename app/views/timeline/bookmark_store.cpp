@@ -1,0 +1,76 @@
+#include "app/views/timeline/bookmark_store.h"
+
+#include <QCryptographicHash>
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+#include <QStandardPaths>
+
+namespace app {
+
+namespace {
+
+constexpr qint64 kLargestFile = 8'000'000;
+
+} // namespace
+
+BookmarkStore BookmarkStore::standard()
+{
+    return BookmarkStore(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/bookmarks");
+}
+
+QString BookmarkStore::fileFor(const std::filesystem::path& trace) const
+{
+    const QFileInfo info(QString::fromStdString(trace.string()));
+    if (!info.isFile())
+        return {};
+    const QString identity = QStringLiteral("%1\n%2\n%3")
+                                 .arg(info.canonicalFilePath())
+                                 .arg(info.size())
+                                 .arg(info.lastModified().toMSecsSinceEpoch());
+    const QByteArray hash = QCryptographicHash::hash(identity.toUtf8(), QCryptographicHash::Sha256).toHex().left(32);
+    return m_folder + '/' + QString::fromLatin1(hash) + ".json";
+}
+
+std::vector<TimelineMark> BookmarkStore::load(const std::filesystem::path& trace) const
+{
+    std::vector<TimelineMark> found;
+    QFile file(fileFor(trace));
+    if (file.fileName().isEmpty() || file.size() > kLargestFile || !file.open(QIODevice::ReadOnly))
+        return found;
+    for (const QJsonValue& entry : QJsonDocument::fromJson(file.readAll()).object()["bookmarks"].toArray()) {
+        // A time is text: JSON's numbers do not hold 64 bits.
+        bool valid = false;
+        const qint64 ns = entry["ns"].toString().toLongLong(&valid);
+        if (valid)
+            found.push_back({profiler::traceTime(ns), true, entry["note"].toString()});
+    }
+    return found;
+}
+
+bool BookmarkStore::save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks) const
+{
+    const QString name = fileFor(trace);
+    if (name.isEmpty())
+        return false;
+    if (bookmarks.empty())
+        return !QFile::exists(name) || QFile::remove(name);
+    QJsonArray list;
+    for (const TimelineMark& mark : bookmarks)
+        list.append(QJsonObject{{"ns", QString::number(profiler::toNs(mark.time))}, {"note", mark.note}});
+    if (!QDir().mkpath(m_folder))
+        return false;
+    QSaveFile file(name);
+    if (!file.open(QIODevice::WriteOnly))
+        return false;
+    file.write(
+        QJsonDocument(QJsonObject{{"trace", QString::fromStdString(trace.string())}, {"bookmarks", list}}).toJson());
+    return file.commit();
+}
+
+} // namespace app

@@ -1,0 +1,146 @@
+#include "app/views/timeline/go_to.h"
+#include "app/views/timeline/key_sheet.h"
+#include "app/views/timeline/timeline_view.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/timeline_canvas.h"
+#include "app/widgets/timeline_minimap.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSaveFile>
+#include <algorithm>
+
+// What the view asks the user: notes of bookmarks, places to go to, files for pictures.
+namespace app {
+
+namespace {
+
+constexpr double kPictureRatio = 2; ///< device pixels a logical one: sharp in a document
+constexpr qsizetype kLongestNote = 500;
+
+} // namespace
+
+void TimelineView::connectMarks()
+{
+    connect(m_canvas, &TimelineCanvas::bookmarkWanted, this, &TimelineView::askNote);
+    connect(m_canvas, &TimelineCanvas::goToWanted, this, &TimelineView::askDestination);
+    connect(m_canvas, &TimelineCanvas::keysWanted, this, [this] { (new KeySheet(*m_canvas, this))->show(); });
+    connect(m_canvas, &TimelineCanvas::copyWanted, this, &TimelineView::copyPicture);
+    connect(m_canvas, &TimelineCanvas::saveWanted, this, &TimelineView::savePicture);
+    connect(m_canvas, &TimelineCanvas::bookmarksChanged, this, [this] {
+        std::vector<profiler::TraceTime> times;
+        for (const TimelineMark& mark : m_canvas->scene().marks.bookmarks())
+            times.push_back(mark.time);
+        m_minimap->setBookmarks(std::move(times));
+        if (!m_loading)
+            keepBookmarks();
+    });
+}
+
+void TimelineView::keepBookmarks()
+{
+    if (!m_file.empty())
+        m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks());
+}
+
+void TimelineView::askNote(profiler::TraceTime time, const QString& note)
+{
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName("bookmarkNote");
+    dialog->setWindowTitle(tr("Bookmark"));
+    dialog->setLabelText(tr("A note for this place:"));
+    dialog->setTextValue(note);
+    connect(dialog, &QInputDialog::textValueSelected, m_canvas,
+            [this, time](const QString& text) { m_canvas->setBookmark(time, text.trimmed().left(kLongestNote)); });
+    dialog->open();
+}
+
+void TimelineView::listBookmarks()
+{
+    m_bookmarkMenu->clear();
+    const auto bookmarks = m_canvas->scene().marks.bookmarks();
+    if (bookmarks.empty())
+        m_bookmarkMenu->addAction(tr("None yet: Ctrl+B sets one at the pointer"))->setEnabled(false);
+    const auto begin = m_canvas->scene().axis.bounds().begin;
+    for (const TimelineMark& mark : bookmarks) {
+        const QString place = formatDuration(mark.time - begin);
+        QString text = mark.note.isEmpty() ? place : QStringLiteral("%1  –  %2").arg(mark.note, place);
+        m_bookmarkMenu->addAction(text.replace('&', "&&"), m_canvas,
+                                  [this, time = mark.time] { m_canvas->goToTime(time); });
+    }
+}
+
+QString TimelineView::goTo(const QString& text)
+{
+    const auto destination = parseDestination(text);
+    if (!destination)
+        return tr("“%1” is neither a time like 1.25 s or 340 ms nor a step like step 12.").arg(text);
+    const profiler::Trace& trace = *m_canvas->scene().trace;
+    if (const auto* number = std::get_if<std::int64_t>(&*destination)) {
+        const auto step = findStep(trace, *number);
+        if (!step)
+            return tr("This trace has no step %1.").arg(*number);
+        m_canvas->selectAndShow(*step);
+        return {};
+    }
+    const auto offset = std::get<profiler::Nanoseconds>(*destination);
+    if (offset > trace.range().duration())
+        return tr("The trace ends after %1.").arg(formatDuration(trace.range().duration()));
+    m_canvas->goToTime(trace.range().begin + offset);
+    return {};
+}
+
+void TimelineView::askDestination()
+{
+    if (m_canvas->scene().trace->range().empty())
+        return;
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName("goTo");
+    dialog->setWindowTitle(tr("Go to"));
+    dialog->setLabelText(tr("A time since the begin, or a step: 1.25 s, 340 ms, step 12"));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
+        if (const QString error = goTo(text); !error.isEmpty()) {
+            auto* box = new QMessageBox(QMessageBox::Information, tr("Go to"), error, QMessageBox::Ok, this);
+            box->setAttribute(Qt::WA_DeleteOnClose);
+            box->setTextFormat(Qt::PlainText);
+            box->open();
+        }
+    });
+    dialog->open();
+}
+
+void TimelineView::copyPicture() const
+{
+    auto* mime = new QMimeData;
+    mime->setImageData(m_canvas->picture(kPictureRatio));
+    mime->setData("image/svg+xml", m_canvas->svg());
+    QApplication::clipboard()->setMimeData(mime);
+}
+
+void TimelineView::savePicture()
+{
+    QString chosen;
+    QString name = QFileDialog::getSaveFileName(this, tr("Save the picture"), "timeline.png",
+                                                tr("Pixels (*.png);;Vectors (*.svg)"), &chosen);
+    if (name.isEmpty())
+        return;
+    if (!name.endsWith(".png", Qt::CaseInsensitive) && !name.endsWith(".svg", Qt::CaseInsensitive))
+        name += chosen.contains("svg") ? ".svg" : ".png";
+    QSaveFile file(name);
+    bool written = file.open(QIODevice::WriteOnly);
+    if (written && name.endsWith(".svg", Qt::CaseInsensitive))
+        written = file.write(m_canvas->svg()) > 0;
+    else
+        written = written && m_canvas->picture(kPictureRatio).save(&file, "PNG");
+    if (!written || !file.commit())
+        QMessageBox::warning(this, tr("Save the picture"), tr("%1 was not written: %2").arg(name, file.errorString()));
+}
+
+} // namespace app

@@ -1,0 +1,177 @@
+#include "app/widgets/timeline_flows.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace app {
+
+using profiler::ActivityKind;
+using profiler::Flow;
+using profiler::FlowKind;
+using profiler::Slice;
+using profiler::SliceId;
+using profiler::Trace;
+
+namespace {
+
+constexpr std::size_t kMostVisited = 20'000; ///< slices below one operator
+constexpr std::size_t kMostLooked = 6'000;   ///< slices in view
+constexpr std::size_t kMostInView = 400;     ///< arrows in view
+
+bool isCall(const Slice& slice)
+{
+    return slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver;
+}
+
+FlowArrow::Kind kindOf(FlowKind kind)
+{
+    return kind == FlowKind::Launch            ? FlowArrow::Kind::Launch
+           : kind == FlowKind::ForwardBackward ? FlowArrow::Kind::ForwardBackward
+                                               : FlowArrow::Kind::Async;
+}
+
+/// The operator around a slice of the same thread.
+std::optional<Slice> operatorAround(const Trace& trace, const Slice& slice)
+{
+    for (int depth = slice.depth - 1; depth >= 0; --depth)
+        if (const auto outer = trace.at(slice.id.track, depth, slice.begin);
+            outer && outer->kind == ActivityKind::CpuOp)
+            return outer;
+    return std::nullopt;
+}
+
+/// Runtime calls below an operator, in order.
+std::vector<Slice> callsWithin(const Trace& trace, const Slice& op, std::size_t most)
+{
+    std::vector<Slice> calls;
+    std::size_t visited = 0;
+    trace.forEach(op.id.track, op.range(), [&](const Slice& slice) {
+        if (slice.depth > op.depth && isCall(slice) && slice.correlation.value != 0)
+            calls.push_back(slice);
+        return ++visited < kMostVisited && calls.size() < most;
+    });
+    std::sort(calls.begin(), calls.end(), [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    return calls;
+}
+
+/// Collects arrows, each once.
+class Walk {
+public:
+    Walk(const Trace& trace, std::size_t most) : m_trace(trace), m_most(most) {}
+
+    /// Everything that leads to `slice`.
+    void up(const Slice& slice)
+    {
+        for (const Flow& flow : m_trace.flowsOf(slice.id))
+            if (flow.to == slice.id && add(kindOf(flow.kind), m_trace.slice(flow.from), slice))
+                up(m_trace.slice(flow.from));
+        if (!isCall(slice))
+            return;
+        if (const auto op = operatorAround(m_trace, slice); op && add(FlowArrow::Kind::Call, *op, slice))
+            up(*op);
+    }
+
+    /// Everything that `slice` leads to.
+    void down(const Slice& slice)
+    {
+        if (slice.kind == ActivityKind::CpuOp)
+            for (const Slice& call : callsWithin(m_trace, slice, m_most))
+                if (add(FlowArrow::Kind::Call, slice, call))
+                    down(call);
+        for (const Flow& flow : m_trace.flowsOf(slice.id))
+            if (flow.from == slice.id && add(kindOf(flow.kind), slice, m_trace.slice(flow.to)))
+                down(m_trace.slice(flow.to));
+    }
+
+    std::vector<FlowArrow> take() { return std::move(m_arrows); }
+
+private:
+    bool add(FlowArrow::Kind kind, const Slice& from, const Slice& to)
+    {
+        const auto key = [](SliceId id) { return std::pair(id.track.value, id.ordinal); };
+        if (m_arrows.size() >= m_most || !m_seen.insert({key(from.id), key(to.id)}).second)
+            return false;
+        m_arrows.push_back({kind, from, to});
+        return true;
+    }
+
+    using Key = std::pair<std::uint32_t, std::uint32_t>;
+    const Trace& m_trace;
+    std::size_t m_most;
+    std::vector<FlowArrow> m_arrows;
+    std::set<std::pair<Key, Key>> m_seen;
+};
+
+} // namespace
+
+std::vector<FlowArrow> flowsAround(const Trace& trace, const Slice& slice, std::size_t most)
+{
+    Walk walk(trace, most);
+    walk.up(slice);
+    walk.down(slice);
+    return walk.take();
+}
+
+std::optional<Slice> alongFlow(const Trace& trace, const Slice& slice, bool forward)
+{
+    if (forward && slice.kind == ActivityKind::CpuOp)
+        if (const auto calls = callsWithin(trace, slice, 1); !calls.empty())
+            return calls.front();
+    std::optional<Slice> best;
+    for (const Flow& flow : trace.flowsOf(slice.id)) {
+        const SliceId here = forward ? flow.from : flow.to;
+        if (here != slice.id)
+            continue;
+        const Slice there = trace.slice(forward ? flow.to : flow.from);
+        if (!best || there.begin < best->begin)
+            best = there;
+    }
+    if (!best && !forward && isCall(slice))
+        return operatorAround(trace, slice);
+    return best;
+}
+
+std::optional<Slice> otherPass(const Trace& trace, const Slice& slice)
+{
+    // The operator that the slice belongs to, and those around it: autograd numbers only some of them.
+    std::optional<Slice> op = slice;
+    if (!isCall(slice) && slice.kind != ActivityKind::CpuOp) {
+        const auto call = alongFlow(trace, slice, false);
+        op = call ? operatorAround(trace, *call) : std::nullopt;
+    } else if (isCall(slice)) {
+        op = operatorAround(trace, slice);
+    }
+    for (; op; op = operatorAround(trace, *op))
+        for (const Flow& flow : trace.flowsOf(op->id))
+            if (flow.kind == FlowKind::ForwardBackward)
+                return trace.slice(flow.from == op->id ? flow.to : flow.from);
+    return std::nullopt;
+}
+
+FlowsInView flowsInView(const Trace& trace, std::span<const profiler::TrackId> tracks, profiler::TimeRange window)
+{
+    FlowsInView found;
+    std::size_t looked = 0;
+    for (const profiler::TrackId track : tracks) {
+        if (trace.track(track).kind == profiler::TrackKind::Stream)
+            continue; // arrows end there
+        trace.forEach(track, window, [&](const Slice& slice) {
+            found.tooMany = found.tooMany || ++looked > kMostLooked || found.arrows.size() > kMostInView;
+            const bool starts = isCall(slice) ? slice.correlation.value != 0
+                                              : slice.sequence >= 0 && !slice.is(profiler::slice_flag::kBackward);
+            if (starts)
+                for (const Flow& flow : trace.flowsOf(slice.id))
+                    if (flow.from == slice.id)
+                        found.arrows.push_back({kindOf(flow.kind), slice, trace.slice(flow.to)});
+            return !found.tooMany;
+        });
+        if (found.tooMany)
+            break;
+    }
+    if (found.tooMany)
+        found.arrows.clear();
+    return found;
+}
+
+} // namespace app

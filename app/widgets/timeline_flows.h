@@ -1,0 +1,42 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace app {
+
+/// An arrow of the timeline.
+struct FlowArrow {
+    enum class Kind {
+        Call, ///< an operator to a runtime call that it makes: nesting, not a flow of the trace
+        Launch,
+        ForwardBackward,
+        Async,
+    };
+    Kind kind = Kind::Launch;
+    profiler::Slice from, to;
+};
+
+/// What leads to a slice and what it leads to, as far as it goes: operator → runtime call → device work, forward →
+/// backward. Costs by the arrows that it finds, which are at most `most`.
+std::vector<FlowArrow> flowsAround(const profiler::Trace& trace, const profiler::Slice& slice, std::size_t most = 200);
+
+/// The next slice along the arrows (or the one before): operator, first runtime call, device work; without a call the
+/// operator's backward.
+std::optional<profiler::Slice> alongFlow(const profiler::Trace& trace, const profiler::Slice& slice, bool forward);
+/// From an operator or anything that it launched to the other pass: forward to backward or back.
+std::optional<profiler::Slice> otherPass(const profiler::Trace& trace, const profiler::Slice& slice);
+
+/// Arrows that begin in a part of the trace.
+struct FlowsInView {
+    std::vector<FlowArrow> arrows;
+    bool tooMany = false; ///< more than a picture can tell apart: none is given
+};
+FlowsInView flowsInView(const profiler::Trace& trace, std::span<const profiler::TrackId> tracks,
+                        profiler::TimeRange window);
+
+} // namespace app

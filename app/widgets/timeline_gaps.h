@@ -1,0 +1,29 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+
+#include <QString>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// When devices did nothing, and why, as an analysis found it. Immutable.
+struct DeviceGaps {
+    struct Gap {
+        profiler::TimeRange range;
+        std::string_view cause; ///< "data_loader", "launch", "sync", "copy", "allocation", "communication", "other"
+    };
+    std::map<std::uint32_t, std::vector<Gap>> byDevice; ///< disjoint, by begin
+
+    /// Those of a device that overlap a window.
+    [[nodiscard]] std::span<const Gap> in(profiler::DeviceId device, profiler::TimeRange window) const;
+};
+
+/// The cause in words: "waits for data".
+QString gapWord(std::string_view cause);
+
+} // namespace app
