@@ -1,5 +1,7 @@
 #include "app/main_window.h"
 
+#include "app/models/slice_details.h"
+#include "app/session/trace_files.h"
 #include "app/shell/loading_bar.h"
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
@@ -7,6 +9,7 @@
 
 #include <QCloseEvent>
 #include <QDragEnterEvent>
+#include <QFileInfo>
 #include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
@@ -18,6 +21,19 @@
 #include <QVBoxLayout>
 
 namespace app {
+
+namespace {
+
+QStringList droppedFiles(const QMimeData& data)
+{
+    QStringList files;
+    for (const QUrl& url : data.urls())
+        if (url.isLocalFile())
+            files << url.toLocalFile();
+    return files;
+}
+
+} // namespace
 
 MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appearance)
     : m_context{session, selection}, m_appearance(appearance)
@@ -92,14 +108,27 @@ void MainWindow::connectSession()
     Session* session = m_context.session;
     connect(session, &Session::noticed, m_notice, &NoticeStrip::show);
     connect(session, &Session::loading, m_loading, &LoadingBar::show);
+    connect(session, &Session::loading, this, [this](const QString&, double share) {
+        if (share == 0)
+            m_notice->dismiss(); // it was about what was done before
+    });
     connect(m_loading, &LoadingBar::cancelled, session, &Session::cancelLoading);
     connect(session, &Session::traceReplaced, this, [this] {
         m_context.selection->clear();
-        m_notice->dismiss();
         showStartPage(false);
         updateForTrace();
     });
+    connect(session, &Session::traceChanged, this, &MainWindow::keepSelection);
+    connect(m_context.selection, &Selection::changed, this, [this] {
+        const auto id = m_context.selection->slice();
+        const auto trace = m_context.session->trace();
+        m_selected = id && holds(*trace, *id) ? std::optional(trace->slice(*id)) : std::nullopt;
+    });
+    connect(session, &Session::traceChanged, this, &MainWindow::updateActions);
+    connect(session, &Session::traceOpened, this, &MainWindow::updateForTrace);
     connect(session, &Session::runStateChanged, this, [this](RunState state) {
+        if (state == RunState::Starting)
+            m_notice->dismiss();
         updateActions();
         updateForTrace();
         if (m_closing && state == RunState::Idle)
@@ -108,6 +137,26 @@ void MainWindow::connectSession()
     connect(session, &Session::experimentStarted, this, &MainWindow::updateActions);
     connect(session, &Session::experimentFinished, this, &MainWindow::updateActions);
     connect(session, &Session::experimentFailed, this, &MainWindow::updateActions);
+}
+
+void MainWindow::keepSelection()
+{
+    // The parts of a file that is being read number their slices each in its own way.
+    const auto trace = m_context.session->trace();
+    if (!m_selected || trace->captureStats().live)
+        return;
+    const auto same = [&](const profiler::Slice& slice) {
+        return slice.begin == m_selected->begin && slice.kind == m_selected->kind && slice.depth == m_selected->depth;
+    };
+    if (holds(*trace, m_selected->id) && same(trace->slice(m_selected->id)))
+        return;
+    const profiler::TrackId track = m_selected->id.track;
+    const auto found =
+        track.value < trace->tracks().size() ? trace->at(track, m_selected->depth, m_selected->begin) : std::nullopt;
+    if (found && same(*found))
+        m_context.selection->selectSlice(found->id);
+    else
+        m_context.selection->clear();
 }
 
 void MainWindow::updateForTrace()
@@ -158,19 +207,27 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    const auto urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.front().isLocalFile())
+    if (!droppedFiles(*event->mimeData()).isEmpty())
         event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
-    const QString file = event->mimeData()->urls().front().toLocalFile();
+    const QStringList files = droppedFiles(*event->mimeData());
     event->acceptProposedAction();
-    if (file.endsWith(".json"))
-        m_context.session->loadConfiguration(file.toStdString());
+    openFile(files.front());
+    if (files.size() > 1)
+        m_notice->show(tr("One trace is shown at a time: %1 is opened.").arg(QFileInfo(files.front()).fileName()),
+                       tr("Left aside:") + '\n' + files.mid(1).join('\n'), false);
+}
+
+void MainWindow::openFile(const QString& file)
+{
+    const std::filesystem::path path = file.toStdString();
+    if (looksLikeConfiguration(path))
+        m_context.session->loadConfiguration(path);
     else
-        m_context.session->openTrace(file.toStdString());
+        m_context.session->openTrace(path);
 }
 
 } // namespace app

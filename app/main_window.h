@@ -46,6 +46,7 @@ private:
     void complete();
     void connectSession();
     void showStartPage(bool start);
+    void keepSelection();
     void updateForTrace();
     bool mayClose();
 
@@ -54,9 +55,13 @@ private:
     void makeMenus();
     void makeToolBar();
     void makeViewMenu();
+    void makeGoToMenu();
     void addViewActions(QWidget* view, const QString& title);
     void updateActions();
     void openTraceDialog();
+    void exportTraceDialog();
+    void fillRecentMenu();
+    void openFile(const QString& file);
     void openConfigurationDialog();
     void saveConfigurationDialog();
     void showAbout();
@@ -71,8 +76,8 @@ private:
     void resetLayout();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openConfiguration, *saveConfiguration, *home, *quit,
-            *findKnob;
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *exportTrace, *openConfiguration, *saveConfiguration,
+            *home, *quit, *findKnob;
     };
 
     ViewContext m_context;
@@ -86,10 +91,11 @@ private:
     LoadingBar* m_loading = nullptr;
     StatusLine* m_status = nullptr;
     QLabel* m_runLabel = nullptr;
-    QMenu* m_viewMenu = nullptr;
+    QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
     std::vector<std::pair<View, QDockWidget*>> m_docks;
     std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
+    std::optional<profiler::Slice> m_selected; ///< the selected slice as it was when it was selected
 };
 
 } // namespace app

@@ -1,18 +1,24 @@
 #include "app/look/icon.h"
 #include "app/main_window.h"
+#include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
+#include "app/widgets/number_format.h"
 
 #include <QActionGroup>
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QSplitter>
+#include <QStackedWidget>
 #include <QToolBar>
 #include <QToolButton>
 #include <QWhatsThis>
+#include <algorithm>
 
 // Actions, menus and the tool bar.
 namespace app {
@@ -38,13 +44,15 @@ void MainWindow::makeActions()
     m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stop(); });
     m_actions.openTrace =
         make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
+    m_actions.exportTrace = make("exportTrace", {}, tr("&Export the trace…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
+                                 [this] { exportTraceDialog(); });
     m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"),
                                        Qt::CTRL | Qt::SHIFT | Qt::Key_O, [this] { openConfigurationDialog(); });
     m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"),
                                        QKeySequence::Save, [this] { saveConfigurationDialog(); });
     m_actions.home = make("home", {}, tr("Start &page"), Qt::ALT | Qt::Key_Home, [this] { showStartPage(true); });
     m_actions.quit = make("quit", {}, tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
-    m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), QKeySequence::Find, [this] {
+    m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, [this] {
         for (const auto& [view, dock] : m_docks)
             if (auto* search = dock->findChild<QLineEdit*>("searchKnobs")) {
                 dock->show();
@@ -66,7 +74,13 @@ void MainWindow::makeActions()
 void MainWindow::makeMenus()
 {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    file->addActions({m_actions.openTrace, m_actions.openConfiguration, m_actions.saveConfiguration});
+    file->addAction(m_actions.openTrace);
+    m_recentMenu = file->addMenu(tr("Open a &recent trace"));
+    m_recentMenu->setObjectName("recentTraces");
+    connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
+    file->addAction(m_actions.exportTrace);
+    file->addSeparator();
+    file->addActions({m_actions.openConfiguration, m_actions.saveConfiguration});
     file->addSeparator();
     file->addActions({m_actions.home});
     file->addSeparator();
@@ -103,6 +117,13 @@ void MainWindow::makeToolBar()
     auto* spacer = new QWidget(bar);
     spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar->addWidget(spacer);
+    // Its key is the timeline's own: Ctrl+F finds in what has the focus.
+    QAction* find = bar->addAction(icon("search"), tr("Find…"), this, [this] {
+        if (auto* timeline = findChild<QAction*>("find"))
+            timeline->trigger();
+    });
+    find->setObjectName("findName");
+    find->setToolTip(tr("Find a name on the timeline (Ctrl+F there)"));
     bar->addActions({m_actions.undo, m_actions.redo});
     bar->addSeparator();
     bar->addAction(m_actions.openTrace);
@@ -117,6 +138,7 @@ void MainWindow::makeViewMenu()
     for (const auto& [view, dock] : m_docks)
         m_viewMenu->addAction(dock->toggleViewAction());
     m_viewMenu->addSeparator();
+    makeGoToMenu();
     QMenu* themes = m_viewMenu->addMenu(tr("&Theme"));
     auto* group = new QActionGroup(themes);
     const auto add = [&](const QString& name, const QString& text, Theme theme) {
@@ -130,6 +152,31 @@ void MainWindow::makeViewMenu()
     add("themeLight", tr("&Light"), Theme::Light);
     add("themeDark", tr("&Dark"), Theme::Dark);
     m_viewMenu->addAction(tr("&Reset the layout"), this, &MainWindow::resetLayout);
+}
+
+void MainWindow::makeGoToMenu()
+{
+    QMenu* menu = m_viewMenu->addMenu(tr("&Go to"));
+    const auto add = [&](const QString& title, QWidget* widget, QDockWidget* dock) {
+        QAction* action = menu->addAction(title, this, [this, widget, dock] {
+            if (m_stack->currentIndex() == 0 && !m_context.session->traceTitle().isEmpty())
+                showStartPage(false);
+            if (dock) {
+                dock->show();
+                dock->raise();
+            }
+            widget->setFocus(Qt::ShortcutFocusReason);
+        });
+        action->setObjectName("goTo:" + widget->objectName());
+        if (const auto number = menu->actions().size(); number <= 10)
+            action->setShortcut(Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number % 10));
+    };
+    if (m_centre->count() > 0)
+        add(tr("Timeline"), m_centre->widget(m_centre->count() - 1), nullptr);
+    for (const ViewArea area : {ViewArea::Bottom, ViewArea::Left, ViewArea::Right})
+        for (const auto& [view, dock] : m_docks)
+            if (view.area == area)
+                add(view.title, dock->widget(), dock);
 }
 
 void MainWindow::addViewActions(QWidget* view, const QString& title)
@@ -154,14 +201,49 @@ void MainWindow::updateActions()
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
     m_actions.stop->setEnabled(state != RunState::Idle && state != RunState::Stopping);
     m_actions.openTrace->setEnabled(state == RunState::Idle);
+    m_actions.exportTrace->setEnabled(state == RunState::Idle && m_context.session->trace()->sliceCount() > 0);
 }
 
 void MainWindow::openTraceDialog()
 {
-    const QString file =
-        QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_context.session->openTrace(file.toStdString());
+}
+
+void MainWindow::exportTraceDialog()
+{
+    const QList<TraceFileKind> kinds = writableTraceKinds();
+    QStringList filters;
+    for (const TraceFileKind& kind : kinds)
+        filters << kind.filter;
+    QString chosen;
+    QString file = QFileDialog::getSaveFileName(this, tr("Export the trace"), {}, filters.join(";;"), &chosen);
+    if (file.isEmpty())
+        return;
+    // The name decides the format: one without an extension gets that of the chosen kind.
+    const bool named = std::any_of(kinds.begin(), kinds.end(), [&](const TraceFileKind& kind) {
+        return file.endsWith(kind.extension, Qt::CaseInsensitive);
+    });
+    for (const TraceFileKind& kind : kinds)
+        if (!named && kind.filter == chosen)
+            file += kind.extension;
+    m_context.session->exportTrace(file.toStdString());
+}
+
+void MainWindow::fillRecentMenu()
+{
+    m_recentMenu->clear();
+    const QStringList recent = recentTraces();
+    m_recentMenu->setEnabled(!recent.isEmpty() && m_actions.openTrace->isEnabled());
+    for (const QString& file : recent) {
+        QString text = QFileInfo(file).fileName();
+        QAction* action = m_recentMenu->addAction(text.replace('&', "&&"), this, [this, file] { openFile(file); });
+        action->setToolTip(file);
+    }
+    m_recentMenu->setToolTipsVisible(true);
+    m_recentMenu->addSeparator();
+    m_recentMenu->addAction(tr("&Forget them"), this, [] { forgetRecentTraces(); });
 }
 
 void MainWindow::openConfigurationDialog()
@@ -190,9 +272,9 @@ void MainWindow::showAbout()
                       "it pays.</p>")
                        .arg(QApplication::applicationVersion());
     if (m_context.session->descriptionKnown())
-        text += tr("<p>Trainer: LibTorch %1, %2 cores. %3</p>")
+        text += tr("<p>Trainer: LibTorch %1, %2. %3</p>")
                     .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
-                    .arg(description.cores)
+                    .arg(formatCounted(description.cores, tr("core"), tr("cores")))
                     .arg(description.gpuAvailable ? tr("A GPU can be used.")
                                                   : QString::fromStdString(description.gpuReason).toHtmlEscaped());
     QMessageBox::about(this, tr("About Stepscope"), text);

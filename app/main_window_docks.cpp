@@ -14,7 +14,7 @@ namespace app {
 namespace {
 
 // A saved layout of another arrangement of docks would restore to something odd.
-constexpr int kLayoutVersion = 1;
+constexpr int kLayoutVersion = 2;
 constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kLayoutKey = "window/layout";
 constexpr auto kCentreKey = "window/centre";
@@ -84,7 +84,7 @@ void MainWindow::arrangeDocks()
         if (view.area == ViewArea::Left)
             left << dock;
         if (view.area == ViewArea::Right)
-            resizeDocks({dock}, {360}, Qt::Horizontal);
+            resizeDocks({dock}, {std::clamp(width() / 4, 280, 360)}, Qt::Horizontal); // a laptop has less room
         if (view.area != ViewArea::Bottom)
             continue;
         if (firstBottom)
@@ -101,7 +101,7 @@ void MainWindow::arrangeDocks()
         resizeDocks({firstBottom}, {230}, Qt::Vertical);
     }
     if (!left.isEmpty())
-        resizeDocks({left.front()}, {320}, Qt::Horizontal);
+        resizeDocks({left.front()}, {std::clamp(width() * 2 / 9, 260, 320)}, Qt::Horizontal);
     if (left.size() == 2)
         resizeDocks(left, {560, 200}, Qt::Vertical);
 }

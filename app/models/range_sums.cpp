@@ -12,33 +12,49 @@ using profiler::Trace;
 
 namespace {
 
-/// Slices of one track within the range, clipped to it, outer ones first.
-std::vector<Slice> clippedSlices(const Trace& trace, profiler::TrackId track, TimeRange range,
-                                 const std::stop_token& stop)
+/// What is needed of a slice, clipped to the range: a range may hold millions.
+struct Clipped {
+    std::int64_t begin, duration;
+    profiler::StringId name;
+    std::uint32_t ordinal;
+    profiler::ActivityKind kind;
+    std::uint8_t depth;
+
+    [[nodiscard]] std::int64_t end() const { return begin + duration; }
+};
+
+/// Slices of one track within the range, outer ones first.
+std::vector<Clipped> clippedSlices(const Trace& trace, profiler::TrackId track, TimeRange range,
+                                   const std::stop_token& stop)
 {
-    std::vector<Slice> slices;
+    std::vector<Clipped> slices;
     trace.forEach(track, range, [&](const Slice& slice) {
-        Slice clipped = slice;
         const TimeRange inside = slice.range().clippedTo(range);
-        clipped.begin = inside.begin;
-        clipped.duration = inside.duration();
         if (slice.kind != profiler::ActivityKind::Step)
-            slices.push_back(clipped);
+            slices.push_back(
+                {toNs(inside.begin), inside.duration().count(), slice.name, slice.id.ordinal, slice.kind, slice.depth});
         return !stop.stop_requested();
     });
-    std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    const auto before = [](const Clipped& a, const Clipped& b) {
         return std::tuple(a.begin, a.depth, b.duration) < std::tuple(b.begin, b.depth, a.duration);
-    });
+    };
+    if (!std::is_sorted(slices.begin(), slices.end(), before))
+        std::sort(slices.begin(), slices.end(), before);
     return slices;
 }
 
-void add(RangeSums::Sum& sum, const Slice& slice, Nanoseconds self)
+struct NamedSum {
+    profiler::StringId name;
+    RangeSums::Sum sum;
+};
+
+void add(RangeSums::Sum& sum, profiler::TrackId track, const Clipped& slice, std::int64_t self)
 {
     ++sum.count;
-    sum.self += self;
-    if (slice.duration >= sum.longestDuration) {
-        sum.longestDuration = slice.duration;
-        sum.longest = slice.id;
+    sum.self += Nanoseconds{self};
+    if (slice.duration >= sum.longestDuration.count()) {
+        sum.longestDuration = Nanoseconds{slice.duration};
+        sum.longest = {track, slice.ordinal};
     }
 }
 
@@ -51,9 +67,9 @@ std::vector<RangeSums::Sum> sorted(std::vector<RangeSums::Sum> sums)
 }
 
 /// Exclusive times: each slice's duration less what the slices directly inside it cover.
-std::vector<Nanoseconds> selfTimes(const std::vector<Slice>& slices)
+std::vector<std::int64_t> selfTimes(const std::vector<Clipped>& slices)
 {
-    std::vector<Nanoseconds> self(slices.size());
+    std::vector<std::int64_t> self(slices.size());
     std::vector<std::size_t> around;
     for (std::size_t i = 0; i < slices.size(); ++i) {
         self[i] = slices[i].duration;
@@ -64,8 +80,8 @@ std::vector<Nanoseconds> selfTimes(const std::vector<Slice>& slices)
             self[around.back()] -= std::min(slices[i].end(), slices[around.back()].end()) - slices[i].begin;
         around.push_back(i);
     }
-    for (Nanoseconds& time : self)
-        time = std::max(time, Nanoseconds{0});
+    for (std::int64_t& time : self)
+        time = std::max<std::int64_t>(time, 0);
     return self;
 }
 
@@ -77,25 +93,23 @@ RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& 
     sums.range = range;
     ClassLookup classes;
     std::vector<RangeSums::Sum> byClass(kSliceClasses);
-    std::unordered_map<std::uint64_t, RangeSums::Sum> byName;
+    std::unordered_map<std::uint64_t, NamedSum> byName;
     for (const profiler::Track& track : trace.tracks()) {
-        const std::vector<Slice> slices = clippedSlices(trace, track.id, range, stop);
+        const std::vector<Clipped> slices = clippedSlices(trace, track.id, range, stop);
         sums.stopped = stop.stop_requested();
         if (sums.stopped)
             return sums;
-        const std::vector<Nanoseconds> self = selfTimes(slices);
+        const std::vector<std::int64_t> self = selfTimes(slices);
         for (std::size_t i = 0; i < slices.size(); ++i) {
-            const Slice& slice = slices[i];
+            const Clipped& slice = slices[i];
             const SliceClass which = classes(trace, slice.kind, slice.name);
-            add(byClass[static_cast<std::size_t>(which)], slice, self[i]);
+            add(byClass[static_cast<std::size_t>(which)], track.id, slice, self[i]);
             auto& named = byName[std::uint64_t{slice.name.value} << 8 | static_cast<std::uint64_t>(which)];
-            if (named.count == 0) {
-                named.name = std::string(trace.name(slice));
-                named.which = which;
-            }
-            add(named, slice, self[i]);
+            named.name = slice.name;
+            named.sum.which = which;
+            add(named.sum, track.id, slice, self[i]);
             ++sums.count;
-            sums.self += self[i];
+            sums.self += Nanoseconds{self[i]};
         }
     }
     for (int i = 0; i < kSliceClasses; ++i)
@@ -104,8 +118,10 @@ RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& 
     sums.byClass = sorted(std::move(byClass));
     sums.names = static_cast<std::int64_t>(byName.size());
     std::vector<RangeSums::Sum> all;
-    for (auto& [key, sum] : byName)
-        all.push_back(std::move(sum));
+    for (auto& [key, named] : byName) {
+        named.sum.name = std::string(trace.string(named.name));
+        all.push_back(std::move(named.sum));
+    }
     sums.byName = sorted(std::move(all));
     if (sums.byName.size() > RangeSums::kMostNames)
         sums.byName.resize(RangeSums::kMostNames);

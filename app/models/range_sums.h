@@ -29,7 +29,7 @@ struct RangeSums {
     std::int64_t names = 0;       ///< how many different ones there are
     bool stopped = false;         ///< asked to stop before it was done
 
-    static constexpr std::size_t kMostNames = 20;
+    static constexpr std::size_t kMostNames = 500;
 };
 
 /// O(n log n) in the slices of the range: run it off the GUI thread. Steps themselves are left out: they contain all.

@@ -1,5 +1,6 @@
 #include "app/models/slice_details.h"
 
+#include "app/models/table_field.h"
 #include "app/widgets/kind_palette.h"
 #include "app/widgets/number_format.h"
 
@@ -13,6 +14,8 @@ using profiler::Slice;
 using profiler::Trace;
 
 namespace {
+
+constexpr std::size_t kMostLinks = 40; ///< one launch of a graph may start thousands of kernels
 
 QString text(const char* source)
 {
@@ -60,6 +63,22 @@ void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
         details.push_back({text("Pass"), text("backward"), {}});
     if (slice.is(profiler::slice_flag::kAsync))
         details.push_back({text("Call"), text("asynchronous"), {}});
+}
+
+/// What the other end of an arrow is to a slice.
+const char* flowLabel(profiler::FlowKind kind, bool outgoing)
+{
+    switch (kind) {
+    case profiler::FlowKind::Launch:
+        return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Launches")
+                        : QT_TRANSLATE_NOOP("SliceDetails", "Launched by");
+    case profiler::FlowKind::ForwardBackward:
+        return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Forward of")
+                        : QT_TRANSLATE_NOOP("SliceDetails", "Backward of");
+    case profiler::FlowKind::Async:
+        break;
+    }
+    return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Leads to") : QT_TRANSLATE_NOOP("SliceDetails", "Comes from");
 }
 
 QString linkText(const Trace& trace, const Slice& slice)
@@ -110,16 +129,67 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
     return details;
 }
 
+std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> details;
+    const auto addText = [&](const char* label, profiler::StringId id) {
+        if (id.value != 0)
+            details.push_back({text(label), traceText(trace.string(id)), {}});
+    };
+    addText("Shapes", slice.args.shapes);
+    addText("Types", slice.args.types);
+    if (slice.args.device)
+        details.push_back({text("Device"), QString::number(slice.args.device->value), {}});
+    if (slice.args.stream)
+        details.push_back({text("Stream"), QString::number(slice.args.stream->value), {}});
+    if (slice.externalId != 0)
+        details.push_back({text("External id"), QString::number(slice.externalId), {}});
+    const std::string& process = trace.track(slice.id.track).processName;
+    if (!process.empty())
+        details.push_back({text("Process"), traceText(process), {}});
+    return details;
+}
+
+std::optional<SliceDetail> sliceStep(const Slice& slice, const std::vector<profiler::analysis::Step>& steps)
+{
+    const auto* step = stepAt(steps, slice.begin);
+    if (!step || step->slice == slice.id)
+        return std::nullopt;
+    const QString remark = step->partial ? text(" (cut)") : step->warmup ? text(" (warm-up)") : QString();
+    return SliceDetail{text("Step"),
+                       formatCount(step->index) + remark + QStringLiteral(" · ") +
+                           formatDuration(step->range.duration()),
+                       step->slice};
+}
+
+profiler::Nanoseconds ownTime(const Trace& trace, const Slice& slice, const std::stop_token& stop)
+{
+    profiler::Nanoseconds own = slice.duration;
+    if (slice.duration.count() == 0)
+        return own;
+    trace.forEach(slice.id.track, slice.range(), [&](const Slice& inner) {
+        if (inner.depth == slice.depth + 1)
+            own -= inner.range().clippedTo(slice.range()).duration();
+        return !stop.stop_requested();
+    });
+    return std::max(own, profiler::Nanoseconds{0});
+}
+
 std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
 {
     std::vector<SliceDetail> links;
     if (slice.depth > 0)
         if (const auto around = trace.at(slice.id.track, slice.depth - 1, slice.begin))
             links.push_back({text("Inside"), linkText(trace, *around), around->id});
-    for (const profiler::Flow& flow : trace.flowsOf(slice.id)) {
+    const std::vector<profiler::Flow> flows = trace.flowsOf(slice.id);
+    for (const profiler::Flow& flow : flows) {
+        if (links.size() == kMostLinks) {
+            const auto more = static_cast<std::int64_t>(flows.size() - links.size());
+            links.push_back({text("And more"), text("%1 others").arg(formatCount(more)), {}});
+            break;
+        }
         const bool outgoing = flow.from == slice.id;
-        const char* label = flow.kind == profiler::FlowKind::Launch ? (outgoing ? "Starts" : "Started by")
-                                                                    : (outgoing ? "Backward" : "Forward");
+        const char* label = flowLabel(flow.kind, outgoing);
         const Slice other = trace.slice(outgoing ? flow.to : flow.from);
         links.push_back({text(label), linkText(trace, other), other.id});
     }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
 #include <QString>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace app {
@@ -18,6 +20,13 @@ struct SliceDetail {
 
 /// Kind, duration, place and arguments that apply: what fits a hover card.
 std::vector<SliceDetail> sliceFacts(const profiler::Trace& trace, const profiler::Slice& slice);
+/// Typed arguments besides: shapes, types, device, stream, process.
+std::vector<SliceDetail> sliceArguments(const profiler::Trace& trace, const profiler::Slice& slice);
+/// The step in which it begins, as a link; none for a step itself and outside of steps.
+std::optional<SliceDetail> sliceStep(const profiler::Slice& slice, const std::vector<profiler::analysis::Step>& steps);
+/// Its duration without what lies directly inside it. O(n) in what lies inside: off the GUI thread for long slices.
+profiler::Nanoseconds ownTime(const profiler::Trace& trace, const profiler::Slice& slice,
+                              const std::stop_token& stop = {});
 /// Slices that belong to it: the one around it, its launch or device work, its forward or backward.
 std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler::Slice& slice);
 /// Its name as a title; a step's with its number.

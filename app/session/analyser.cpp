@@ -17,6 +17,7 @@ std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> t
     auto result = std::make_shared<Analysed>();
     result->facts = profiler::analysis::analyse(*trace);
     result->advice = advisor::advise(*trace, config);
+    result->summary = summarise(trace, result->facts.steps);
     result->trace = std::move(trace);
     return result;
 }

@@ -50,7 +50,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
 Session::~Session()
 {
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->run, &m->follower, &m->loader,
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->run, &m->follower, &m->loader, &m->saver,
                                                          &m->analyser, &m->experiments, &m->undo})
         part->disconnect(this);
 }

@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
+#include "app/models/trace_summary.h"
 #include "app/session/experiment_controller.h"
 #include "app/session/journal.h"
 #include "app/session/run_folder.h"
@@ -29,6 +30,7 @@ struct Analysed {
     std::shared_ptr<const profiler::Trace> trace;
     profiler::analysis::Facts facts;
     std::vector<advisor::RuleAdvice> advice;
+    TraceSummary summary;
 };
 
 /// Everything that is going on: the configuration, the trainer's run, the trace on screen, its analysis, experiments.
@@ -74,7 +76,11 @@ public:
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
     [[nodiscard]] std::shared_ptr<const Analysed> analysed() const;     ///< null until computed
+    /// Any format, told by its content. A long reading shows what there is before it is done.
     void openTrace(const std::filesystem::path& path);
+    /// Writes the trace on screen in the format that the extension names.
+    void exportTrace(const std::filesystem::path& path);
+    /// Of opening or exporting, whichever goes on.
     void cancelLoading();
     [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none
     [[nodiscard]] std::filesystem::path tracePath() const;
@@ -105,6 +111,7 @@ signals:
     void noticed(const QString& what, const QString& detail, bool isError);
     void traceChanged();  ///< also for each new snapshot of a live trace
     void traceReplaced(); ///< another trace altogether: reset zoom and selection
+    void traceOpened();   ///< a file is read to its end
     void analysedChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     void runsChanged();
@@ -121,6 +128,9 @@ private:
     void endRun(const RunEnd& end);
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
                       const std::filesystem::path& path);
+    void showPreview(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
+    void leaveRun(const profiler::Trace& trace);
+    [[nodiscard]] QString titleOf(const std::filesystem::path& path) const;
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void changeJournal(const KeptChange& change, bool add);
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-// The session's run and its trace: what the trainer tells and what it writes are joined here.
+// The session's run: what the trainer tells and what it writes are joined here.
 namespace app {
 
 namespace protocol = config::protocol;
@@ -23,16 +23,6 @@ QString lines(std::initializer_list<QString> parts)
         if (!part.isEmpty())
             filled << part;
     return filled.join('\n');
-}
-
-/// What a run of the app wrote about itself; none for a trace from elsewhere.
-std::optional<config::TrainingConfig> configurationOf(const profiler::Trace& trace)
-{
-    const auto found = trace.metadata().find("config");
-    if (found == trace.metadata().end())
-        return std::nullopt;
-    auto parsed = config::TrainingConfig::fromJson(found->second, "the trace's configuration");
-    return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
 RunOutcome outcomeOf(const RunEnd& end, const std::vector<protocol::StepProgress>& steps)
@@ -123,6 +113,8 @@ void Session::start()
         return;
     }
     m->loader.cancel();
+    m->saver.cancel();
+    m->previewing = false;
     emit loading({}, 1);
     if (const auto started = m->run.start(m->configuration, run->trace()); !started) {
         static_cast<void>(removeRun(*run)); // an empty folder of a run that never was
@@ -192,110 +184,6 @@ void Session::deleteRun(const RunRecord& run)
     if (const auto removed = removeRun(run); !removed)
         emit noticed(tr("The run was not removed."), asQString(removed.error().message()), true);
     reloadRuns();
-}
-
-std::shared_ptr<const profiler::Trace> Session::trace() const
-{
-    return m->trace;
-}
-std::shared_ptr<const Analysed> Session::analysed() const
-{
-    return m->analysed;
-}
-QString Session::traceTitle() const
-{
-    return m->title;
-}
-std::filesystem::path Session::tracePath() const
-{
-    return m->path;
-}
-const std::optional<config::TrainingConfig>& Session::traceConfiguration() const
-{
-    return m->traceConfiguration;
-}
-
-void Session::connectTrace()
-{
-    const auto take = [this](const std::shared_ptr<const profiler::Trace>& trace) {
-        m->trace = trace;
-        emit traceChanged();
-        m->analyser.request(trace, m->traceConfiguration);
-    };
-    connect(&m->follower, &TraceFollower::snapshot, this, take);
-    connect(&m->follower, &TraceFollower::finished, this, take);
-    connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
-        // A training that records nothing, or died before it wrote anything, has no trace to show.
-        if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
-            emit noticed(tr("There is no trace of this run."), asQString(error.message()), false);
-    });
-    connect(&m->loader, &TraceLoader::progressed, this,
-            [this](double share) { emit loading(tr("Opening the trace"), share); });
-    connect(&m->loader, &TraceLoader::loaded, this, &Session::showLoaded);
-    connect(&m->loader, &TraceLoader::failed, this, [this](const profiler::Error& error) {
-        emit loading({}, 1);
-        emit noticed(tr("The trace cannot be opened."), asQString(error.message()), true);
-    });
-    connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
-        m->analysed = result;
-        emit analysedChanged();
-    });
-}
-
-void Session::openTrace(const std::filesystem::path& path)
-{
-    if (runState() != RunState::Idle) {
-        emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
-        return;
-    }
-    emit loading(tr("Opening the trace"), 0);
-    m->loader.load(path);
-}
-
-void Session::cancelLoading()
-{
-    m->loader.cancel();
-    emit loading({}, 1);
-}
-
-void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
-{
-    emit loading({}, 1);
-    m->steps.clear();
-    m->epochs.clear();
-    m->hello.reset();
-    m->traceConfiguration = configurationOf(*trace);
-    const QString title =
-        m->traceConfiguration ? runTitle(*m->traceConfiguration, m->runs) : asQString(path.filename().string());
-    replaceTrace(std::move(trace), title, path);
-    m->analyser.request(m->trace, m->traceConfiguration);
-    // What the advisor says is about this run: its configuration is what a change is measured against.
-    if (m->traceConfiguration)
-        setConfiguration(*m->traceConfiguration, tr("configuration of %1").arg(title));
-    const profiler::CaptureStats& stats = m->trace->captureStats();
-    if (stats.cut || !stats.notes.empty()) {
-        QStringList notes;
-        for (const std::string& note : stats.notes)
-            notes << asQString(note);
-        emit noticed(stats.cut
-                         ? tr("This trace was cut: the training did not end it. What was recorded until then is shown.")
-                         : tr("This trace is not whole."),
-                     notes.join('\n'), false);
-    }
-}
-
-void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
-                           const std::filesystem::path& path)
-{
-    m->analyser.reset();
-    m->analysed.reset();
-    m->experiments.forgetAll();
-    m->trace = std::move(trace);
-    m->title = title;
-    m->path = path;
-    emit traceReplaced();
-    emit traceChanged();
-    emit analysedChanged();
 }
 
 } // namespace app

@@ -5,6 +5,7 @@
 #include "app/session/session.h"
 #include "app/session/trace_follower.h"
 #include "app/session/trace_loader.h"
+#include "app/session/trace_saver.h"
 #include "app/session/trainer_description.h"
 
 namespace app {
@@ -29,6 +30,8 @@ struct Session::State {
     std::filesystem::path path;
     TraceFollower follower;
     TraceLoader loader;
+    TraceSaver saver;
+    bool previewing = false; ///< the trace on screen is a part of the file that is being read
     Analyser analyser;
 
     ExperimentController experiments;

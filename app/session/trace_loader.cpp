@@ -1,6 +1,8 @@
 #include "app/session/trace_loader.h"
 
-#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/io/formats/format.h"
+
+#include <atomic>
 
 namespace app {
 
@@ -13,17 +15,28 @@ void TraceLoader::load(const std::filesystem::path& path)
 {
     m_thread.start([this, path](const std::stop_token& stop, const Background::Post& post) {
         double told = 0;
-        const auto progress = [&](double share) {
+        const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview waits for the GUI thread
+        profiler::formats::ReadOptions options;
+        options.stop = stop;
+        options.progress = [&](double share) {
             if (share - told < 0.01)
                 return;
             told = share;
             post([this, share] { emit progressed(share); });
         };
-        auto trace = profiler::wire::readTrace(path, progress, stop);
+        options.preview = [&](std::shared_ptr<const profiler::Trace> trace) {
+            if (unseen->exchange(true))
+                return;
+            post([this, path, unseen, trace = std::move(trace)] {
+                *unseen = false;
+                emit previewed(path, trace);
+            });
+        };
+        auto trace = profiler::formats::openTrace(path, options);
         if (trace)
             post([this, path, trace = *trace] { emit loaded(path, trace); });
         else
-            post([this, error = trace.error()] { emit failed(error); });
+            post([this, path, error = trace.error()] { emit failed(path, error); });
     });
 }
 

@@ -10,7 +10,7 @@
 
 namespace app {
 
-/// Opens a whole trace file in the background. A newer load replaces one that is under way.
+/// Opens a whole trace file of any format in the background. A newer load replaces one that is under way.
 class TraceLoader : public QObject {
     Q_OBJECT
 public:
@@ -23,8 +23,10 @@ public:
 
 signals:
     void progressed(double share);
+    /// What was read so far; slices have other ids in what comes later.
+    void previewed(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void loaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
-    void failed(const profiler::Error& error);
+    void failed(const std::filesystem::path& path, const profiler::Error& error);
 
 private:
     Background m_thread;

@@ -31,7 +31,9 @@ void addTraceFigures(QStringList& parts, const profiler::Trace& trace)
     const profiler::CaptureStats& stats = trace.captureStats();
     if (trace.sliceCount() == 0)
         return;
-    parts << StatusLine::tr("%1 events").arg(formatCount(static_cast<std::int64_t>(trace.sliceCount())));
+    parts << formatCounted(static_cast<std::int64_t>(trace.sliceCount()), StatusLine::tr("event"),
+                           StatusLine::tr("events"));
+    parts << StatusLine::tr("%1 of memory").arg(formatBytes(static_cast<double>(trace.memoryBytes())));
     parts << StatusLine::tr("%1 dropped").arg(formatCount(static_cast<std::int64_t>(stats.dropped)));
     if (stats.cut)
         parts << StatusLine::tr("cut");
@@ -56,7 +58,8 @@ QString statusText(const Session& session, const QString& preparing)
                 parts << StatusLine::tr("loss %1").arg(formatSignificant(*step->loss));
                 break;
             }
-        parts << StatusLine::tr("%1 events dropped").arg(formatCount(static_cast<std::int64_t>(last.dropped)));
+        parts << formatCounted(static_cast<std::int64_t>(last.dropped), StatusLine::tr("event dropped"),
+                               StatusLine::tr("events dropped"));
     } else {
         addTraceFigures(parts, *session.trace());
     }

@@ -1,15 +1,24 @@
 #include "app/widgets/capture_notice.h"
 
+#include "app/look/icon.h"
 #include "app/models/slice_details.h"
 #include "app/widgets/number_format.h"
 
-#include <QCoreApplication>
+#include <QApplication>
+#include <QClipboard>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QStyle>
 #include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
 
 namespace app {
+
+namespace {
+constexpr int kMostLines = 8; ///< of notes shown at once; the rest scrolls
+} // namespace
 
 QString captureNotice(const profiler::CaptureStats& stats)
 {
@@ -20,52 +29,95 @@ QString captureNotice(const profiler::CaptureStats& stats)
                           "written until then is shown; "
                           "the last moments may be missing.");
     if (stats.dropped > 0)
-        sentences << text("%1 events were dropped, because they came faster than they could be written: gaps may not "
-                          "be idle time. Record "
-                          "fewer steps or a lower level.")
-                         .arg(formatCount(static_cast<std::int64_t>(stats.dropped)));
+        sentences << text("%1 dropped, because they came faster than they could be written: gaps may not be idle time. "
+                          "Record fewer steps or a lower level.")
+                         .arg(formatCounted(static_cast<std::int64_t>(stats.dropped), text("event was"),
+                                            text("events were")));
     if (stats.unmatched > 0 && !stats.live)
-        sentences << text("%1 events lack their begin or their launch and are left out.")
-                         .arg(formatCount(static_cast<std::int64_t>(stats.unmatched)));
+        sentences << (stats.unmatched == 1 ? text("1 event lacks its begin or its launch and is left out.")
+                                           : text("%1 events lack their begin or their launch and are left out.")
+                                                 .arg(formatCount(static_cast<std::int64_t>(stats.unmatched))));
     for (const std::string& note : stats.notes)
         sentences << traceText(note);
-    return sentences.join(u' ');
+    return sentences.join(u'\n');
 }
 
-CaptureNotice::CaptureNotice(QWidget* parent) : QFrame(parent), m_text(new QLabel(this))
+CaptureNotice::CaptureNotice(QWidget* parent)
+    : QFrame(parent), m_text(new QLabel(this)), m_close(makeButton("captureClose", "close", {})),
+      m_more(makeButton("captureMore", "expand", {})), m_copy(makeButton("captureCopy", "copy", tr("Copy"))),
+      m_rest(new QPlainTextEdit(this))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::ToolTipBase);
     setAccessibleName(tr("What this trace lacks"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(10, 5, 6, 5);
+    m_close->setToolTip(tr("Hide this notice"));
+    m_close->setAccessibleName(m_close->toolTip());
+    m_rest->setReadOnly(true);
+    m_rest->setFrameShape(QFrame::NoFrame);
+    m_rest->setTabChangesFocus(true);
+    m_rest->setAccessibleName(tr("All that this trace lacks"));
+    auto* row = new QHBoxLayout;
     auto* sign = new QLabel(this);
     sign->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(16, 16));
     row->addWidget(sign, 0, Qt::AlignTop);
+    m_text->setObjectName("captureText");
     m_text->setWordWrap(true);
     m_text->setTextFormat(Qt::PlainText);
     m_text->setForegroundRole(QPalette::ToolTipText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     row->addWidget(m_text, 1);
-    auto* close = new QToolButton(this);
-    close->setText(QStringLiteral("×"));
-    close->setAutoRaise(true);
-    close->setToolTip(tr("Hide this notice"));
-    close->setAccessibleName(close->toolTip());
-    close->setForegroundRole(QPalette::ToolTipText);
-    row->addWidget(close, 0, Qt::AlignTop);
-    connect(close, &QToolButton::clicked, this, [this] {
-        m_hidden = m_text->text();
+    for (QToolButton* button : {m_more, m_copy, m_close})
+        row->addWidget(button, 0, Qt::AlignTop);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(10, 5, 6, 5);
+    column->addLayout(row);
+    column->addWidget(m_rest);
+    connect(m_more, &QToolButton::clicked, this, [this] { fold(m_rest->isVisibleTo(this)); });
+    connect(m_copy, &QToolButton::clicked, this, [this] { QApplication::clipboard()->setText(m_all); });
+    connect(m_close, &QToolButton::clicked, this, [this] {
+        m_hidden = m_all;
         hide();
     });
+    fold(true);
     hide();
+}
+
+QToolButton* CaptureNotice::makeButton(const QString& name, const QString& iconStem, const QString& text)
+{
+    auto* button = new QToolButton(this);
+    button->setObjectName(name);
+    button->setIcon(icon(iconStem, QPalette::ToolTipText));
+    button->setText(text);
+    button->setToolButtonStyle(name == QStringLiteral("captureClose") ? Qt::ToolButtonIconOnly
+                                                                      : Qt::ToolButtonTextBesideIcon);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setForegroundRole(QPalette::ToolTipText);
+    return button;
+}
+
+void CaptureNotice::fold(bool folded)
+{
+    m_rest->setVisible(!folded);
+    m_more->setIcon(icon(folded ? "expand" : "collapse", QPalette::ToolTipText));
 }
 
 void CaptureNotice::setStats(const profiler::CaptureStats& stats)
 {
-    const QString text = captureNotice(stats);
-    m_text->setText(text);
-    setVisible(!text.isEmpty() && text != m_hidden);
+    const QString all = captureNotice(stats);
+    if (all == m_all && !all.isEmpty())
+        return;
+    m_all = all;
+    const QStringList lines = m_all.split(u'\n');
+    m_text->setText(lines.front());
+    const qsizetype more = lines.size() - 1;
+    m_more->setText(more == 1 ? tr("1 more") : tr("%1 more").arg(formatCount(more)));
+    m_more->setVisible(more > 0);
+    m_rest->setPlainText(lines.mid(1).join(u'\n'));
+    const int shown = static_cast<int>(std::min<qsizetype>(more, kMostLines));
+    m_rest->setFixedHeight(shown * m_rest->fontMetrics().lineSpacing() + 12);
+    fold(true);
+    setVisible(!m_all.isEmpty() && m_all != m_hidden);
 }
 
 } // namespace app

@@ -93,6 +93,11 @@ QString formatCount(std::int64_t count)
     return english().toString(static_cast<qlonglong>(count));
 }
 
+QString formatCounted(std::int64_t count, const QString& one, const QString& many)
+{
+    return formatCount(count) + u' ' + (count == 1 ? one : many);
+}
+
 QString formatShare(double share)
 {
     const double percent = share * 100;

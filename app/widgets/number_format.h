@@ -22,6 +22,8 @@ QString formatUs(double microseconds);
 QString formatBytes(double bytes);
 /// "1,234,567".
 QString formatCount(std::int64_t count);
+/// "1 step", "1,234 steps": a count with the word that goes with it.
+QString formatCounted(std::int64_t count, const QString& one, const QString& many);
 /// A share of one as "61.2 %"; "< 0.1 %" for what is little but not nothing.
 QString formatShare(double share);
 /// "1.43 ×".

@@ -45,6 +45,10 @@ void StepBars::setSteps(std::vector<Step> steps)
         m_chosen.reset();
     if (m_hovered && *m_hovered >= count)
         m_hovered.reset();
+    const auto s = profiler::analysis::stepStatistics(m_steps);
+    m_statistics = tr("%1 · mean %2 · median %3 · %4 to %5")
+                       .arg(formatCounted(s.count, tr("step"), tr("steps")), formatUs(s.meanUs), formatUs(s.medianUs),
+                            formatUs(s.minUs), formatUs(s.maxUs));
     layOut();
     update();
 }
@@ -189,11 +193,18 @@ void StepBars::paintLegend(QPainter& painter, const TimelineTheme& theme) const
         painter.drawText(QPointF(x + 18, 5 + metrics.ascent()), name);
         x += width;
     }
-    if (m_perBar > 1) {
-        const QString note = tr("%1 steps a bar").arg(m_perBar);
+    QStringList notes{m_statistics};
+    if (m_perBar > 1)
+        notes << tr("%1 steps a bar").arg(m_perBar);
+    // What does not fit beside the legend is in the summary too.
+    for (; !notes.isEmpty(); notes.removeFirst()) {
+        const QString note = notes.join(QStringLiteral("  ·  "));
         const double left = width() - kRight - metrics.horizontalAdvance(note);
-        if (left > x)
-            painter.drawText(QPointF(left, 5 + metrics.ascent()), note);
+        if (left <= x)
+            continue;
+        painter.setPen(theme.dimText);
+        painter.drawText(QPointF(left, 5 + metrics.ascent()), note);
+        return;
     }
 }
 

@@ -55,6 +55,7 @@ private:
     std::vector<profiler::analysis::Step> m_steps;
     std::vector<Bar> m_bars;
     ChartFrame m_frame;
+    QString m_statistics; ///< of all steps, in a line
     int m_perBar = 1;
     std::optional<int> m_chosen, m_hovered;
 };

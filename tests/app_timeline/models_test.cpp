@@ -115,8 +115,8 @@ TEST(RangeSums, GiveTheWholeTraceItsTime)
     for (const auto& sum : sums.byClass)
         byClass += sum.self;
     EXPECT_EQ(byClass, sums.self);
-    EXPECT_LE(sums.byName.size(), RangeSums::kMostNames);
-    EXPECT_GT(sums.names, static_cast<std::int64_t>(RangeSums::kMostNames));
+    EXPECT_EQ(static_cast<std::int64_t>(sums.byName.size()),
+              std::min(sums.names, static_cast<std::int64_t>(RangeSums::kMostNames)));
     for (const Slice& slice : trace->ofKind(ActivityKind::Phase))
         if (trace->name(slice) == phase::kDataWait)
             phases += slice.duration;
@@ -171,13 +171,13 @@ TEST(SliceDetails, LinkWhatBelongsTogether)
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(4);
     const auto links = sliceLinks(*trace, kernel);
     ASSERT_EQ(links.size(), 1U);
-    EXPECT_EQ(links[0].label, "Started by");
+    EXPECT_EQ(links[0].label, "Launched by");
     const Slice launch = trace->slice(*links[0].link);
     EXPECT_EQ(launch.correlation, kernel.correlation);
     const auto back = sliceLinks(*trace, launch);
     ASSERT_EQ(back.size(), 2U);
     EXPECT_EQ(back[0].label, "Inside");
-    EXPECT_EQ(back[1].label, "Starts");
+    EXPECT_EQ(back[1].label, "Launches");
     EXPECT_EQ(*back[1].link, kernel.id);
 }
 

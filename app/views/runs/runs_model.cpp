@@ -116,7 +116,7 @@ QString RunsModel::toolTip(const RunRecord& run) const
     const QString changes = changesText(config::TrainingConfig(), run.configuration);
     lines << (changes.isEmpty() ? tr("all defaults") : changes);
     if (run.outcome.steps > 0)
-        lines << tr("%1 steps, loss %2").arg(formatCount(run.outcome.steps), formatSignificant(run.outcome.finalLoss));
+        lines << tr("%1, loss %2").arg(formatCounted(run.outcome.steps, tr("step"), tr("steps")), formatSignificant(run.outcome.finalLoss));
     if (run.outcome.validationAccuracy > 0)
         lines << tr("validation accuracy %1").arg(formatShare(run.outcome.validationAccuracy));
     if (!run.outcome.message.isEmpty())

@@ -13,6 +13,11 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     auto* panel = new SelectionPanel(context.selection, parent);
     Session* session = context.session;
     QObject::connect(session, &Session::traceChanged, panel, [=] { panel->setTrace(session->trace()); });
+    QObject::connect(session, &Session::analysedChanged, panel, [=] {
+        const auto analysed = session->analysed();
+        using Steps = std::vector<profiler::analysis::Step>;
+        panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
+    });
     panel->setTrace(session->trace());
     return panel;
 }

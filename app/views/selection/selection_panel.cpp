@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QStackedWidget>
+#include <algorithm>
 
 namespace app {
 
@@ -26,6 +27,20 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setWordWrap(true);
     return label;
+}
+
+constexpr int kAfterDuration = 2; ///< where the own time stands among the facts
+
+QString ownLabel()
+{
+    return SelectionPanel::tr("Own time");
+}
+
+std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
+{
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [](const SliceDetail& fact) { return fact.label == ownLabel(); });
+    return found == facts.end() ? std::nullopt : std::optional(*found);
 }
 
 QFont titleFont(QFont font)
@@ -123,6 +138,12 @@ void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
     takeSelection();
 }
 
+void SelectionPanel::setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps)
+{
+    m_steps = std::move(steps);
+    takeSelection();
+}
+
 void SelectionPanel::takeSelection()
 {
     if (const auto slice = m_selection->slice(); slice && m_trace && holds(*m_trace, *slice))
@@ -132,6 +153,8 @@ void SelectionPanel::takeSelection()
     else {
         m_summing.cancel();
         m_summed.reset();
+        m_reading.cancel();
+        m_readFor.reset();
         m_pages->setCurrentIndex(Empty);
     }
 }
@@ -139,39 +162,104 @@ void SelectionPanel::takeSelection()
 void SelectionPanel::showSlice(SliceId id)
 {
     const Slice slice = m_trace->slice(id);
-    const QString title = sliceTitle(*m_trace, slice);
-    std::vector<SliceDetail> details = sliceFacts(*m_trace, slice);
+    SlicePage page;
+    page.facts = sliceFacts(*m_trace, slice);
+    for (SliceDetail& argument : sliceArguments(*m_trace, slice))
+        page.facts.push_back(std::move(argument));
+    if (m_steps)
+        if (auto step = sliceStep(slice, *m_steps))
+            page.links.push_back(std::move(*step));
     for (SliceDetail& link : sliceLinks(*m_trace, slice))
-        details.push_back(std::move(link));
+        page.links.push_back(std::move(link));
+    // A growing trace comes with a snapshot several times a second: what was read of the same slice still holds.
+    const bool same = m_readFor && m_readFor->id == slice.id && m_readFor->begin == slice.begin &&
+                      m_readFor->duration == slice.duration && m_readFor->name == slice.name;
+    if (same) {
+        page.recorded = m_page.recorded;
+        page.problem = m_page.problem;
+        if (const auto own = ownDetail(m_page.facts))
+            page.facts.insert(page.facts.begin() + kAfterDuration, *own);
+    }
+    m_page = std::move(page);
+    m_title->setText(sliceTitle(*m_trace, slice));
+    showPage();
     m_pages->setCurrentIndex(OneSlice);
-    // A growing trace comes with a snapshot several times a second: focus and marked text stay where nothing is new.
-    if (title == m_title->text() && details == m_shown)
-        return;
-    m_title->setText(title);
-    m_details->setWidget(makeDetails(details)); // deletes the one before
-    m_shown = std::move(details);
+    if (!same)
+        readMore(slice);
 }
 
-QWidget* SelectionPanel::makeDetails(const std::vector<SliceDetail>& details)
+void SelectionPanel::readMore(const Slice& slice)
+{
+    m_readFor = slice;
+    m_reading.start([this, trace = m_trace, slice](const std::stop_token& stop, const Background::Post& post) {
+        const auto own = ownTime(*trace, slice, stop);
+        const auto read = trace->details(slice.id);
+        post([this, slice, own, read] {
+            if (own != slice.duration)
+                m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
+            if (read)
+                for (const auto& [name, value] : *read)
+                    m_page.recorded.push_back({traceText(name), traceText(value), {}});
+            else
+                m_page.problem = QString::fromStdString(read.error().message());
+            showPage();
+        });
+    });
+}
+
+void SelectionPanel::showPage()
+{
+    // Focus and marked text stay where nothing is new.
+    if (m_page == m_shown && m_details->widget())
+        return;
+    m_shown = m_page;
+    m_details->setWidget(makePage(m_page)); // deletes the one before
+}
+
+QWidget* SelectionPanel::makePage(const SlicePage& page)
 {
     auto* content = new QWidget(m_details);
-    auto* form = new QFormLayout(content);
-    form->setContentsMargins(0, 4, 0, 8);
+    auto* columns = new QHBoxLayout(content);
+    columns->setContentsMargins(0, 4, 0, 8);
+    columns->setSpacing(28);
+    columns->addWidget(makeColumn({}, page.facts, content), 3, Qt::AlignTop);
+    if (!page.links.empty())
+        columns->addWidget(makeColumn({}, page.links, content), 4, Qt::AlignTop);
+    if (!page.recorded.empty() || !page.problem.isEmpty()) {
+        QWidget* recorded = makeColumn(tr("Recorded arguments"), page.recorded, content);
+        if (!page.problem.isEmpty())
+            static_cast<QFormLayout*>(recorded->layout())->addRow(plainLabel(page.problem, recorded));
+        columns->addWidget(recorded, 4, Qt::AlignTop);
+    }
+    return content;
+}
+
+QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent)
+{
+    auto* column = new QWidget(parent);
+    auto* form = new QFormLayout(column);
+    form->setContentsMargins(0, 0, 0, 0);
     form->setHorizontalSpacing(16);
     form->setVerticalSpacing(4);
+    if (!heading.isEmpty())
+        form->addRow(new QLabel(heading, column));
     for (const SliceDetail& detail : details) {
-        auto* label = new QLabel(detail.label, content);
+        auto* label = new QLabel(column);
+        label->setTextFormat(Qt::PlainText); // names of arguments come from the trace
+        label->setText(detail.label);
         label->setForegroundRole(QPalette::PlaceholderText);
         if (!detail.link) {
-            form->addRow(label, plainLabel(detail.value, content));
+            form->addRow(label, plainLabel(detail.value, column));
             continue;
         }
         auto* button =
-            new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), content);
+            new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), column);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
         button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 0px;"));
         button->setAccessibleName(detail.label + u' ' + detail.value);
+        button->setToolTip(detail.value);
+        button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // a long name of a kernel is cut, not the page
         // Queued: following the link replaces this very button.
         connect(
             button, &QPushButton::clicked, this,
@@ -181,7 +269,7 @@ QWidget* SelectionPanel::makeDetails(const std::vector<SliceDetail>& details)
             Qt::QueuedConnection);
         form->addRow(label, button);
     }
-    return content;
+    return column;
 }
 
 void SelectionPanel::sumRange(TimeRange range)
@@ -209,9 +297,9 @@ void SelectionPanel::showSums(const RangeSums& sums)
     m_byClass->setRows(rows(sums.byClass));
     m_byName->setRows(rows(sums.byName));
     QString title =
-        tr("%1 selected, from %2: %3 slices, %4 of work and waiting on all tracks")
+        tr("%1 selected, from %2: %3, %4 of work and waiting on all tracks")
             .arg(formatDuration(sums.range.duration()), formatDuration(sums.range.begin - m_trace->range().begin),
-                 formatCount(sums.count), formatDuration(sums.self));
+                 formatCounted(sums.count, tr("slice"), tr("slices")), formatDuration(sums.self));
     if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
         title += tr(" · the %1 names with most time of %2").arg(sums.byName.size()).arg(formatCount(sums.names));
     m_rangeTitle->setText(title);

@@ -9,12 +9,19 @@
 #include <QWidget>
 #include <memory>
 
-class QFormLayout;
 class QLabel;
 class QScrollArea;
 class QStackedWidget;
 
 namespace app {
+
+/// What is known of a slice, in three columns.
+struct SlicePage {
+    std::vector<SliceDetail> facts, links;
+    std::vector<SliceDetail> recorded; ///< all arguments as the file has them, in its own words
+    QString problem;                   ///< why they cannot be read
+    friend bool operator==(const SlicePage&, const SlicePage&) = default;
+};
 
 /// What is selected: all that is known of a slice with the slices that belong to it, or what happened within a range.
 class SelectionPanel : public QWidget {
@@ -23,6 +30,8 @@ public:
     explicit SelectionPanel(Selection* selection, QWidget* parent = nullptr);
 
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// Steps of the trace on screen, for saying in which one a slice is; null: none known.
+    void setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps);
 
 private:
     enum Page { Empty, OneSlice, Range };
@@ -30,7 +39,10 @@ private:
     QWidget* makeRangePage();
     void takeSelection();
     void showSlice(profiler::SliceId id);
-    QWidget* makeDetails(const std::vector<SliceDetail>& details);
+    void readMore(const profiler::Slice& slice);
+    void showPage();
+    QWidget* makePage(const SlicePage& page);
+    QWidget* makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent);
     void sumRange(profiler::TimeRange range);
     void showSums(const RangeSums& sums);
     void follow(const Evidence& evidence);
@@ -39,12 +51,14 @@ private:
     std::shared_ptr<const profiler::Trace> m_trace;
     QStackedWidget* m_pages;
     QLabel* m_title;
-    std::vector<SliceDetail> m_shown; ///< facts and links on the slice's page
+    SlicePage m_page, m_shown;                ///< what there is to show, and what is shown
+    std::optional<profiler::Slice> m_readFor; ///< the slice of which more was asked for
+    std::shared_ptr<const std::vector<profiler::analysis::Step>> m_steps;
     QScrollArea* m_details;
     QLabel* m_rangeTitle;
     EvidenceTable *m_byClass, *m_byName;
     std::optional<profiler::TimeRange> m_summed; ///< what the tables show or will show
-    Background m_summing{this};
+    Background m_summing{this}, m_reading{this};
 };
 
 } // namespace app

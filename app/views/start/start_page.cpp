@@ -2,6 +2,7 @@
 
 #include "app/look/icon.h"
 #include "app/session/presets.h"
+#include "app/session/trace_files.h"
 #include "app/views/start/door.h"
 #include "app/widgets/number_format.h"
 
@@ -52,8 +53,8 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     tryIt->button()->setProperty("primary", true);
     auto* open =
         new Door("open", tr("Open a trace"),
-                 tr("A trace that Stepscope wrote (.sstrace), here or on another machine. You can also drop the file "
-                    "anywhere on this window."),
+                 tr("What the PyTorch profiler wrote (.json, .json.gz), an export of Nsight Systems (.sqlite), or a "
+                    "trace of Stepscope's own. You can also drop the file anywhere on this window."),
                  tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
@@ -96,8 +97,7 @@ void StartPage::tryIt()
 
 void StartPage::chooseTrace()
 {
-    const QString file =
-        QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, tr("Stepscope traces (*.sstrace);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_session->openTrace(file.toStdString());
 }

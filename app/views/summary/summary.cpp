@@ -15,9 +15,9 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     const auto showAnalysed = [=] {
         const auto analysed = session->analysed();
         if (analysed) // shares the analysis, no copy
-            panel->show(analysed->trace, {analysed, &analysed->facts});
+            panel->show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
         else
-            panel->show(nullptr, nullptr);
+            panel->show(nullptr, nullptr, nullptr);
     };
     QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
     showAnalysed();

@@ -1,6 +1,7 @@
 #include "app/views/summary/summary_panel.h"
 
 #include "app/models/slice_details.h"
+#include "app/views/summary/device_summary.h"
 #include "app/widgets/number_format.h"
 #include "app/widgets/parts_bar.h"
 #include "app/widgets/step_times_chart.h"
@@ -90,21 +91,26 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     column->addWidget(m_statistics = note(side));
     m_statistics->setObjectName("statistics");
     column->addSpacing(4);
-    column->addWidget(m_bar = new PartsBar(side));
+    m_stepParts = new QWidget(side);
+    auto* parts = new QVBoxLayout(m_stepParts);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(6);
+    parts->addWidget(m_bar = new PartsBar(m_stepParts));
     m_parts = new EvidenceTable({{tr("Part of a steady step"), false}, {tr("Time"), true}, {tr("Share"), true}},
                                 tr("Parts of a steady step"), side);
     m_parts->setObjectName("parts");
     m_parts->setFitsRows(true);
-    column->addWidget(m_parts);
-    column->addSpacing(8);
-    column->addWidget(heading(tr("Loader"), side));
-    column->addWidget(m_loaderText = note(side));
+    parts->addWidget(m_parts);
+    parts->addSpacing(8);
+    parts->addWidget(heading(tr("Loader"), m_stepParts));
+    parts->addWidget(m_loaderText = note(m_stepParts));
     m_loaderText->setObjectName("loader");
     m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("A batch"), true}, {tr("Share"), true}},
                                  tr("Loader stages"), side);
     m_stages->setObjectName("stages");
     m_stages->setFitsRows(true);
-    column->addWidget(m_stages);
+    parts->addWidget(m_stages);
+    column->addWidget(m_stepParts);
     column->addStretch(1);
     connect(m_parts, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) {
         for (const StepPart& part : kStepParts)
@@ -126,7 +132,8 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(6);
-    column->addWidget(heading(tr("Step times over the run"), side));
+    column->addWidget(m_devices = new DeviceSummary(side));
+    column->addWidget(m_chartHead = heading(tr("Step times over the run"), side));
     column->addWidget(m_chart = new StepTimesChart(side));
     column->addSpacing(8);
     column->addWidget(heading(tr("Operators that cost most"), side));
@@ -138,20 +145,25 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     m_ops->setFitsRows(true);
     column->addWidget(m_ops);
     column->addStretch(1);
+    connect(m_devices, &DeviceSummary::evidenceChosen, this, &SummaryPanel::follow);
     connect(m_chart, &StepTimesChart::stepChosen, this, &SummaryPanel::followStep);
     connect(m_ops, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
     return side;
 }
 
-void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const analysis::Facts> facts)
+void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const analysis::Facts> facts,
+                        std::shared_ptr<const TraceSummary> summary)
 {
     m_trace = std::move(trace);
     m_facts = std::move(facts);
-    const bool any = m_trace && m_facts && m_facts->statistics.steadyCount > 0;
+    m_summary = std::move(summary);
+    const bool devices = m_summary && !m_summary->devices.empty();
+    const bool any = m_trace && m_facts && (m_facts->statistics.steadyCount > 0 || devices);
     m_pages->setCurrentIndex(any ? 1 : 0);
     if (!any)
         return;
     showStatistics();
+    showDevices();
     showParts();
     showLoader();
     showOps();
@@ -160,12 +172,30 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
 void SummaryPanel::showStatistics()
 {
     const analysis::StepStatistics& s = m_facts->statistics;
-    m_headline->setText(tr("A steady step takes %1").arg(formatUs(s.steadyMeanUs)));
-    m_statistics->setText(
-        tr("%1 steps, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
-            .arg(formatCount(s.count), formatCount(s.steadyCount), formatUs(s.meanUs), formatUs(s.medianUs),
-                 formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs)));
+    const bool steady = s.steadyCount > 0;
+    m_headline->setText(steady        ? tr("A steady step takes %1").arg(formatUs(s.steadyMeanUs))
+                        : s.count > 0 ? tr("A step takes %1; none of them is steady").arg(formatUs(s.meanUs))
+                                      : tr("This trace marks no steps"));
+    m_stepParts->setVisible(steady);
+    m_chart->setVisible(s.count > 0);
+    m_chartHead->setVisible(s.count > 0);
     m_chart->setSteps(m_facts->steps, s.medianUs);
+    if (s.count == 0) {
+        m_statistics->setText(tr("With the marks of torch.profiler's step(), or NVTX ranges around each step, their "
+                                 "times and parts would stand here."));
+        return;
+    }
+    m_statistics->setText(tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+                              .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount),
+                                   formatUs(s.meanUs), formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs),
+                                   formatUs(s.maxUs)));
+}
+
+void SummaryPanel::showDevices()
+{
+    m_devices->setVisible(m_summary != nullptr);
+    if (m_summary)
+        m_devices->show(*m_summary);
 }
 
 void SummaryPanel::showParts()
@@ -223,8 +253,8 @@ void SummaryPanel::showOps()
 {
     const analysis::OpCosts& costs = m_facts->ops;
     m_opsText->setText(costs.stepsWithOps == 0 ? tr("Operators were not recorded in this trace.")
-                                               : tr("Own time: without the operators that they call. Over %1 steps.")
-                                                     .arg(formatCount(costs.stepsWithOps)));
+                                               : tr("Own time: without the operators that they call. Over %1.")
+                                                     .arg(formatCounted(costs.stepsWithOps, tr("step"), tr("steps"))));
     std::vector<EvidenceRow> rows;
     for (const analysis::OpCost& op : costs.ops) {
         if (rows.size() == kTopOps)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/models/step_parts.h"
+#include "app/models/trace_summary.h"
 #include "app/session/selection.h"
 #include "app/widgets/evidence_table.h"
 #include "profiler/analysis/facts.h"
@@ -14,6 +15,7 @@ class QStackedWidget;
 
 namespace app {
 
+class DeviceSummary;
 class PartsBar;
 class StepTimesChart;
 
@@ -24,8 +26,10 @@ class SummaryPanel : public QWidget {
 public:
     explicit SummaryPanel(Selection* selection, QWidget* parent = nullptr);
 
-    /// The analysis of a trace; null facts: nothing known yet. Both are kept.
-    void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts);
+    /// The analysis of a trace; null facts: nothing known yet. All are kept.
+    /// @param summary  what the devices did; null: nothing known of them
+    void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts,
+              std::shared_ptr<const TraceSummary> summary = nullptr);
 
 private:
     QWidget* makePage();
@@ -35,13 +39,18 @@ private:
     void showParts();
     void showLoader();
     void showOps();
+    void showDevices();
     void follow(const Evidence& evidence);
     void followStep(int step);
 
     Selection* m_selection;
     std::shared_ptr<const profiler::Trace> m_trace;
     std::shared_ptr<const profiler::analysis::Facts> m_facts;
+    std::shared_ptr<const TraceSummary> m_summary;
     QStackedWidget* m_pages = nullptr;
+    QWidget* m_stepParts = nullptr; ///< what only a trace with steps has
+    QLabel* m_chartHead = nullptr;
+    DeviceSummary* m_devices = nullptr;
     QLabel *m_headline = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr, *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;

@@ -1,0 +1,258 @@
+#include "app/models/table_field.h"
+
+#include "app/models/slice_details.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <bit>
+
+namespace app {
+
+using profiler::Slice;
+using profiler::Trace;
+using profiler::analysis::Step;
+
+namespace {
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("TableField", source);
+}
+
+} // namespace
+
+FieldTitle fieldTitle(Field field)
+{
+    switch (field) {
+    case Field::Name:
+        return {text("Name"), {}};
+    case Field::Kind:
+        return {text("Kind"), text("What it is, as the trace names it")};
+    case Field::Begin:
+        return {text("Begin"), text("From the beginning of the trace")};
+    case Field::Duration:
+        return {text("Duration"), {}};
+    case Field::Track:
+        return {text("Track"), text("Thread or stream")};
+    case Field::Step:
+        return {text("Step"), text("The step in which it begins")};
+    case Field::Bytes:
+        return {text("Bytes"), {}};
+    case Field::Rate:
+        return {text("Rate"), text("Bytes by duration")};
+    case Field::Direction:
+        return {text("Direction"), text("H: host, D: device, P: another device")};
+    case Field::Source:
+        return {text("From"), text("Kind of memory that was read")};
+    case Field::Destination:
+        return {text("To"), text("Kind of memory that was written")};
+    case Field::Correlation:
+        return {text("Correlation"), text("Number that joins a call and what it started on the device")};
+    case Field::Sequence:
+        return {text("Sequence"), text("Autograd's number, the same for an operator and its backward")};
+    case Field::Shapes:
+        return {text("Shapes"), text("Sizes of the inputs, as the trace records them")};
+    case Field::Types:
+        return {text("Types"), text("Types of the inputs, as the trace records them")};
+    case Field::Count:
+        return {text("Count"), {}};
+    case Field::Total:
+        return {text("Total"), text("Sum of all durations")};
+    case Field::Own:
+        return {text("Own"), text("Total without what lies directly inside on the same track")};
+    case Field::Mean:
+        return {text("Mean"), {}};
+    case Field::Median:
+        return {text("Median"), {}};
+    case Field::Shortest:
+        return {text("Min"), {}};
+    case Field::Longest:
+        return {text("Max"), {}};
+    case Field::Share:
+        return {text("Share"), text("Part of the total of all rows")};
+    case Field::ShareOfSteps:
+        return {text("Of the steps"), text("Total of what begins within steps, as a part of the steps' time. Tracks "
+                                           "work side by side, so the sum may exceed 100 %.")};
+    }
+    return {};
+}
+
+bool isFigure(Field field)
+{
+    switch (field) {
+    case Field::Name:
+    case Field::Kind:
+    case Field::Track:
+    case Field::Direction:
+    case Field::Source:
+    case Field::Destination:
+    case Field::Shapes:
+    case Field::Types:
+        return false;
+    default:
+        return true;
+    }
+}
+
+QString exactUnit(Field field)
+{
+    switch (field) {
+    case Field::Begin:
+    case Field::Duration:
+    case Field::Total:
+    case Field::Own:
+    case Field::Mean:
+    case Field::Median:
+    case Field::Shortest:
+    case Field::Longest:
+        return QStringLiteral("ns");
+    case Field::Rate:
+        return QStringLiteral("bytes/s");
+    default:
+        return {};
+    }
+}
+
+bool isOptional(Field field)
+{
+    switch (field) {
+    case Field::Name:
+    case Field::Kind:
+    case Field::Begin:
+    case Field::Duration:
+    case Field::Track:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool applies(const Slice& slice, Field field, const Steps& steps)
+{
+    switch (field) {
+    case Field::Step:
+        return stepAt(steps, slice.begin) != nullptr;
+    case Field::Bytes:
+        return slice.args.bytes > 0;
+    case Field::Rate:
+        return bytesPerSecond(slice.args.bytes, slice.duration).has_value();
+    case Field::Direction:
+        return slice.args.copy != profiler::CopyKind::Unknown;
+    case Field::Source:
+        return slice.args.src != profiler::MemoryKind::Unknown;
+    case Field::Destination:
+        return slice.args.dst != profiler::MemoryKind::Unknown;
+    case Field::Correlation:
+        return slice.correlation.value != 0;
+    case Field::Sequence:
+        return slice.sequence >= 0;
+    case Field::Shapes:
+        return slice.args.shapes.value != 0;
+    case Field::Types:
+        return slice.args.types.value != 0;
+    default:
+        return !isOptional(field);
+    }
+}
+
+bool isPooledText(Field field)
+{
+    return field == Field::Name || field == Field::Shapes || field == Field::Types;
+}
+
+const Step* stepAt(const Steps& steps, profiler::TraceTime time)
+{
+    const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                        [](profiler::TraceTime t, const Step& step) { return t < step.range.begin; });
+    if (after == steps.begin() || !(after - 1)->range.contains(time))
+        return nullptr;
+    return &*(after - 1);
+}
+
+std::optional<double> bytesPerSecond(std::int64_t bytes, profiler::Nanoseconds time)
+{
+    if (bytes <= 0 || time.count() <= 0)
+        return std::nullopt;
+    return static_cast<double>(bytes) * 1e9 / static_cast<double>(time.count());
+}
+
+TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
+{
+    if (!applies(slice, field, steps))
+        return {};
+    switch (field) {
+    case Field::Name:
+        return TableValue::ofText(sliceTitle(trace, slice));
+    case Field::Kind:
+        return TableValue::ofText(traceText(activityName(slice.kind)));
+    case Field::Begin:
+        return TableValue::ofTime(slice.begin - trace.range().begin);
+    case Field::Duration:
+        return TableValue::ofTime(slice.duration);
+    case Field::Track:
+        return TableValue::ofText(traceText(trace.track(slice.id.track).name));
+    case Field::Step:
+        return TableValue::ofCount(stepAt(steps, slice.begin)->index);
+    case Field::Bytes:
+        return TableValue::ofBytes(slice.args.bytes);
+    case Field::Rate:
+        return TableValue::ofRate(*bytesPerSecond(slice.args.bytes, slice.duration));
+    case Field::Direction:
+        return TableValue::ofText(traceText(copyKindName(slice.args.copy)));
+    case Field::Source:
+        return TableValue::ofText(traceText(memoryKindName(slice.args.src)));
+    case Field::Destination:
+        return TableValue::ofText(traceText(memoryKindName(slice.args.dst)));
+    case Field::Correlation:
+        return TableValue::ofText(QString::number(slice.correlation.value));
+    case Field::Sequence:
+        return TableValue::ofText(QString::number(slice.sequence));
+    case Field::Shapes:
+        return TableValue::ofText(traceText(trace.string(slice.args.shapes)));
+    case Field::Types:
+        return TableValue::ofText(traceText(trace.string(slice.args.types)));
+    default:
+        return {};
+    }
+}
+
+std::int64_t sliceKey(const Slice& slice, Field field, const Steps& steps)
+{
+    switch (field) {
+    case Field::Kind:
+        return static_cast<std::int64_t>(slice.kind);
+    case Field::Duration:
+        return slice.duration.count();
+    case Field::Track:
+        return slice.id.track.value;
+    case Field::Step: {
+        const Step* step = stepAt(steps, slice.begin);
+        return step ? step->index : -1;
+    }
+    case Field::Bytes:
+        return slice.args.bytes;
+    case Field::Rate:
+        // The bits of doubles that are not negative are ordered as they are.
+        return std::bit_cast<std::int64_t>(bytesPerSecond(slice.args.bytes, slice.duration).value_or(0));
+    case Field::Direction:
+        return static_cast<std::int64_t>(slice.args.copy);
+    case Field::Source:
+        return static_cast<std::int64_t>(slice.args.src);
+    case Field::Destination:
+        return static_cast<std::int64_t>(slice.args.dst);
+    case Field::Correlation:
+        return static_cast<std::int64_t>(slice.correlation.value);
+    case Field::Sequence:
+        return slice.sequence;
+    case Field::Name:
+        return slice.name.value;
+    case Field::Shapes:
+        return slice.args.shapes.value;
+    case Field::Types:
+        return slice.args.types.value;
+    default:
+        return toNs(slice.begin);
+    }
+}
+
+} // namespace app

@@ -1,0 +1,132 @@
+#include "app/models/trace_summary.h"
+
+#include "app/models/slice_details.h"
+#include "app/models/table_query.h"
+#include "app/widgets/number_format.h"
+
+#include <QCoreApplication>
+
+namespace app {
+
+using profiler::analysis::TimeClass;
+
+namespace {
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("TraceSummary", source);
+}
+
+double shareOf(profiler::Nanoseconds part, profiler::Nanoseconds whole)
+{
+    return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+} // namespace
+
+TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
+                       const std::vector<profiler::analysis::Step>& steps)
+{
+    TraceSummary summary;
+    if (!steps.empty())
+        summary.breakdown = profiler::analysis::breakdown(*trace, steps);
+    summary.devices = profiler::analysis::deviceUse(*trace);
+    if (summary.devices.empty())
+        return summary;
+    summary.idle = profiler::analysis::idleCauses(*trace);
+    const TableQuery byName{{}, {}, true, std::make_shared<const Steps>(steps)};
+    const auto kernels = runQuery(trace, kernelSubject(), byName);
+    if (kernels && kernels->size() > 0)
+        summary.kernels = kernels;
+    return summary;
+}
+
+QString timeClassWord(TimeClass timeClass)
+{
+    switch (timeClass) {
+    case TimeClass::Kernel:
+        return text("kernels");
+    case TimeClass::Memcpy:
+        return text("copies");
+    case TimeClass::Memset:
+        return text("memset");
+    case TimeClass::Communication:
+        return text("communication, exposed");
+    case TimeClass::Runtime:
+        return text("calls into CUDA");
+    case TimeClass::DataLoader:
+        return text("waiting for data");
+    case TimeClass::CpuOp:
+        return text("operators on the host");
+    case TimeClass::Other:
+        return text("other");
+    }
+    return {};
+}
+
+SliceClass timeClassColour(TimeClass timeClass)
+{
+    switch (timeClass) {
+    case TimeClass::Kernel:
+        return SliceClass::Matrix;
+    case TimeClass::Memcpy:
+        return SliceClass::CopyToDevice;
+    case TimeClass::Memset:
+        return SliceClass::Memset;
+    case TimeClass::Communication:
+        return SliceClass::Communication;
+    case TimeClass::Runtime:
+        return SliceClass::Runtime;
+    case TimeClass::DataLoader:
+        return SliceClass::DataWait;
+    case TimeClass::CpuOp:
+        return SliceClass::Compute;
+    case TimeClass::Other:
+        return SliceClass::Other;
+    }
+    return SliceClass::Other;
+}
+
+QString idleCauseSentence(std::string_view cause)
+{
+    if (cause == "data_loader")
+        return text("waiting for data");
+    if (cause == "launch")
+        return text("launching: the host gives work too slowly");
+    if (cause == "sync")
+        return text("the host waits for the device");
+    if (cause == "copy")
+        return text("blocking copies");
+    if (cause == "allocation")
+        return text("allocating memory");
+    if (cause == "communication")
+        return text("communication");
+    return cause == "other" ? text("other") : traceText(cause);
+}
+
+SliceClass idleCauseColour(std::string_view cause)
+{
+    if (cause == "data_loader")
+        return SliceClass::DataWait;
+    if (cause == "launch")
+        return SliceClass::Compute;
+    if (cause == "sync")
+        return SliceClass::Sync;
+    if (cause == "copy")
+        return SliceClass::CopyToDevice;
+    if (cause == "allocation")
+        return SliceClass::Runtime;
+    return cause == "communication" ? SliceClass::Communication : SliceClass::Other;
+}
+
+QString deviceSentence(const profiler::analysis::DeviceUse& device)
+{
+    const QString number = text("GPU %1").arg(device.id.value);
+    const QString name = device.name.empty() ? number : QStringLiteral("%1 (%2)").arg(traceText(device.name), number);
+    const QString streams = device.streams == 1 ? text("on one stream") : text("on %1 streams").arg(device.streams);
+    return text("%1: busy %2 of %3 with kernels, %4 with anything, %5")
+        .arg(name, formatShare(shareOf(device.busyKernel, device.span)), formatDuration(device.span),
+             formatShare(shareOf(device.busyAny, device.span)), streams);
+}
+
+} // namespace app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/models/table_rows.h"
+#include "app/widgets/kind_palette.h"
+#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/steps.h"
+#include "profiler/model/trace.h"
+
+#include <QString>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// What a trace of any origin tells at a glance, beside its steps.
+struct TraceSummary {
+    profiler::analysis::Breakdown breakdown; ///< of the steps; total 0 without any
+    std::vector<profiler::analysis::DeviceUse> devices;
+    std::vector<profiler::analysis::IdleCause> idle; ///< between each device's first and last operation
+    std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
+};
+
+/// Several passes over the trace: off the GUI thread.
+TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
+                       const std::vector<profiler::analysis::Step>& steps);
+
+/// "kernels", "data loader": a class of the breakdown in words, and the colour it has everywhere.
+QString timeClassWord(profiler::analysis::TimeClass timeClass);
+SliceClass timeClassColour(profiler::analysis::TimeClass timeClass);
+/// "launching: the host did not give it work fast enough": a cause of idleness in words.
+QString idleCauseSentence(std::string_view cause);
+SliceClass idleCauseColour(std::string_view cause);
+/// "Tesla V100 (GPU 0): busy 59.4 % of 1.05 s with kernels, 60.3 % with anything, on 2 streams".
+QString deviceSentence(const profiler::analysis::DeviceUse& device);
+
+} // namespace app

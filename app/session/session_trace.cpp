@@ -1,0 +1,204 @@
+#include "app/session/session.h"
+#include "app/session/session_state.h"
+#include "app/session/trace_files.h"
+#include "profiler/model/trace_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+// The session's trace: opened, followed, shown, exported.
+namespace app {
+
+namespace {
+
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+QString fileName(const std::filesystem::path& path)
+{
+    return asQString(path.filename().string());
+}
+
+/// Where it was and how to mend it, a line each; beside a sentence that says what.
+QString detailOf(const profiler::Error& error)
+{
+    QStringList lines;
+    for (const std::string& line : {error.where, error.mend})
+        if (!line.empty())
+            lines << asQString(line);
+    return lines.join('\n');
+}
+
+/// What a run of the app wrote about itself; none for a trace from elsewhere.
+std::optional<config::TrainingConfig> configurationOf(const profiler::Trace& trace)
+{
+    const auto found = trace.metadata().find("config");
+    if (found == trace.metadata().end())
+        return std::nullopt;
+    auto parsed = config::TrainingConfig::fromJson(found->second, "the trace's configuration");
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+} // namespace
+
+std::shared_ptr<const profiler::Trace> Session::trace() const
+{
+    return m->trace;
+}
+std::shared_ptr<const Analysed> Session::analysed() const
+{
+    return m->analysed;
+}
+QString Session::traceTitle() const
+{
+    return m->title;
+}
+std::filesystem::path Session::tracePath() const
+{
+    return m->path;
+}
+const std::optional<config::TrainingConfig>& Session::traceConfiguration() const
+{
+    return m->traceConfiguration;
+}
+
+void Session::connectTrace()
+{
+    const auto take = [this](const std::shared_ptr<const profiler::Trace>& trace) {
+        m->trace = trace;
+        emit traceChanged();
+        m->analyser.request(trace, m->traceConfiguration);
+    };
+    connect(&m->follower, &TraceFollower::snapshot, this, take);
+    connect(&m->follower, &TraceFollower::finished, this, take);
+    connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
+        // A training that records nothing, or died before it wrote anything, has no trace to show.
+        if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
+            emit noticed(tr("There is no trace of this run."), asQString(error.message()), false);
+    });
+    connect(&m->loader, &TraceLoader::progressed, this,
+            [this](double share) { emit loading(tr("Opening the trace"), share); });
+    connect(&m->loader, &TraceLoader::loaded, this, &Session::showLoaded);
+    connect(&m->loader, &TraceLoader::previewed, this, &Session::showPreview);
+    connect(&m->loader, &TraceLoader::failed, this,
+            [this](const std::filesystem::path& path, const profiler::Error& error) {
+                m->previewing = false;
+                emit loading({}, 1);
+                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what)), detailOf(error),
+                             true);
+            });
+    connect(&m->saver, &TraceSaver::progressed, this,
+            [this](double share) { emit loading(tr("Exporting the trace"), share); });
+    connect(&m->saver, &TraceSaver::saved, this, [this](const std::filesystem::path& path) {
+        emit loading({}, 1);
+        emit noticed(tr("The trace was exported to %1.").arg(fileName(path)), asQString(path.string()), false);
+    });
+    connect(&m->saver, &TraceSaver::failed, this,
+            [this](const std::filesystem::path& path, const profiler::Error& error) {
+                emit loading({}, 1);
+                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what)), detailOf(error),
+                             true);
+            });
+    connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
+        m->analysed = result;
+        emit analysedChanged();
+    });
+}
+
+void Session::openTrace(const std::filesystem::path& path)
+{
+    if (runState() != RunState::Idle) {
+        emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
+        return;
+    }
+    m->saver.cancel();
+    m->previewing = false;
+    emit loading(tr("Opening the trace"), 0);
+    m->loader.load(path);
+}
+
+void Session::cancelLoading()
+{
+    m->loader.cancel();
+    m->saver.cancel();
+    emit loading({}, 1);
+    if (std::exchange(m->previewing, false)) {
+        emit noticed(tr("Opening %1 was cancelled: only a part of it is shown.").arg(m->title), {}, false);
+        m->analyser.request(m->trace, std::nullopt);
+    }
+}
+
+void Session::exportTrace(const std::filesystem::path& path)
+{
+    if (m->trace->sliceCount() == 0 || m->saver.isRunning())
+        return;
+    emit loading(tr("Exporting the trace"), 0);
+    m->saver.save(m->trace, path);
+}
+
+void Session::showPreview(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
+{
+    if (!std::exchange(m->previewing, true)) {
+        leaveRun(*trace);
+        replaceTrace(std::move(trace), titleOf(path), path);
+        return;
+    }
+    m->trace = std::move(trace);
+    emit traceChanged();
+}
+
+QString Session::titleOf(const std::filesystem::path& path) const
+{
+    return m->traceConfiguration ? runTitle(*m->traceConfiguration, m->runs) : fileName(path);
+}
+
+void Session::leaveRun(const profiler::Trace& trace)
+{
+    m->steps.clear();
+    m->epochs.clear();
+    m->hello.reset();
+    m->traceConfiguration = configurationOf(trace);
+}
+
+void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
+{
+    emit loading({}, 1);
+    leaveRun(*trace);
+    const QString title = titleOf(path);
+    if (std::exchange(m->previewing, false)) {
+        // The view stays where the user went while it loaded.
+        m->trace = std::move(trace);
+        m->title = title;
+        emit traceChanged();
+    } else {
+        replaceTrace(std::move(trace), title, path);
+    }
+    m->analyser.request(m->trace, m->traceConfiguration);
+    // What the advisor says is about this run: its configuration is what a change is measured against. A trace from
+    // elsewhere has none, and the user's stays.
+    if (m->traceConfiguration)
+        setConfiguration(*m->traceConfiguration, tr("configuration of %1").arg(title));
+    const bool ownRun =
+        std::any_of(m->runs.begin(), m->runs.end(), [&](const RunRecord& run) { return run.trace() == path; });
+    if (!ownRun)
+        addRecentTrace(asQString(path.string()));
+    emit traceOpened();
+}
+
+void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
+                           const std::filesystem::path& path)
+{
+    m->analyser.reset();
+    m->analysed.reset();
+    m->experiments.forgetAll();
+    m->trace = std::move(trace);
+    m->title = title;
+    m->path = path;
+    emit traceReplaced();
+    emit traceChanged();
+    emit analysedChanged();
+}
+
+} // namespace app

@@ -1,0 +1,42 @@
+#include "app/session/trace_saver.h"
+
+#include "profiler/io/formats/format.h"
+
+namespace app {
+
+TraceSaver::~TraceSaver()
+{
+    m_thread.cancel();
+}
+
+void TraceSaver::save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path)
+{
+    m_running = true;
+    m_thread.start([this, trace = std::move(trace), path](const std::stop_token& stop, const Background::Post& post) {
+        double told = 0;
+        profiler::formats::WriteOptions options;
+        options.stop = stop;
+        options.progress = [&](double share) {
+            if (share - told < 0.01)
+                return;
+            told = share;
+            post([this, share] { emit progressed(share); });
+        };
+        const auto written = profiler::formats::saveTrace(*trace, path, options);
+        post([this, path, written] {
+            m_running = false;
+            if (written)
+                emit saved(path);
+            else
+                emit failed(path, written.error());
+        });
+    });
+}
+
+void TraceSaver::cancel()
+{
+    m_running = false;
+    m_thread.cancel();
+}
+
+} // namespace app

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/models/trace_summary.h"
+#include "app/widgets/evidence_table.h"
+
+#include <QWidget>
+#include <memory>
+
+class QLabel;
+
+namespace app {
+
+class PartsBar;
+
+/// What the devices did and why they did nothing: the breakdown of the steps, how busy each device was, causes of
+/// idleness, kernels that cost most. Hidden where the trace tells of no device.
+class DeviceSummary : public QWidget {
+    Q_OBJECT
+public:
+    explicit DeviceSummary(QWidget* parent);
+
+    void show(const TraceSummary& summary);
+
+signals:
+    void evidenceChosen(const app::Evidence& evidence);
+
+private:
+    void showBreakdown(const profiler::analysis::Breakdown& breakdown);
+    void showDevices(const TraceSummary& summary);
+    void showKernels(const TableRows* kernels);
+
+    QLabel *m_breakdownHead, *m_devicesHead, *m_devicesText, *m_idleHead, *m_kernelsHead;
+    PartsBar* m_bar;
+    EvidenceTable *m_breakdown, *m_idle, *m_kernels;
+};
+
+} // namespace app

@@ -1,0 +1,213 @@
+#include "app/look/icon.h"
+#include "app/models/slice_details.h"
+#include "app/models/table_text.h"
+#include "app/views/tables/table_bar.h"
+#include "app/views/tables/table_panel.h"
+#include "app/views/tables/table_view.h"
+#include "app/widgets/number_format.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QMenu>
+#include <numeric>
+
+// What the hands do with a table.
+namespace app {
+
+namespace {
+
+// A clipboard holds all of it in memory, several times over.
+constexpr std::size_t kMostCopied = 1'000'000;
+
+/// Where one kind of name is listed by itself.
+TableSubject onlyKind(const TableSubject& subject, profiler::ActivityKind kind)
+{
+    TableSubject only = subject;
+    only.kinds = kindBits({kind});
+    return only;
+}
+
+} // namespace
+
+void TablePanel::makeActions()
+{
+    const auto make = [this](const char* name, const QString& iconStem, const QString& text, const QKeySequence& key,
+                             auto slot) {
+        auto* action = new QAction(iconStem.isEmpty() ? QIcon() : icon(iconStem), text, this);
+        action->setObjectName(QString::fromLatin1(name));
+        action->setShortcut(key);
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        action->setToolTip(QString("%1 (%2)").arg(QString(text).remove('&'), key.toString(QKeySequence::NativeText)));
+        connect(action, &QAction::triggered, this, slot);
+        m_view->addAction(action); // not the panel's: those become a menu of the window
+        return action;
+    };
+    m_actions.show = make("tableShow", "show", tr("&Show on the timeline"), Qt::CTRL | Qt::Key_Return, [this] {
+        if (const auto row = m_view->currentRow())
+            choose(*row);
+    });
+    m_actions.previous = make("tablePrevious", "previous", tr("&Previous occurrence"), Qt::ALT | Qt::Key_Left,
+                              [this] { goToOccurrence(-1); });
+    m_actions.next =
+        make("tableNext", "next", tr("&Next occurrence"), Qt::ALT | Qt::Key_Right, [this] { goToOccurrence(1); });
+    m_actions.list =
+        make("tableList", {}, tr("&List each of this name"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
+    m_actions.filter =
+        make("tableFilterName", {}, tr("&Filter by this name"), Qt::ALT | Qt::Key_F, [this] { filterByName(); });
+    m_actions.find =
+        make("tableFind", "search", tr("Filter by na&me…"), Qt::CTRL | Qt::Key_F, [this] { m_bar->focusFilter(); });
+    m_actions.copy =
+        make("tableCopy", "copy", tr("&Copy the rows"), QKeySequence::Copy, [this] { copySelected(false); });
+    m_actions.copyCsv = make("tableCopyCsv", {}, tr("Copy the rows as CS&V"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+                             [this] { copySelected(true); });
+    m_actions.copyAll =
+        make("tableCopyAll", {}, tr("Copy &everything as CSV"), Qt::CTRL | Qt::ALT | Qt::Key_C, [this] { copyAll(); });
+    m_actions.save = make("tableSave", "save", tr("&Save as CSV…"), Qt::CTRL | Qt::ALT | Qt::Key_S, [this] { save(); });
+    if (m_subject.hasNames())
+        m_bar->addActionButtons({m_actions.previous, m_actions.next});
+    m_bar->addMenu(tr("Copy or save %1").arg(m_subject.title), "copy",
+                   {m_actions.copy, m_actions.copyCsv, m_actions.copyAll, m_actions.save});
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_view, &QWidget::customContextMenuRequested, this, &TablePanel::showMenu);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TablePanel::updateActions);
+}
+
+void TablePanel::showMenu(QPoint at)
+{
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(m_actions.show);
+    if (m_subject.hasNames()) {
+        menu->addActions({m_actions.previous, m_actions.next});
+        menu->addSeparator();
+        menu->addActions({m_actions.list, m_actions.filter, m_actions.find});
+    }
+    menu->addSeparator();
+    menu->addActions({m_actions.copy, m_actions.copyCsv, m_actions.copyAll, m_actions.save});
+    menu->popup(m_view->viewport()->mapToGlobal(at));
+}
+
+void TablePanel::updateActions()
+{
+    const auto& rows = m_view->table()->rows();
+    const bool row = rows && m_view->currentRow();
+    const bool any = rows && rows->size() > 0;
+    for (QAction* action :
+         {m_actions.show, m_actions.next, m_actions.previous, m_actions.filter, m_actions.copy, m_actions.copyCsv})
+        action->setEnabled(row);
+    m_actions.list->setEnabled(row && m_bar->grouped());
+    m_actions.copyAll->setEnabled(any && rows->size() <= kMostCopied);
+    m_actions.save->setEnabled(any);
+}
+
+void TablePanel::goToOccurrence(int direction)
+{
+    const auto row = m_view->currentRow();
+    if (!row || !m_trace)
+        return;
+    if (m_occurrences) {
+        stepFrom(*m_occurrences, direction);
+        return;
+    }
+    const auto& rows = m_view->table()->rows();
+    const profiler::Slice slice = rows->trace().slice(rows->slice(*row));
+    TableQuery query{m_bar->filter(), {}, false, m_steps};
+    query.filter.name = slice.name;
+    m_walk.start([this, trace = m_trace, subject = onlyKind(m_subject, slice.kind), query,
+                  direction](const std::stop_token& stop, const Background::Post& post) {
+        auto found = runQuery(trace, subject, query, {}, stop);
+        if (found)
+            post([this, found = std::move(found), direction] {
+                m_occurrences = found;
+                stepFrom(*found, direction);
+            });
+    });
+}
+
+void TablePanel::stepFrom(const TableRows& occurrences, int direction)
+{
+    const auto size = static_cast<std::int64_t>(occurrences.size());
+    if (size == 0)
+        return;
+    const auto now = m_selection->slice();
+    const auto at = now && holds(*m_trace, *now) ? occurrences.find(m_trace->slice(*now)) : std::nullopt;
+    // From elsewhere: the first, or the last. At the ends it goes round.
+    const std::int64_t next =
+        at ? (static_cast<std::int64_t>(*at) + direction + size) % size : (direction > 0 ? 0 : size - 1);
+    showSlice(occurrences.slice(static_cast<std::size_t>(next)));
+    m_bar->setCount(tr("%1 of %2").arg(formatCount(next + 1), formatCount(size)));
+    if (!m_bar->grouped()) {
+        m_following = true;
+        const profiler::Slice slice = m_trace->slice(occurrences.slice(static_cast<std::size_t>(next)));
+        m_view->showRow(m_view->table()->rows()->find(slice));
+        m_following = false;
+    }
+}
+
+void TablePanel::listGroup()
+{
+    if (!m_bar->grouped() || !m_view->currentRow())
+        return;
+    filterByName();
+    m_bar->setGrouped(false);
+}
+
+void TablePanel::filterByName()
+{
+    const auto row = m_view->currentRow();
+    if (!row)
+        return;
+    const TableRows& rows = *m_view->table()->rows();
+    const QString name = traceText(rows.trace().name(rows.trace().slice(rows.slice(*row))));
+    m_bar->setFilterText('^' + QRegularExpression::escape(name) + '$', true);
+}
+
+void TablePanel::copySelected(bool asCsv)
+{
+    const auto& rows = m_view->table()->rows();
+    const std::vector<std::size_t> selected = m_view->selectedRows();
+    if (!rows || selected.empty())
+        return;
+    if (selected.size() > kMostCopied) {
+        emit noticed(tr("These are too many rows for the clipboard: save the table as CSV instead."), {}, false);
+        return;
+    }
+    QApplication::clipboard()->setText(tableText(*rows, selected, asCsv ? TableText::Csv : TableText::Tsv));
+}
+
+void TablePanel::copyAll()
+{
+    const auto& rows = m_view->table()->rows();
+    if (!rows || rows->size() > kMostCopied)
+        return;
+    std::vector<std::size_t> all(rows->size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    QApplication::clipboard()->setText(tableText(*rows, all, TableText::Csv));
+}
+
+void TablePanel::save()
+{
+    const auto rows = m_view->table()->rows();
+    if (!rows)
+        return;
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save %1 as CSV").arg(m_subject.title),
+                                                      m_subject.title.toLower() + ".csv", tr("CSV (*.csv)"));
+    if (file.isEmpty())
+        return;
+    m_saving.start([this, rows, path = std::filesystem::path(file.toStdString())](const std::stop_token& stop,
+                                                                                  const Background::Post& post) {
+        const auto progress = [&](double share) {
+            post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
+        };
+        const auto saved = saveCsv(*rows, path, progress, stop);
+        post([this, saved] {
+            m_bar->setProgress(1);
+            if (!saved)
+                emit noticed(tr("The table was not saved."), QString::fromStdString(saved.error().message()), true);
+        });
+    });
+}
+
+} // namespace app

@@ -1,0 +1,247 @@
+#include "app/views/tables/table_panel.h"
+
+#include "app/models/slice_details.h"
+#include "app/session/session.h"
+#include "app/views/tables/table_bar.h"
+#include "app/views/tables/table_view.h"
+#include "app/widgets/number_format.h"
+
+#include <QLabel>
+#include <QStackedLayout>
+#include <QVBoxLayout>
+
+namespace app {
+
+using profiler::Trace;
+
+namespace {
+
+constexpr qint64 kPatienceMs = 150; ///< shorter work shows no progress
+constexpr double kSurroundings = 3; ///< of a slice's duration, shown on each side of it
+
+std::shared_ptr<const Steps> noSteps()
+{
+    static const auto none = std::make_shared<const Steps>();
+    return none;
+}
+
+} // namespace
+
+TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* parent)
+    : QWidget(parent), m_subject(std::move(subject)), m_selection(selection), m_steps(noSteps()),
+      m_bar(new TableBar(m_subject.title, m_subject.hasNames(), this)), m_view(new TableView(m_subject.title, this)),
+      m_empty(new QLabel(this)), m_pages(new QStackedLayout)
+{
+    setAccessibleName(m_subject.title);
+    m_empty->setObjectName("tableEmpty");
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_empty->setMargin(12);
+    m_pages->addWidget(m_empty);
+    m_pages->addWidget(m_view);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_bar);
+    column->addLayout(m_pages, 1);
+    setFocusProxy(m_view);
+    makeActions();
+    m_later.setSingleShot(true);
+    connect(&m_later, &QTimer::timeout, this, [this] { start(nullptr); });
+    connect(m_bar, &TableBar::filterChanged, this, &TablePanel::request);
+    connect(m_bar, &TableBar::groupedChanged, this, [this] {
+        // Columns of groups are not those of slices.
+        m_order = {};
+        request();
+    });
+    connect(m_bar, &TableBar::cancelled, this, [this] {
+        m_query.cancel();
+        m_saving.cancel();
+        m_busy = false;
+        m_bar->setProgress(1);
+        showState();
+    });
+    connect(m_view, &TableView::orderChanged, this, &TablePanel::setOrder);
+    connect(m_view, &TableView::rowChosen, this, &TablePanel::choose);
+    connect(m_view, &TableView::rowActivated, this, &TablePanel::choose);
+    connect(selection, &Selection::changed, this, &TablePanel::takeSelection);
+    showState();
+}
+
+void TablePanel::replaceTrace(std::shared_ptr<const Trace> trace)
+{
+    m_query.cancel();
+    m_walk.cancel();
+    m_busy = false;
+    m_bar->setProgress(1);
+    m_steps = noSteps();
+    m_occurrences.reset();
+    m_view->setRows(nullptr); // they hold the trace before
+    m_bar->forgetRange();
+    m_sinceEnd.invalidate();
+    updateTrace(std::move(trace));
+}
+
+void TablePanel::updateTrace(std::shared_ptr<const Trace> trace)
+{
+    m_trace = std::move(trace);
+    request();
+}
+
+void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
+{
+    if (!steps)
+        steps = noSteps();
+    const bool change = !steps->empty() || !m_steps->empty();
+    m_steps = std::move(steps);
+    if (change)
+        request();
+}
+
+void TablePanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    if (m_dirty)
+        request();
+}
+
+void TablePanel::request()
+{
+    m_dirty = true;
+    m_occurrences.reset();
+    if (!isVisible() || !m_trace || m_later.isActive())
+        return;
+    // A growing trace comes anew several times a second: a tenth of one core is enough. Several wishes of one moment
+    // are one query.
+    qint64 wait = 0;
+    if (m_trace->captureStats().live && m_sinceEnd.isValid())
+        wait = std::max<qint64>(0, std::max<qint64>(1000, 10 * m_lastMs) - m_sinceEnd.elapsed());
+    m_later.start(static_cast<int>(wait));
+}
+
+void TablePanel::setOrder(TableOrder order)
+{
+    if (order == m_order)
+        return;
+    m_order = order;
+    if (isUpToDate() && m_view->table()->rows())
+        start(m_view->table()->rows());
+    else
+        request();
+}
+
+void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
+{
+    m_later.stop();
+    const TableQuery query{m_bar->filter(), m_order, m_bar->grouped(), m_steps};
+    m_busy = true;
+    m_dirty = false;
+    m_query.start([this, trace = m_trace, subject = m_subject, query,
+                   sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
+        QElapsedTimer timer;
+        timer.start();
+        qint64 told = kPatienceMs;
+        const auto progress = [&](double share) {
+            if (timer.elapsed() - told < 50)
+                return;
+            told = timer.elapsed();
+            post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
+        };
+        auto rows = sameRows ? reordered(sameRows, query.order) : nullptr;
+        if (!rows)
+            rows = runQuery(trace, subject, query, progress, stop);
+        if (rows)
+            post([this, rows = std::move(rows), took = timer.elapsed()] { take(rows, took); });
+    });
+    showState();
+}
+
+void TablePanel::take(std::shared_ptr<const TableRows> rows, qint64 tookMs)
+{
+    m_busy = false;
+    m_lastMs = tookMs;
+    m_sinceEnd.start();
+    m_bar->setProgress(1);
+    m_view->setRows(std::move(rows));
+    m_view->markOrder(m_order);
+    showState();
+    takeSelection();
+    if (m_dirty)
+        request();
+}
+
+void TablePanel::showState()
+{
+    const auto& rows = m_view->table()->rows();
+    const bool any = rows && rows->size() > 0;
+    m_pages->setCurrentIndex(any ? 1 : 0);
+    const auto count = static_cast<std::int64_t>(rows ? rows->size() : 0);
+    const bool grouped = m_subject.hasNames() && m_bar->grouped();
+    m_bar->setCount(!any      ? QString()
+                    : grouped ? (count == 1 ? tr("1 name") : tr("%1 names").arg(formatCount(count)))
+                              : (count == 1 ? tr("1 row") : tr("%1 rows").arg(formatCount(count))));
+    const TableFilter filter = m_bar->filter();
+    const bool filtered = !filter.text.isEmpty() || filter.range;
+    m_empty->setText(!m_trace || m_trace->sliceCount() == 0 ? tr("Nothing recorded yet.")
+                     : m_busy                               ? tr("Looking through the trace …")
+                     : filtered                             ? tr("Nothing here matches the filter.")
+                                                            : m_subject.none);
+    updateActions();
+}
+
+void TablePanel::takeSelection()
+{
+    if (const auto range = m_selection->range())
+        m_bar->setRange(*range);
+    if (m_following || !isVisible() || !m_view->table()->rows())
+        return;
+    const auto id = m_selection->slice();
+    const TableRows& rows = *m_view->table()->rows();
+    if (!id || !holds(rows.trace(), *id)) {
+        m_view->showRow({});
+    } else {
+        const auto row = rows.find(rows.trace().slice(*id));
+        if (!row || row != m_view->currentRow())
+            m_view->showRow(row);
+    }
+    updateActions();
+}
+
+void TablePanel::choose(std::size_t row)
+{
+    m_occurrences.reset();
+    showSlice(m_view->table()->rows()->slice(row));
+    updateActions();
+}
+
+void TablePanel::showSlice(profiler::SliceId id)
+{
+    if (!m_trace || !holds(*m_trace, id))
+        return;
+    const profiler::Slice slice = m_trace->slice(id);
+    const auto around =
+        profiler::Nanoseconds{static_cast<std::int64_t>(static_cast<double>(slice.duration.count()) * kSurroundings)};
+    m_following = true;
+    m_selection->selectSlice(id);
+    m_selection->show({slice.begin - around, slice.end() + around}, id.track);
+    m_following = false;
+}
+
+TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* selection, QWidget* parent)
+{
+    auto* panel = new TablePanel(std::move(subject), selection, parent);
+    const auto showSteps = [=] {
+        const auto analysed = session->analysed();
+        panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
+    };
+    QObject::connect(session, &Session::traceReplaced, panel, [=] { panel->replaceTrace(session->trace()); });
+    QObject::connect(session, &Session::traceChanged, panel, [=] { panel->updateTrace(session->trace()); });
+    QObject::connect(session, &Session::analysedChanged, panel, showSteps);
+    QObject::connect(panel, &TablePanel::noticed, session, &Session::noticed);
+    panel->replaceTrace(session->trace());
+    showSteps();
+    return panel;
+}
+
+} // namespace app

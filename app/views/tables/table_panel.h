@@ -1,0 +1,96 @@
+#pragma once
+
+#include "app/models/table_query.h"
+#include "app/session/background.h"
+#include "app/session/selection.h"
+
+#include <QElapsedTimer>
+#include <QTimer>
+#include <QWidget>
+#include <memory>
+
+class QAction;
+class QLabel;
+class QStackedLayout;
+
+namespace app {
+
+class TableBar;
+class TableView;
+
+/// A table of one subject over the trace on screen, tied to the selection of all views: a row selects its slice and
+/// shows it on the timeline, a slice selected elsewhere moves the table to its row. Works only while it is visible.
+class TablePanel : public QWidget {
+    Q_OBJECT
+public:
+    TablePanel(TableSubject subject, Selection* selection, QWidget* parent);
+
+    /// Another trace altogether: rows and filters of the one before are let go.
+    void replaceTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// A later snapshot of the same one.
+    void updateTrace(std::shared_ptr<const profiler::Trace> trace);
+    void setSteps(std::shared_ptr<const Steps> steps);
+
+    [[nodiscard]] const TableSubject& subject() const { return m_subject; }
+    [[nodiscard]] TableView* view() const { return m_view; }
+    [[nodiscard]] TableBar* bar() const { return m_bar; }
+    /// Rows are as the filter, the order and the trace want them.
+    [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
+
+signals:
+    /// Something for the user to know.
+    void noticed(const QString& what, const QString& detail, bool isError);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    // table_panel.cpp
+    void request();
+    void start(std::shared_ptr<const TableRows> sameRows);
+    void take(std::shared_ptr<const TableRows> rows, qint64 tookMs);
+    void showState();
+    void setOrder(TableOrder order);
+    void takeSelection();
+    void choose(std::size_t row);
+    void showSlice(profiler::SliceId id);
+
+    // table_actions.cpp
+    void makeActions();
+    void showMenu(QPoint at);
+    void updateActions();
+    void goToOccurrence(int direction);
+    void stepFrom(const TableRows& occurrences, int direction);
+    void listGroup();
+    void filterByName();
+    void copySelected(bool asCsv);
+    void copyAll();
+    void save();
+
+    struct Actions {
+        QAction *show, *next, *previous, *list, *filter, *find, *copy, *copyCsv, *copyAll, *save;
+    };
+
+    TableSubject m_subject;
+    Selection* m_selection;
+    std::shared_ptr<const profiler::Trace> m_trace;
+    std::shared_ptr<const Steps> m_steps;
+    TableOrder m_order;
+    TableBar* m_bar;
+    TableView* m_view;
+    QLabel* m_empty;
+    QStackedLayout* m_pages;
+    Actions m_actions{};
+    bool m_dirty = true, m_busy = false, m_following = false;
+    qint64 m_lastMs = 0;
+    QElapsedTimer m_sinceEnd;
+    QTimer m_later;
+    std::shared_ptr<const TableRows> m_occurrences; ///< slices of the current group by begin, once asked for
+    Background m_query{this}, m_walk{this}, m_saving{this};
+};
+
+/// Ties a panel to the session that its trace comes from.
+class Session;
+TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* selection, QWidget* parent);
+
+} // namespace app
