@@ -30,13 +30,12 @@ Summary::Counts countsOf(const ActivityScan& scan)
             .nvtx = count(ActivityKind::Nvtx)};
 }
 
-/// Entries of the file, where an importer counted them: not each becomes a slice.
-std::int64_t eventsOf(const Trace& trace)
+/// What an importer counted, as not each entry of a file becomes a slice of the kind that its file says.
+std::int64_t counted(const Trace& trace, std::string_view key, std::int64_t otherwise)
 {
-    auto events = static_cast<std::int64_t>(trace.sliceCount());
-    if (const auto entry = trace.metadata().find("source.events"); entry != trace.metadata().end())
-        std::from_chars(entry->second.data(), entry->second.data() + entry->second.size(), events);
-    return events;
+    if (const auto entry = trace.metadata().find(key); entry != trace.metadata().end())
+        std::from_chars(entry->second.data(), entry->second.data() + entry->second.size(), otherwise);
+    return otherwise;
 }
 
 /// PyTorch's loader names its iterator; how many workers one with several has, its trace does not say.
@@ -60,7 +59,8 @@ Summary summaryOf(const Trace& trace, std::string_view stepRange)
         scanActivity(trace, std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers));
     Summary summary;
     summary.counts = countsOf(scan);
-    summary.counts.events = eventsOf(trace);
+    summary.counts.events = counted(trace, "source.events", static_cast<std::int64_t>(trace.sliceCount()));
+    summary.counts.cpuOp += counted(trace, "source.marked_ops", 0); // older profilers mark steps by an operator
     summary.kernelUs = toUs(scan.of(ActivityKind::Kernel).time);
     summary.shortKernels = scan.shortKernels;
     summary.dataWaits = scan.dataWaits.count;

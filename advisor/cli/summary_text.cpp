@@ -5,6 +5,8 @@
 #include "profiler/analysis/intervals.h"
 
 #include <fmt/format.h>
+#include <map>
+#include <string_view>
 
 namespace advisor::cli {
 
@@ -13,14 +15,34 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
+/// A kernel's name with its template arguments may fill a screen.
+std::string shortName(std::string_view name)
+{
+    constexpr std::size_t kMost = 72;
+    if (name.starts_with("void "))
+        name.remove_prefix(5);
+    return name.size() > kMost ? std::string(name.substr(0, kMost)) + "…" : std::string(name);
+}
+
+/// "4 × NVIDIA H100"
+std::string devicesText(const Trace& trace)
+{
+    std::map<std::string, int> names;
+    for (const Device& device : trace.devices())
+        ++names[device.name.empty() ? "unnamed device" : device.name];
+    std::string text;
+    for (const auto& [name, count] : names)
+        text += count == 1 ? " · " + name : fmt::format(" · {} × {}", count, name);
+    return text;
+}
+
 std::string sourceText(const Trace& trace)
 {
     std::string text = "Source: " + std::string(trace.format());
     for (const char* key : {"workload", "device"})
         if (const auto entry = trace.metadata().find(key); entry != trace.metadata().end())
             text += " · " + entry->second;
-    for (const Device& device : trace.devices())
-        text += fmt::format(" · device {}{}{}", device.id.value, device.name.empty() ? "" : ": ", device.name);
+    text += devicesText(trace);
     for (const char* name : {"torch", "cuda_driver", "cuda_runtime", "cudnn", "nccl"})
         if (const auto entry = trace.metadata().find(std::string("versions.") + name); entry != trace.metadata().end())
             text += fmt::format(" · {} {}", name, entry->second);
@@ -83,7 +105,8 @@ std::string partsText(const Summary& summary)
         {phase::kMetrics, p.metrics},   {"other", p.other}};
     TextTable table({"A steady step", "time", "share"});
     for (const auto& [name, time] : parts)
-        table.add({std::string(name), timeText(toUs(time)), shareText(toUs(time) / s.steadyMeanUs)});
+        if (time.count() > 0)
+            table.add({std::string(name), timeText(toUs(time)), shareText(toUs(time) / s.steadyMeanUs)});
     return "\n" + table.text();
 }
 
@@ -134,7 +157,7 @@ std::string deviceText(const Summary& summary)
                     timeText(toUs(t.time)), fmt::format("{:.2f}", t.gbPerSecond())});
     TextTable kernels({"Kernel", "count", "time"});
     for (const KernelTotal& kernel : summary.topKernels)
-        kernels.add({kernel.name, std::to_string(kernel.count), timeText(toUs(kernel.time))});
+        kernels.add({shortName(kernel.name), std::to_string(kernel.count), timeText(toUs(kernel.time))});
     for (const TextTable* table : {&devices, &idle, &copies, &kernels})
         if (!table->empty())
             text += "\n" + table->text();

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ public:
         const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
         Part::DeviceUnions* device = track.kind == TrackKind::Stream ? &m_part.devices[track.device] : nullptr;
         bool worked = false;
-        m_trace.forEach(track.id, m_trace.range(), [&](const Slice& slice) {
+        m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             addTo(m_part.scan.kinds[static_cast<std::size_t>(slice.kind)], slice);
             if (isDeviceWork(slice.kind))
                 worked = addDeviceWork(slice, device) || worked;

@@ -8,12 +8,15 @@
 
 namespace profiler::analysis {
 
+/// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
+inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
+
 /// Those slices of a track that `wanted` takes, in the order of Trace::sorted(), without the others being held.
 template <class Wanted>
 std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wanted)
 {
     std::vector<Slice> slices;
-    trace.forEach(track, trace.range(), [&](const Slice& slice) {
+    trace.forEach(track, kAllTime, [&](const Slice& slice) {
         if (wanted(slice))
             slices.push_back(slice);
         return true;

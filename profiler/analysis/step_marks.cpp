@@ -1,5 +1,7 @@
 #include "profiler/analysis/step_marks.h"
 
+#include "profiler/analysis/slice_queries.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -65,7 +67,7 @@ std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
         if (track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation || track.kind == TrackKind::Counter)
             continue;
         std::vector<Step> steps;
-        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
+        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             if (marks[slice.name.value] == 0 || !mayMark(slice.kind))
                 return true;
             const auto position = static_cast<std::int64_t>(steps.size());
@@ -100,7 +102,9 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
 
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)
 {
-    return !steps.empty() && steps.front().index > 0 && trace.slice(steps.front().slice).kind != ActivityKind::Step;
+    const bool ours = trace.format() != "pytorch-json" && !steps.empty() &&
+                      trace.slice(steps.front().slice).kind == ActivityKind::Step;
+    return !steps.empty() && steps.front().index > 0 && !ours;
 }
 
 } // namespace profiler::analysis

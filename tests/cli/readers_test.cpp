@@ -180,7 +180,7 @@ TEST(Summarize, WhatCannotBeReadIsOneLineAndStatusOne)
     EXPECT_THAT(onlyLine(missing.err), HasSubstr("no.sstrace"));
     EXPECT_THAT(missing.out, IsEmpty());
 
-    const Ended foreign = run({"summarize", folder.write("a.json", "{\"traceEvents\": []}"), "--json"});
+    const Ended foreign = run({"summarize", folder.write("a.json", "no trace at all"), "--json"});
     EXPECT_EQ(foreign.status, 1);
     EXPECT_THAT(onlyLine(foreign.err), HasSubstr("a.json"));
     EXPECT_THAT(foreign.out, IsEmpty());
@@ -192,7 +192,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     const std::filesystem::path trace = folder.trace("a.sstrace", kCpuRun);
     const Json json = jsonOf(run({"advise", trace, "--config", folder.write("c.json", "{}"), "--json"}));
     EXPECT_THAT(keys(json), ElementsAre("schema", "advice"));
-    ASSERT_EQ(json["advice"].size(), 8U);
+    ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
                                          "judged_by", "measure"));

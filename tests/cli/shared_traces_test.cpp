@@ -112,6 +112,9 @@ TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
                      {TimeClass::CpuOp, 7.70},
                      {TimeClass::Other, 0.65}},
                     1.5);
+    EXPECT_EQ(m_summary.counts.cpuOp, 23646);
+    EXPECT_EQ(m_summary.counts.runtime, 11923);
+    EXPECT_EQ(m_summary.statistics.steadyCount, 6); // the profile begins in the run's sixth step
     EXPECT_EQ(m_summary.workers, 0);
     ASSERT_EQ(m_summary.transfers.size(), 1U);
     const Transfer& copies = m_summary.transfers.front();

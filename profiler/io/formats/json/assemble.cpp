@@ -76,6 +76,7 @@ void append(Harvest& whole, Harvest&& part)
     whole.uncorrelated += part.uncorrelated;
     whole.launchFlows += part.launchFlows;
     whole.sequences += part.sequences;
+    whole.markedOps += part.markedOps;
     whole.latest = std::max(whole.latest, part.latest);
 }
 

@@ -121,6 +121,7 @@ void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<
         else if (event.name.starts_with("Iteration Start:"))
             builder.setMetadata("record.begin_ns", event.args);
     builder.setMetadata("source.events", std::to_string(whole.events));
+    builder.setMetadata("source.marked_ops", std::to_string(whole.markedOps));
     builder.setFormat("pytorch-json");
 }
 

@@ -127,7 +127,7 @@ void EventSink::takeWhole(const Event& event)
 {
     if (!hasTime(event))
         return;
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
     Lane lane{};
     RawSlice slice = makeSlice(event, name, lane);
     if (!event.has(Event::kDuration)) {
@@ -158,8 +158,10 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
     const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
-    if (name.use == NameUse::Step && ofProgram)
+    if (name.use == NameUse::Step && ofProgram) {
         slice.kind = ActivityKind::Step;
+        m_harvest->markedOps += category.kind == ActivityKind::CpuOp;
+    }
     if (slice.kind == ActivityKind::CpuOp) {
         const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
         slice.link = numbered ? event.sequence : -1;

@@ -64,6 +64,7 @@ struct Harvest {
     std::array<std::uint64_t, kCategoryCount> categories{};
     std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
     std::uint64_t launchFlows = 0;                                  ///< flow events that say what correlation ids say
+    std::uint64_t markedOps = 0;                                    ///< marks of steps among the operators
     std::uint64_t sequences = 0;                                    ///< operators with a sequence number
     std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice, ns
 };

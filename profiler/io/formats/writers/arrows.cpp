@@ -1,5 +1,7 @@
 #include "profiler/io/formats/writers/arrows.h"
 
+#include "profiler/io/formats/writers/output_file.h"
+
 #include <algorithm>
 #include <iterator>
 #include <tuple>
@@ -29,7 +31,7 @@ Arrows::Arrows(const Trace& trace)
     std::vector<std::uint64_t> calls, work;
     std::vector<Flow> flows(trace.givenFlows().begin(), trace.givenFlows().end());
     for (const Track& track : trace.tracks())
-        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
+        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             if (slice.correlation.value != 0 && isCall(slice.kind))
                 calls.push_back(slice.correlation.value);
             else if (slice.correlation.value != 0 && isDeviceWork(slice.kind))

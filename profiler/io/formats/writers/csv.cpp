@@ -100,7 +100,7 @@ Result<void> writeCsv(const Trace& trace, const std::filesystem::path& path, con
     appendCsvRow(file->buffer(), kColumns);
     bool on = true;
     for (const Track& track : trace.tracks())
-        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
+        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             if (!on)
                 return false;
             appendSlice(file->buffer(), trace, track, slice);

@@ -56,6 +56,9 @@ private:
     std::unique_ptr<Deflate> m_deflate;
 };
 
+/// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
+inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
+
 /// Tells how far a walk over slices is, and whether it shall stop.
 class Walk {
 public:

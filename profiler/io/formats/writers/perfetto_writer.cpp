@@ -81,7 +81,7 @@ private:
         bool on = true;
         m_laneCount = 0;
         TraceTime last{Nanoseconds::min()};
-        m_trace.forEach(track.id, m_trace.range(), [&](const Slice& slice) {
+        m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             if (slice.begin < last) { // a block that was sealed apart: it nests for itself
                 closeAll(lanes);
                 lanes.clear();

@@ -106,7 +106,7 @@ public:
                 continue;
             }
             bool on = true;
-            m_trace.forEach(track.id, m_trace.range(), [&](const Slice& slice) {
+            m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
                 writeSlice(track, slice);
                 on = m_walk.step() && !m_file.failed();
                 return on;

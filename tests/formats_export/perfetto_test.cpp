@@ -1,0 +1,189 @@
+#include "tests/formats_export/exported.h"
+#include "tests/formats_export/proto_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+// Field numbers are written out here, so that one of ours that is wrong does not agree with itself.
+namespace formats_export_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+/// What a reader of Perfetto's packets makes of a file: slices by track from begins and ends.
+struct PerfettoView {
+    struct Slice {
+        std::string name, category;
+        std::uint64_t begin = 0, end = 0;
+        std::size_t depth = 0;
+    };
+    struct Track {
+        std::string name;
+        std::uint64_t parent = 0;
+        std::vector<Slice> slices;
+        std::vector<std::size_t> open;
+        std::vector<std::pair<std::uint64_t, double>> samples;
+    };
+    std::map<std::uint64_t, Track> tracks;
+    std::map<std::uint64_t, std::pair<int, int>> flows; ///< begins and ends by id
+    int unbalanced = 0;
+
+    explicit PerfettoView(const std::string& bytes)
+    {
+        const Message trace(bytes);
+        EXPECT_TRUE(trace.whole());
+        std::vector<Message> packets = trace.messages(1);
+        EXPECT_FALSE(packets.empty());
+        EXPECT_EQ(packets.front().number(13), 1U) << "the first packet clears the state";
+        for (const Message& packet : packets)
+            take(packet);
+        // As Perfetto does: all events by time, those of one time as the file has them.
+        std::vector<Message> events;
+        std::copy_if(packets.begin(), packets.end(), std::back_inserter(events),
+                     [](const Message& packet) { return packet.has(11); });
+        std::stable_sort(events.begin(), events.end(),
+                         [](const Message& a, const Message& b) { return a.number(8) < b.number(8); });
+        for (const Message& event : events)
+            play(event.number(8), event.message(11));
+        for (const auto& [uuid, track] : tracks)
+            unbalanced += static_cast<int>(track.open.size());
+    }
+
+    [[nodiscard]] std::vector<const Track*> named(std::string_view name) const
+    {
+        std::vector<const Track*> result;
+        for (const auto& [uuid, track] : tracks)
+            if (track.name == name)
+                result.push_back(&track);
+        return result;
+    }
+
+private:
+    void take(const Message& packet)
+    {
+        EXPECT_TRUE(packet.whole());
+        EXPECT_EQ(packet.number(10), 1U);
+        if (packet.has(60)) {
+            const Message descriptor = packet.message(60);
+            Track& track = tracks[descriptor.number(1)];
+            track.parent = descriptor.number(5);
+            track.name = descriptor.has(4)   ? std::string(descriptor.message(4).text(5))
+                         : descriptor.has(3) ? std::string(descriptor.message(3).text(6))
+                                             : std::string(descriptor.text(2));
+            EXPECT_TRUE(track.parent == 0 || tracks.contains(track.parent)) << track.name;
+        }
+        const Message interned = packet.message(12);
+        for (const Message& name : interned.messages(2))
+            m_names[name.number(1)] = name.text(2);
+        for (const Message& category : interned.messages(1))
+            m_categories[category.number(1)] = category.text(2);
+    }
+
+    void play(std::uint64_t time, const Message& event)
+    {
+        ASSERT_TRUE(tracks.contains(event.number(11)));
+        Track& track = tracks[event.number(11)];
+        if (event.number(9) == 4) {
+            track.samples.emplace_back(time, event.real(44));
+        } else if (event.number(9) == 1) {
+            for (const std::uint64_t id : event.numbers(47))
+                ++flows[id].first;
+            for (const std::uint64_t id : event.numbers(48))
+                ++flows[id].second;
+            ASSERT_TRUE(m_names.contains(event.number(10)));
+            track.slices.push_back(
+                {m_names[event.number(10)], m_categories[event.number(3)], time, 0, track.open.size()});
+            track.open.push_back(track.slices.size() - 1);
+        } else {
+            ASSERT_EQ(event.number(9), 2U);
+            ASSERT_FALSE(track.open.empty());
+            track.slices[track.open.back()].end = time;
+            track.open.pop_back();
+        }
+    }
+
+    std::map<std::uint64_t, std::string> m_names, m_categories;
+};
+
+TEST(Perfetto, EverySliceBeginsAndEndsWhereItDid)
+{
+    const PerfettoView view(exported(kTraining, "a.pftrace"));
+    EXPECT_EQ(view.unbalanced, 0);
+    const auto streams = view.named("stream 7");
+    ASSERT_EQ(streams.size(), 1U);
+    ASSERT_EQ(streams[0]->slices.size(), 12U);
+    const PerfettoView::Slice& gemm = streams[0]->slices[1];
+    EXPECT_EQ(gemm.name, "gemm");
+    EXPECT_EQ(gemm.category, "kernel");
+    EXPECT_EQ(gemm.begin, 30001U);
+    EXPECT_EQ(gemm.end, 70124U);
+}
+
+TEST(Perfetto, NestingIsKept)
+{
+    const PerfettoView view(exported(kTraining, "a.pftrace"));
+    const auto main = view.named("main thread");
+    ASSERT_EQ(main.size(), 1U);
+    const auto& slices = main[0]->slices;
+    const auto at = [&](std::string_view name) {
+        return std::find_if(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == name; });
+    };
+    EXPECT_EQ(at("step")->depth, 0U);
+    EXPECT_EQ(at("aten::linear")->depth, 1U);
+    EXPECT_EQ(at("aten::addmm")->depth, 2U);
+    EXPECT_EQ(at("cudaLaunchKernel")->depth, 3U);
+    EXPECT_EQ(view.tracks.at(main[0]->parent).name, "process 100");
+}
+
+TEST(Perfetto, WhatOverlapsLiesBeside)
+{
+    const PerfettoView view(exported(kTraining, "a.pftrace"));
+    const auto streams = view.named("stream 9");
+    ASSERT_EQ(streams.size(), 2U);
+    EXPECT_EQ(streams[0]->slices.size(), 1U);
+    EXPECT_EQ(streams[1]->slices.size(), 1U);
+    EXPECT_EQ(streams[0]->parent, streams[1]->parent);
+    EXPECT_EQ(view.tracks.at(streams[0]->parent).name, "device 0: NVIDIA H100");
+}
+
+TEST(Perfetto, ArrowsHaveTwoEnds)
+{
+    const PerfettoView view(exported(kTraining, "a.pftrace"));
+    EXPECT_EQ(view.flows.size(), 12U); // 4 × (kernel, copy, backward)
+    for (const auto& [id, ends] : view.flows)
+        EXPECT_EQ(ends, std::pair(1, 1)) << id;
+}
+
+TEST(Perfetto, CountersKeepTheirValues)
+{
+    const PerfettoView view(exported(kTraining, "a.pftrace"));
+    ASSERT_EQ(view.named("loss").size(), 1U);
+    EXPECT_THAT(view.named("loss")[0]->samples,
+                ElementsAre(std::pair(std::uint64_t{10000}, 2.5), std::pair(std::uint64_t{110000}, 1.25)));
+}
+
+TEST(Perfetto, TimesBeforeZeroAreMoved)
+{
+    const PerfettoView view(exported("main\n op a -10 5\n op b 10 5", "a.pftrace"));
+    const auto main = view.named("main thread");
+    ASSERT_EQ(main.size(), 1U);
+    EXPECT_EQ(main[0]->slices[0].begin, 0U);
+    EXPECT_EQ(main[0]->slices[1].begin, 20000U);
+}
+
+TEST(Perfetto, SlicesOfNoLengthAndNeighboursStayApart)
+{
+    const PerfettoView view(exported("main\n op a 0 10\n op b 10 0\n op c 10 5\n op d 15 0", "a.pftrace"));
+    EXPECT_EQ(view.unbalanced, 0);
+    const auto& slices = view.named("main thread")[0]->slices;
+    ASSERT_EQ(slices.size(), 4U);
+    for (const auto& slice : slices)
+        EXPECT_EQ(slice.end - slice.begin, slice.name == "a" ? 10000U : slice.name == "c" ? 5000U : 0U) << slice.name;
+}
+
+} // namespace
+} // namespace formats_export_test
