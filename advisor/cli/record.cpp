@@ -46,8 +46,10 @@ Result<fs::path> findBeside(std::initializer_list<const char*> places, std::stri
 /// The folder must be there and writable before the command runs, not after an hour of it.
 Result<fs::path> checkedOutput(const fs::path& wanted)
 {
-    const auto path = fs::absolute(wanted);
     std::error_code ignored;
+    const auto path = fs::absolute(wanted, ignored);
+    if (path.empty())
+        return tl::unexpected(Error{Error::Code::Invalid, "the output has no name", {}, "give a file's name"});
     if (fs::is_directory(path, ignored))
         return tl::unexpected(
             Error{Error::Code::Invalid, "the output is a folder", path.string(), "give a file's name"});

@@ -1,6 +1,7 @@
 #include "profiler/capture/injection/nvtx_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
@@ -167,7 +168,11 @@ NvtxOperator parseOperator(std::string_view text)
     found.backward =
         backward != std::string_view::npos &&
         found.name.find_first_not_of("0123456789", backward + std::strlen("Backward")) == std::string_view::npos;
-    found.isOperator = found.backward || found.sequence >= 0 || found.name.find("::") != std::string_view::npos;
+    // A range that the program named through LibTorch (record_function) is most often no word:
+    // "Optimizer.step#SGD.step".
+    found.isOperator = found.backward || found.sequence >= 0 || found.name.find("::") != std::string_view::npos ||
+                       std::all_of(found.name.begin(), found.name.end(),
+                                   [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; });
     return found;
 }
 
