@@ -56,7 +56,7 @@ TEST(Knobs, OnNanStopsWithTheStepOrGoesOn)
     const auto stopped = train(folder.path(), stops);
     EXPECT_EQ(stopped.ended.status, static_cast<int>(protocol::Exit::Failed));
     ASSERT_FALSE(notices(stopped).empty());
-    EXPECT_THAT(notices(stopped).back().what, HasSubstr("at step"));
+    EXPECT_THAT(notices(stopped).back().what, HasSubstr(" at step "));
     EXPECT_THAT(notices(stopped).back().mend, HasSubstr("run.on_nan"));
     EXPECT_FALSE(TraceView(stopped.trace).phases(profiler::phase::kForward).empty()) << "the trace stays";
     const auto finished = train(folder.path(), goesOn);

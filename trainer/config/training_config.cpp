@@ -73,6 +73,11 @@ void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& fou
 {
     if (config[key::checkpointEvery] > 0 && config[key::checkpointPath].empty())
         found.push_back({std::string(key::checkpointPath.name), "", "a folder when run.checkpoint_every is set", {}});
+    if (config[key::compile] && (config[key::parallel] != "none" || config[key::accumulation] > 1))
+        found.push_back({std::string(key::compile.name),
+                         "true",
+                         "false with parallel.kind or gradient.accumulation: a CUDA graph holds one pass",
+                         {}});
     if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
         found.push_back({std::string(key::checkpointing.name),
                          "cheap",

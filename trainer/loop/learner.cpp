@@ -33,17 +33,17 @@ Checkpointing::Choice choiceOf(const std::string& text)
 
 Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
                  std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps)
-    : m_device(device), m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
-                                                                              : at::MemoryFormat::Contiguous),
-      m_amp(halfType(config)), m_setToNone(config[key::setToNone]), m_evalNoGrad(config[key::evalNoGrad]),
-      m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]), m_network(makeNetwork(config, spec)),
-      m_objective(m_network->objective())
+    : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
+      m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
+      m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
 {
     m_network->to(device);
     m_network->train();
     m_parameters = m_network->parameters();
+    const auto format =
+        config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
     for (at::Tensor& parameter : m_parameters)
-        parameter.set_data(parameter.contiguous(formatFor(parameter.dim(), m_format)));
+        parameter.set_data(parameter.contiguous(formatFor(parameter.dim(), format)));
     freeze(config[key::frozenBlocks]);
     m_checkpointing = std::make_unique<Checkpointing>(*m_network, choiceOf(config[key::checkpointing]), device);
     const std::int64_t batch =
@@ -82,11 +82,6 @@ void Learner::freeze(std::int64_t blocks)
         else if (!m_unused)
             parameter.set_requires_grad(false);
     }
-}
-
-BatchTensors Learner::place(const BatchTensors& batch) const
-{
-    return placed(batch, m_device, m_format);
 }
 
 void Learner::dropGradients()

@@ -33,9 +33,6 @@ public:
         at::Tensor loss; ///< mean over what is predicted, no dimensions
         Pass pass;
     };
-    /// Moves a batch to where and how the model wants it.
-    [[nodiscard]] BatchTensors place(const BatchTensors& batch) const;
-
     /// Begins a step: gradients away. Phases of `recording`, as in the following.
     void begin(Recording& recording);
     /// Forward and backward of one micro-batch; its gradients are added up.
@@ -73,7 +70,6 @@ private:
     void wasteWork(const Output& output) const;
 
     at::Device m_device;
-    at::MemoryFormat m_format;
     std::optional<at::ScalarType> m_amp;
     bool m_setToNone, m_evalNoGrad, m_anomaly, m_unused;
     std::shared_ptr<Network> m_network;

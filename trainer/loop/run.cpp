@@ -22,6 +22,11 @@ std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t ste
 
 namespace {
 
+std::string inWords(double loss)
+{
+    return std::isnan(loss) ? "not a number" : "infinite";
+}
+
 class Run {
 public:
     Run(Training& training, const Surroundings& around)
@@ -122,7 +127,7 @@ private:
         m_lossLost = true;
         if (m_around.config[key::onNan] == "stop")
             throw LossLost(index, *step.loss);
-        m_around.progress.warn("The loss is " + std::to_string(*step.loss) + " since step " + std::to_string(index) +
+        m_around.progress.warn("The loss is " + inWords(*step.loss) + " since step " + std::to_string(index) +
                                    " or shortly before; the training goes on, as run.on_nan says",
                                {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
@@ -199,7 +204,7 @@ private:
 } // namespace
 
 LossLost::LossLost(std::int64_t step, double loss)
-    : std::runtime_error("The loss is " + std::to_string(loss) + " at step " + std::to_string(step))
+    : std::runtime_error("The loss is " + inWords(loss) + " at step " + std::to_string(step))
 {
 }
 

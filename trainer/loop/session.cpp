@@ -123,6 +123,11 @@ public:
 private:
     bool acceptable(const GpuState& gpu)
     {
+        if (m_invocation.turns && m_config[key::parallel] == "ddp") {
+            m_progress.fail("Turns are for one process, and parallel.kind = ddp has several", {},
+                            "compare whole runs instead");
+            return false;
+        }
         const auto problems = m_config.problems(gpu.available);
         for (const config::ConfigError& problem : problems) {
             const config::Knob* knob = config::findKnob(problem.key);
