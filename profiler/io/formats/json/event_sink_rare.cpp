@@ -24,7 +24,7 @@ void EventSink::takeInstant(const Event& event)
 {
     if (!hasTime(event))
         return;
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
     if (name.use == NameUse::Memory && event.has(Event::kDeviceType))
         return takeMemory(event);
     if (name.use == NameUse::WindowMark) {
@@ -60,7 +60,7 @@ void EventSink::takeRangeEnd(const Event& event)
     if (!hasTime(event))
         return;
     const bool async = event.phase != 'B' && event.phase != 'E';
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view{}, event.nameOdd);
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
     RangeEnd end;
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
     Lane lane{};
