@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace profiler {
 namespace {
@@ -34,9 +35,10 @@ void addOnce(std::vector<Flow>& flows, const Flow& flow)
 
 } // namespace
 
-GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows)
+GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known)
+    : m_flows(std::move(known))
 {
-    m_flows.reserve(flows.size());
+    m_flows.reserve(m_flows.size() + flows.size());
     for (const GivenFlow& flow : flows) {
         const auto from = innermostAt(trace, flow.from);
         const auto to = innermostAt(trace, flow.to);

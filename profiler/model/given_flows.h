@@ -20,7 +20,8 @@ class GivenFlows {
 public:
     GivenFlows() = default;
     /// Finds the slices of both ends in `trace`; arrows with an end where no slice is are left out.
-    GivenFlows(const Trace& trace, std::span<const GivenFlow> flows);
+    /// @param known  more of them
+    GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known);
 
     /// Adds the arrows of a slice to those known of it, each once. O(log n).
     void addTo(std::vector<Flow>& flows, SliceId id) const;

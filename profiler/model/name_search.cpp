@@ -1,58 +1,127 @@
 #include "profiler/model/name_search.h"
 
 #include "profiler/model/name_matcher.h"
+#include "profiler/model/track_slices.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 namespace profiler {
 namespace {
 
-using Key = std::tuple<std::int64_t, std::uint32_t, std::int64_t, std::uint32_t>;
+/// Where a slice stands in the order of a search.
+struct Key {
+    std::int64_t begin = 0;
+    std::uint32_t track = 0;
+    std::int64_t shortness = 0; ///< less its duration
+    std::uint32_t ordinal = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+};
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 Key keyOf(const Slice& slice)
 {
     return {toNs(slice.begin), slice.id.track.value, -slice.duration.count(), slice.id.ordinal};
 }
+Key keyAt(TrackId track, const TrackBlock& block, std::uint32_t position)
+{
+    const auto& columns = block.columns;
+    return {columns.begin(position), track.value, -columns.duration(position), columns.ordinal(position)};
+}
 
-constexpr TimeRange kAlways{traceTime(std::numeric_limits<std::int64_t>::min()),
-                            traceTime(std::numeric_limits<std::int64_t>::max())};
+std::optional<Slice> sliceOf(const Trace& trace, const std::optional<Key>& key)
+{
+    return key ? std::optional{trace.slice({TrackId{key->track}, key->ordinal})} : std::nullopt;
+}
 
+/// The first match of a block after a key.
+std::optional<Key> nextIn(const NameSearch& search, TrackId track, const TrackBlock& block, const Key& after)
+{
+    for (std::uint32_t i = block.columns.firstFrom(after.begin); i < block.size(); ++i) {
+        if (!search.matches(StringId{block.columns.name(i)}))
+            continue;
+        if (const Key key = keyAt(track, block, i); key > after)
+            return key;
+    }
+    return std::nullopt;
+}
+
+/// The last match of a block before a key.
+std::optional<Key> lastIn(const NameSearch& search, TrackId track, const TrackBlock& block, const Key& before)
+{
+    const auto& columns = block.columns;
+    std::uint32_t end = columns.firstFrom(before.begin);
+    while (end < block.size() && columns.begin(end) == before.begin)
+        ++end;
+    for (std::uint32_t i = end; i > 0; --i) {
+        if (!search.matches(StringId{columns.name(i - 1)}))
+            continue;
+        if (const Key key = keyAt(track, block, i - 1); key < before)
+            return key;
+    }
+    return std::nullopt;
+}
+
+std::optional<Key> nextAfter(const NameSearch& search, std::span<const TrackId> tracks, const Key& after)
+{
+    std::optional<Key> best;
+    for (const TrackId track : tracks) {
+        const TrackSlices& slices = search.trace()->slicesOf(track);
+        const auto& blocks = slices.blocks;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const bool passed = slices.ordered && i + 1 < blocks.size() &&
+                                blocks[i + 1].summary().firstBegin < after.begin;
+            if (passed || (best && blocks[i].summary().firstBegin > best->begin))
+                continue;
+            const BlockPin block = blocks[i].pin();
+            const auto found = block ? nextIn(search, track, *block, after) : std::nullopt;
+            if (found && (!best || *found < *best))
+                best = found;
+        }
+    }
+    return best;
+}
+
+std::optional<Key> lastBefore(const NameSearch& search, std::span<const TrackId> tracks, const Key& before)
+{
+    std::optional<Key> best;
+    for (const TrackId track : tracks) {
+        const TrackSlices& slices = search.trace()->slicesOf(track);
+        const auto& blocks = slices.blocks;
+        for (std::size_t i = blocks.size(); i > 0; --i) {
+            const BlockRef& ref = blocks[i - 1];
+            const bool passed =
+                best && slices.ordered && i < blocks.size() && blocks[i].summary().firstBegin < best->begin;
+            if (passed)
+                break;
+            if (ref.summary().firstBegin > before.begin)
+                continue;
+            const BlockPin block = ref.pin();
+            const auto found = block ? lastIn(search, track, *block, before) : std::nullopt;
+            if (found && (!best || *found > *best))
+                best = found;
+        }
+    }
+    return best;
+}
+
+/// Calls `visit(track, block)` for the blocks that may have slices which begin in [from, to).
 template <class Visit>
-void forEachMatch(const NameSearch& search, std::span<const TrackId> tracks, Visit&& visit)
+void forEachBlock(const NameSearch& search, std::span<const TrackId> tracks, std::int64_t from, std::int64_t to,
+                  Visit&& visit)
 {
     for (const TrackId track : tracks) {
-        search.trace()->forEach(track, kAlways, [&](const Slice& slice) {
-            if (search.matches(slice.name))
-                visit(slice);
-            return true;
-        });
+        for (const BlockRef& ref : search.trace()->slicesOf(track).blocks) {
+            if (!ref.summary().overlaps(from, to))
+                continue;
+            if (const BlockPin block = ref.pin())
+                visit(track, *block);
+        }
     }
 }
-
-std::optional<Slice> nextAfter(const NameSearch& search, std::span<const TrackId> tracks, const Key& after)
-{
-    std::optional<Slice> best;
-    forEachMatch(search, tracks, [&](const Slice& slice) {
-        if (keyOf(slice) > after && (!best || keyOf(slice) < keyOf(*best)))
-            best = slice;
-    });
-    return best;
-}
-
-std::optional<Slice> lastBefore(const NameSearch& search, std::span<const TrackId> tracks, const Key& before)
-{
-    std::optional<Slice> best;
-    forEachMatch(search, tracks, [&](const Slice& slice) {
-        if (keyOf(slice) < before && (!best || keyOf(slice) > keyOf(*best)))
-            best = slice;
-    });
-    return best;
-}
-
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 } // namespace
 
@@ -77,35 +146,45 @@ Result<NameSearch> NameSearch::make(std::shared_ptr<const Trace> trace, const Na
 
 std::optional<Slice> NameSearch::next(std::span<const TrackId> tracks, TraceTime from) const
 {
-    return nextAfter(*this, tracks, {toNs(from), 0, kLeast, 0});
+    return sliceOf(*m_trace, nextAfter(*this, tracks, {toNs(from), 0, kLeast, 0}));
 }
 
 std::optional<Slice> NameSearch::next(std::span<const TrackId> tracks, const Slice& after) const
 {
-    return nextAfter(*this, tracks, keyOf(after));
+    return sliceOf(*m_trace, nextAfter(*this, tracks, keyOf(after)));
 }
 
 std::optional<Slice> NameSearch::previous(std::span<const TrackId> tracks, TraceTime before) const
 {
-    return lastBefore(*this, tracks, {toNs(before), 0, kLeast, 0});
+    return sliceOf(*m_trace, lastBefore(*this, tracks, {toNs(before), 0, kLeast, 0}));
 }
 
 std::optional<Slice> NameSearch::previous(std::span<const TrackId> tracks, const Slice& before) const
 {
-    return lastBefore(*this, tracks, keyOf(before));
+    return sliceOf(*m_trace, lastBefore(*this, tracks, keyOf(before)));
 }
 
 std::uint64_t NameSearch::count(std::span<const TrackId> tracks) const
 {
     std::uint64_t found = 0;
-    forEachMatch(*this, tracks, [&](const Slice&) { ++found; });
+    forEachBlock(*this, tracks, kLeast, kMost, [&](TrackId, const TrackBlock& block) {
+        for (std::uint32_t i = 0; i < block.size(); ++i)
+            found += m_matches[block.columns.name(i)];
+    });
     return found;
 }
 
 std::uint64_t NameSearch::rank(std::span<const TrackId> tracks, const Slice& slice) const
 {
+    const Key key = keyOf(slice);
     std::uint64_t found = 0;
-    forEachMatch(*this, tracks, [&](const Slice& other) { found += keyOf(other) < keyOf(slice) ? 1 : 0; });
+    forEachBlock(*this, tracks, kLeast, kMost, [&](TrackId track, const TrackBlock& block) {
+        const std::uint32_t before = block.columns.firstFrom(key.begin);
+        for (std::uint32_t i = 0; i < before; ++i)
+            found += m_matches[block.columns.name(i)];
+        for (std::uint32_t i = before; i < block.size() && block.columns.begin(i) == key.begin; ++i)
+            found += matches(StringId{block.columns.name(i)}) && keyAt(track, block, i) < key ? 1 : 0;
+    });
     return found;
 }
 
@@ -114,12 +193,17 @@ void NameSearch::marks(std::span<const TrackId> tracks, TimeRange window, std::s
     std::fill(buckets.begin(), buckets.end(), 0U);
     if (buckets.empty() || window.empty())
         return;
-    const double width = static_cast<double>(window.duration().count()) / static_cast<double>(buckets.size());
-    forEachMatch(*this, tracks, [&](const Slice& slice) {
-        if (!window.contains(slice.begin))
-            return;
-        const auto bucket = static_cast<std::size_t>(static_cast<double>((slice.begin - window.begin).count()) / width);
-        ++buckets[std::min(bucket, buckets.size() - 1)];
+    const std::int64_t from = toNs(window.begin);
+    const std::int64_t to = toNs(window.end);
+    const double perNs = static_cast<double>(buckets.size()) / static_cast<double>(window.duration().count());
+    forEachBlock(*this, tracks, from, to, [&](TrackId, const TrackBlock& block) {
+        const std::uint32_t last = block.columns.firstFrom(to);
+        for (std::uint32_t i = block.columns.firstFrom(from); i < last; ++i) {
+            if (m_matches[block.columns.name(i)] == 0)
+                continue;
+            const double place = static_cast<double>(block.columns.begin(i) - from) * perNs;
+            ++buckets[std::min(static_cast<std::size_t>(place), buckets.size() - 1)];
+        }
     });
 }
 

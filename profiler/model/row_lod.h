@@ -105,7 +105,9 @@ public:
     }
     void considerLongest(std::uint32_t group, Longest& best) const
     {
-        best.consider(m_nodes->duration[m_first + group], static_cast<std::uint32_t>(m_nodes->name[m_first + group]));
+        const std::int64_t duration = m_nodes->duration[m_first + group];
+        if (duration > best.duration)
+            best = {duration, static_cast<std::uint32_t>(m_nodes->name[m_first + group])};
     }
     /// The last group that begins at `time` or earlier, 0 where none does; searched from `guess` outwards.
     [[nodiscard]] std::uint32_t groupAt(std::int64_t time, std::uint32_t guess) const;
@@ -131,6 +133,7 @@ public:
     [[nodiscard]] int depthCount() const { return static_cast<int>(m_depthFirstRow.size()) - 1; }
     /// @param level  one that exists, from lowestSummed() up
     [[nodiscard]] RowLevel level(const Row& row, int level) const;
+    [[nodiscard]] const LodNodes& coarse() const { return m_coarse; }
     [[nodiscard]] std::size_t bytes() const;
 
 private:

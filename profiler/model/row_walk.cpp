@@ -44,13 +44,17 @@ bool RowWalk::load()
     return !m_failed;
 }
 
-std::optional<RowLevel> RowWalk::level(int number)
+const RowLevel* RowWalk::level(int number)
 {
+    auto& kept = m_levels[static_cast<std::size_t>(number)];
+    if (kept)
+        return &*kept;
+    const RowSummary& summary = m_ref->summary().rows;
     if (number >= lod::lowestSummed(*m_row))
-        return m_ref->summary().rows.level(*m_row, number);
-    if (!load())
-        return std::nullopt;
-    return (*m_pin)->rows.level(m_ref->summary().rows, *m_row, number);
+        kept = summary.level(*m_row, number);
+    else if (load())
+        kept = (*m_pin)->rows.level(summary, *m_row, number);
+    return kept ? &*kept : nullptr;
 }
 
 RowWalk::Cut RowWalk::cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const
@@ -80,26 +84,26 @@ RowWalk::Cut RowWalk::cutAt(const RowLevel& level, std::int64_t time, std::uint3
 RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
 {
     RowPart part;
-    part.count = static_cast<std::uint32_t>(std::lround(to.entries - from.entries));
-    part.covered = to.covered - from.covered;
+    const double entries = std::clamp(to.entries - from.entries, 0.0, static_cast<double>(m_row->count));
+    part.count = static_cast<std::uint32_t>(entries + 0.5);
+    part.covered = std::max(to.covered - from.covered, 0.0);
     if (part.count == 0 && part.covered <= 0)
         return part;
     part.count = std::max(part.count, 1U); // one that began before the bucket
-    // Of groups that are wholly inside, unless there are none.
+    const RowLevel* groups = level(number);
+    // Of groups that are wholly inside, unless there are none; where there are many, of those of the level above.
     std::uint32_t low = std::min(from.group + 1, to.group);
     std::uint32_t high = to.group;
-    if (low == high) {
-        low = std::min(from.group, level(number)->count() - 1);
+    if (low >= high) {
+        low = std::min(from.group, groups->count() - 1);
         high = low + 1;
+    } else if (high - low >= kEnoughGroups / 2 && lod::exists(*m_row, number + 1)) {
+        groups = level(number + 1);
+        low = (low + 3) / 4;
+        high /= 4;
     }
-    for (int at = number; low < high; ++at, low /= 4, high /= 4) {
-        const RowLevel groups = *level(at);
-        const bool last = !lod::exists(*m_row, at + 1);
-        while (low < high && (last || low % 4 != 0))
-            groups.considerLongest(low++, part.longest);
-        while (low < high && high % 4 != 0)
-            groups.considerLongest(--high, part.longest);
-    }
+    for (; low < high; ++low)
+        groups->considerLongest(low, part.longest);
     return part;
 }
 
@@ -128,7 +132,7 @@ RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
 RowPart RowWalk::next(std::int64_t begin, std::int64_t end)
 {
     for (int number = m_level; number >= m_lowest; --number) {
-        const auto groups = level(number);
+        const RowLevel* const groups = level(number);
         if (!groups)
             return {};
         const bool known = number == m_level && m_haveCut && m_edge == begin;

@@ -2,6 +2,7 @@
 
 #include "profiler/model/block_ref.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -33,7 +34,7 @@ private:
         double entries = 0; ///< before the edge
         double covered = 0; ///< ns before the edge
     };
-    [[nodiscard]] std::optional<RowLevel> level(int number);
+    [[nodiscard]] const RowLevel* level(int number);
     [[nodiscard]] Cut cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const;
     [[nodiscard]] RowPart between(int number, const Cut& from, const Cut& to);
     [[nodiscard]] RowPart exactly(std::int64_t begin, std::int64_t end);
@@ -45,6 +46,7 @@ private:
     int m_level;          ///< where to look first; below m_lowest: exactly
     int m_lowest;         ///< the lowest level to look at
     bool m_neverExact = false; ///< m_lowest is as exact as it gets
+    std::array<std::optional<RowLevel>, 8> m_levels;
     bool m_failed = false;
     std::int64_t m_edge = 0; ///< of m_cut: where the last bucket ended
     bool m_haveCut = false;

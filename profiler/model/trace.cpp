@@ -224,6 +224,21 @@ std::vector<CounterSample> Trace::counter(TrackId track) const
     return samples;
 }
 
+const TrackSlices& Trace::slicesOf(TrackId track) const
+{
+    return m->of(track);
+}
+
+std::uint32_t Trace::argsCount() const
+{
+    return static_cast<std::uint32_t>(m->args.size());
+}
+
+SliceArgs Trace::args(std::uint32_t number) const
+{
+    return ArgsPool::resolve(m->args, number);
+}
+
 std::size_t Trace::memoryBytes() const
 {
     std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->given.bytes();

@@ -113,7 +113,7 @@ struct Device {
     std::int64_t memoryBytes = 0;           ///< of its own; 0 where unknown
 };
 
-struct TrackBlock; // sealed, immutable columns of one track; shared by snapshots
+struct TrackSlices; // track_slices.h: sealed, immutable columns of one track, shared by snapshots
 
 /// An immutable trace, or an immutable snapshot of one that still grows. Snapshots share their sealed blocks.
 /// Made by TraceBuilder only. All queries are const and may run on any thread.
@@ -170,6 +170,11 @@ public:
     [[nodiscard]] const std::map<std::string, std::string, std::less<>>& metadata() const;
     [[nodiscard]] const CaptureStats& captureStats() const;
     [[nodiscard]] std::string_view format() const; ///< "stepscope", "pytorch-json", "nsys-sqlite"
+
+    /// For writers of our own format: the blocks of a track, and the arguments that their slices name by number.
+    [[nodiscard]] const TrackSlices& slicesOf(TrackId track) const;
+    [[nodiscard]] std::uint32_t argsCount() const;
+    [[nodiscard]] SliceArgs args(std::uint32_t number) const;
 
     /// Bytes of memory held by columns, indexes and strings.
     [[nodiscard]] std::size_t memoryBytes() const;

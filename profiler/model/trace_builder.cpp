@@ -1,5 +1,6 @@
 #include "profiler/model/trace_builder.h"
 
+#include "profiler/model/block_ref.h"
 #include "profiler/model/bulk_track.h"
 #include "profiler/model/given_flows.h"
 #include "profiler/model/parallel.h"
@@ -42,13 +43,14 @@ struct TraceBuilder::State {
     std::vector<Track> tracks;
     std::vector<TrackStore> stores;  ///< by track
     std::vector<BulkTrack> bulk;     ///< by track
-    std::vector<BlockList> sealed;   ///< by track: what sealBulk() made
+    std::vector<std::vector<BlockRef>> sealed; ///< by track: what sealBulk() made, or setBlocks() took
     std::vector<CounterLog> samples; ///< by track
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
     std::string format;
     std::vector<GivenFlow> flows;
+    std::vector<Flow> knownFlows;
     std::shared_ptr<const ArgSource> argSource;
     StringPool strings;
     ArgsPool args;
@@ -84,6 +86,7 @@ TrackId TraceBuilder::addTrack(Track track)
     m->tracks.push_back(std::move(track));
     m->stores.emplace_back();
     m->bulk.emplace_back();
+    m->sealed.emplace_back();
     m->samples.emplace_back();
     return m->tracks.back().id;
 }
@@ -91,6 +94,10 @@ TrackId TraceBuilder::addTrack(Track track)
 void TraceBuilder::renameTrack(TrackId id, std::string name)
 {
     m->tracks.at(id.value).name = std::move(name);
+}
+const std::string& TraceBuilder::trackName(TrackId id) const
+{
+    return m->tracks.at(id.value).name;
 }
 void TraceBuilder::updateTrack(TrackId id, Track track)
 {
@@ -138,6 +145,17 @@ void TraceBuilder::addMany(TrackId track, std::vector<RawSlice>&& slices, Depth 
     m->bulk.at(track.value).add({std::move(slices), depth, std::move(remap)});
 }
 
+void TraceBuilder::setBlocks(TrackId track, std::vector<BlockRef> blocks)
+{
+    assert(m->stores.at(track.value).count() == 0 && m->bulk.at(track.value).count() == 0);
+    m->sealed.at(track.value) = std::move(blocks);
+}
+
+void TraceBuilder::addFlows(std::vector<Flow> flows)
+{
+    m->knownFlows.insert(m->knownFlows.end(), flows.begin(), flows.end());
+}
+
 void TraceBuilder::addFlow(FlowKind kind, FlowEnd from, FlowEnd to)
 {
     m->flows.push_back({kind, from, to});
@@ -174,34 +192,43 @@ void TraceBuilder::State::sealBulk(unsigned threads)
     std::sort(order.begin(), order.end(),
               [this](std::size_t a, std::size_t b) { return bulk[a].count() > bulk[b].count(); });
     parallelFor(order.size(), threads, [&](std::size_t i) { bulk[order[i]].sort(); });
-    sealed.resize(bulk.size());
+    std::vector<BlockList> made(bulk.size());
     std::vector<Task> tasks;
     std::vector<std::atomic<std::size_t>> waiting(bulk.size());
     for (std::size_t track = 0; track < bulk.size(); ++track) {
-        sealed[track].resize(bulk[track].blockCount());
+        made[track].resize(bulk[track].blockCount());
         waiting[track] = bulk[track].blockCount();
         for (std::size_t block = 0; block < bulk[track].blockCount(); ++block)
             tasks.push_back({track, block});
     }
     parallelFor(tasks.size(), threads, [&](std::size_t i) {
         const auto [track, block] = tasks[i];
-        sealed[track][block] = bulk[track].seal(block);
+        made[track][block] = bulk[track].seal(block);
         if (--waiting[track] == 0)
             bulk[track].release();
     });
-    for (const BlockList& blocks : sealed) {
-        for (const auto& block : blocks)
-            latest = std::max(latest, block->summary.lastEnd);
+    for (std::size_t track = 0; track < made.size(); ++track) {
+        for (auto& block : made[track])
+            sealed[track].emplace_back(std::move(block));
+    }
+    for (const auto& blocks : sealed) {
+        for (const BlockRef& block : blocks)
+            latest = std::max(latest, block.summary().lastEnd);
     }
 }
 
 TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
 {
     TrackSlices slices;
-    slices.ordered = track < sealed.size() && !sealed[track].empty();
-    for (auto& block : slices.ordered ? sealed[track] : stores[track].blocks(latest))
-        slices.push_back(BlockRef{block});
-    slices.count = slices.ordered ? bulk[track].count() : stores[track].count();
+    slices.ordered = !sealed[track].empty();
+    for (const BlockRef& block : sealed[track])
+        slices.push_back(block);
+    if (!slices.ordered) {
+        for (auto& block : stores[track].blocks(latest))
+            slices.push_back(BlockRef{std::move(block)});
+    }
+    for (const BlockRef& block : slices.blocks)
+        slices.count += block.summary().count;
     slices.samples = samples[track].view();
     return slices;
 }
@@ -244,7 +271,7 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads)
         store.compact();
     }
     auto trace = std::const_pointer_cast<Trace>(snapshot());
-    trace->m->given = GivenFlows{*trace, m->flows};
+    trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows)};
     m = std::make_unique<State>();
     return trace;
 }

@@ -11,6 +11,7 @@
 
 namespace profiler {
 
+class BlockRef;    // block_ref.h
 struct LocalPools; // pools.h
 struct PoolRemap;  // pools.h
 
@@ -44,6 +45,7 @@ public:
     /// `track.id` is set here.
     TrackId addTrack(Track track);
     void renameTrack(TrackId id, std::string name);
+    [[nodiscard]] const std::string& trackName(TrackId id) const;
     /// What is known of a track changed: everything but its id is replaced.
     void updateTrack(TrackId id, Track track);
     void addDevice(Device device);
@@ -71,6 +73,11 @@ public:
     /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});
+    /// Blocks of a track that somebody else sealed, whose begins and ordinals rise from block to block; they replace
+    /// those of an earlier call. Such a track takes no slices.
+    void setBlocks(TrackId track, std::vector<BlockRef> blocks);
+    /// Arrows by the slices at their ends, beside those of addFlow.
+    void addFlows(std::vector<Flow> flows);
     /// An arrow that the file gives, beside those by correlation and by sequence number; one that repeats one of those,
     /// or has an end where no slice is, is left out. Seen in the finished trace only.
     void addFlow(FlowKind kind, FlowEnd from, FlowEnd to);

@@ -30,6 +30,7 @@ const std::vector<Room>& rooms()
     static const std::vector<Room> all = {
         {"profiler/model/", {"profiler/model/"}},
         {"profiler/io/wire/", {"profiler/model/", "profiler/io/wire/"}},
+        {"profiler/io/packed/", {"profiler/model/", "profiler/io/wire/", "profiler/io/packed/"}},
         {"profiler/io/formats/", {"profiler/model/", "profiler/io/"}},
         {"profiler/capture/", {"profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
         {"profiler/analysis/", {"profiler/model/", "profiler/analysis/"}},

@@ -1,0 +1,40 @@
+#include "profiler/io/formats/format.h"
+#include "profiler/io/packed/packed_reader.h"
+#include "profiler/io/packed/packed_writer.h"
+
+namespace profiler::formats {
+
+namespace {
+
+bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
+{
+    return packed::isPacked(head);
+}
+
+Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
+{
+    return packed::readPacked(path, {.progress = options.progress,
+                                     .stop = options.stop,
+                                     .threads = options.threads,
+                                     .memoryBudget = options.memoryBudget,
+                                     .preview = options.preview});
+}
+
+Result<void> write(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
+{
+    return packed::writePacked(trace, path, {.progress = options.progress, .stop = options.stop, .threads = 0});
+}
+
+} // namespace
+
+Format stepscope_packed()
+{
+    return {.title = "Stepscope packed trace",
+            .doc = "A finished trace of any origin, small and on screen at once",
+            .extensions = {".sspack"},
+            .recognises = recognises,
+            .read = read,
+            .write = write};
+}
+
+} // namespace profiler::formats

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "profiler/io/packed/bytes.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace_builder.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace profiler::packed {
+
+/// Everything of a trace but its slices.
+struct MetaLimits {
+    std::uint32_t tracks = 0, strings = 0, args = 0;
+};
+
+/// The raw bytes of the Meta section.
+/// @param flows  the arrows that the trace was given
+Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows);
+/// Feeds a builder that has nothing yet; ids of the file are ids of the builder then.
+/// @return how much there is; empty (failed) where the bytes are none of ours
+struct DecodedMeta {
+    MetaLimits limits;
+    std::vector<Flow> flows;
+    bool good = false;
+};
+DecodedMeta decodeMeta(std::span<const std::byte> raw, TraceBuilder& builder);
+
+} // namespace profiler::packed

@@ -1,0 +1,328 @@
+#include "profiler/io/packed/packed_reader.h"
+
+#include "profiler/io/packed/meta_codec.h"
+#include "profiler/io/packed/packed_blocks.h"
+#include "profiler/model/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fmt/core.h>
+#include <map>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+constexpr std::size_t kMaxNotes = 20;
+constexpr std::uint64_t kBytesASlice = 40; ///< in memory, at most for most traces
+
+Result<FileHeader> readHeader(const SectionFile& file)
+{
+    const auto malformed = [&](std::string what) {
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), file.path().string(), {}});
+    };
+    FileHeader header{};
+    if (file.size() < sizeof header)
+        return malformed(file.size() == 0 ? "the trace file is empty" : "the trace file ends within its header");
+    if (auto read = file.readAt(0, std::as_writable_bytes(std::span{&header, 1})); !read)
+        return tl::unexpected(read.error());
+    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+        return malformed("this is not a packed Stepscope trace");
+    if (header.version > kVersion)
+        return tl::unexpected(Error{Error::Code::Unsupported,
+                                    fmt::format("the trace has version {} of the packed format; this program reads up "
+                                                "to {}",
+                                                header.version, kVersion),
+                                    file.path().string(), "open it with a newer Stepscope"});
+    if (header.checksum != headerChecksum(header) || header.version == 0 || header.headerBytes < sizeof header)
+        return malformed("the header of the trace file is damaged");
+    return header;
+}
+
+class Reading {
+public:
+    Reading(std::shared_ptr<const SectionFile> file, const UnpackOptions& options)
+        : m_file(std::move(file)), m_options(options),
+          m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
+    {
+    }
+    Result<std::shared_ptr<const Trace>> read();
+
+private:
+    Result<void> readMeta();
+    bool readOverview();
+    void scanBlocks(std::uint64_t offset);
+    void setOnDemand();
+    bool decodeAll();
+    bool checkAll();
+    bool eachBlock(const std::function<void(std::size_t)>& work);
+    void leaveOutDamaged();
+    void addFlows();
+    void note(std::string text);
+    [[nodiscard]] std::uint64_t budget() const;
+
+    std::shared_ptr<const SectionFile> m_file;
+    const UnpackOptions& m_options;
+    unsigned m_threads;
+    FileHeader m_header{};
+    TraceBuilder m_builder;
+    DecodedMeta m_meta;
+    std::vector<BlockEntry> m_entries;
+    std::vector<std::shared_ptr<const TrackBlock>> m_blocks; ///< by entry; empty: not decoded
+    std::vector<std::string> m_faults;                       ///< by entry; empty: none
+    /// By track: first ordinal in the file → the entry's first ordinal now, and how many.
+    std::vector<std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>> m_moved;
+    std::size_t m_notes = 0;
+};
+
+void Reading::note(std::string text)
+{
+    CaptureStats& stats = m_builder.captureStats();
+    if (++m_notes <= kMaxNotes)
+        stats.notes.push_back(std::move(text));
+    else if (m_notes == kMaxNotes + 1)
+        stats.notes.emplace_back("and more of these");
+}
+
+std::uint64_t Reading::budget() const
+{
+    if (m_options.memoryBudget > 0)
+        return m_options.memoryBudget;
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
+                                  : std::uint64_t{1} << 31;
+}
+
+Result<void> Reading::readMeta()
+{
+    const auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
+    if (!raw)
+        return tl::unexpected(raw.error());
+    m_meta = decodeMeta(*raw, m_builder);
+    if (!m_meta.good)
+        return tl::unexpected(Error{Error::Code::Malformed, "the names and tracks of the trace are damaged",
+                                    fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes), {}});
+    return {};
+}
+
+bool Reading::readOverview()
+{
+    if (m_header.overviewOffset == 0)
+        return false;
+    const auto raw = m_file->read(m_header.overviewOffset, SectionType::Overview);
+    auto entries = raw ? decodeOverview(*raw, m_meta.limits.tracks, m_meta.limits.strings) : std::nullopt;
+    if (entries)
+        m_entries = std::move(*entries);
+    return entries.has_value();
+}
+
+/// Finds blocks one after the other, past what is damaged.
+void Reading::scanBlocks(std::uint64_t offset)
+{
+    std::uint64_t damagedFrom = 0;
+    std::uint64_t slices = 0;
+    while (offset < m_file->size() && !m_options.stop.stop_requested()) {
+        const auto header = m_file->headerAt(offset);
+        if (!header) {
+            damagedFrom = damagedFrom == 0 ? offset : damagedFrom;
+            // Sections lie at any byte: look on from the next one that could begin with the magic's first.
+            Bytes window(std::min<std::uint64_t>(m_file->size() - offset - 1, 1U << 16));
+            if (window.empty() || !m_file->readAt(offset + 1, window))
+                break;
+            const auto found = std::find(window.begin(), window.end(), std::byte{kSectionMagic & 0xff});
+            offset += 1 + static_cast<std::uint64_t>(found - window.begin());
+            continue;
+        }
+        if (damagedFrom != 0)
+            note(fmt::format("{} bytes at byte {} are damaged and were left out", offset - damagedFrom, damagedFrom));
+        damagedFrom = 0;
+        if (header->type == SectionType::Block) {
+            const auto raw = m_file->read(offset, SectionType::Block);
+            const BlockHead head = raw ? headOfBlock(*raw).value_or(BlockHead{}) : BlockHead{};
+            slices += head.count;
+            if (slices * kBytesASlice > budget()) {
+                note(fmt::format("from byte {} on the file has more slices than there is memory for", offset));
+                break;
+            }
+            if (head.count > 0 && head.track < m_meta.limits.tracks)
+                m_entries.push_back({head.track, offset, head.count, head.firstOrdinal, {}});
+            else
+                note(fmt::format("the block at byte {} is damaged and was left out", offset));
+        }
+        offset += sizeof(SectionHeader) + header->packedBytes;
+    }
+    if (damagedFrom != 0)
+        note(fmt::format("the last {} bytes, from byte {}, are no whole block", m_file->size() - damagedFrom,
+                         damagedFrom));
+    std::stable_sort(m_entries.begin(), m_entries.end(), [](const BlockEntry& a, const BlockEntry& b) {
+        return std::pair{a.track, a.firstOrdinal} < std::pair{b.track, b.firstOrdinal};
+    });
+}
+
+void Reading::setOnDemand()
+{
+    const BlockLimits limits{m_meta.limits.strings, m_meta.limits.args};
+    const auto source = std::make_shared<PackedBlocks>(m_file, limits, m_entries, budget() / 2);
+    std::vector<std::vector<BlockRef>> blocks(m_meta.limits.tracks);
+    for (std::uint32_t i = 0; i < m_entries.size(); ++i)
+        blocks[m_entries[i].track].emplace_back(m_entries[i].summary, source, i);
+    for (std::uint32_t track = 0; track < blocks.size(); ++track)
+        m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
+}
+
+bool Reading::eachBlock(const std::function<void(std::size_t)>& work)
+{
+    const auto caller = std::this_thread::get_id();
+    std::atomic<std::size_t> done = 0;
+    parallelFor(m_entries.size(), m_threads, [&](std::size_t i) {
+        if (m_options.stop.stop_requested())
+            return;
+        work(i);
+        ++done;
+        if (m_options.progress && std::this_thread::get_id() == caller)
+            m_options.progress(static_cast<double>(done) / static_cast<double>(m_entries.size()));
+    });
+    return !m_options.stop.stop_requested();
+}
+
+bool Reading::decodeAll()
+{
+    const BlockLimits limits{m_meta.limits.strings, m_meta.limits.args};
+    return eachBlock([&](std::size_t i) {
+        if (m_blocks[i] && m_blocks[i]->summary.smallestOrdinal == m_entries[i].firstOrdinal)
+            return;
+        auto block = readBlock(*m_file, m_entries[i], limits);
+        m_blocks[i] = block.value_or(nullptr);
+        if (!block)
+            m_faults[i] = block.error().message();
+    });
+}
+
+bool Reading::checkAll()
+{
+    return eachBlock([&](std::size_t i) {
+        if (const auto good = m_file->check(m_entries[i].offset, SectionType::Block); !good)
+            m_faults[i] = good.error().message();
+    });
+}
+
+/// Damaged blocks go; those after them move up, so that ordinals have no gaps.
+void Reading::leaveOutDamaged()
+{
+    const bool any = std::any_of(m_faults.begin(), m_faults.end(), [](const auto& fault) { return !fault.empty(); });
+    m_moved.assign(m_meta.limits.tracks, {});
+    std::vector<std::uint32_t> next(m_meta.limits.tracks);
+    std::vector<BlockEntry> entries;
+    std::vector<std::shared_ptr<const TrackBlock>> blocks;
+    const bool onDemand = m_blocks.empty();
+    // Summaries are shared with the preview: those that change are read anew.
+    if (any && onDemand)
+        readOverview();
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        BlockEntry& entry = m_entries[i];
+        if (!m_faults[i].empty()) {
+            note(fmt::format("{} slices of track \"{}\" are missing: {}", entry.count,
+                             m_builder.trackName(TrackId{entry.track}), m_faults[i]));
+            continue;
+        }
+        const std::uint32_t old = entry.firstOrdinal;
+        entry.firstOrdinal = std::exchange(next[entry.track], next[entry.track] + entry.count);
+        m_moved[entry.track].emplace(old, std::pair{entry.firstOrdinal, entry.count});
+        if (any && onDemand) {
+            auto summary = std::const_pointer_cast<BlockSummary>(entry.summary);
+            summary->smallestOrdinal = entry.firstOrdinal;
+            summary->largestOrdinal = entry.firstOrdinal + entry.count - 1;
+        }
+        entries.push_back(entry);
+        blocks.push_back(onDemand ? nullptr : m_blocks[i]);
+    }
+    m_entries = std::move(entries);
+    m_faults.assign(m_entries.size(), {});
+    if (!onDemand)
+        m_blocks = std::move(blocks);
+}
+
+void Reading::addFlows()
+{
+    const auto moved = [this](SliceId& id) {
+        if (id.track.value >= m_moved.size())
+            return false;
+        const auto& blocks = m_moved[id.track.value];
+        auto block = blocks.upper_bound(id.ordinal);
+        if (block == blocks.begin() || id.ordinal - std::prev(block)->first >= std::prev(block)->second.second)
+            return false;
+        --block;
+        id.ordinal = block->second.first + (id.ordinal - block->first);
+        return true;
+    };
+    std::erase_if(m_meta.flows, [&](Flow& flow) { return !moved(flow.from) || !moved(flow.to); });
+    m_builder.addFlows(std::move(m_meta.flows));
+}
+
+Result<std::shared_ptr<const Trace>> Reading::read()
+{
+    const auto header = readHeader(*m_file);
+    if (!header)
+        return tl::unexpected(header.error());
+    m_header = *header;
+    if (auto meta = readMeta(); !meta)
+        return tl::unexpected(meta.error());
+    const bool overview = readOverview();
+    if (!overview) {
+        m_builder.captureStats().cut = true;
+        note("the overview at the end of the file is missing or damaged: what blocks could be found are shown");
+        const auto meta = m_file->headerAt(m_header.headerBytes);
+        scanBlocks(m_header.headerBytes + sizeof(SectionHeader) + (meta ? meta->packedBytes : 0));
+    } else if (m_options.preview) {
+        setOnDemand();
+        m_options.preview(m_builder.snapshot());
+    }
+    std::uint64_t slices = 0;
+    for (const BlockEntry& entry : m_entries)
+        slices += entry.count;
+    const bool fits = !overview || slices * kBytesASlice <= budget();
+    m_faults.resize(m_entries.size());
+    m_blocks.resize(fits ? m_entries.size() : 0);
+    bool finished = fits ? decodeAll() : checkAll();
+    leaveOutDamaged();
+    if (!fits)
+        setOnDemand();
+    else if (finished && decodeAll()) { // blocks that moved up
+        std::vector<std::vector<BlockRef>> blocks(m_meta.limits.tracks);
+        for (std::size_t i = 0; i < m_blocks.size(); ++i) {
+            if (m_blocks[i])
+                blocks[m_entries[i].track].emplace_back(std::move(m_blocks[i]));
+        }
+        for (std::uint32_t track = 0; track < blocks.size(); ++track)
+            m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
+    }
+    if (m_options.stop.stop_requested() || !finished)
+        return tl::unexpected(
+            Error{Error::Code::Cancelled, "reading the trace was cancelled", m_file->path().string(), {}});
+    addFlows();
+    auto trace = m_builder.finish();
+    if (m_options.progress)
+        m_options.progress(1);
+    return trace;
+}
+
+} // namespace
+
+bool isPacked(std::span<const std::byte> head)
+{
+    return head.size() >= sizeof kMagic && std::memcmp(head.data(), kMagic, sizeof kMagic) == 0;
+}
+
+Result<std::shared_ptr<const Trace>> readPacked(const std::filesystem::path& path, const UnpackOptions& options)
+{
+    auto file = SectionFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    return Reading{std::make_shared<const SectionFile>(std::move(*file)), options}.read();
+}
+
+} // namespace profiler::packed

@@ -1,0 +1,247 @@
+#include "profiler/io/packed/packed_writer.h"
+
+#include "profiler/io/packed/block_codec.h"
+#include "profiler/io/packed/meta_codec.h"
+#include "profiler/io/packed/overview_codec.h"
+#include "profiler/io/packed/section.h"
+#include "profiler/io/wire/file_error.h"
+#include "profiler/model/parallel.h"
+#include "profiler/model/track_slices.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+/// The file in the making: gone, unless finish() gave it its name.
+class PartialFile {
+public:
+    explicit PartialFile(std::filesystem::path path)
+        : m_path(std::move(path)), m_partial(m_path.string() + ".partial-" + std::to_string(getpid()))
+    {
+    }
+    PartialFile(const PartialFile&) = delete;
+    PartialFile& operator=(const PartialFile&) = delete;
+    ~PartialFile()
+    {
+        if (m_descriptor < 0)
+            return;
+        close(m_descriptor);
+        if (!m_done)
+            unlink(m_partial.c_str());
+    }
+    Result<void> open()
+    {
+        m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+        return m_descriptor < 0 ? fail() : Result<void>{};
+    }
+    Result<void> append(std::span<const std::byte> bytes)
+    {
+        return put(bytes, std::exchange(m_size, m_size + bytes.size()));
+    }
+    Result<void> finish(const FileHeader& header)
+    {
+        if (auto written = put(std::as_bytes(std::span{&header, 1}), 0); !written)
+            return written;
+        if (fsync(m_descriptor) != 0 || std::rename(m_partial.c_str(), m_path.c_str()) != 0)
+            return fail();
+        m_done = true;
+        return {};
+    }
+    [[nodiscard]] std::uint64_t size() const { return m_size; }
+
+private:
+    Result<void> fail() const { return tl::unexpected(wire::fileError(errno, "cannot write the trace", m_path)); }
+    Result<void> put(std::span<const std::byte> bytes, std::uint64_t offset)
+    {
+        while (!bytes.empty()) {
+            const ssize_t put = pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            if (put < 0 && errno == EINTR)
+                continue;
+            if (put < 0)
+                return fail();
+            bytes = bytes.subspan(static_cast<std::size_t>(put));
+            offset += static_cast<std::uint64_t>(put);
+        }
+        return {};
+    }
+
+    std::filesystem::path m_path, m_partial;
+    std::uint64_t m_size = 0;
+    int m_descriptor = -1;
+    bool m_done = false;
+};
+
+/// A block to be written: one of the trace, or of a live track whose blocks overlap.
+struct Source {
+    TrackId track;
+    const BlockRef* block = nullptr;
+    std::vector<RawSlice> slices; ///< where `block` is empty
+};
+
+class Packer {
+public:
+    Packer(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+        : m_trace(trace), m_options(options), m_file(path),
+          m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
+    {
+    }
+    Result<void> write();
+
+private:
+    void collect(TrackId track);
+    Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
+    Result<void> writeBlocks();
+    [[nodiscard]] std::vector<Flow> flows() const;
+
+    const Trace& m_trace;
+    const PackOptions& m_options;
+    PartialFile m_file;
+    unsigned m_threads;
+    std::vector<Source> m_sources;
+    std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: as they were
+    std::vector<BlockEntry> m_entries;
+};
+
+/// Slices of a live track lie in blocks that overlap: they are put in order anew.
+void Packer::collect(TrackId track)
+{
+    const TrackSlices& slices = m_trace.slicesOf(track);
+    m_newOrdinals.emplace_back();
+    if (slices.ordered) {
+        for (const BlockRef& block : slices.blocks)
+            m_sources.push_back({track, &block, {}});
+        return;
+    }
+    std::vector<RawSlice> all;
+    all.reserve(slices.count);
+    for (const BlockRef& ref : slices.blocks) {
+        const BlockPin block = ref.pin();
+        for (std::uint32_t i = 0; block && i < block->size(); ++i)
+            all.push_back(block->at(i));
+    }
+    std::sort(all.begin(), all.end(), beginsBefore);
+    m_newOrdinals.back().resize(all.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i)
+        m_newOrdinals.back()[std::exchange(all[i].ordinal, i)] = i;
+    constexpr std::size_t kSize = SliceColumns::kMaxSlices;
+    for (std::size_t first = 0; first < all.size(); first += kSize) {
+        const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto count = static_cast<std::ptrdiff_t>(std::min(kSize, all.size() - first));
+        m_sources.push_back({track, nullptr, {from, from + count}});
+    }
+}
+
+std::vector<Flow> Packer::flows() const
+{
+    std::vector<Flow> flows{m_trace.givenFlows().begin(), m_trace.givenFlows().end()};
+    for (Flow& flow : flows) {
+        for (SliceId* end : {&flow.from, &flow.to}) {
+            const auto& ordinals = m_newOrdinals[end->track.value];
+            if (end->ordinal < ordinals.size())
+                end->ordinal = ordinals[end->ordinal];
+        }
+    }
+    return flows;
+}
+
+Result<void> Packer::writeSection(SectionType type, std::span<const std::byte> raw)
+{
+    return packSection(type, raw).and_then([this](const Bytes& section) { return m_file.append(section); });
+}
+
+struct Packed {
+    Result<Bytes> section;
+    BlockEntry entry;
+};
+
+Packed pack(Source& source)
+{
+    Packed packed{Bytes{}, {}};
+    auto& slices = source.slices;
+    if (source.block) {
+        const BlockPin block = source.block->pin();
+        if (!block) {
+            packed.section = tl::unexpected(
+                Error{Error::Code::Io, "a part of the trace cannot be read any more, so it cannot be copied", {}, {}});
+            return packed;
+        }
+        for (std::uint32_t i = 0; i < block->size(); ++i)
+            slices.push_back(block->at(i));
+    }
+    for (RawSlice& slice : slices)
+        slice.setSource(0); // the file that it means need not be where the copy goes
+    const std::uint32_t first = slices.front().ordinal;
+    packed.section = packSection(SectionType::Block, encodeBlock(source.track.value, first, slices));
+    TrackBlock block{slices}; // of the slices as they will be read
+    packed.entry = {source.track.value, 0, block.size(), first,
+                    std::make_shared<const BlockSummary>(std::move(block.summary))};
+    slices = {};
+    return packed;
+}
+
+Result<void> Packer::writeBlocks()
+{
+    const std::size_t together = std::size_t{m_threads} * 4;
+    for (std::size_t first = 0; first < m_sources.size(); first += together) {
+        if (m_options.stop.stop_requested())
+            return tl::unexpected(Error{Error::Code::Cancelled, "writing the trace was cancelled", {}, {}});
+        std::vector<std::optional<Packed>> packed(std::min(together, m_sources.size() - first));
+        parallelFor(packed.size(), m_threads, [&](std::size_t i) { packed[i] = pack(m_sources[first + i]); });
+        for (auto& block : packed) {
+            if (!block->section)
+                return tl::unexpected(block->section.error());
+            block->entry.offset = m_file.size();
+            if (auto written = m_file.append(*block->section); !written)
+                return written;
+            m_entries.push_back(std::move(block->entry));
+        }
+        if (m_options.progress)
+            m_options.progress(static_cast<double>(first) / static_cast<double>(m_sources.size()));
+    }
+    return {};
+}
+
+Result<void> Packer::write()
+{
+    for (const Track& track : m_trace.tracks())
+        collect(track.id);
+    FileHeader header{};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    header.version = kVersion;
+    header.headerBytes = sizeof header;
+    header.checksum = headerChecksum(header);
+    auto done = m_file.open()
+                    .and_then([&] { return m_file.append(std::as_bytes(std::span{&header, 1})); })
+                    .and_then([&] { return writeSection(SectionType::Meta, encodeMeta(m_trace, flows())); })
+                    .and_then([&] { return writeBlocks(); });
+    if (!done)
+        return done;
+    header.overviewOffset = m_file.size();
+    if (auto written = writeSection(SectionType::Overview, encodeOverview(m_entries)); !written)
+        return written;
+    header.fileBytes = m_file.size();
+    header.checksum = headerChecksum(header);
+    done = m_file.finish(header);
+    if (done && m_options.progress)
+        m_options.progress(1);
+    return done;
+}
+
+} // namespace
+
+Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+{
+    return Packer{trace, path, options}.write();
+}
+
+} // namespace profiler::packed

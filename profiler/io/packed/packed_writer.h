@@ -1,0 +1,23 @@
+#pragma once
+
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+
+namespace profiler::packed {
+
+struct PackOptions {
+    std::function<void(double)> progress; ///< share written, [0, 1]; on the caller's thread; may be empty
+    std::stop_token stop;
+    unsigned threads = 0; ///< that compress; 0: one a core
+};
+
+/// Writes a whole trace in our own format (section.h), about 10 bytes a slice, without the places of the texts that its
+/// slices came from: Trace::details() of the copy is empty. Written beside `path` and renamed when it is whole: a
+/// failure leaves what was there.
+Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options = {});
+
+} // namespace profiler::packed

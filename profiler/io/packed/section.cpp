@@ -1,0 +1,174 @@
+#include "profiler/io/packed/section.h"
+
+#include "profiler/io/wire/file_error.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <memory>
+#include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <xxhash.h>
+#include <zstd.h>
+
+namespace profiler::packed {
+namespace {
+
+/// Level 3 packs as well as higher ones do here, once columns lie plane by plane.
+constexpr int kLevel = 3;
+constexpr std::uint64_t kMaxRawBytes = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMaxBlockBytes = 8U << 20;
+constexpr std::uint64_t kMaxRatio = 1U << 15; ///< what zstd reaches on zeros
+
+struct FreeContext {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+std::uint64_t sectionChecksum(const SectionHeader& header, std::span<const std::byte> packed)
+{
+    const std::uint64_t seed = XXH3_64bits(&header, offsetof(SectionHeader, checksum));
+    return XXH3_64bits_withSeed(packed.data(), packed.size(), seed);
+}
+
+Error damaged(std::string what, const std::filesystem::path& path, std::uint64_t offset)
+{
+    return {Error::Code::Malformed, std::move(what), fmt::format("{}, byte {}", path.string(), offset), {}};
+}
+
+bool isPlausible(const SectionHeader& header, std::uint64_t rest)
+{
+    return header.packedBytes <= rest &&
+           header.rawBytes <= (header.type == SectionType::Block ? kMaxBlockBytes : kMaxRawBytes) &&
+           header.rawBytes / kMaxRatio <= header.packedBytes;
+}
+
+} // namespace
+
+std::uint64_t headerChecksum(const FileHeader& header)
+{
+    return XXH3_64bits(&header, offsetof(FileHeader, checksum));
+}
+
+Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
+{
+    thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
+    const Error noMemory{Error::Code::NoSpace, "there is no memory to compress a part of the trace", {}, {}};
+    if (!context)
+        return tl::unexpected(noMemory);
+    SectionHeader header{kSectionMagic, type, 0, raw.size(), 0};
+    Bytes section(sizeof header + ZSTD_compressBound(raw.size()));
+    const auto body = std::span{section}.subspan(sizeof header);
+    const std::size_t packed =
+        ZSTD_compressCCtx(context.get(), body.data(), body.size(), raw.data(), raw.size(), kLevel);
+    if (ZSTD_isError(packed) != 0)
+        return tl::unexpected(noMemory);
+    header.packedBytes = packed;
+    header.checksum = sectionChecksum(header, body.first(packed));
+    std::memcpy(section.data(), &header, sizeof header);
+    section.resize(sizeof header + packed);
+    return section;
+}
+
+SectionFile::SectionFile(int descriptor, std::filesystem::path name) : m_descriptor(descriptor), m_path(std::move(name))
+{
+    struct stat status {};
+    if (fstat(m_descriptor, &status) == 0 && status.st_size > 0)
+        m_size = static_cast<std::uint64_t>(status.st_size);
+}
+
+SectionFile::SectionFile(SectionFile&& other) noexcept
+    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_path(std::move(other.m_path)), m_size(other.m_size)
+{
+}
+
+SectionFile::~SectionFile()
+{
+    if (m_descriptor >= 0)
+        close(m_descriptor);
+}
+
+Result<SectionFile> SectionFile::open(const std::filesystem::path& path)
+{
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return tl::unexpected(wire::fileError(errno, "cannot open the trace", path));
+    SectionFile file{descriptor, path};
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        return tl::unexpected(Error{Error::Code::Invalid, "this is no regular file", path.string(), {}});
+    return file;
+}
+
+Result<void> SectionFile::readAt(std::uint64_t offset, std::span<std::byte> into) const
+{
+    while (!into.empty()) {
+        const ssize_t got = pread(m_descriptor, into.data(), into.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return tl::unexpected(wire::fileError(errno, "cannot read the trace", m_path));
+        if (got == 0)
+            return tl::unexpected(damaged("the file ends too early", m_path, offset));
+        into = into.subspan(static_cast<std::size_t>(got));
+        offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
+}
+
+Result<SectionHeader> SectionFile::headerAt(std::uint64_t offset) const
+{
+    SectionHeader header{};
+    if (offset > m_size || m_size - offset < sizeof header)
+        return tl::unexpected(damaged("the file ends too early", m_path, offset));
+    if (auto read = readAt(offset, std::as_writable_bytes(std::span{&header, 1})); !read)
+        return tl::unexpected(std::move(read.error()));
+    if (header.magic != kSectionMagic || !isPlausible(header, m_size - offset - sizeof header))
+        return tl::unexpected(damaged("no part of the trace begins here", m_path, offset));
+    return header;
+}
+
+Result<Bytes> SectionFile::readPacked(std::uint64_t offset, SectionType type, SectionHeader& header) const
+{
+    auto found = headerAt(offset);
+    if (!found)
+        return tl::unexpected(std::move(found.error()));
+    header = *found;
+    if (header.type != type)
+        return tl::unexpected(damaged("another part of the trace lies here", m_path, offset));
+    Bytes packed(header.packedBytes);
+    if (auto read = readAt(offset + sizeof header, packed); !read)
+        return tl::unexpected(std::move(read.error()));
+    if (sectionChecksum(header, packed) != header.checksum)
+        return tl::unexpected(damaged("the checksum of a part does not match", m_path, offset));
+    return packed;
+}
+
+Result<void> SectionFile::check(std::uint64_t offset, SectionType type) const
+{
+    SectionHeader header{};
+    if (auto packed = readPacked(offset, type, header); !packed)
+        return tl::unexpected(std::move(packed.error()));
+    return {};
+}
+
+Result<Bytes> SectionFile::read(std::uint64_t offset, SectionType type) const
+{
+    thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context{ZSTD_createDCtx()};
+    SectionHeader header{};
+    auto packed = readPacked(offset, type, header);
+    if (!packed)
+        return packed;
+    Bytes raw(header.rawBytes);
+    const std::size_t got =
+        context ? ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), packed->data(), packed->size()) : 0;
+    if (ZSTD_isError(got) != 0 || got != raw.size())
+        return tl::unexpected(damaged("a part of the trace cannot be decompressed", m_path, offset));
+    return raw;
+}
+
+} // namespace profiler::packed
