@@ -22,8 +22,11 @@ std::string python(const std::string& script, const std::string& arguments = {})
 /// two readings of a clock, which is nobody's error.
 double medianUs(std::vector<double> times)
 {
-    std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
-    return times.empty() ? 0 : times[times.size() / 2] / 1e3;
+    if (times.empty())
+        return 0;
+    std::sort(times.begin(), times.end());
+    const std::size_t middle = times.size() / 2;
+    return (times.size() % 2 ? times[middle] : (times[middle - 1] + times[middle]) / 2) / 1e3;
 }
 
 double medianUs(const nlohmann::json& times)
