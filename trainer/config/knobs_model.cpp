@@ -7,12 +7,13 @@ namespace {
 
 void addModel(Rows& rows)
 {
-    rows.push_back(choice(
-        key::workload, kModel, "Model",
-        {"convnet", "resnet18", "resnet50", "vit", "gpt", "bert", "lstm", "mlp", "unet3d", "torchscript", "plugin"},
-        "whole run",
-        "What is trained: a network for images (convnet, ResNet, ViT), for text (GPT, BERT, LSTM), for "
-        "tables (MLP) or for volumes (3-D U-Net), a single convolution, or a model of your own from a file."));
+    rows.push_back(
+        choice(key::workload, kModel, "Model",
+               {"convnet", "resnet18", "resnet50", "vit", "gpt", "bert", "lstm", "mlp", "unet3d", "convolution",
+                "torchscript", "plugin"},
+               "whole run",
+               "What is trained: a network for images (convnet, ResNet, ViT), for text (GPT, BERT, LSTM), for "
+               "tables (MLP) or for volumes (3-D U-Net), a single convolution, or a model of your own from a file."));
     rows.push_back(choice(key::modelSize, kModel, "Size", {"small", "tiny", "base", "large"}, "every step",
                           "How large the model is: tiny takes milliseconds a step on a processor, large fills a GPU."));
     rows.push_back(number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
