@@ -105,19 +105,22 @@ TEST_F(OwnModel, WrongShapesNameLayerAndShapes)
 TEST(ScriptTrace, LayersWhoseNamesAreNumbersAreNamedToo)
 {
     // What a Sequential inside a model gives, shortened.
-    EXPECT_EQ(trainer::layerAndReason("The following operation failed in the TorchScript interpreter.\n"
-                                      "Traceback of TorchScript, serialized code (most recent call last):\n"
-                                      "  File \"code/__torch__/net.py\", line 10, in forward\n"
-                                      "    return (body).forward(torch.flatten(x, 1), )\n"
-                                      "            ~~~~~~~~~~~~~ <--- HERE\n"
-                                      "  File \"code/__torch__/torch/nn/modules/container.py\", line 14, in forward\n"
-                                      "    _2 = getattr(self, \"2\")\n"
-                                      "    input0 = (_2).forward(input, )\n"
-                                      "              ~~~~~~~~~~~ <--- HERE\n"
-                                      "Traceback of TorchScript, original code (most recent call last):\n"
-                                      "  File \"net.py\", line 5, in forward\n"
-                                      "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x16 and 12x32)\n"),
-              "layer body.2: mat1 and mat2 shapes cannot be multiplied (32x16 and 12x32)");
+    EXPECT_EQ(trainer::layerAndReason(
+                  "The following operation failed in the TorchScript interpreter.\n"
+                  "Traceback of TorchScript, serialized code (most recent call last):\n"
+                  "  File \"code/__torch__/net.py\", line 10, in forward\n"
+                  "    return (body).forward(torch.flatten(x, 1), )\n"
+                  "            ~~~~~~~~~~~~~ <--- HERE\n"
+                  "  File \"code/__torch__/torch/nn/modules/container/___torch_mangle_2.py\", line 14, in forward\n"
+                  "    _1 = getattr(self, \"1\")\n"
+                  "    _2 = getattr(self, \"2\")\n"
+                  "    input0 = (_0).forward(input, )\n"
+                  "              ~~~~~~~~~~~ <--- HERE\n"
+                  "    input1 = (_1).forward(input0, )\n"
+                  "Traceback of TorchScript, original code (most recent call last):\n"
+                  "  File \"net.py\", line 5, in forward\n"
+                  "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x16 and 12x32)\n"),
+              "layer body.0: mat1 and mat2 shapes cannot be multiplied (32x16 and 12x32)");
     EXPECT_EQ(trainer::layerAndReason("something else\nand more"), "something else");
 }
 
