@@ -8,8 +8,9 @@ namespace {
 
 /// With this many groups in a bucket what is guessed of the two at its edges is little of it.
 constexpr std::uint32_t kEnoughGroups = 16;
-/// Where a bucket has this many slices of a block, their summary is as good as they are.
-constexpr double kWorthNoReading = 1024;
+/// Where a bucket has this many slices of a block that is not in memory, its summary (groups of 64) does for it: the
+/// first view of a file with a million slices of a track decodes nothing.
+constexpr double kWorthNoReading = 64;
 
 /// How many of `count` slices a bucket holds on average.
 double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std::int64_t width)

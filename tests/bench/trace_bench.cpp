@@ -1,15 +1,10 @@
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/frame_writer.h"
-#include "profiler/io/wire/tailing_reader.h"
 #include "profiler/model/trace_builder.h"
 
 #include <benchmark/benchmark.h>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <random>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 // The trace at sizes from ten thousand to ten million slices: what building, reading and drawing cost.
@@ -202,52 +197,5 @@ void findFlows(benchmark::State& state)
     }
 }
 BENCHMARK(findFlows);
-
-std::filesystem::path writeFile(std::int64_t slices)
-{
-    using namespace profiler::wire;
-    const auto path = std::filesystem::temp_directory_path() / ("trace_bench." + std::to_string(getpid()) + ".sstrace");
-    auto writer = FrameWriter::create(path, 1);
-    if (!writer)
-        return {};
-    Payload payload;
-    for (std::uint32_t i = 0; i < kNames; ++i)
-        appendString(payload, i, "aten::op_" + std::to_string(i));
-    static_cast<void>((*writer)->write(FrameType::Strings, payload));
-    constexpr std::int64_t kBatch = 4000;
-    std::vector<EventRecord> records(kBatch);
-    for (std::int64_t first = 0; first < slices; first += kBatch) {
-        for (std::int64_t i = 0; i < kBatch; ++i) {
-            EventRecord& record = records[static_cast<std::size_t>(i)];
-            record = {};
-            record.kind = ActivityKind::CpuOp;
-            record.name = static_cast<std::uint32_t>((first + i) % kNames);
-            record.begin = (first + i) * 100;
-            record.end = record.begin + 80;
-            record.link = first + i;
-        }
-        payload.clear();
-        appendEvents(payload, {0, 0, static_cast<std::uint64_t>(first)}, records);
-        static_cast<void>((*writer)->write(FrameType::Events, payload));
-    }
-    static_cast<void>((*writer)->write(FrameType::End, {}));
-    return path;
-}
-
-void readFile(benchmark::State& state)
-{
-    const auto path = writeFile(state.range(0));
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(path, error);
-    for (auto _ : state) {
-        const auto trace = wire::readTrace(path);
-        if (!trace || (*trace)->sliceCount() != static_cast<std::size_t>(state.range(0)))
-            state.SkipWithError("the file was not read");
-    }
-    std::filesystem::remove(path, error);
-    state.SetItemsProcessed(state.iterations() * state.range(0));
-    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
-}
-BENCHMARK(readFile)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -1,0 +1,165 @@
+#include "profiler/io/packed/packed_writer.h"
+#include "profiler/io/packed/section.h"
+#include "tests/fuzz/packed_reader_target.h"
+#include "tests/support/trace_text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <vector>
+#include <zstd.h>
+
+// Thousands of damaged packed traces. Most are damaged within their sections and packed again with right checksums, so
+// that the damage reaches what lies behind them.
+namespace {
+
+using namespace profiler::packed;
+
+class Mutator {
+public:
+    explicit Mutator(unsigned seed) : m_random(seed) {}
+
+    void change(Bytes& bytes)
+    {
+        if (bytes.empty())
+            return;
+        const std::size_t at = below(bytes.size());
+        const std::size_t length = std::min(1 + below(16), bytes.size() - at);
+        const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+        switch (below(6)) {
+        case 0:
+            bytes[at] ^= static_cast<std::byte>(1U << below(8));
+            break;
+        case 1:
+            bytes[at] = static_cast<std::byte>(below(3) == 0 ? 0xff : below(256));
+            break;
+        case 2: // a number that is much too large
+            std::fill_n(place, std::min<std::size_t>(length, 8), std::byte{0xff});
+            break;
+        case 3:
+            bytes.erase(place, place + static_cast<std::ptrdiff_t>(length));
+            break;
+        case 4: {
+            const Bytes copy(place, place + static_cast<std::ptrdiff_t>(length));
+            bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size())), copy.begin(), copy.end());
+            break;
+        }
+        default:
+            if (below(4) == 0)
+                bytes.resize(at);
+        }
+    }
+    std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>{0, limit - 1}(m_random); }
+
+private:
+    std::mt19937 m_random;
+};
+
+struct Part {
+    SectionType type;
+    Bytes raw;
+};
+
+Bytes fileOf(const char* text)
+{
+    const auto path = std::filesystem::temp_directory_path() / ("packed_mutation." + std::to_string(getpid()));
+    EXPECT_TRUE(writePacked(*test_support::traceFromText(text), path));
+    std::ifstream in{path, std::ios::binary};
+    const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+    std::filesystem::remove(path);
+    const auto raw = std::as_bytes(std::span{bytes});
+    return {raw.begin(), raw.end()};
+}
+
+std::vector<Part> partsOf(const Bytes& file)
+{
+    std::vector<Part> parts;
+    for (std::size_t at = sizeof(FileHeader); at < file.size();) {
+        SectionHeader header{};
+        std::memcpy(&header, &file[at], sizeof header);
+        at += sizeof header;
+        Part part{header.type, Bytes(header.rawBytes)};
+        EXPECT_EQ(ZSTD_decompress(part.raw.data(), part.raw.size(), &file[at], header.packedBytes), header.rawBytes);
+        parts.push_back(std::move(part));
+        at += header.packedBytes;
+    }
+    return parts;
+}
+
+Bytes assemble(const std::vector<Part>& parts)
+{
+    Bytes file(sizeof(FileHeader));
+    FileHeader header{};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    header.version = kVersion;
+    header.headerBytes = sizeof header;
+    for (const Part& part : parts) {
+        if (part.type == SectionType::Overview)
+            header.overviewOffset = file.size();
+        const auto section = packSection(part.type, part.raw);
+        file.insert(file.end(), section->begin(), section->end());
+    }
+    header.fileBytes = file.size();
+    header.checksum = headerChecksum(header);
+    std::memcpy(file.data(), &header, sizeof header);
+    return file;
+}
+
+void read(const Bytes& bytes)
+{
+    readAnyPacked(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+constexpr const char* kText = R"(format stepscope
+meta key value
+device 0 GPU uuid
+lost dropped=2 note=lost
+main pid=1
+ step 0 0 100
+repeat 30 every 100
+ main
+  op aten::linear 1 40 seq=1 shapes="[[2, 3]]"
+  op aten::addmm 2 20 seq=1
+  call launch 3 2 corr=1
+ stream 0 7
+  kernel gemm 10 5 corr=1
+  copy HtoD 20 5 bytes=4096
+end
+counter memory
+ sample 1 100
+)";
+
+TEST(PackedMutation, NoBytesBreakTheReader)
+{
+    const Bytes seed = fileOf(kText);
+    Mutator mutator{7};
+    for (int i = 0; i < 1000; ++i) {
+        Bytes bytes = seed;
+        for (std::size_t count = 1 + mutator.below(6); count > 0; --count)
+            mutator.change(bytes);
+        read(bytes);
+    }
+}
+
+TEST(PackedMutation, NoSectionsBreakTheReader)
+{
+    const std::vector<Part> seed = partsOf(fileOf(kText));
+    Mutator mutator{8};
+    for (int i = 0; i < 3000; ++i) {
+        std::vector<Part> parts = seed;
+        for (std::size_t count = 1 + mutator.below(4); count > 0; --count)
+            mutator.change(parts[mutator.below(parts.size())].raw);
+        if (mutator.below(8) == 0)
+            std::swap(parts[mutator.below(parts.size())], parts[mutator.below(parts.size())]);
+        if (mutator.below(8) == 0)
+            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(mutator.below(parts.size())));
+        read(assemble(parts));
+    }
+}
+
+} // namespace

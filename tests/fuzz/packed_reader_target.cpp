@@ -1,0 +1,57 @@
+#include "tests/fuzz/packed_reader_target.h"
+
+#include "profiler/io/packed/packed_reader.h"
+#include "profiler/model/name_search.h"
+#include "tests/profiler/wire_file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+namespace {
+
+using namespace profiler;
+
+void ask(const std::shared_ptr<const Trace>& shared)
+{
+    const Trace& trace = *shared;
+    std::vector<LodBucket> buckets(40);
+    std::vector<TrackId> tracks;
+    for (const Track& track : trace.tracks()) {
+        tracks.push_back(track.id);
+        for (int depth = 0; depth < std::min(trace.depthCount(track.id), 4); ++depth) {
+            trace.summarize(track.id, depth, trace.range(), buckets);
+            for (const LodBucket& bucket : buckets) {
+                if (trace.string(bucket.name).size() > 1U << 30)
+                    std::abort();
+            }
+        }
+        std::size_t asked = 0;
+        for (const Slice& slice : trace.sorted(track.id)) {
+            if (trace.slice(slice.id).begin != slice.begin || trace.name(slice).size() > 1U << 30)
+                std::abort();
+            if (asked++ < 50)
+                static_cast<void>(trace.flowsOf(slice.id));
+        }
+        static_cast<void>(trace.counter(track.id));
+    }
+    if (const auto search = NameSearch::make(shared, {"a"}))
+        static_cast<void>(search->count(tracks));
+}
+
+} // namespace
+
+void readAnyPacked(const std::uint8_t* data, std::size_t size)
+{
+    const wire_test::MemoryFile file;
+    const auto path = file.write(std::as_bytes(std::span{data, size}));
+    for (const std::uint64_t budget : {std::uint64_t{64} << 20, std::uint64_t{1}}) {
+        packed::UnpackOptions options;
+        options.memoryBudget = budget;
+        options.threads = 1;
+        options.preview = ask;
+        if (const auto trace = packed::readPacked(path, options))
+            ask(*trace);
+    }
+}

@@ -1,0 +1,249 @@
+#include "profiler/io/packed/packed_reader.h"
+#include "profiler/io/packed/packed_writer.h"
+#include "profiler/io/packed/section.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/profiler/packed_trace.h"
+#include "tests/support/trace_text.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace profiler;
+using packed::readPacked;
+using packed::UnpackOptions;
+using packed::writePacked;
+using test_support::traceFromText;
+using test_support::traceToText;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class Packed : public testing::Test {
+protected:
+    Packed() : m_folder(std::filesystem::temp_directory_path() / ("packed_test." + std::to_string(getpid())))
+    {
+        std::filesystem::create_directories(m_folder);
+    }
+    ~Packed() override { std::filesystem::remove_all(m_folder); }
+
+    [[nodiscard]] std::filesystem::path path() const { return m_folder / "a.sspack"; }
+    [[nodiscard]] std::vector<char> bytes() const
+    {
+        std::ifstream in{path(), std::ios::binary};
+        return {std::istreambuf_iterator<char>{in}, {}};
+    }
+    void put(const std::vector<char>& bytes) const
+    {
+        std::ofstream{path(), std::ios::binary}.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+    std::shared_ptr<const Trace> read(const UnpackOptions& options = {}) const
+    {
+        auto trace = readPacked(path(), options);
+        EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
+        return trace ? *trace : std::make_shared<const Trace>();
+    }
+    std::filesystem::path m_folder;
+};
+
+TEST_F(Packed, KeepsEverythingOfATrace)
+{
+    const auto trace = traceFromText(R"(format pytorch-json
+meta config {"a": 1}
+device 0 "Tesla V100" GPU-1
+lost dropped=3 unmatched=1 cut note="something was lost"
+main pid=5 tid=6 process=python
+ step 3 0 100
+ op aten::linear 1 20 seq=7 ext=12 shapes="[[2, 3]]" types="[float]"
+ call launch 3 2 corr=9 dev=0 on=7
+stream 0 7
+ kernel gemm 10 5 corr=9
+ copy HtoD 20 5 bytes=4096 src=pinned dst=device async
+annotations 0 7
+ gpu_annotation forward 10 15
+domain mine
+ nvtx range 5 5
+counter memory unit=bytes
+ sample 1 100
+ sample 2 150
+)");
+    ASSERT_TRUE(writePacked(*trace, path()));
+    EXPECT_EQ(traceToText(*read()), traceToText(*trace));
+    EXPECT_EQ(read()->flowsOf({TrackId{1}, 0}).size(), 1U);
+}
+
+TEST_F(Packed, ALiveTracesBlocksArePutInOrder)
+{
+    TraceBuilder builder;
+    const auto track = builder.addTrack({});
+    for (int i = 0; i < 5000; ++i) {
+        Slice slice;
+        slice.begin = traceTime(i * 37 % 5000 * 10);
+        slice.duration = Nanoseconds{8};
+        slice.args.value = i;
+        builder.add(track, slice);
+        if (i % 100 == 0)
+            static_cast<void>(builder.snapshot());
+    }
+    const auto live = builder.snapshot();
+    ASSERT_TRUE(writePacked(*live, path()));
+    const auto trace = read();
+    EXPECT_EQ(traceToText(*trace), traceToText(*live));
+    EXPECT_EQ(trace->slice({track, 4999}).begin, traceTime(49'990));
+}
+
+TEST_F(Packed, IsOnScreenBeforeItIsDecodedAndTakesFewBytes)
+{
+    const auto trace = packed_test::training(400'000, 2);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    EXPECT_LE(std::filesystem::file_size(path()), 400'000U * 32);
+    std::shared_ptr<const Trace> preview;
+    UnpackOptions options;
+    options.preview = [&](auto early) { preview = early; };
+    const auto whole = read(options);
+    ASSERT_TRUE(preview);
+    for (const auto& other : {preview, whole}) {
+        EXPECT_EQ(other->range(), trace->range());
+        EXPECT_EQ(other->sliceCount(), trace->sliceCount());
+    }
+    // Zoomed out the preview shows what the whole trace does, from its summaries; a bucket holds two thousand slices.
+    std::vector<LodBucket> before(50), after(50);
+    for (const Track& track : trace->tracks()) {
+        for (int depth = 0; depth < trace->depthCount(track.id); ++depth) {
+            preview->summarize(track.id, depth, trace->range(), before);
+            trace->summarize(track.id, depth, trace->range(), after);
+            for (std::size_t i = 0; i < before.size(); ++i) {
+                EXPECT_NEAR(before[i].busy, after[i].busy, 0.1 * after[i].busy + 0.001);
+                EXPECT_NEAR(before[i].count, after[i].count, 0.1 * after[i].count + 2);
+                EXPECT_EQ(before[i].kind, after[i].kind);
+            }
+        }
+    }
+    EXPECT_LT(preview->memoryBytes(), trace->memoryBytes() / 4) << "nothing was decoded for that";
+    packed_test::expectSame(*preview, *trace);
+    packed_test::expectSame(*whole, *trace);
+}
+
+TEST_F(Packed, WhatMemoryDoesNotHoldStaysInTheFile)
+{
+    const auto trace = packed_test::training(300'000, 3);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    UnpackOptions options;
+    options.memoryBudget = 3'000'000; // one block and a half
+    const auto opened = read(options);
+    EXPECT_LT(opened->memoryBytes(), options.memoryBudget);
+    packed_test::expectSame(*opened, *trace);
+}
+
+TEST_F(Packed, GivenFlowsAreKept)
+{
+    TraceBuilder builder;
+    const auto track = builder.addTrack({});
+    std::vector<RawSlice> slices(3);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        slices[i].begin = static_cast<std::int64_t>(i) * 10;
+        slices[i].duration = 5;
+    }
+    builder.addMany(track, std::move(slices), Depth::Inferred);
+    builder.addFlow(FlowKind::Async, {track, traceTime(1)}, {track, traceTime(21)});
+    ASSERT_TRUE(writePacked(*builder.finish(), path()));
+    const auto flows = read()->flowsOf({track, 0});
+    ASSERT_THAT(flows, SizeIs(1));
+    EXPECT_EQ(flows[0].to, (SliceId{track, 2}));
+}
+
+TEST_F(Packed, ADamagedBlockCostsItsSlicesOnly)
+{
+    const auto trace = packed_test::training(200'000, 1);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    auto raw = bytes();
+    packed::FileHeader header{};
+    std::memcpy(&header, raw.data(), sizeof header);
+    packed::SectionHeader meta{};
+    std::memcpy(&meta, raw.data() + sizeof header, sizeof meta);
+    const std::size_t block = sizeof header + sizeof meta + meta.packedBytes;
+    raw[block + 500] ^= 1;
+    put(raw);
+    for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
+        UnpackOptions options;
+        options.memoryBudget = budget;
+        const auto opened = read(options);
+        EXPECT_EQ(opened->sliceCount(), 200'000U - 65'536);
+        ASSERT_THAT(opened->captureStats().notes, SizeIs(1));
+        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("65536 slices of track \"thread 0\" are missing"));
+        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("byte " + std::to_string(block)));
+        const Slice first = opened->slice({TrackId{0}, 0});
+        const Slice same = trace->slice({TrackId{0}, 65'536});
+        EXPECT_EQ(first.begin, same.begin);
+        EXPECT_EQ(first.sequence, same.sequence);
+    }
+}
+
+TEST_F(Packed, ACutFileShowsItsFirstBlocks)
+{
+    const auto trace = packed_test::training(200'000, 1);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    auto raw = bytes();
+    raw.resize(raw.size() / 2);
+    put(raw);
+    const auto opened = read();
+    EXPECT_EQ(opened->sliceCount() % 65'536, 0U);
+    EXPECT_GE(opened->sliceCount(), 65'536U);
+    EXPECT_TRUE(opened->captureStats().cut);
+    EXPECT_THAT(opened->captureStats().notes.back(), HasSubstr("no whole block"));
+}
+
+TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
+{
+    ASSERT_TRUE(writePacked(*traceFromText("main\n op a 0 1"), path()));
+    const auto good = bytes();
+    auto newer = good;
+    newer[8] = 2;
+    put(newer);
+    ASSERT_FALSE(readPacked(path()));
+    EXPECT_EQ(readPacked(path()).error().code, Error::Code::Unsupported);
+    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("newer Stepscope"));
+    auto other = good;
+    other[0] = 'X';
+    put(other);
+    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("not a packed Stepscope trace"));
+    auto damagedMeta = good;
+    damagedMeta[80] ^= 1;
+    put(damagedMeta);
+    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("byte 40"));
+    put({});
+    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("empty"));
+    EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);
+    EXPECT_EQ(readPacked(m_folder).error().code, Error::Code::Invalid);
+}
+
+TEST_F(Packed, AFailedOrStoppedWritingLeavesWhatWasThere)
+{
+    put({'o', 'l', 'd'});
+    packed::PackOptions options;
+    std::stop_source stop;
+    stop.request_stop();
+    options.stop = stop.get_token();
+    const auto trace = packed_test::training(1000, 1);
+    EXPECT_EQ(writePacked(*trace, path(), options).error().code, Error::Code::Cancelled);
+    EXPECT_EQ(bytes().size(), 3U);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator{m_folder}, {}), 1) << "no partial file stays";
+    EXPECT_EQ(writePacked(*trace, m_folder / "none" / "a").error().code, Error::Code::NotFound);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    UnpackOptions stopped;
+    stopped.stop = stop.get_token();
+    EXPECT_EQ(readPacked(path(), stopped).error().code, Error::Code::Cancelled);
+}
+
+TEST_F(Packed, AnEmptyTraceIsATrace)
+{
+    ASSERT_TRUE(writePacked(*TraceBuilder{}.finish(), path()));
+    EXPECT_EQ(read()->sliceCount(), 0U);
+}
+
+} // namespace
