@@ -164,8 +164,9 @@ TEST(PytorchJson, StreamsOfOneNumberStayApart)
     }
     const Folder folder;
     ASSERT_TRUE(formats::saveTrace(*builder.finish(), folder / "a.json"));
+    const Json json = Json::parse(bytesOf(folder / "a.json"));
     std::set<std::pair<int, int>> rows;
-    for (const Json& event : Json::parse(bytesOf(folder / "a.json"))["traceEvents"])
+    for (const Json& event : json["traceEvents"])
         if (event["ph"] == "X")
             rows.emplace(event["pid"], event["tid"]);
     EXPECT_EQ(rows.size(), 2U);
