@@ -92,8 +92,8 @@ TEST(DistributedDataParallel, WritesATraceForEachRankByOneClock)
     ASSERT_FALSE(steps(zero).empty());
     // A step ends on both when gradients are exchanged: it overlaps with the other's.
     for (std::size_t i = 0; i < steps(zero).size(); ++i) {
-        EXPECT_LT(steps(zero)[i].begin, steps(one)[i].end) << i;
-        EXPECT_LT(steps(one)[i].begin, steps(zero)[i].end) << i;
+        EXPECT_LT(steps(zero)[i].begin, steps(one)[i].end()) << i;
+        EXPECT_LT(steps(one)[i].begin, steps(zero)[i].end()) << i;
     }
 }
 

@@ -31,7 +31,7 @@ class Run {
 public:
     Run(Training& training, const Surroundings& around)
         : m_training(training), m_around(around), m_reports(around.recording, around.progress),
-          m_files(around.config, around.recording, around.progress),
+          m_files(around.config, around.recording, around.progress, !around.group || around.group->rank() == 0),
           m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
     {
         if (around.config[key::schedule] == "range_test")

@@ -8,13 +8,13 @@ namespace trainer {
 
 namespace key = config::key;
 
-RunFiles::RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress)
+RunFiles::RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first)
     : m_recording(recording), m_progress(progress), m_apart(config[key::asyncWork]),
-      m_checkpointEvery(config[key::checkpointEvery]), m_folder(config[key::checkpointPath]),
+      m_checkpointEvery(first ? config[key::checkpointEvery] : 0), m_folder(config[key::checkpointPath]),
       m_work(m_apart, recording.events())
 {
     const std::string path = config[key::logFile];
-    if (path.empty())
+    if (path.empty() || !first)
         return;
     m_log = std::make_shared<std::ofstream>(path);
     *m_log << "step,seconds,samples,step_seconds,learning_rate,loss\n" << std::flush;

@@ -13,8 +13,9 @@ namespace trainer {
 /// it (host.async_work). One thread.
 class RunFiles {
 public:
+    /// @param first  the first of the ranks, or the only one: the others write nothing
     /// Throws std::runtime_error when the log cannot be opened.
-    RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress);
+    RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first);
     ~RunFiles();
 
     /// After a step of this number.

@@ -155,7 +155,9 @@ private:
         m_recording = std::make_unique<Recording>();
         if (m_invocation.trace.empty())
             return {};
-        auto started = Recording::start(m_invocation.trace, m_config[key::captureEnabled]);
+        // Ranks are started with the same command line.
+        const int rank = m_config[key::parallel] == "ddp" && LocalRanks::isRank() ? Ranks::fromEnvironment().rank : 0;
+        auto started = Recording::start(LocalRanks::traceOf(m_invocation.trace, rank), m_config[key::captureEnabled]);
         if (!started)
             return tl::unexpected(started.error());
         m_recording = std::move(*started);

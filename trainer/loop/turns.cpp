@@ -15,7 +15,7 @@ namespace {
 class Turns {
 public:
     Turns(Training& training, const Surroundings& around)
-        : m_training(training), m_around(around), m_files(around.config, around.recording, around.progress)
+        : m_training(training), m_around(around), m_files(around.config, around.recording, around.progress, true)
     {
     }
 

@@ -100,7 +100,7 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
     std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress[1])};
     words.insert(words.end(), arguments.begin(), arguments.end());
     if (!trace.empty())
-        words.insert(words.end(), {"--trace", traceOf(trace, rank).string()});
+        words.insert(words.end(), {"--trace", trace.string()});
     std::vector<char*> argv;
     for (std::string& word : words)
         argv.push_back(word.data());

@@ -19,7 +19,8 @@ public:
     /// A line of a rank's progress.
     using Listener = std::function<void(int rank, const std::string& line)>;
 
-    /// @param arguments  of this program, without its name; each rank gets them and a trace of its own
+    /// @param arguments  of this program, without its name and --trace; each rank gets them
+    /// @param trace  of rank 0; the others take traceOf() it
     /// @param listener  called on a thread of its own
     LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
                Listener listener);
