@@ -150,7 +150,7 @@ std::optional<BatchTensors> Training::nextBatch()
     if (batch->count == 0)
         return tensors;
     PhaseRange phase(m_recording, Phase::Copy, batch->index);
-    tensors = m_feed.place(*batch, augmentsOnDevice(m_config),
+    tensors = m_feed.place(*batch, true,
                            data::sampleSeed(static_cast<std::uint64_t>(m_config[key::seed]), m_epoch, batch->index));
     phase.setBytes(tensors.bytes());
     return tensors;

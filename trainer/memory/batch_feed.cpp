@@ -10,6 +10,18 @@ namespace trainer {
 
 namespace key = config::key;
 
+namespace {
+
+// Only picture files are loaded whole for it; other data sets augment in their own way.
+bool augmentsPictures(const config::TrainingConfig& config)
+{
+    const std::string kind = config[key::dataset];
+    return config[key::augmentOnDevice] && config[key::augment] &&
+           (kind == "generated_images" || kind == "image_folder");
+}
+
+} // namespace
+
 // Copies on a stream of their own, so that the device computes meanwhile.
 struct BatchFeed::Stream {
     explicit Stream(at::Device device) : guard(device.type()), own(guard.getStreamFromGlobalPool(device)) {}
@@ -22,7 +34,7 @@ BatchFeed::BatchFeed(const config::TrainingConfig& config, const data::SampleSpe
       m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                             : at::MemoryFormat::Contiguous),
       m_share(config[key::shareMemory]), m_nonBlocking(config[key::nonBlocking] && !device.is_cpu()),
-      m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(config[key::augmentOnDevice]),
+      m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(augmentsPictures(config)),
       m_noise(config[key::noise])
 {
     if (m_nonBlocking)
