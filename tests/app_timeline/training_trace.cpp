@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
 
@@ -36,6 +37,8 @@ public:
         for (int step = 0; step < m_shape.steps; ++step)
             now = addStep(step, now);
         m_builder.captureStats().live = m_shape.live;
+        for (auto& [track, slices] : m_whole)
+            m_builder.addMany(track, std::move(slices), Depth::Given);
         return m_shape.live ? m_builder.snapshot() : m_builder.finish();
     }
 
@@ -73,15 +76,27 @@ private:
     void slice(TrackId track, ActivityKind kind, std::string_view name, std::int64_t begin, std::int64_t end, int depth,
                SliceArgs args = {}, std::uint64_t correlation = 0)
     {
-        Slice made;
-        made.begin = traceTime(begin);
-        made.duration = Nanoseconds{end - begin};
-        made.name = m_builder.intern(name);
+        if (m_shape.live) {
+            Slice made;
+            made.begin = traceTime(begin);
+            made.duration = Nanoseconds{end - begin};
+            made.name = m_builder.intern(name);
+            made.kind = kind;
+            made.depth = static_cast<std::uint8_t>(depth);
+            made.correlation = {correlation};
+            made.args = args;
+            m_builder.add(track, made);
+            return;
+        }
+        RawSlice made;
+        made.begin = begin;
+        made.duration = end - begin;
+        made.link = kind == ActivityKind::CpuOp ? -1 : static_cast<std::int64_t>(correlation);
+        made.name = m_builder.intern(name).value;
+        made.args = m_builder.internArgs(args);
         made.kind = kind;
         made.depth = static_cast<std::uint8_t>(depth);
-        made.correlation = {correlation};
-        made.args = args;
-        m_builder.add(track, made);
+        m_whole[track].push_back(made);
     }
 
     std::int64_t addStep(int step, std::int64_t begin)
@@ -187,6 +202,7 @@ private:
     std::vector<TrackId> m_workers;
     std::vector<std::int64_t> m_workerFree;
     TrackId m_main, m_compute, m_copies, m_loss, m_memory;
+    std::map<TrackId, std::vector<RawSlice>> m_whole; ///< of a trace that is no live one
     std::uint64_t m_correlation = 0;
 };
 

@@ -1,21 +1,33 @@
-// Frame times of the timeline at 1920×1080: what a user's hand waits for. Each iteration is one frame of a gesture,
-// painted into an image by the widget itself. Counters: p50, p99 and max over the frames, in ms; 60 frames a second
-// leave 16.7. The thread's own CPU time is given beside the wall clock's: on a busy machine they differ.
+// Frame times of the timeline at 1920×1080: what a user's hand waits for. A frame is a gesture's event and the picture
+// that answers it, painted into an image by the widget itself on one thread. Traces of 10 thousand to 10 million slices
+// are measured in one run, the same gestures on each; 60 frames a second leave 16.7 ms.
+//
+//   timeline_bench [--sizes 10000,1000000] [--frames 600] [--png FILE]
+//
+// Per gesture and size: median, 99th percentile and largest frame by the wall clock, and the same of the thread's own
+// CPU time, which on a machine with other work differs; the median against that of the smallest trace; a histogram of
+// all frames of a size.
 
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QApplication>
+#include <QCommandLineParser>
 #include <QImage>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QWheelEvent>
 #include <algorithm>
-#include <benchmark/benchmark.h>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <numbers>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -28,132 +40,210 @@ double threadMs()
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-std::shared_ptr<const profiler::Trace> traceOf(std::size_t slices)
-{
-    static std::map<std::size_t, std::shared_ptr<const profiler::Trace>> made;
-    auto& trace = made[slices];
-    if (!trace)
-        trace = test::trainingTraceOf(slices);
-    return trace;
-}
+/// Times in ms, sorted.
+struct Times {
+    std::vector<double> sorted;
 
+    explicit Times(std::vector<double> times) : sorted(std::move(times)) { std::sort(sorted.begin(), sorted.end()); }
+    [[nodiscard]] double at(double share) const
+    {
+        return sorted[std::min(sorted.size() - 1,
+                               static_cast<std::size_t>(static_cast<double>(sorted.size()) * share))];
+    }
+};
+
+/// A canvas on one trace, and the frames painted so far.
 struct Stage {
     app::TimelineCanvas canvas;
     QImage image{1920, 1080, QImage::Format_RGB32}; ///< as a window without alpha is backed
-    std::vector<double> frames, cpu;
+    std::vector<double> wall, cpu;
 
-    explicit Stage(std::size_t slices)
+    explicit Stage(std::shared_ptr<const profiler::Trace> trace)
     {
         canvas.resize(1920, 1080);
-        canvas.setTrace(traceOf(slices));
+        canvas.setTrace(std::move(trace));
         canvas.show();
         QApplication::processEvents();
+        canvas.viewport()->render(&image); // fonts and caches of the first picture are no frame of a gesture
     }
 
-    /// The gesture's event and the frame that answers it.
-    template <class Gesture>
-    void frame(Gesture&& gesture)
+    void frame(const std::function<void()>& gesture)
     {
         const auto begin = Clock::now();
         const double cpuBegin = threadMs();
         gesture();
         canvas.viewport()->render(&image);
         cpu.push_back(threadMs() - cpuBegin);
-        frames.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+        wall.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     }
 
-    void report(benchmark::State& state)
+    void mouse(QEvent::Type type, QPointF at, Qt::MouseButton button, Qt::MouseButtons buttons)
     {
-        std::sort(frames.begin(), frames.end());
-        std::sort(cpu.begin(), cpu.end());
-        const std::size_t p99 = std::min(frames.size() - 1, frames.size() * 99 / 100);
-        state.counters["slices"] = static_cast<double>(canvas.scene().trace->sliceCount());
-        state.counters["p50_ms"] = frames[frames.size() / 2];
-        state.counters["p99_ms"] = frames[p99];
-        state.counters["max_ms"] = frames.back();
-        state.counters["cpu_p50_ms"] = cpu[cpu.size() / 2];
-        state.counters["cpu_p99_ms"] = cpu[p99];
-        state.counters["cpu_max_ms"] = cpu.back();
+        QMouseEvent event(type, at, canvas.viewport()->mapToGlobal(at), button, buttons, Qt::NoModifier);
+        QApplication::sendEvent(canvas.viewport(), &event);
     }
 };
 
-void wheel(app::TimelineCanvas& canvas, QPointF at, int angle)
-{
-    QWheelEvent event(at, canvas.viewport()->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
-                      Qt::NoScrollPhase, false);
-    QApplication::sendEvent(canvas.viewport(), &event);
-}
-
 /// From the whole trace down to a few microseconds and back, at a moving pointer.
-void zoom(benchmark::State& state)
+void zoom(Stage& stage, int frames)
 {
-    Stage stage(static_cast<std::size_t>(state.range(0)));
-    int i = 0;
-    for (auto _ : state) {
-        const double x = 1050 + 600 * std::sin(i * 0.05);
-        stage.frame([&] { wheel(stage.canvas, {x, 400}, i / 80 % 2 == 0 ? 120 : -120); });
-        ++i;
-    }
-    stage.report(state);
-}
-
-/// A drag to and fro at a zoom where `range(1)` steps are in view.
-void pan(benchmark::State& state)
-{
-    Stage stage(static_cast<std::size_t>(state.range(0)));
-    const auto steps = stage.canvas.scene().trace->ofKind(profiler::ActivityKind::Step);
-    const std::size_t middle = steps.size() / 2,
-                      last = std::min(steps.size() - 1, middle + static_cast<std::size_t>(state.range(1)));
-    stage.canvas.bringIntoView({steps[middle].begin, steps[last].end()});
-    int i = 0;
-    for (auto _ : state) {
-        const double angle = i++ * std::numbers::pi / 180;
-        const QPointF at(1050 + 500 * std::sin(angle), 500);
+    for (int i = 0; i < frames; ++i) {
+        const QPointF at(1050 + 600 * std::sin(i * 0.05), 400);
         stage.frame([&] {
-            if (i == 1)
-                stage.canvas.panLeft();
-            QMouseEvent press(QEvent::MouseButtonPress, at, stage.canvas.viewport()->mapToGlobal(at), Qt::LeftButton,
-                              Qt::LeftButton, Qt::NoModifier);
-            const QPointF to = at + QPointF(31, 0);
-            QMouseEvent move(QEvent::MouseMove, to, stage.canvas.viewport()->mapToGlobal(to), Qt::NoButton,
-                             Qt::LeftButton, Qt::NoModifier);
-            QMouseEvent release(QEvent::MouseButtonRelease, to, stage.canvas.viewport()->mapToGlobal(to),
-                                Qt::LeftButton, Qt::NoButton, Qt::NoModifier);
-            for (QMouseEvent* event : {&press, &move, &release})
-                QApplication::sendEvent(stage.canvas.viewport(), event);
+            QWheelEvent event(at, stage.canvas.viewport()->mapToGlobal(at), {}, {0, i / 80 % 2 == 0 ? 120 : -120},
+                              Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(stage.canvas.viewport(), &event);
         });
     }
-    stage.report(state);
+}
+
+/// A drag to and fro where a part of the trace is in view.
+void pan(Stage& stage, int frames, profiler::TimeRange shown)
+{
+    stage.canvas.showRange(shown);
+    stage.canvas.viewport()->render(&stage.image);
+    for (int i = 0; i < frames; ++i) {
+        const QPointF at(1050 + 500 * std::sin(i * std::numbers::pi / 180), 500);
+        const QPointF to = at + QPointF(i / 100 % 2 == 0 ? 31 : -31, 0);
+        stage.frame([&] {
+            stage.mouse(QEvent::MouseButtonPress, at, Qt::LeftButton, Qt::LeftButton);
+            stage.mouse(QEvent::MouseMove, to, Qt::NoButton, Qt::LeftButton);
+            stage.mouse(QEvent::MouseButtonRelease, to, Qt::LeftButton, Qt::NoButton);
+        });
+    }
+}
+
+void panSteps(Stage& stage, int frames, std::size_t count)
+{
+    const auto steps = stage.canvas.scene().trace->ofKind(profiler::ActivityKind::Step);
+    const std::size_t middle = steps.size() / 2, last = std::min(steps.size() - 1, middle + count);
+    pan(stage, frames, {steps[middle].begin, steps[last].end()});
 }
 
 /// The pointer over a still picture.
-void hover(benchmark::State& state)
+void hover(Stage& stage, int frames)
 {
-    Stage stage(static_cast<std::size_t>(state.range(0)));
-    int i = 0;
-    for (auto _ : state) {
-        const QPointF at(300 + i++ * 7 % 1500, 200);
-        stage.frame([&] {
-            QMouseEvent move(QEvent::MouseMove, at, stage.canvas.viewport()->mapToGlobal(at), Qt::NoButton,
-                             Qt::NoButton, Qt::NoModifier);
-            QApplication::sendEvent(stage.canvas.viewport(), &move);
-        });
+    for (int i = 0; i < frames; ++i)
+        stage.frame([&] { stage.mouse(QEvent::MouseMove, {300.0 + i * 7 % 1500, 200}, Qt::NoButton, Qt::NoButton); });
+}
+
+struct Gesture {
+    const char* name;
+    void (*play)(Stage&, int frames);
+};
+constexpr Gesture kGestures[] = {
+    {"zoom, all to 1 µs", zoom},
+    {"pan, half the trace",
+     [](Stage& stage, int frames) {
+         const auto all = stage.canvas.scene().trace->range();
+         pan(stage, frames, {all.begin + all.duration() / 4, all.end - all.duration() / 4});
+     }},
+    {"pan, 20 steps", [](Stage& stage, int frames) { panSteps(stage, frames, 20); }},
+    {"pan, 2 steps", [](Stage& stage, int frames) { panSteps(stage, frames, 2); }},
+    {"hover", hover},
+};
+
+constexpr std::array<double, 12> kBins = {0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 33, 1e9};
+
+std::array<std::size_t, kBins.size()> histogram(const std::vector<double>& times)
+{
+    std::array<std::size_t, kBins.size()> counts{};
+    for (const double time : times)
+        ++counts[static_cast<std::size_t>(std::upper_bound(kBins.begin(), kBins.end() - 1, time) - kBins.begin())];
+    return counts;
+}
+
+std::string binName(std::size_t bin)
+{
+    char text[32];
+    if (bin + 1 == kBins.size())
+        std::snprintf(text, sizeof text, "> %g", kBins[bin - 1]);
+    else
+        std::snprintf(text, sizeof text, "≤ %g", kBins[bin]);
+    return text;
+}
+
+void printHistogram(const std::string& title, const std::vector<double>& times)
+{
+    std::printf("\n%s, %zu frames, ms by the wall clock\n", title.c_str(), times.size());
+    const auto counts = histogram(times);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const double share = static_cast<double>(counts[i]) / static_cast<double>(times.size());
+        const int bar = static_cast<int>(std::ceil(share * 50));
+        std::printf("  %7s %6zu %5.1f %% %s\n", binName(i).c_str(), counts[i], share * 100,
+                    std::string(static_cast<std::size_t>(bar), '#').c_str());
     }
-    stage.report(state);
+}
+
+using Frames = std::map<std::size_t, std::vector<double>>; ///< of all gestures, by slices
+
+void drawHistogram(const Frames& frames, const QString& file)
+{
+    constexpr int kWidth = 1100, kRow = 190, kLeft = 60, kBottom = 34, kTop = 26;
+    QImage image(kWidth, kRow * static_cast<int>(frames.size()), QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    int top = 0;
+    for (const auto& [slices, times] : frames) {
+        const auto counts = histogram(times);
+        const double width = static_cast<double>(kWidth - kLeft - 20) / static_cast<double>(kBins.size());
+        painter.setPen(Qt::black);
+        painter.drawText(kLeft, top + 18, QString("%L1 slices: frames by their ms").arg(slices));
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            const double share = static_cast<double>(counts[i]) / static_cast<double>(times.size());
+            const double height = share * (kRow - kBottom - kTop - 16);
+            const QRectF bar(kLeft + static_cast<double>(i) * width + 2, top + kRow - kBottom - height, width - 4,
+                             height);
+            painter.fillRect(bar, kBins[i] <= 16 ? QColor(0x00, 0x9e, 0x73) : QColor(0xd5, 0x5e, 0x00));
+            painter.drawText(QRectF(bar.left(), top + kRow - kBottom, bar.width(), 18), Qt::AlignCenter,
+                             QString::fromStdString(binName(i)));
+            if (counts[i] > 0)
+                painter.drawText(QRectF(bar.left(), bar.top() - 16, bar.width(), 15), Qt::AlignCenter,
+                                 QString("%1 %").arg(share * 100, 0, 'f', 1));
+        }
+        top += kRow;
+    }
+    if (!image.save(file))
+        std::fprintf(stderr, "%s was not written\n", qPrintable(file));
 }
 
 } // namespace
-
-BENCHMARK(zoom)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(800);
-BENCHMARK(pan)->ArgsProduct({{10'000, 100'000, 1'000'000}, {2, 20}})->Unit(benchmark::kMillisecond)->Iterations(600);
-BENCHMARK(hover)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(600);
 
 int main(int argc, char** argv)
 {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
-    benchmark::Initialize(&argc, argv);
-    benchmark::RunSpecifiedBenchmarks();
+    QCommandLineParser parser;
+    parser.addHelpOption();
+    parser.addOption({"sizes", "Slices of the traces.", "LIST", "10000,100000,1000000,10000000"});
+    parser.addOption({"frames", "Frames a gesture.", "COUNT", "480"});
+    parser.addOption({"png", "Draw the histograms, too.", "FILE"});
+    parser.process(application);
+    const int frames = std::max(1, parser.value("frames").toInt());
+
+    std::printf("%-22s %10s %8s %8s %8s %9s %9s %9s %8s\n", "gesture", "slices", "p50 ms", "p99 ms", "max ms",
+                "cpu p50", "cpu p99", "cpu max", "× first");
+    std::map<std::string, double> first;
+    Frames all;
+    for (const QString& size : parser.value("sizes").split(',')) {
+        const auto trace = test::trainingTraceOf(size.toULongLong());
+        for (const Gesture& gesture : kGestures) {
+            Stage stage(trace);
+            gesture.play(stage, frames);
+            const Times wall(stage.wall), cpu(stage.cpu);
+            const double base = first.try_emplace(gesture.name, cpu.at(0.5)).first->second;
+            std::printf("%-22s %10zu %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %8.2f\n", gesture.name, trace->sliceCount(),
+                        wall.at(0.5), wall.at(0.99), wall.sorted.back(), cpu.at(0.5), cpu.at(0.99), cpu.sorted.back(),
+                        cpu.at(0.5) / base);
+            std::fflush(stdout);
+            auto& together = all[trace->sliceCount()];
+            together.insert(together.end(), wall.sorted.begin(), wall.sorted.end());
+        }
+    }
+    for (const auto& [slices, times] : all)
+        printHistogram(std::to_string(slices) + " slices", times);
+    if (parser.isSet("png"))
+        drawHistogram(all, parser.value("png"));
     return 0;
 }

@@ -110,6 +110,14 @@ void FindBar::showError(const QString& message)
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event)
 {
+    if (watched == m_text && event->type() == QEvent::ShortcutOverride) {
+        // The timeline has actions of these keys, and the bar lies within its view.
+        const int pressed = static_cast<QKeyEvent*>(event)->key();
+        if (pressed == Qt::Key_Return || pressed == Qt::Key_Enter || pressed == Qt::Key_Escape) {
+            event->accept();
+            return true;
+        }
+    }
     if (watched == m_text && event->type() == QEvent::KeyPress) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {

@@ -1,0 +1,155 @@
+#include "app/views/timeline/key_sheet.h"
+#include "app/widgets/timeline_actions.h"
+#include "tests/app_timeline/timeline_canvas_fixture.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QNativeGestureEvent>
+#include <QPointingDevice>
+#include <QSvgRenderer>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace app {
+namespace {
+
+using namespace profiler;
+
+/// Share of pixels of two pictures of one size that differ by more than antialiasing does.
+double differing(const QImage& a, const QImage& b)
+{
+    EXPECT_EQ(a.size(), b.size());
+    int far = 0;
+    for (int y = 0; y < a.height(); ++y)
+        for (int x = 0; x < a.width(); ++x) {
+            const QColor p = a.pixelColor(x, y), q = b.pixelColor(x, y);
+            far += std::abs(p.red() - q.red()) + std::abs(p.green() - q.green()) + std::abs(p.blue() - q.blue()) > 120;
+        }
+    return static_cast<double>(far) / (static_cast<double>(a.width()) * a.height());
+}
+
+TEST_F(TimelineCanvasTest, APictureIsWhatIsOnScreen)
+{
+    canvas.bringIntoView(step(10).range());
+    canvas.clearFocus();
+    EXPECT_EQ(canvas.picture(1), canvas.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32));
+}
+
+TEST_F(TimelineCanvasTest, TheSvgShowsTheSameWithNamesAsText)
+{
+    canvas.bringIntoView(step(10).range());
+    canvas.clearFocus();
+    const QByteArray svg = canvas.svg();
+    EXPECT_TRUE(svg.contains(">forward</text>")) << "text stays text";
+    EXPECT_FALSE(svg.contains("<image")) << "no pixels";
+    QSvgRenderer renderer(svg);
+    ASSERT_TRUE(renderer.isValid());
+    QImage drawn(canvas.viewport()->size(), QImage::Format_RGB32);
+    drawn.fill(Qt::white);
+    QPainter painter(&drawn);
+    renderer.render(&painter);
+    painter.end();
+    EXPECT_LT(differing(drawn, canvas.picture(1)), 0.06);
+}
+
+TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
+{
+    canvas.bringIntoView(step(10).range());
+    canvas.clearFocus();
+    const Slice forward = named(phase::kForward, step(10).range());
+    for (const double ratio : {1.0, 1.5, 2.0, 3.0}) {
+        const QImage image = canvas.picture(ratio);
+        ASSERT_EQ(image.width(), std::lround(canvas.viewport()->width() * ratio));
+        const QRectF rect = scene().rectOf(forward);
+        const QColor fill = classStyle(SliceClass::Forward, false).fill;
+        // A column through the slice near its right end: ground, fill, ground, and nothing in between.
+        const int x = static_cast<int>((rect.right() - 3) * ratio);
+        std::set<QRgb> colors;
+        int rows = 0;
+        for (int y = static_cast<int>(std::lround(rect.top() * ratio)); y < std::lround(rect.bottom() * ratio); ++y) {
+            colors.insert(image.pixel(x, y));
+            rows += image.pixelColor(x, y) == fill;
+        }
+        EXPECT_EQ(colors.size(), 1U) << ratio << ": no half covered rows";
+        EXPECT_NEAR(rows, (TrackRows::kLaneHeight - 1) * ratio, 1) << ratio;
+        // Between two lanes is one gap, at least a device pixel wide.
+        const int below = static_cast<int>(std::lround(rect.bottom() * ratio));
+        EXPECT_NE(image.pixelColor(x, below), fill) << ratio;
+        // The left edge of the lanes joins the header without a seam.
+        const int edge = static_cast<int>(std::lround(scene().headerWidth * ratio));
+        for (int y = static_cast<int>(60 * ratio); y < image.height() - 1; y += 7)
+            EXPECT_NE(image.pixelColor(edge, y), QColor(Qt::black)) << ratio << " " << y;
+    }
+}
+
+TEST_F(TimelineCanvasTest, ThePinchOfATouchPadZoomsAtThePointer)
+{
+    canvas.bringIntoView({step(10).begin, step(14).end()});
+    const double before = scene().axis.nsPerPixel();
+    const QPointF at(700, 300);
+    const TraceTime time = scene().timeAt(at.x());
+    QNativeGestureEvent pinch(Qt::ZoomNativeGesture, QPointingDevice::primaryPointingDevice(), 2, at, at,
+                              canvas.viewport()->mapToGlobal(at), 0.25, {});
+    QApplication::sendEvent(canvas.viewport(), &pinch);
+    EXPECT_NEAR(scene().axis.nsPerPixel(), before / std::exp(0.25), before * 1e-6);
+    EXPECT_NEAR(scene().xOf(time), at.x(), 0.01);
+}
+
+TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
+{
+    const auto kernels = trace->ofKind(ActivityKind::Kernel);
+    std::size_t before = 40;
+    while (kernels[before + 1].begin - kernels[before].end() < Nanoseconds{3'000'000})
+        ++before;
+    const TimeRange gap{kernels[before].end(), kernels[before + 1].begin};
+    canvas.bringIntoView(gap);
+    const QRectF left = scene().rectOf(kernels[before]);
+    const QRect stretch(static_cast<int>(scene().xOf(gap.begin)) + 4, static_cast<int>(left.top()) + 1,
+                        static_cast<int>(scene().xOf(gap.end) - scene().xOf(gap.begin)) - 8, 16);
+    const auto colors = [&] {
+        const QImage image = canvas.viewport()->grab().toImage();
+        std::set<QRgb> all;
+        for (int y = stretch.top(); y < stretch.bottom(); ++y)
+            for (int x = stretch.left(); x < stretch.right(); ++x)
+                all.insert(image.pixel(x, y));
+        return all;
+    };
+    const std::size_t plain = colors().size();
+    auto gaps = std::make_shared<DeviceGaps>();
+    gaps->byDevice[0] = {{gap, "data_loader"}};
+    canvas.setGaps(gaps);
+    EXPECT_GT(colors().size(), plain + 5) << "a hatch, and a word in it";
+    EXPECT_TRUE(colors().contains(classStyle(SliceClass::Idle, false).second.rgb()));
+    canvas.setGaps(nullptr);
+    EXPECT_EQ(colors().size(), plain);
+}
+
+TEST(DeviceGaps, AreFoundByWindow)
+{
+    DeviceGaps gaps;
+    const auto at = [](std::int64_t ns) { return traceTime(ns); };
+    gaps.byDevice[1] = {{{at(10), at(20)}, "launch"}, {{at(30), at(40)}, "sync"}, {{at(50), at(60)}, "copy"}};
+    EXPECT_EQ(gaps.in({1}, {at(20), at(50)}).size(), 1U) << "touching is not overlapping";
+    EXPECT_EQ(gaps.in({1}, {at(19), at(51)}).size(), 3U);
+    EXPECT_TRUE(gaps.in({0}, {at(0), at(99)}).empty());
+    EXPECT_EQ(gapWord("data_loader").toStdString(), "waits for data");
+    EXPECT_EQ(gapWord("something new").toStdString(), "idle");
+}
+
+TEST_F(TimelineCanvasTest, TheSheetOfKeysListsEveryAction)
+{
+    KeySheet sheet(canvas, nullptr);
+    QStringList texts;
+    for (const QLabel* label : sheet.findChildren<QLabel*>())
+        texts.append(label->text());
+    for (const QAction* action : canvas.actions()) {
+        EXPECT_TRUE(texts.contains(action->text().remove(QChar(u'…')))) << action->text().toStdString();
+        const QString key = action->shortcut().toString(QKeySequence::NativeText);
+        EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [&](const QString& t) { return t.startsWith(key); }))
+            << key.toStdString();
+    }
+}
+
+} // namespace
+} // namespace app
