@@ -1,6 +1,5 @@
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
-#include "trainer/data/archive.h"
 #include "trainer/data/npy_file.h"
 
 #include <array>
@@ -133,17 +132,23 @@ TEST_F(ArrayFiles, DimensionsAndTypeSayWhatSamplesAre)
     EXPECT_EQ(kindOf(NpyType::Int32, {4, 32}), DataKind::Tokens);
 }
 
-TEST_F(ArrayFiles, AnNpzFileHoldsBoth)
+TEST_F(ArrayFiles, AnNpzFileHoldsBothAsNumPyWroteThem)
 {
-    writeRows();
-    std::vector<ArchiveFile> files;
-    for (const char* name : {"inputs.npy", "targets.npy"})
-        files.push_back({name, readBytes(m_folder / name)});
-    // libarchive reads tar files by the same calls as zip files; Python's tests write a real .npz.
-    ASSERT_TRUE(writeTar(m_folder / "both.npz", files));
-    const auto dataset = open({{"dataset.path", (m_folder / "both.npz").string()}});
-    ASSERT_TRUE(dataset) << dataset.error().message();
-    EXPECT_THAT(loadSample(**dataset, Split::Train, 1)->floats(), ElementsAre(3, 4, 5));
+    for (const char* name : {"numpy_stored.npz", "numpy_deflated.npz"}) { // numpy.savez, numpy.savez_compressed
+        const auto dataset = open({{"dataset.path", (fs::path(FIXTURES) / name).string()}});
+        ASSERT_TRUE(dataset) << dataset.error().message();
+        const auto sample = loadSample(**dataset, Split::Train, 2);
+        EXPECT_THAT(sample->floats(), ElementsAre(12, 13, 14, 15, 16, 17));
+        EXPECT_THAT(sample->classes(), ElementsAre(2));
+    }
+}
+
+TEST_F(ArrayFiles, ACutOffNpzFileIsNamed)
+{
+    Bytes bytes = readBytes(fs::path(FIXTURES) / "numpy_deflated.npz");
+    bytes.resize(150);
+    writeBytes(m_folder / "cut.npz", bytes);
+    EXPECT_THAT(failure({{"dataset.path", (m_folder / "cut.npz").string()}}).where, HasSubstr("cut.npz"));
 }
 
 TEST_F(ArrayFiles, ATruncatedFileIsNamedWithTheRow)

@@ -3,7 +3,9 @@
 #include "trainer/data/nifti_file.h"
 #include "trainer/data/npy_file.h"
 #include "trainer/data/volume_crop.h"
+#include "trainer/data/volume_dataset.h"
 
+#include <array>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <numeric>
@@ -29,9 +31,9 @@ Volume counted(std::int64_t depth, std::int64_t height, std::int64_t width, std:
     return volume;
 }
 
-class VolumeFiles : public testing::Test {
+class VolumesOnDisk : public testing::Test {
 protected:
-    VolumeFiles()
+    VolumesOnDisk()
     {
         fs::create_directories(m_folder / "images");
         fs::create_directories(m_folder / "labels");
@@ -66,7 +68,7 @@ protected:
     TemporaryFolder m_folder;
 };
 
-TEST_F(VolumeFiles, NiftiPlainAndCompressedAndNumPyAreReadAlike)
+TEST_F(VolumesOnDisk, NiftiPlainAndCompressedAndNumPyAreReadAlike)
 {
     const Volume wanted = counted(6, 5, 4, 2);
     ASSERT_TRUE(writeNifti(image("a.nii"), wanted, false));
@@ -88,7 +90,22 @@ TEST_F(VolumeFiles, NiftiPlainAndCompressedAndNumPyAreReadAlike)
     }
 }
 
-TEST_F(VolumeFiles, TheMiddleIsCutOutAsItIs)
+TEST(Nifti, BothVersionsAsNibabelWritesThem)
+{
+    for (const char* name : {"nibabel_1.nii.gz", "nibabel_2.nii.gz"}) { // int16, float64
+        Volume volume;
+        std::vector<std::uint8_t> space;
+        const auto read = readVolume(name, readBytes(fs::path(FIXTURES) / name), space, volume);
+        ASSERT_TRUE(read) << read.error().message();
+        ASSERT_EQ(volume.size, (std::array<std::int64_t, 3>{7, 6, 5})) << "nibabel's x is the fastest";
+        for (std::size_t x = 0; x < 5; ++x)
+            for (std::size_t y = 0; y < 6; ++y)
+                for (std::size_t z = 0; z < 7; ++z)
+                    ASSERT_EQ(volume.values[(z * 6 + y) * 5 + x], static_cast<float>((x * 6 + y) * 7 + z));
+    }
+}
+
+TEST_F(VolumesOnDisk, TheMiddleIsCutOutAsItIs)
 {
     for (const char* name : {"a.nii.gz", "a.npy"}) {
         fs::remove_all(m_folder / "images");
@@ -154,7 +171,7 @@ TEST(VolumeCrop, TheSameSeedGivesTheSameCube)
     EXPECT_NE(a, c);
 }
 
-TEST_F(VolumeFiles, DamagedFilesAreNamed)
+TEST_F(VolumesOnDisk, DamagedFilesAreNamed)
 {
     writePair("a.nii.gz");
     const Bytes whole = readBytes(image("a.nii.gz"));
@@ -185,7 +202,7 @@ TEST_F(VolumeFiles, DamagedFilesAreNamed)
     EXPECT_THAT(loadFailure().what, HasSubstr("header"));
 }
 
-TEST_F(VolumeFiles, LabelsMustFitAndExist)
+TEST_F(VolumesOnDisk, LabelsMustFitAndExist)
 {
     writePair("a.nii");
     ASSERT_TRUE(writeNifti(labels("a.nii"), counted(6, 5, 3), true));
@@ -200,7 +217,7 @@ TEST_F(VolumeFiles, LabelsMustFitAndExist)
     EXPECT_THAT(loadFailure().what, HasSubstr("no .nii"));
 }
 
-TEST_F(VolumeFiles, SlopeAndInterceptScaleTheValues)
+TEST_F(VolumesOnDisk, SlopeAndInterceptScaleTheValues)
 {
     ASSERT_TRUE(writeNifti(image("a.nii"), counted(2, 2, 2), false));
     Bytes bytes = readBytes(image("a.nii"));
