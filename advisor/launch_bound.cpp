@@ -14,6 +14,7 @@ LaunchBound launchBound(const Case& c)
     const DeviceFacts& device = c.facts.device;
     LaunchBound bound;
     bound.launchShare = device.idleShare("launch");
+    bound.hostShare = bound.launchShare + device.idleShare("other");
     bound.idleShare = device.idleShare();
     bound.smallShare = device.work.all.count > 0
                            ? static_cast<double>(device.work.under10us) / static_cast<double>(device.work.all.count)

@@ -20,10 +20,10 @@ Advice check(const Case& c)
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (!bound.holds())
         return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",
-                                  shareText(bound.launchShare)));
-    Advice advice = fires(fmt::format("The device idles {} of the time while the host runs operators and launches work: the step "
-                                      "is bound by the host.",
-                                      shareText(bound.launchShare)));
+                                  shareText(bound.hostShare)));
+    Advice advice = fires(fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
+                                      "event records: the step is bound by the host.",
+                                      shareText(bound.hostShare)));
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
     else

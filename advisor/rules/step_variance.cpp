@@ -49,8 +49,10 @@ Advice check(const Case& c)
 {
     std::vector<Step> steady;
     std::vector<double> us;
+    // A profile that begins in the middle of a run holds no first steps: each of its steps is one like the others.
+    const bool midRun = !c.facts.steps.empty() && c.facts.steps.front().index > 0;
     for (const Step& step : c.facts.steps)
-        if (isSteady(step)) {
+        if (isSteady(step) || (midRun && !step.partial)) {
             steady.push_back(step);
             us.push_back(toUs(step.range.duration()));
         }

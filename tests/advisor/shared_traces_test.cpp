@@ -54,6 +54,7 @@ TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
     for (const char* id : {"model.conv_bias", "sync.every_n_steps", "precision.tf32"})
         EXPECT_EQ(state(id), State::Silent) << id << ": " << reason(id);
     EXPECT_EQ(state("cudnn.benchmark"), State::CannotTell) << reason("cudnn.benchmark");
+    EXPECT_EQ(state("tensors.create_on_device"), State::Silent) << reason("tensors.create_on_device");
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("12 copies"));
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("10.1 GB/s"));
     EXPECT_THAT(reason("model.conv_bias"), HasSubstr("318"));

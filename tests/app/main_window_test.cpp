@@ -4,6 +4,7 @@
 #include "app/shell/status_line.h"
 #include "app/views/advisor/finding_card.h"
 #include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
 
 #include <QDockWidget>
 #include <QLabel>
@@ -19,6 +20,7 @@
 #include <QtTest>
 
 using app::RunState;
+using app_test::App;
 using app_test::find;
 using app_test::shortTraining;
 using app_test::useScript;
@@ -26,20 +28,6 @@ using app_test::useScript;
 namespace {
 
 std::unique_ptr<app_test::OwnFolders> folders;
-
-/// A whole app, painted and complete.
-struct App {
-    App() : window(&session, &selection, &appearance)
-    {
-        window.show();
-        if (!QTest::qWaitFor([this] { return window.isComplete(); }))
-            qFatal("the window was never complete");
-    }
-    app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
-    app::MainWindow window;
-};
 
 QAction* action(const app::MainWindow& window, const char* name)
 {

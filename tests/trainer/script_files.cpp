@@ -10,8 +10,8 @@ namespace {
 torch::jit::Module linear(const std::shared_ptr<torch::jit::CompilationUnit>& unit, int in, int out)
 {
     torch::jit::Module layer(c10::QualifiedName("__torch__.Linear"), unit);
-    layer.register_parameter("weight", at::randn({out, in}) * 0.05, false);
-    layer.register_parameter("bias", at::zeros({out}), false);
+    layer.register_parameter("weight", (at::randn({out, in}) * 0.05).requires_grad_(), false);
+    layer.register_parameter("bias", at::zeros({out}).requires_grad_(), false);
     layer.define("def forward(self, x):\n  return torch.linear(x, self.weight, self.bias)\n");
     return layer;
 }

@@ -177,8 +177,11 @@ void Training::train(const BatchTensors& batch, bool last, Group& group)
         group.step.lossOnDevice = output.loss;
     else
         group.loss = group.loss.defined() ? group.loss.add(output.loss, batch.count) : output.loss * batch.count;
-    if (const auto loss = measure(output, batch.count, last))
-        group.step.loss = loss;
+    // Of the last one the metrics are read after the update: reading waits for the device.
+    if (last)
+        group.last = {output, batch.count};
+    else
+        measure(output, batch.count, false);
 }
 
 void Training::finish(Group& group)
@@ -190,6 +193,8 @@ void Training::finish(Group& group)
         m_accumulation == 1 ? 1 : static_cast<double>(group.expected) / static_cast<double>(group.step.samples);
     group.step.learningRate = m_learner.weights().learningRate(m_steps);
     m_learner.update(m_steps, factor, m_recording);
+    if (group.last.samples > 0)
+        group.step.loss = measure(group.last.output, group.last.samples, true);
     m_samples += group.step.samples;
     if (group.loss.defined())
         group.step.lossOnDevice = group.loss / group.step.samples;

@@ -73,6 +73,10 @@ private:
         Step step;
         at::Tensor loss; // sum over samples
         std::int64_t expected = 0;
+        struct {
+            Learner::Output output;
+            std::int64_t samples = 0;
+        } last; ///< of the group's last batch; none while samples is 0
     };
     std::optional<BatchTensors> nextBatch();
     void train(const BatchTensors& batch, bool last, Group& group);

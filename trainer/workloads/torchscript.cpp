@@ -32,6 +32,10 @@ public:
         // The same tensors under names that a module may have, so that they move, train and are counted with it.
         for (const auto& parameter : m_module.named_parameters())
             register_parameter(flat(parameter.name), parameter.value, parameter.value.requires_grad());
+        const auto parameters = this->parameters();
+        if (std::none_of(parameters.begin(), parameters.end(), [](const at::Tensor& p) { return p.requires_grad(); }))
+            throw std::runtime_error(options.path + " has no parameter that requires a gradient: there is nothing to "
+                                                    "train. Save the model before it is frozen.");
         for (const auto& buffer : m_module.named_buffers())
             register_buffer(flat(buffer.name), buffer.value);
     }

@@ -1,4 +1,4 @@
-#include "app/views/tables/table_panel.h"
+#include "app/tables/table_panel.h"
 #include "app/views/view.h"
 
 namespace app::views {

@@ -1,4 +1,4 @@
-#include "app/views/tables/table_bar.h"
+#include "app/tables/table_bar.h"
 
 #include "app/look/icon.h"
 #include "app/look/theme.h"

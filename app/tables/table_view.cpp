@@ -1,4 +1,4 @@
-#include "app/views/tables/table_view.h"
+#include "app/tables/table_view.h"
 
 #include "app/look/theme.h"
 

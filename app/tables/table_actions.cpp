@@ -1,9 +1,9 @@
 #include "app/look/icon.h"
 #include "app/models/slice_details.h"
 #include "app/models/table_text.h"
-#include "app/views/tables/table_bar.h"
-#include "app/views/tables/table_panel.h"
-#include "app/views/tables/table_view.h"
+#include "app/tables/table_bar.h"
+#include "app/tables/table_panel.h"
+#include "app/tables/table_view.h"
 #include "app/widgets/number_format.h"
 
 #include <QAction>

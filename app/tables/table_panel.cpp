@@ -1,9 +1,9 @@
-#include "app/views/tables/table_panel.h"
+#include "app/tables/table_panel.h"
 
 #include "app/models/slice_details.h"
 #include "app/session/session.h"
-#include "app/views/tables/table_bar.h"
-#include "app/views/tables/table_view.h"
+#include "app/tables/table_bar.h"
+#include "app/tables/table_view.h"
 #include "app/widgets/number_format.h"
 
 #include <QLabel>

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/main_window.h"
+
+#include <QtTest>
+
+namespace app_test {
+
+/// A whole app, painted and complete.
+struct App {
+    App() : window(&session, &selection, &appearance)
+    {
+        window.show();
+        if (!QTest::qWaitFor([this] { return window.isComplete(); }))
+            qFatal("the window was never complete");
+    }
+    app::Appearance appearance;
+    app::Session session;
+    app::Selection selection;
+    app::MainWindow window;
+};
+
+} // namespace app_test

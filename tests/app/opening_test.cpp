@@ -1,0 +1,192 @@
+#include "app/main_window.h"
+#include "app/session/trace_files.h"
+#include "app/shell/notice_strip.h"
+#include "app/tables/table_panel.h"
+#include "app/tables/table_view.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QDockWidget>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using app::RunState;
+using app_test::App;
+using app_test::find;
+using app_test::shortTraining;
+using app_test::useScript;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+void drop(app::MainWindow& window, const QStringList& files)
+{
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const QString& file : files)
+        urls << QUrl::fromLocalFile(file);
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent dropped(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &dropped);
+}
+
+QString writeFile(const QTemporaryDir& folder, const QString& name, const QByteArray& content)
+{
+    QFile file(folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+        qFatal("a test's file cannot be written");
+    return file.fileName();
+}
+
+/// A trace of the app's own, moved to where it is nobody's run.
+QString foreignTrace(App& app, const QTemporaryDir& folder)
+{
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    if (!QTest::qWaitFor([&] { return app.session.runState() == RunState::Idle; }, 20000))
+        qFatal("the training never ended");
+    const QString copy = folder.filePath("elsewhere.sstrace");
+    if (!QFile::copy(QString::fromStdString(app.session.runs().front().trace().string()), copy))
+        qFatal("the trace cannot be copied");
+    return copy;
+}
+
+} // namespace
+
+class OpeningTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<app_test::OwnFolders>();
+        QCoreApplication::setOrganizationName("Stepscope");
+        QCoreApplication::setApplicationName("stepscope");
+    }
+
+private slots:
+    void init()
+    {
+        useScript("train");
+        QSettings().clear();
+    }
+    void ofSeveralDroppedFilesTheFirstOpens();
+    void aFileThatIsNoTraceIsSaidInTheStrip();
+    void openedTracesAreRemembered();
+    void aDroppedConfigurationIsTaken();
+    void everySubjectHasATable();
+    void aTableRowMovesTheTimeline();
+    void everyViewIsReachedByItsKey();
+};
+
+void OpeningTest::ofSeveralDroppedFilesTheFirstOpens()
+{
+    App app;
+    const QTemporaryDir folder;
+    const QString trace = foreignTrace(app, folder);
+    const QString other = writeFile(folder, "other.sstrace", "no trace");
+    QSignalSpy replaced(&app.session, &app::Session::traceReplaced);
+    drop(app.window, {trace, other});
+    QTRY_COMPARE(replaced.count(), 1);
+    QCOMPARE(QString::fromStdString(app.session.tracePath().string()), trace);
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QTRY_VERIFY(strip->isVisible());
+    QVERIFY2(strip->text().contains("elsewhere.sstrace"), qPrintable(strip->text()));
+    QVERIFY2(strip->detail().contains("other.sstrace"), qPrintable(strip->detail()));
+}
+
+void OpeningTest::aFileThatIsNoTraceIsSaidInTheStrip()
+{
+    App app;
+    const QTemporaryDir folder;
+    drop(app.window, {writeFile(folder, "holiday.jpg", QByteArray("\xff\xd8\xff\xe0 a picture", 15))});
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QTRY_VERIFY(strip->isVisible());
+    QVERIFY2(strip->text().startsWith("holiday.jpg cannot be opened: "), qPrintable(strip->text()));
+    QVERIFY2(strip->detail().contains("holiday.jpg"), qPrintable(strip->detail()));
+    // The next file is another matter.
+    drop(app.window, {foreignTrace(app, folder)});
+    QTRY_VERIFY(!strip->isVisible());
+}
+
+void OpeningTest::openedTracesAreRemembered()
+{
+    App app;
+    const QTemporaryDir folder;
+    const QString trace = foreignTrace(app, folder);
+    QVERIFY(app::recentTraces().isEmpty()); // runs are listed by themselves
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(trace.toStdString());
+    QTRY_COMPARE(opened.count(), 1);
+    QCOMPARE(app::recentTraces(), QStringList{trace});
+    auto* menu = find<QMenu>(&app.window, "recentTraces");
+    emit qobject_cast<QMenu*>(menu->parentWidget())->aboutToShow();
+    QCOMPARE(menu->actions().front()->text(), QString("elsewhere.sstrace"));
+    menu->actions().front()->trigger();
+    QTRY_COMPARE(opened.count(), 2);
+}
+
+void OpeningTest::aDroppedConfigurationIsTaken()
+{
+    App app;
+    const QTemporaryDir folder;
+    auto configuration = shortTraining(77);
+    const QString file = folder.filePath("training.json");
+    QVERIFY(configuration.save(file.toStdString()));
+    drop(app.window, {file});
+    QCOMPARE(app.session.configuration().text("run.steps"), "77");
+}
+
+void OpeningTest::everySubjectHasATable()
+{
+    App app;
+    for (const char* name : {"dock:kernels", "dock:ops", "dock:copies", "dock:memsets", "dock:runtime_calls",
+                             "dock:nvtx_ranges", "dock:step_table"})
+        QVERIFY2(app.window.findChild<QDockWidget*>(name), name);
+}
+
+void OpeningTest::aTableRowMovesTheTimeline()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(60), "short");
+    app.session.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
+    auto* dock = find<QDockWidget>(&app.window, "dock:step_table");
+    dock->raise();
+    auto* panel = dock->findChild<app::TablePanel*>();
+    QTRY_VERIFY(panel->isVisible());
+    QTRY_COMPARE(panel->view()->table()->rowCount(), 60);
+    QSignalSpy shown(&app.selection, &app::Selection::showRequested);
+    panel->view()->setCurrentIndex(panel->view()->table()->index(7, 0));
+    QCOMPARE(shown.count(), 1);
+    QCOMPARE(app.session.trace()->slice(*app.selection.slice()).args.value, 7);
+    // Whatever is selected elsewhere marks the step that holds it.
+    const auto phases = app.session.trace()->ofKind(profiler::ActivityKind::Phase);
+    app.selection.selectSlice(phases.back().id);
+    QCOMPARE(panel->view()->currentRow(), std::optional<std::size_t>(59));
+}
+
+void OpeningTest::everyViewIsReachedByItsKey()
+{
+    App app;
+    const QTemporaryDir folder;
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(foreignTrace(app, folder).toStdString());
+    QTRY_COMPARE(opened.count(), 1);
+    for (const char* name : {"kernels", "ops", "summary", "selection"}) {
+        find<QAction>(&app.window, QString("goTo:%1").arg(name))->trigger();
+        QTRY_VERIFY2(find<QDockWidget>(&app.window, QString("dock:%1").arg(name))->widget()->isVisible(), name);
+    }
+    find<QAction>(&app.window, "goTo:kernels")->trigger();
+    QVERIFY(!find<QAction>(&app.window, "goTo:kernels")->shortcut().isEmpty());
+}
+
+QTEST_MAIN(OpeningTest)
+#include "opening_test.moc"

@@ -1,0 +1,157 @@
+#include "app/views/selection/selection_panel.h"
+
+#include "profiler/analysis/steps.h"
+#include "profiler/model/arg_source.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/support/trace_text.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QtTest>
+
+using namespace profiler;
+using app::Selection;
+using app::SelectionPanel;
+
+namespace {
+
+/// A file that knows one slice, at byte 100.
+class OneSliceFile : public ArgSource {
+public:
+    [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
+    {
+        if (source != 100)
+            return tl::unexpected(Error{Error::Code::Malformed, "the file has changed since it was opened",
+                                        "trace.json, byte " + std::to_string(source), "open it again"});
+        return SliceDetails{{"grid", "[128, 1, 1]"}, {"est. achieved occupancy %", "41"}};
+    }
+};
+
+std::shared_ptr<const Trace> traceWithSource(std::uint64_t source)
+{
+    TraceBuilder builder;
+    Track stream;
+    stream.kind = TrackKind::Stream;
+    stream.name = "stream 7";
+    const TrackId track = builder.addTrack(stream);
+    RawSlice kernel;
+    kernel.begin = 1000;
+    kernel.duration = 500;
+    kernel.kind = ActivityKind::Kernel;
+    kernel.name = builder.intern("gemm").value;
+    kernel.setSource(source);
+    builder.addMany(track, {kernel}, Depth::Inferred);
+    builder.setArgSource(std::make_shared<OneSliceFile>());
+    return builder.finish();
+}
+
+struct Panel {
+    explicit Panel(std::shared_ptr<const Trace> shown) : trace(std::move(shown))
+    {
+        panel.resize(900, 300);
+        panel.setTrace(trace);
+        panel.show();
+    }
+    void select(std::string_view name)
+    {
+        for (const Track& track : trace->tracks())
+            for (const Slice& slice : trace->sorted(track.id))
+                if (trace->name(slice) == name) {
+                    selection.selectSlice(slice.id);
+                    return;
+                }
+        qFatal("there is no such slice");
+    }
+    /// All that the panel says, a line a label or link.
+    [[nodiscard]] QString said() const
+    {
+        QStringList lines;
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            if (label->isVisible())
+                lines << label->text();
+        for (const QPushButton* button : panel.findChildren<QPushButton*>())
+            if (button->isVisible())
+                lines << button->accessibleName();
+        return lines.join('\n');
+    }
+
+    std::shared_ptr<const Trace> trace;
+    Selection selection;
+    SelectionPanel panel{&selection};
+};
+
+constexpr auto kTraining = R"(
+    main
+      step 3 0 100
+      op aten::linear 10 40 seq=7
+      op aten::mm 15 10
+      call cudaLaunchKernel 17 4 corr=1
+      op LinearBackward 60 10 seq=7 backward
+    stream 0 7
+      kernel gemm 20 30 corr=1
+)";
+
+} // namespace
+
+class SelectionPanelTest : public QObject {
+    Q_OBJECT
+private slots:
+    void itReadsAllArgumentsFromTheFile();
+    void itSaysWhyTheyCannotBeRead();
+    void itTellsTheOwnTimeAndTheStep();
+    void linksJump();
+};
+
+void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
+{
+    Panel shown(traceWithSource(100));
+    shown.select("gemm");
+    QTRY_VERIFY2(shown.said().contains("[128, 1, 1]"), qPrintable(shown.said()));
+    QVERIFY(shown.said().contains("est. achieved occupancy %"));
+    QVERIFY(shown.said().contains("500 ns"));
+}
+
+void SelectionPanelTest::itSaysWhyTheyCannotBeRead()
+{
+    Panel shown(traceWithSource(200));
+    shown.select("gemm");
+    QTRY_VERIFY2(shown.said().contains("trace.json, byte 200"), qPrintable(shown.said()));
+    QVERIFY(shown.said().contains("500 ns")); // what is known stays
+}
+
+void SelectionPanelTest::itTellsTheOwnTimeAndTheStep()
+{
+    Panel shown(test_support::traceFromText(kTraining));
+    const auto steps = std::make_shared<const std::vector<analysis::Step>>(analysis::findSteps(*shown.trace));
+    shown.panel.setSteps(steps);
+    shown.select("aten::linear");
+    QTRY_VERIFY2(shown.said().contains("Own time\n30.0 µs"), qPrintable(shown.said()));
+    QVERIFY2(shown.said().contains("Step 3"), qPrintable(shown.said()));
+}
+
+void SelectionPanelTest::linksJump()
+{
+    Panel shown(test_support::traceFromText(kTraining));
+    const auto follow = [&](const QString& link) {
+        for (QPushButton* button : shown.panel.findChildren<QPushButton*>())
+            if (button->accessibleName().startsWith(link)) {
+                button->click();
+                return;
+            }
+        qFatal("there is no link %s in\n%s", qPrintable(link), qPrintable(shown.said()));
+    };
+    const auto title = [&] { return shown.panel.findChild<QLabel*>("sliceTitle")->text(); };
+    shown.select("gemm");
+    follow("Launched by");
+    QTRY_COMPARE(title(), QString("cudaLaunchKernel"));
+    follow("Launches");
+    QTRY_COMPARE(title(), QString("gemm"));
+    shown.select("LinearBackward");
+    follow("Backward of");
+    QTRY_COMPARE(title(), QString("aten::linear"));
+    follow("Forward of");
+    QTRY_COMPARE(title(), QString("LinearBackward"));
+}
+
+QTEST_MAIN(SelectionPanelTest)
+#include "selection_panel_test.moc"

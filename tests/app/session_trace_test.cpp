@@ -1,0 +1,103 @@
+#include "app/session/session.h"
+#include "tests/app/app_support.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using app::RunState;
+using app::Session;
+using app_test::shortTraining;
+using app_test::useScript;
+
+namespace {
+std::unique_ptr<app_test::OwnFolders> folders;
+} // namespace
+
+class SessionTraceTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init() { useScript("train"); }
+    void aTraceFromElsewhereLeavesTheConfigurationAlone();
+    void anExportedTraceOpensAgain();
+    void anExportThatCannotBeWrittenIsTold();
+
+private:
+    void runToEnd(Session& session);
+};
+
+void SessionTraceTest::runToEnd(Session& session)
+{
+    session.start();
+    QCOMPARE(session.runState(), RunState::Starting);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
+}
+
+void SessionTraceTest::aTraceFromElsewhereLeavesTheConfigurationAlone()
+{
+    const QTemporaryDir folder;
+    const QString file = folder.filePath("elsewhere.json");
+    QFile json(file);
+    QVERIFY(json.open(QIODevice::WriteOnly));
+    json.write(R"({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 50},
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 1, "tid": 1, "ts": 100, "dur": 100}]})");
+    json.close();
+    Session session;
+    auto configuration = shortTraining();
+    QVERIFY(configuration.set("batch.size", "48"));
+    session.setConfiguration(configuration, "mine");
+    QSignalSpy opened(&session, &Session::traceOpened);
+    session.openTrace(file.toStdString());
+    QTRY_COMPARE(opened.count(), 1);
+    QCOMPARE(session.configuration().text("batch.size"), "48");
+    QVERIFY(!session.traceConfiguration());
+    QCOMPARE(session.traceTitle(), QString("elsewhere.json"));
+    QCOMPARE(session.trace()->format(), "pytorch-json");
+    QTRY_VERIFY(session.analysed());
+    QCOMPARE(session.analysed()->facts.steps.size(), std::size_t(2));
+    for (const advisor::RuleAdvice& advice : session.analysed()->advice)
+        QVERIFY2(!advice.advice.toggle, advice.id.c_str());
+}
+
+void SessionTraceTest::anExportedTraceOpensAgain()
+{
+    Session session;
+    session.setConfiguration(shortTraining(), "short");
+    runToEnd(session);
+    QTRY_VERIFY(session.trace()->sliceCount() > 0);
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("exported.json").toStdString();
+    QSignalSpy told(&session, &Session::noticed);
+    session.exportTrace(file);
+    QTRY_COMPARE(told.count(), 1);
+    QVERIFY2(!told.at(0).at(2).toBool(), qPrintable(told.at(0).at(0).toString()));
+    const auto opsOf = [](const profiler::Trace& trace) { return trace.ofKind(profiler::ActivityKind::CpuOp).size(); };
+    const std::size_t ops = opsOf(*session.trace());
+    QSignalSpy opened(&session, &Session::traceOpened);
+    session.openTrace(file);
+    QTRY_COMPARE(opened.count(), 1);
+    QCOMPARE(opsOf(*session.trace()), ops);
+}
+
+void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
+{
+    Session session;
+    session.setConfiguration(shortTraining(), "short");
+    runToEnd(session);
+    QTRY_VERIFY(session.trace()->sliceCount() > 0);
+    QSignalSpy told(&session, &Session::noticed);
+    session.exportTrace("/nowhere/exported.json");
+    QTRY_COMPARE(told.count(), 1);
+    QVERIFY(told.at(0).at(2).toBool());
+    QVERIFY2(told.at(0).at(0).toString().startsWith("exported.json was not written: "),
+             qPrintable(told.at(0).at(0).toString()));
+}
+
+QTEST_MAIN(SessionTraceTest)
+#include "session_trace_test.moc"
