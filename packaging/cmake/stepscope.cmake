@@ -39,13 +39,13 @@ function(stepscope_executable name)
   target_link_libraries(${name} PRIVATE stepscope_warnings)
 endfunction()
 
-# stepscope_registry(target DIR folder NAMESPACE ns TYPE type HEADER header [BY_FOLDER])
+# stepscope_registry(target DIR folder NAMESPACE ns TYPE type HEADER header [BY_FOLDER] [PRECOMPILED])
 # Every <folder>/<stem>.cpp (BY_FOLDER: <folder>/<stem>/<stem>.cpp) must define `type ns::<stem>()`: dropping a file in is the
 # registration. Declarations lie in a generated header that is force-included into each of these files, so that a wrong return
 # type fails to compile; a missing function fails to link and names itself. Gives `std::vector<profiler::Registered<type>>
-# ns::all()`, declared in "<target>_<folder's name>_registry.h".
+# ns::all()`, declared in "<target>_<folder's name>_registry.h". PRECOMPILED: the files use the target's precompiled header.
 function(stepscope_registry target)
-  cmake_parse_arguments(arg "BY_FOLDER" "DIR;NAMESPACE;TYPE;HEADER" "" ${ARGN})
+  cmake_parse_arguments(arg "BY_FOLDER;PRECOMPILED" "DIR;NAMESPACE;TYPE;HEADER" "" ${ARGN})
   set(root "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIR}")
   if(arg_BY_FOLDER)
     file(GLOB entries CONFIGURE_DEPENDS "${root}/*/*.cpp")
@@ -91,7 +91,14 @@ ${entries}    };
 }
 }
 ")
-  set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "-include;${header}")
+  set(includes "-include;${header}")
+  if(arg_PRECOMPILED)
+    # A precompiled header counts only ahead of all else, and CMake would put it last.
+    set(precompiled "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx")
+    set(includes "-include;${precompiled};${includes}")
+    set_source_files_properties(${files} PROPERTIES SKIP_PRECOMPILE_HEADERS ON OBJECT_DEPENDS "${precompiled}.gch")
+  endif()
+  set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${includes}")
   target_sources(${target} PRIVATE ${files} "${source}")
   target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}")
 endfunction()

@@ -26,6 +26,12 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
     const auto to = static_cast<std::size_t>(alignment);
     return counted(std::aligned_alloc(to, (bytes + to - 1) / to * to));
 }
+// Not left to the library (std::stable_sort asks for its buffer so): what these give, ours free.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+    ++count;
+    return std::malloc(bytes > 0 ? bytes : 1);
+}
 void operator delete(void* memory) noexcept
 {
     std::free(memory);
