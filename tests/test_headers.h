@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <limits>
 #include <map>
 #include <memory>
@@ -26,5 +28,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>

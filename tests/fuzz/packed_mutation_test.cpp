@@ -1,16 +1,17 @@
 #include "profiler/io/packed/packed_writer.h"
 #include "profiler/io/packed/section.h"
+#include "tests/fuzz/mutator.h"
 #include "tests/fuzz/packed_reader_target.h"
 #include "tests/support/trace_text.h"
 
-#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <random>
+#include <span>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 #include <zstd.h>
 
@@ -19,46 +20,6 @@
 namespace {
 
 using namespace profiler::packed;
-
-class Mutator {
-public:
-    explicit Mutator(unsigned seed) : m_random(seed) {}
-
-    void change(Bytes& bytes)
-    {
-        if (bytes.empty())
-            return;
-        const std::size_t at = below(bytes.size());
-        const std::size_t length = std::min(1 + below(16), bytes.size() - at);
-        const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
-        switch (below(6)) {
-        case 0:
-            bytes[at] ^= static_cast<std::byte>(1U << below(8));
-            break;
-        case 1:
-            bytes[at] = static_cast<std::byte>(below(3) == 0 ? 0xff : below(256));
-            break;
-        case 2: // a number that is much too large
-            std::fill_n(place, std::min<std::size_t>(length, 8), std::byte{0xff});
-            break;
-        case 3:
-            bytes.erase(place, place + static_cast<std::ptrdiff_t>(length));
-            break;
-        case 4: {
-            const Bytes copy(place, place + static_cast<std::ptrdiff_t>(length));
-            bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size())), copy.begin(), copy.end());
-            break;
-        }
-        default:
-            if (below(4) == 0)
-                bytes.resize(at);
-        }
-    }
-    std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>{0, limit - 1}(m_random); }
-
-private:
-    std::mt19937 m_random;
-};
 
 struct Part {
     SectionType type;
@@ -137,11 +98,11 @@ counter memory
 TEST(PackedMutation, NoBytesBreakTheReader)
 {
     const Bytes seed = fileOf(kText);
-    Mutator mutator{7};
+    fuzz::Mutator mutator{7};
     for (int i = 0; i < 1000; ++i) {
         Bytes bytes = seed;
         for (std::size_t count = 1 + mutator.below(6); count > 0; --count)
-            mutator.change(bytes);
+            mutator.change(bytes, 16);
         read(bytes);
     }
 }
@@ -149,11 +110,11 @@ TEST(PackedMutation, NoBytesBreakTheReader)
 TEST(PackedMutation, NoSectionsBreakTheReader)
 {
     const std::vector<Part> seed = partsOf(fileOf(kText));
-    Mutator mutator{8};
+    fuzz::Mutator mutator{8};
     for (int i = 0; i < 3000; ++i) {
         std::vector<Part> parts = seed;
         for (std::size_t count = 1 + mutator.below(4); count > 0; --count)
-            mutator.change(parts[mutator.below(parts.size())].raw);
+            mutator.change(parts[mutator.below(parts.size())].raw, 16);
         if (mutator.below(8) == 0)
             std::swap(parts[mutator.below(parts.size())], parts[mutator.below(parts.size())]);
         if (mutator.below(8) == 0)

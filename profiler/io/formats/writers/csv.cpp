@@ -93,28 +93,21 @@ void appendCsvRow(std::string& out, std::span<const std::string_view> values)
 
 Result<void> writeCsv(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    auto file = OutputFile::create(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    Walk walk(trace, options);
-    appendCsvRow(file->buffer(), kColumns);
-    bool on = true;
-    for (const Track& track : trace.tracks())
-        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
-            if (!on)
-                return false;
-            appendSlice(file->buffer(), trace, track, slice);
-            file->grown();
-            on = walk.step() && !file->failed();
-            return on;
-        });
-    if (!on && !file->failed())
-        return tl::unexpected(cancelled(path));
-    if (auto done = file->commit(); !done)
-        return done;
-    if (options.progress)
-        options.progress(1);
-    return {};
+    return writeFile(path, options, [&](OutputFile& file) {
+        Walk walk(trace, options);
+        appendCsvRow(file.buffer(), kColumns);
+        bool on = true;
+        for (const Track& track : trace.tracks())
+            trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+                if (!on)
+                    return false;
+                appendSlice(file.buffer(), trace, track, slice);
+                file.grown();
+                on = walk.step() && !file.failed();
+                return on;
+            });
+        return on;
+    });
 }
 
 } // namespace profiler::formats::writers

@@ -133,9 +133,20 @@ bool Walk::look()
     return !stopped();
 }
 
-Error cancelled(const std::filesystem::path& path)
+Result<void> writeFile(const std::filesystem::path& path, const WriteOptions& options,
+                       const std::function<bool(OutputFile&)>& write)
 {
-    return {.code = Error::Code::Cancelled, .what = "writing was stopped", .where = path.string(), .mend = {}};
+    auto file = OutputFile::create(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (!write(*file) && !file->failed())
+        return tl::unexpected(
+            Error{.code = Error::Code::Cancelled, .what = "writing was stopped", .where = path.string(), .mend = {}});
+    if (auto done = file->commit(); !done)
+        return done;
+    if (options.progress)
+        options.progress(1);
+    return {};
 }
 
 } // namespace profiler::formats::writers

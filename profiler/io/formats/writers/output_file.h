@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,9 @@ private:
     std::chrono::steady_clock::time_point m_last;
 };
 
-Error cancelled(const std::filesystem::path& path);
+/// A whole file: made, filled by write(file), which returns false when it was stopped, and put at its place.
+/// @return NoSpace, Permission, Io, Cancelled; but for the first success nothing is left behind
+Result<void> writeFile(const std::filesystem::path& path, const WriteOptions& options,
+                       const std::function<bool(OutputFile&)>& write);
 
 } // namespace profiler::formats::writers

@@ -325,17 +325,7 @@ private:
 
 Result<void> writePytorchJson(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    auto file = OutputFile::create(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    Writer writer(trace, *file, options);
-    if (!writer.write() && !file->failed())
-        return tl::unexpected(cancelled(path));
-    if (auto done = file->commit(); !done)
-        return done;
-    if (options.progress)
-        options.progress(1);
-    return {};
+    return writeFile(path, options, [&](OutputFile& file) { return Writer(trace, file, options).write(); });
 }
 
 } // namespace profiler::formats::writers
