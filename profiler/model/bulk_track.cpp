@@ -3,10 +3,14 @@
 #include "profiler/model/nesting.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace profiler {
 namespace {
+
+constexpr std::size_t kBlockSize = SliceColumns::kMaxSlices;
 
 /// Order of a track, where arrival does not matter.
 bool outOfOrder(const RawSlice& a, const RawSlice& b)
@@ -44,8 +48,8 @@ void BulkTrack::clampTimes()
     constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
     for (Piece& piece : m_pieces) {
         for (RawSlice& slice : piece.slices) {
-            const bool odd = slice.begin < -kLimit || slice.begin > kLimit || slice.duration < 0 ||
-                             slice.duration > kLimit;
+            const bool odd =
+                slice.begin < -kLimit || slice.begin > kLimit || slice.duration < 0 || slice.duration > kLimit;
             if (odd)
                 slice.clampTimes();
         }
@@ -79,9 +83,8 @@ void BulkTrack::makeOrder()
         while (last != m_order.end() && last->key == first->key)
             ++last;
         if (last - first > 1)
-            std::stable_sort(first, last, [this](const SortKey& a, const SortKey& b) {
-                return at(a).duration > at(b).duration;
-            });
+            std::stable_sort(first, last,
+                             [this](const SortKey& a, const SortKey& b) { return at(a).duration > at(b).duration; });
         first = last;
     }
 }
@@ -98,32 +101,45 @@ void BulkTrack::findDepths()
     });
 }
 
-void BulkTrack::sort()
+void BulkTrack::putInOrder()
 {
     clampTimes();
     if (!isSorted())
         makeOrder();
+}
+
+void BulkTrack::sort()
+{
+    putInOrder();
     if (std::any_of(m_pieces.begin(), m_pieces.end(), [](const Piece& p) { return p.depth == Depth::Inferred; }))
         findDepths();
 }
 
-std::shared_ptr<const TrackBlock> BulkTrack::seal(std::size_t block) const
+std::vector<RawSlice> BulkTrack::collect(std::size_t first, std::size_t count) const
 {
-    constexpr std::size_t kSize = SliceColumns::kMaxSlices;
-    const std::size_t first = block * kSize;
     std::vector<RawSlice> slices;
-    slices.reserve(std::min(kSize, m_count - first));
-    visit(first, std::min(kSize, m_count - first), [&](const RawSlice& slice, const Piece& piece) {
-        const std::size_t place = first + slices.size();
+    slices.reserve(count);
+    visit(first, count, [&](const RawSlice& slice, const Piece& piece) {
         slices.push_back(slice);
         RawSlice& copy = slices.back();
         if (piece.remap)
             piece.remap->apply(copy);
-        copy.ordinal = static_cast<std::uint32_t>(place);
         copy.flags &= static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
-        if (!m_depths.empty())
-            copy.depth = m_depths[place];
+        if (piece.depth == Depth::Inferred)
+            copy.depth = kNoDepth;
     });
+    return slices;
+}
+
+std::shared_ptr<const TrackBlock> BulkTrack::seal(std::size_t block) const
+{
+    const std::size_t first = block * kBlockSize;
+    std::vector<RawSlice> slices = collect(first, std::min(kBlockSize, m_count - first));
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        slices[i].ordinal = static_cast<std::uint32_t>(first + i);
+        if (!m_depths.empty())
+            slices[i].depth = m_depths[first + i];
+    }
     return TrackBlock::make(slices);
 }
 
@@ -132,6 +148,107 @@ void BulkTrack::release()
     m_pieces = {};
     m_order = {};
     m_depths = {};
+}
+
+void BulkTrack::spill(SliceSpill& spill)
+{
+    if (m_count == 0)
+        return;
+    putInOrder();
+    Run run{{}, m_count};
+    for (std::size_t first = 0; first < m_count; first += kBlockSize) {
+        const auto number = spill.write(collect(first, std::min(kBlockSize, m_count - first)));
+        if (!number) {
+            m_order = {}; // more may come
+            return;
+        }
+        run.numbers.push_back(*number);
+    }
+    m_runs.push_back(std::move(run));
+    release();
+    m_count = 0;
+}
+
+/// Walks a run of the spill, or what is left in memory.
+class BulkTrack::Cursor {
+public:
+    using Load = std::function<std::optional<std::vector<RawSlice>>(std::size_t part)>;
+    Cursor(std::size_t count, Load load) : m_left(count), m_load(std::move(load)) { fill(); }
+
+    /// The next slice; null at the end.
+    [[nodiscard]] const RawSlice* front() const { return m_at < m_slices.size() ? &m_slices[m_at] : nullptr; }
+    void pop()
+    {
+        --m_left;
+        if (++m_at == m_slices.size())
+            fill();
+    }
+    /// Slices that could not be read.
+    [[nodiscard]] std::size_t lost() const { return m_lost; }
+
+private:
+    void fill()
+    {
+        m_at = 0;
+        m_slices = {};
+        if (m_left == 0)
+            return;
+        if (auto slices = m_load(m_part++))
+            m_slices = std::move(*slices);
+        else
+            m_lost = std::exchange(m_left, 0);
+    }
+
+    std::size_t m_left, m_part = 0, m_at = 0, m_lost = 0;
+    Load m_load;
+    std::vector<RawSlice> m_slices;
+};
+
+std::vector<BlockRef> BulkTrack::sealSpilled(TrackId track, SliceSpill& spill, std::size_t& lost)
+{
+    putInOrder();
+    std::vector<Cursor> cursors;
+    for (const Run& run : m_runs)
+        cursors.emplace_back(run.count, [&](std::size_t part) { return spill.read(run.numbers[part]); });
+    cursors.emplace_back(m_count, [this](std::size_t part) {
+        return collect(part * kBlockSize, std::min(kBlockSize, m_count - part * kBlockSize));
+    });
+
+    std::vector<BlockRef> blocks;
+    std::vector<RawSlice> slices;
+    DepthScan scan;
+    std::uint32_t ordinal = 0;
+    const auto seal = [&] {
+        if (!slices.empty())
+            blocks.push_back(spill.keep(track, slices));
+        slices.clear();
+    };
+    for (;;) {
+        Cursor* next = nullptr; // runs are few; of equals, what came first goes first
+        for (Cursor& cursor : cursors) {
+            if (cursor.front() && (!next || outOfOrder(*next->front(), *cursor.front())))
+                next = &cursor;
+        }
+        if (!next)
+            break;
+        RawSlice slice = *next->front();
+        next->pop();
+        if (slice.depth == kNoDepth)
+            slice.depth = scan.infer(slice.begin, slice.end());
+        else
+            scan.add(slice);
+        slice.ordinal = ordinal++;
+        slices.push_back(slice);
+        if (slices.size() == kBlockSize)
+            seal();
+    }
+    seal();
+    for (const Cursor& cursor : cursors)
+        lost += cursor.lost();
+    m_runs.clear();
+    release();
+    m_count = 0;
+    return blocks;
 }
 
 } // namespace profiler

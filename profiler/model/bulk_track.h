@@ -3,6 +3,7 @@
 #include "profiler/model/pools.h"
 #include "profiler/model/radix_sort.h"
 #include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_builder.h"
 #include "profiler/model/track_block.h"
 
@@ -14,8 +15,9 @@
 
 namespace profiler {
 
-/// Slices of one track that an importer gives in any order. First everything is added, then sorted, then sealed block by
-/// block; blocks may be sealed on several threads at once.
+/// Slices of one track that an importer gives in any order. First everything is added, then sorted, then sealed block
+/// by block; blocks may be sealed on several threads at once. What memory shall not hold meanwhile goes to a spill in
+/// sorted runs, which are merged in the end.
 class BulkTrack {
 public:
     struct Piece {
@@ -25,9 +27,18 @@ public:
     };
 
     void add(Piece piece);
-    [[nodiscard]] std::size_t count() const { return m_count; }
+    [[nodiscard]] std::size_t count() const { return m_count; } ///< of those in memory
+    [[nodiscard]] bool spilled() const { return !m_runs.empty(); }
 
-    /// Puts the slices in order and finds their depths: a pass where they are sorted, else a radix sort of their begins.
+    /// Moves what is in memory to `spill`, as a run. What cannot be written stays.
+    void spill(SliceSpill& spill);
+    /// The blocks of a track that spilled, in order; they go to `spill`, too. A run that cannot be read any more is
+    /// left out from there on.
+    /// @param lost  gets the number of slices left out
+    [[nodiscard]] std::vector<BlockRef> sealSpilled(TrackId track, SliceSpill& spill, std::size_t& lost);
+
+    /// Puts the slices in order and finds their depths: a pass where they are sorted, else a radix sort of their
+    /// begins.
     void sort();
     [[nodiscard]] std::size_t blockCount() const
     {
@@ -49,7 +60,18 @@ private:
     /// Calls `visit(slice, piece)` for slices [first, first + count) in order.
     template <class Visit>
     void visit(std::size_t first, std::size_t count, Visit&& visit) const;
+    /// Slices [first, first + count) in order, with ids of the builder; one whose depth is to be found has kNoDepth.
+    [[nodiscard]] std::vector<RawSlice> collect(std::size_t first, std::size_t count) const;
+    void putInOrder();
 
+    static constexpr std::uint8_t kNoDepth = 255;
+    struct Run {
+        std::vector<std::uint32_t> numbers; ///< of the spill
+        std::size_t count = 0;
+    };
+    class Cursor;
+
+    std::vector<Run> m_runs;
     std::vector<Piece> m_pieces;
     std::size_t m_count = 0;
     std::vector<SortKey> m_order;       ///< place: piece, position; empty where the pieces are in order as they are

@@ -5,6 +5,7 @@
 #include "profiler/model/given_flows.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/pools.h"
+#include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_data.h"
 #include "profiler/model/track_store.h"
 
@@ -41,10 +42,10 @@ RawSlice rawSlice(const Slice& slice, ArgsPool& args)
 
 struct TraceBuilder::State {
     std::vector<Track> tracks;
-    std::vector<TrackStore> stores;  ///< by track
-    std::vector<BulkTrack> bulk;     ///< by track
+    std::vector<TrackStore> stores;            ///< by track
+    std::vector<BulkTrack> bulk;               ///< by track
     std::vector<std::vector<BlockRef>> sealed; ///< by track: what sealBulk() made, or setBlocks() took
-    std::vector<CounterLog> samples; ///< by track
+    std::vector<CounterLog> samples;           ///< by track
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
@@ -55,8 +56,12 @@ struct TraceBuilder::State {
     StringPool strings;
     ArgsPool args;
     std::int64_t latest = kNever; ///< the latest time seen on any track
+    std::shared_ptr<SliceSpill> spill;
+    std::uint64_t spillBeyond = 0, pending = 0; ///< bytes of slices in `bulk`
 
-    void sealBulk(unsigned threads);
+    void spillBulk();
+    void sealSpilled(unsigned threads);
+    void sealBulk(unsigned threads, const std::stop_token& stop);
     TrackSlices slicesOf(std::size_t track) const;
 
     RawSlice take(const Slice& slice)
@@ -142,7 +147,44 @@ void TraceBuilder::addMany(TrackId track, std::vector<RawSlice>&& slices, Depth 
                            std::shared_ptr<const PoolRemap> remap)
 {
     assert(m->stores.at(track.value).count() == 0);
+    m->pending += slices.size() * sizeof(RawSlice);
     m->bulk.at(track.value).add({std::move(slices), depth, std::move(remap)});
+    if (m->spill && m->pending > m->spillBeyond)
+        m->spillBulk();
+}
+
+void TraceBuilder::setSpill(std::shared_ptr<SliceSpill> spill, std::uint64_t budget)
+{
+    m->spill = std::move(spill);
+    m->spillBeyond = budget;
+}
+
+void TraceBuilder::State::spillBulk()
+{
+    for (BulkTrack& track : bulk)
+        track.spill(*spill);
+    pending = 0;
+    if (spill->problem().empty())
+        return;
+    stats.notes.push_back("The trace is larger than the memory that it was given, and stays in memory all the same: " +
+                          spill->problem() + '.');
+    spillBeyond = std::numeric_limits<std::uint64_t>::max();
+}
+
+void TraceBuilder::State::sealSpilled(unsigned threads)
+{
+    std::vector<std::size_t> lost(bulk.size());
+    parallelFor(bulk.size(), threads, [&](std::size_t track) {
+        if (bulk[track].spilled())
+            sealed[track] = bulk[track].sealSpilled(tracks[track].id, *spill, lost[track]);
+    });
+    for (std::size_t track = 0; track < lost.size(); ++track) {
+        if (lost[track] == 0)
+            continue;
+        stats.dropped += lost[track];
+        stats.notes.push_back(std::to_string(lost[track]) + " slices of " + tracks[track].name +
+                              " are lost: " + spill->problem() + '.');
+    }
 }
 
 void TraceBuilder::setBlocks(TrackId track, std::vector<BlockRef> blocks)
@@ -181,8 +223,9 @@ void TraceBuilder::addSample(TrackId counter, CounterSample sample)
 }
 
 /// Sorts every bulk track, then seals their blocks, each on any thread.
-void TraceBuilder::State::sealBulk(unsigned threads)
+void TraceBuilder::State::sealBulk(unsigned threads, const std::stop_token& stop)
 {
+    sealSpilled(threads);
     struct Task {
         std::size_t track, block;
     };
@@ -191,7 +234,12 @@ void TraceBuilder::State::sealBulk(unsigned threads)
         order[i] = i;
     std::sort(order.begin(), order.end(),
               [this](std::size_t a, std::size_t b) { return bulk[a].count() > bulk[b].count(); });
-    parallelFor(order.size(), threads, [&](std::size_t i) { bulk[order[i]].sort(); });
+    parallelFor(order.size(), threads, [&](std::size_t i) {
+        if (!stop.stop_requested())
+            bulk[order[i]].sort();
+    });
+    if (stop.stop_requested())
+        return;
     std::vector<BlockList> made(bulk.size());
     std::vector<Task> tasks;
     std::vector<std::atomic<std::size_t>> waiting(bulk.size());
@@ -203,10 +251,14 @@ void TraceBuilder::State::sealBulk(unsigned threads)
     }
     parallelFor(tasks.size(), threads, [&](std::size_t i) {
         const auto [track, block] = tasks[i];
+        if (stop.stop_requested())
+            return;
         made[track][block] = bulk[track].seal(block);
         if (--waiting[track] == 0)
             bulk[track].release();
     });
+    if (stop.stop_requested())
+        return;
     for (std::size_t track = 0; track < made.size(); ++track) {
         for (auto& block : made[track])
             sealed[track].emplace_back(std::move(block));
@@ -263,9 +315,13 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     return trace;
 }
 
-std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads)
+std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::stop_token& stop)
 {
-    m->sealBulk(threads);
+    m->sealBulk(threads, stop);
+    if (stop.stop_requested()) {
+        m = std::make_unique<State>();
+        return nullptr;
+    }
     for (TrackStore& store : m->stores) {
         store.closeOpen(m->latest);
         store.compact();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace profiler {
 
 class BlockRef;    // block_ref.h
+class SliceSpill;  // slice_spill.h
 struct LocalPools; // pools.h
 struct PoolRemap;  // pools.h
 
@@ -73,6 +75,9 @@ public:
     /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});
+    /// From now on, what addMany() took beyond `budget` bytes, 48 a slice, goes to `spill`, and so do the blocks that
+    /// are made of it.
+    void setSpill(std::shared_ptr<SliceSpill> spill, std::uint64_t budget);
     /// Blocks of a track that somebody else sealed, whose begins and ordinals rise from block to block; they replace
     /// those of an earlier call. Such a track takes no slices.
     void setBlocks(TrackId track, std::vector<BlockRef> blocks);
@@ -86,9 +91,9 @@ public:
 
     /// What is known so far. Open slices end at the latest time seen on any track and carry slice_flag::kOpen.
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
-    /// Seals everything; the builder is spent.
+    /// Seals everything; the builder is spent. Null if it was stopped.
     /// @param threads  how many may work, this one included
-    [[nodiscard]] std::shared_ptr<const Trace> finish(unsigned threads = 1);
+    [[nodiscard]] std::shared_ptr<const Trace> finish(unsigned threads = 1, const std::stop_token& stop = {});
 
     static constexpr std::uint8_t kUnknownDepth = 255;
 

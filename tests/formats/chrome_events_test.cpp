@@ -184,6 +184,12 @@ TEST(ChromeEvents, ThreadsAndGuessesDoNotChangeTheTrace)
         EXPECT_EQ(dump(*open(text, 4)), expected);
         EXPECT_EQ(dump(*open(gzip(text), 2)), expected);
         EXPECT_EQ(dump(*open(zstd(text), 2)), expected);
+        const TextFile file(text);
+        formats::ReadOptions little;
+        little.memoryBudget = 100'000; // of about 430,000
+        const auto spilled = formats::openTrace(file.path(), little);
+        ASSERT_TRUE(spilled);
+        EXPECT_EQ(dump(**spilled), expected);
     }
 }
 

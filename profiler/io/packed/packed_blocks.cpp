@@ -9,8 +9,10 @@ Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, con
                                                     const BlockLimits& limits)
 {
     const auto damaged = [&](std::string what) {
-        return tl::unexpected(Error{Error::Code::Malformed, std::move(what),
-                                    fmt::format("{}, byte {}", file.path().string(), entry.offset), {}});
+        return tl::unexpected(Error{Error::Code::Malformed,
+                                    std::move(what),
+                                    fmt::format("{}, byte {}", file.path().string(), entry.offset),
+                                    {}});
     };
     const auto raw = file.read(entry.offset, SectionType::Block);
     if (!raw)
@@ -29,40 +31,15 @@ Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, con
 
 PackedBlocks::PackedBlocks(std::shared_ptr<const SectionFile> file, BlockLimits limits, std::vector<BlockEntry> entries,
                            std::size_t budget)
-    : m_file(std::move(file)), m_limits(limits), m_entries(std::move(entries)), m_budget(budget)
+    : m_file(std::move(file)), m_limits(limits), m_entries(std::move(entries)), m_cache(budget)
 {
 }
 
 std::shared_ptr<const TrackBlock> PackedBlocks::load(std::uint32_t block) const
 {
-    {
-        const std::lock_guard lock{m_mutex};
-        if (const auto kept = m_kept.find(block); kept != m_kept.end()) {
-            m_uses.splice(m_uses.begin(), m_uses, kept->second.use);
-            return kept->second.block;
-        }
-    }
-    // Two threads may read the same block: both get a good one.
-    auto read = readBlock(*m_file, m_entries.at(block), m_limits).value_or(nullptr);
-    const std::lock_guard lock{m_mutex};
-    const auto [kept, isNew] = m_kept.try_emplace(block);
-    if (isNew) {
-        m_uses.push_front(block);
-        kept->second = {read, m_uses.begin()};
-        m_bytes += read ? read->bytes() : 0;
-        shrink();
-    }
-    return read;
-}
-
-void PackedBlocks::shrink() const
-{
-    while (m_bytes > m_budget && m_uses.size() > 1) {
-        const auto oldest = m_kept.find(m_uses.back());
-        m_bytes -= oldest->second.block ? oldest->second.block->bytes() : 0;
-        m_kept.erase(oldest);
-        m_uses.pop_back();
-    }
+    return m_cache.get(block, [this](std::uint32_t number) {
+        return readBlock(*m_file, m_entries.at(number), m_limits).value_or(nullptr);
+    });
 }
 
 } // namespace profiler::packed

@@ -1,15 +1,13 @@
 #pragma once
 
+#include "profiler/io/packed/block_cache.h"
 #include "profiler/io/packed/block_codec.h"
 #include "profiler/io/packed/overview_codec.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/model/block_ref.h"
 
 #include <cstddef>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <vector>
 
 namespace profiler::packed {
@@ -27,20 +25,10 @@ public:
     [[nodiscard]] std::shared_ptr<const TrackBlock> load(std::uint32_t block) const override;
 
 private:
-    struct Kept {
-        std::shared_ptr<const TrackBlock> block; ///< empty: it cannot be read
-        std::list<std::uint32_t>::iterator use;
-    };
-    void shrink() const;
-
     std::shared_ptr<const SectionFile> m_file;
     BlockLimits m_limits;
     std::vector<BlockEntry> m_entries;
-    std::size_t m_budget;
-    mutable std::mutex m_mutex; ///< no file is read while it is held
-    mutable std::unordered_map<std::uint32_t, Kept> m_kept;
-    mutable std::list<std::uint32_t> m_uses; ///< the last used first
-    mutable std::size_t m_bytes = 0;
+    BlockCache m_cache;
 };
 
 } // namespace profiler::packed

@@ -2,6 +2,7 @@
 
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/packed_blocks.h"
+#include "profiler/io/packed/spill_file.h"
 #include "profiler/model/parallel.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <fmt/core.h>
 #include <map>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::packed {
@@ -89,12 +89,7 @@ void Reading::note(std::string text)
 
 std::uint64_t Reading::budget() const
 {
-    if (m_options.memoryBudget > 0)
-        return m_options.memoryBudget;
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
-                                  : std::uint64_t{1} << 31;
+    return m_options.memoryBudget > 0 ? m_options.memoryBudget : shareOfMemory();
 }
 
 Result<void> Reading::readMeta()

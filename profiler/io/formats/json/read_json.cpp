@@ -5,6 +5,7 @@
 #include "profiler/io/formats/json/event_details.h"
 #include "profiler/io/formats/json/order_check.h"
 #include "profiler/io/formats/json/top_level.h"
+#include "profiler/io/packed/spill_file.h"
 
 #include <thread>
 
@@ -18,6 +19,7 @@ public:
     Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options)
         : m_source(std::move(source)), m_options(options), m_top(*m_source)
     {
+        packed::spillBeyond(m_shared.builder, options.memoryBudget);
     }
 
     Result<std::shared_ptr<const Trace>> run(bool keepLaunchFlows)
@@ -80,7 +82,7 @@ private:
                 "choose a file that torch.profiler's export_chrome_trace wrote, or a trace in Chrome's format"};
     }
 
-    std::shared_ptr<const Trace> finish()
+    Result<std::shared_ptr<const Trace>> finish()
     {
         m_uncorrelated = m_whole.uncorrelated > 0;
         m_hasLaunchFlows = m_whole.launchFlows > 0;
@@ -96,7 +98,9 @@ private:
         }
         m_shared.builder.setArgSource(eventDetails(m_source));
         const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
-        auto trace = m_shared.builder.finish(std::max(threads, 1U));
+        auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
+        if (!trace)
+            return tl::unexpected(cancelled());
         if (m_options.progress)
             m_options.progress(1);
         return trace;

@@ -2,6 +2,7 @@
 
 #include "profiler/io/formats/nsys/export_rows.h"
 #include "profiler/io/formats/nsys/row_details.h"
+#include "profiler/io/packed/spill_file.h"
 
 #include <algorithm>
 #include <chrono>
@@ -115,6 +116,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
         return tl::unexpected(schema.error());
     TraceBuilder builder;
     builder.setFormat("nsys-sqlite");
+    packed::spillBeyond(builder, options.memoryBudget);
     auto strings = ExportStrings::open(*file, *schema, builder);
     const auto enums = ExportEnums::read(*file, *schema);
     if (!strings || !enums)
@@ -142,7 +144,9 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
     builder.setMetadata("source.events", std::to_string(countEvents(import)));
     if (auto details = RowDetails::open(path, *schema))
         builder.setArgSource(std::move(*details));
-    auto trace = builder.finish(options.threads);
+    auto trace = builder.finish(options.threads, options.stop);
+    if (!trace)
+        return tl::unexpected(Error{Error::Code::Cancelled, "the opening was cancelled", path.string(), {}});
     if (trace->sliceCount() == 0 && (file->isCut() || !import.losses.damaged.empty()))
         return tl::unexpected(nothingRead(*file, import.losses));
     if (options.progress)

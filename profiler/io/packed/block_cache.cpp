@@ -1,0 +1,37 @@
+#include "profiler/io/packed/block_cache.h"
+
+namespace profiler::packed {
+
+std::shared_ptr<const TrackBlock> BlockCache::get(std::uint32_t block, const Read& read) const
+{
+    {
+        const std::lock_guard lock{m_mutex};
+        if (const auto kept = m_kept.find(block); kept != m_kept.end()) {
+            m_uses.splice(m_uses.begin(), m_uses, kept->second.use);
+            return kept->second.block;
+        }
+    }
+    // Two threads may read the same block: both get a good one.
+    auto made = read(block);
+    const std::lock_guard lock{m_mutex};
+    const auto [kept, isNew] = m_kept.try_emplace(block);
+    if (isNew) {
+        m_uses.push_front(block);
+        kept->second = {made, m_uses.begin()};
+        m_bytes += made ? made->bytes() : 0;
+        shrink();
+    }
+    return made;
+}
+
+void BlockCache::shrink() const
+{
+    while (m_bytes > m_budget && m_uses.size() > 1) {
+        const auto oldest = m_kept.find(m_uses.back());
+        m_bytes -= oldest->second.block ? oldest->second.block->bytes() : 0;
+        m_kept.erase(oldest);
+        m_uses.pop_back();
+    }
+}
+
+} // namespace profiler::packed

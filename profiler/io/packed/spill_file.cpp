@@ -1,0 +1,144 @@
+#include "profiler/io/packed/spill_file.h"
+
+#include "profiler/io/packed/block_codec.h"
+#include "profiler/io/packed/packed_blocks.h"
+#include "profiler/io/packed/section.h"
+#include "profiler/io/wire/file_error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+/// What a builder wrote needs no check against its pools.
+constexpr BlockLimits kAnyIds{std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint32_t>::max()};
+
+std::filesystem::path spillFolder()
+{
+    const char* chosen = std::getenv("TMPDIR");
+    return chosen && *chosen != 0 ? chosen : "/var/tmp"; // /tmp is often memory
+}
+
+} // namespace
+
+std::uint64_t shareOfMemory()
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
+                                  : std::uint64_t{1} << 31;
+}
+
+Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& folder, std::size_t cacheBudget)
+{
+    std::string name = (folder / "stepscope-XXXXXX").string();
+    const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor < 0)
+        return tl::unexpected(wire::fileError(errno, "cannot make a file for what memory does not hold", folder));
+    unlink(name.c_str());
+    return std::shared_ptr<SpillFile>{new SpillFile(descriptor, folder, cacheBudget)};
+}
+
+SpillFile::SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget)
+    : m_descriptor(descriptor), m_folder(std::move(folder)), m_cache(cacheBudget)
+{
+}
+
+SpillFile::~SpillFile()
+{
+    close(m_descriptor);
+}
+
+void SpillFile::remember(std::string problem) const
+{
+    const std::lock_guard lock{m_mutex};
+    if (m_problem.empty())
+        m_problem = std::move(problem);
+}
+
+std::string SpillFile::problem() const
+{
+    const std::lock_guard lock{m_mutex};
+    return m_problem;
+}
+
+BlockEntry SpillFile::entry(std::uint32_t number) const
+{
+    const std::lock_guard lock{m_mutex};
+    return m_entries.at(number);
+}
+
+std::optional<std::uint32_t> SpillFile::put(std::span<const RawSlice> slices, BlockEntry entry)
+{
+    const auto section = packSection(SectionType::Block, encodeBlock(entry.track, entry.firstOrdinal, slices));
+    if (!section) {
+        remember(section.error().what);
+        return std::nullopt;
+    }
+    const std::lock_guard lock{m_mutex};
+    for (std::size_t done = 0; done < section->size();) {
+        const ssize_t wrote =
+            pwrite(m_descriptor, section->data() + done, section->size() - done, static_cast<off_t>(m_size + done));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            if (m_problem.empty())
+                m_problem = std::string("cannot write to ") + m_folder.string() + ": " +
+                            std::strerror(wrote < 0 ? errno : ENOSPC);
+            return std::nullopt;
+        }
+        done += static_cast<std::size_t>(wrote);
+    }
+    entry.offset = std::exchange(m_size, m_size + section->size());
+    m_entries.push_back(std::move(entry));
+    return static_cast<std::uint32_t>(m_entries.size() - 1);
+}
+
+std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
+{
+    return put(slices, {0, 0, static_cast<std::uint32_t>(slices.size()), 0, nullptr});
+}
+
+std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
+{
+    const SectionFile file{dup(m_descriptor), m_folder}; // as large as it is now
+    const auto raw = file.read(entry(number).offset, SectionType::Block);
+    auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
+    if (!block) {
+        remember(raw ? "the file in " + m_folder.string() + " is damaged" : raw.error().what);
+        return std::nullopt;
+    }
+    return std::move(block->slices);
+}
+
+BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
+{
+    TrackBlock block{slices};
+    auto summary = std::make_shared<const BlockSummary>(std::move(block.summary));
+    const auto number = put(slices, {track.value, 0, block.size(), slices.front().ordinal, summary});
+    return number ? BlockRef{std::move(summary), shared_from_this(), *number} : BlockRef{TrackBlock::make(slices)};
+}
+
+std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
+{
+    return m_cache.get(block, [this](std::uint32_t number) {
+        return readBlock(SectionFile{dup(m_descriptor), m_folder}, entry(number), kAnyIds).value_or(nullptr);
+    });
+}
+
+void spillBeyond(TraceBuilder& builder, std::uint64_t budget)
+{
+    if (budget == 0)
+        budget = shareOfMemory();
+    if (auto spill = SpillFile::make(spillFolder(), budget / 2))
+        builder.setSpill(std::move(*spill), budget);
+}
+
+} // namespace profiler::packed

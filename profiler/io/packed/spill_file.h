@@ -1,0 +1,58 @@
+#pragma once
+
+#include "profiler/io/packed/block_cache.h"
+#include "profiler/io/packed/overview_codec.h"
+#include "profiler/model/result.h"
+#include "profiler/model/slice_spill.h"
+#include "profiler/model/trace_builder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace profiler::packed {
+
+/// Half of the machine's memory: what a trace may take of it where nobody says otherwise. Bytes.
+std::uint64_t shareOfMemory();
+
+/// A file without a name, of Block sections as our own format has them (section.h). It is gone with its last user.
+class SpillFile : public SliceSpill, public BlockSource, public std::enable_shared_from_this<SpillFile> {
+public:
+    /// @param folder       on a disk with room
+    /// @param cacheBudget  bytes of blocks that stay in memory once they were read
+    static Result<std::shared_ptr<SpillFile>> make(const std::filesystem::path& folder, std::size_t cacheBudget);
+    SpillFile(const SpillFile&) = delete;
+    SpillFile& operator=(const SpillFile&) = delete;
+    ~SpillFile() override;
+
+    [[nodiscard]] std::optional<std::uint32_t> write(std::span<const RawSlice> slices) override;
+    [[nodiscard]] std::optional<std::vector<RawSlice>> read(std::uint32_t number) const override;
+    [[nodiscard]] BlockRef keep(TrackId track, std::span<const RawSlice> slices) override;
+    [[nodiscard]] std::shared_ptr<const TrackBlock> load(std::uint32_t block) const override;
+    [[nodiscard]] std::string problem() const override;
+
+private:
+    SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget);
+    /// The number of what was written.
+    std::optional<std::uint32_t> put(std::span<const RawSlice> slices, BlockEntry entry);
+    [[nodiscard]] BlockEntry entry(std::uint32_t number) const;
+    void remember(std::string problem) const;
+
+    int m_descriptor;
+    std::filesystem::path m_folder;
+    BlockCache m_cache;
+    mutable std::mutex m_mutex; ///< guards what follows; held while bytes are written, so that they lie in one piece
+    std::vector<BlockEntry> m_entries;
+    std::uint64_t m_size = 0;
+    mutable std::string m_problem;
+};
+
+/// Has what an importer reads beyond `budget` bytes (0: shareOfMemory()) go to a file in TMPDIR, else in /var/tmp.
+/// Where none can be made there, all stays in memory.
+void spillBeyond(TraceBuilder& builder, std::uint64_t budget);
+
+} // namespace profiler::packed
