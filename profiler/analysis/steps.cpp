@@ -1,5 +1,6 @@
 #include "profiler/analysis/steps.h"
 
+#include "profiler/analysis/backward_passes.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
 #include "profiler/analysis/phases.h"
@@ -62,10 +63,9 @@ void markInterruption(PhaseFacts& facts, std::size_t i, std::size_t steps, bool 
         facts.epochStart[first] = true;
 }
 
-PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& steps)
+PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, std::vector<Step>& steps)
 {
     PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
-    const Phases names(trace);
     const std::vector<Slice> phases =
         sortedWhere(trace, track, [&](const Slice& slice) { return !names.of(slice).empty(); });
     std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
@@ -89,6 +89,17 @@ PhaseFacts readPhases(const Trace& trace, TrackId track, std::vector<Step>& step
         if (std::next(batch)->second < batch->second)
             facts.epochStart[std::next(batch)->first] = true;
     return facts;
+}
+
+void addBackwardElsewhere(const Intervals& passes, std::vector<Step>& steps)
+{
+    auto pass = passes.begin();
+    for (Step& step : steps) {
+        while (pass != passes.end() && pass->end <= step.range.begin)
+            ++pass;
+        for (auto inside = pass; inside != passes.end() && inside->begin < step.range.end; ++inside)
+            step.parts.backward += inside->clippedTo(step.range).duration();
+    }
 }
 
 /// Any operator on any host thread tells; so a step whose ops are recorded costs the look at its first slices.
@@ -138,7 +149,10 @@ std::vector<Step> findSteps(const Trace& trace, std::string_view range)
     std::vector<Step> steps = stepMarks(trace, range);
     if (steps.empty())
         return steps;
-    const PhaseFacts phases = readPhases(trace, steps.front().slice.track, steps);
+    const TrackId track = steps.front().slice.track;
+    const Phases names(trace);
+    const PhaseFacts phases = readPhases(trace, names, track, steps);
+    addBackwardElsewhere(backwardPasses(trace, names, track), steps);
     for (Step& step : steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);

@@ -30,7 +30,7 @@ constexpr bool isSteady(const Step& step)
 }
 
 /// Steps by their marks (step_marks.h), in order; parts from Phase slices of the same track inside it,
-/// the innermost phase counting; validation and the start of workers inside a step are `other`, with all they contain.
+/// the innermost phase counting, and `backward` from autograd's own threads, too (backward_passes.h); validation and the start of workers inside a step are `other`, with all they contain.
 /// Warm-up: the first step of the run, unless a profiler's marks begin later in it; further first steps of the run or of an epoch while they are far (three times
 /// the median absolute deviation and a seventh of the median) from the later half of the epochs' steps, at most a
 /// quarter of an epoch; steps that hold a validation or start workers. Epochs are told by validation, by workers

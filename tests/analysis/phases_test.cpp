@@ -64,7 +64,8 @@ TEST(Phases, PartsOfImportedSteps)
     EXPECT_EQ(steps[5].parts.dataWait.count(), 40'000);
     EXPECT_EQ(steps[5].parts.optimizer.count(), 10'000);
     EXPECT_EQ(steps[5].parts.zeroGrad.count(), 5'000);
-    EXPECT_EQ(steps[5].parts.other.count(), 45'000);
+    EXPECT_EQ(steps[5].parts.backward.count(), 20'000);
+    EXPECT_EQ(steps[5].parts.other.count(), 25'000);
     EXPECT_DOUBLE_EQ(inputWait(*trace, steps).waitShare, 0.4);
     EXPECT_DOUBLE_EQ(breakdown(*trace, steps).share(TimeClass::DataLoader), 0.4);
 }

@@ -57,6 +57,28 @@ TEST(Steps, PartsAreExclusiveAndSumToTheStep)
     EXPECT_EQ(sum(parts), steps[0].range.duration());
 }
 
+TEST(Steps, WaitingForAutogradsThreadIsTheBackwardPass)
+{
+    const auto steps = stepsOf(R"(
+        main
+          op ProfilerStep#3 0 100
+          op aten::conv2d 10 20
+          op aten::conv2d 60 10
+          op Optimizer.step#SGD.step 90 8
+        thread autograd
+          op "autograd::engine::evaluate_function: ConvolutionBackward0" 32 10
+          op "autograd::engine::evaluate_function: AddBackward0" 45 10
+          op "autograd::engine::evaluate_function: ConvolutionBackward0" 68 10
+          op torch::autograd::AccumulateGrad 80 1
+          op ReluBackward1 82 3
+    )");
+    ASSERT_EQ(steps.size(), 1U);
+    const StepParts& parts = steps[0].parts;
+    EXPECT_EQ(toUs(parts.backward), (55 - 32) + (85 - 70)) << "two passes, with the gaps between their nodes";
+    EXPECT_EQ(toUs(parts.optimizer), 8);
+    EXPECT_EQ(sum(parts), steps[0].range.duration());
+}
+
 TEST(Steps, TheInnermostPhaseCounts)
 {
     const auto steps = stepsOf(R"(

@@ -1,0 +1,79 @@
+#include "profiler/analysis/backward_passes.h"
+
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace profiler::analysis {
+namespace {
+
+/// What the thread records of its own doing; steps around it are not.
+struct OwnWork {
+    Intervals ranges;
+    bool hasPhases = false; ///< Phase slices: ours
+};
+
+OwnWork ownWork(const Trace& trace, const Phases& phases, TrackId track)
+{
+    OwnWork work;
+    UnionBuilder ranges;
+    trace.forEach(track, kAllTime, [&](const Slice& slice) {
+        work.hasPhases = slice.kind == ActivityKind::Phase;
+        const bool works =
+            slice.kind == ActivityKind::CpuOp || slice.kind == ActivityKind::CudaRuntime || !phases.of(slice).empty();
+        if (works && !isProfilerStep(trace.name(slice)))
+            ranges.add(slice.range());
+        return !work.hasPhases;
+    });
+    work.ranges = ranges.take();
+    return work;
+}
+
+/// PyTorch before 1.9 named nodes alone: "CudnnConvolutionBackward", "ReluBackward1",
+/// "torch::autograd::AccumulateGrad".
+bool isOldNode(std::string_view name)
+{
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9')
+        name.remove_suffix(1);
+    return name.ends_with("Backward") || name.starts_with("torch::autograd::");
+}
+
+bool touches(const Intervals& set, TimeRange range)
+{
+    const auto next = std::upper_bound(set.begin(), set.end(), range.begin,
+                                       [](TraceTime time, const TimeRange& some) { return time < some.end; });
+    return next != set.end() && next->begin < range.end;
+}
+
+} // namespace
+
+Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track)
+{
+    const OwnWork own = ownWork(trace, phases, track);
+    if (own.hasPhases)
+        return {};
+    UnionBuilder nodes;
+    for (const Track& other : trace.tracks()) {
+        const bool host = other.kind == TrackKind::MainThread || other.kind == TrackKind::Thread;
+        if (other.id == track || !host || other.pid != trace.track(track).pid)
+            continue;
+        trace.forEach(other.id, kAllTime, [&](const Slice& slice) {
+            if (phases.of(slice) == phase::kBackward ||
+                (slice.kind == ActivityKind::CpuOp && isOldNode(trace.name(slice))))
+                nodes.add(slice.range());
+            return true;
+        });
+    }
+    Intervals passes;
+    for (const TimeRange& node : nodes.take()) {
+        if (!passes.empty() && !touches(own.ranges, {passes.back().end, node.begin}))
+            passes.back().end = node.end;
+        else
+            passes.push_back(node);
+    }
+    return subtract(passes, own.ranges);
+}
+
+} // namespace profiler::analysis
