@@ -67,7 +67,13 @@ void MainWindow::addDock(const View& view, QWidget* widget)
     auto* dock = new QDockWidget(view.title, this);
     dock->setObjectName("dock:" + widget->objectName());
     dock->setWidget(widget);
-    addDockWidget(dockArea(view.area), dock);
+    // Side by side, if only until they are arranged, the tables would make the window as wide as all of them.
+    const auto sibling = std::find_if(m_docks.begin(), m_docks.end(),
+                                      [](const auto& made) { return made.first.area == ViewArea::Bottom; });
+    if (view.area == ViewArea::Bottom && sibling != m_docks.end())
+        tabifyDockWidget(sibling->second, dock);
+    else
+        addDockWidget(dockArea(view.area), dock);
     dock->show(); // else it is hidden until the event loop runs, and a layout saved before has it so
     m_docks.emplace_back(view, dock);
 }
@@ -87,9 +93,7 @@ void MainWindow::arrangeDocks()
             resizeDocks({dock}, {std::clamp(width() / 4, 280, 360)}, Qt::Horizontal); // a laptop has less room
         if (view.area != ViewArea::Bottom)
             continue;
-        if (firstBottom)
-            tabifyDockWidget(firstBottom, dock);
-        else
+        if (!firstBottom)
             firstBottom = dock;
     }
     if (firstBottom) {
@@ -109,6 +113,11 @@ void MainWindow::arrangeDocks()
 void MainWindow::showStartPage(bool start)
 {
     m_stack->setCurrentIndex(start ? 0 : 1);
+    // The page that is not shown needs no room.
+    for (int i = 0; i < m_stack->count(); ++i) {
+        const auto policy = i == m_stack->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+        m_stack->widget(i)->setSizePolicy(policy, policy);
+    }
     if (!start) {
         showHiddenDocks();
         if (m_centre->count() > 0)

@@ -101,7 +101,8 @@ QString traceText(std::string_view view)
 QString sliceTitle(const Trace& trace, const Slice& slice)
 {
     const QString name = traceText(trace.name(slice));
-    if (slice.kind == ActivityKind::Step)
+    // "ProfilerStep#5" has its number already.
+    if (slice.kind == ActivityKind::Step && !name.endsWith(u'#' + QString::number(slice.args.value)))
         return name + u' ' + formatCount(slice.args.value);
     return name.isEmpty() ? text("(without a name)") : name;
 }

@@ -30,10 +30,11 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     m_text->setPlaceholderText(tr("Filter by name"));
     m_text->setAccessibleName(tr("Filter %1 by name").arg(title));
     m_text->setClearButtonEnabled(true);
-    m_text->setMinimumWidth(110);
+    m_text->setMinimumWidth(80);
     m_text->setMaximumWidth(260);
     m_grouped->setChecked(hasNames);
     m_problem->setObjectName("tableProblem");
+    m_problem->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the window widened
     m_problem->hide();
     m_count->setObjectName("tableCount");
     m_count->setForegroundRole(QPalette::PlaceholderText);
@@ -49,8 +50,9 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     auto* line = new QHBoxLayout(this);
     line->setContentsMargins(8, 3, 6, 3);
     line->setSpacing(4);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_text, m_pattern, m_inRange, m_grouped, m_problem})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_text, m_pattern, m_inRange, m_grouped})
         line->addWidget(widget);
+    line->addWidget(m_problem, 1000); // all that the stretch beside it would have
     line->addStretch(1);
     for (QWidget* widget : std::initializer_list<QWidget*>{m_progress, m_cancel, m_count})
         line->addWidget(widget);
@@ -102,6 +104,7 @@ void TableBar::checkPattern()
     const QString problem = patternProblem(typed);
     m_problem->setText(tr("no pattern: %1").arg(problem));
     setTextColor(m_problem, shades(palette()).bad);
+    m_problem->setToolTip(problem);
     m_problem->setVisible(!problem.isEmpty());
     emit filterChanged();
 }

@@ -1,5 +1,7 @@
 #include "app/widgets/kind_palette.h"
 
+#include "profiler/analysis/phases.h"
+
 #include <QCoreApplication>
 #include <algorithm>
 #include <array>
@@ -96,7 +98,10 @@ SliceClass classify(ActivityKind kind, std::string_view name)
         return stageClass(name);
     case ActivityKind::LoaderWait:
         return SliceClass::Idle;
-    case ActivityKind::CpuOp:
+    case ActivityKind::CpuOp: {
+        const std::string_view phase = profiler::analysis::phaseOfRange(name);
+        return phase.empty() ? computeClass(name) : phaseClass(phase, SliceClass::Other);
+    }
     case ActivityKind::Kernel:
         return computeClass(name);
     case ActivityKind::GpuMemcpy:
@@ -112,8 +117,12 @@ SliceClass classify(ActivityKind kind, std::string_view name)
         return SliceClass::Overhead;
     case ActivityKind::UserAnnotation:
     case ActivityKind::GpuUserAnnotation:
-    case ActivityKind::Nvtx:
-        return contains(name, {"profilerstep#"}) ? SliceClass::Step : phaseClass(name, SliceClass::Annotation);
+    case ActivityKind::Nvtx: {
+        if (contains(name, {"profilerstep#"}))
+            return SliceClass::Step;
+        const std::string_view phase = profiler::analysis::phaseOfRange(name);
+        return phaseClass(phase.empty() ? name : phase, SliceClass::Annotation);
+    }
     case ActivityKind::Other:
         break;
     }

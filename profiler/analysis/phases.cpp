@@ -17,16 +17,27 @@ constexpr std::array<Mark, 6> kMarks = {{
     {"autograd::engine::evaluate_function", phase::kBackward},
 }};
 
+/// Index in kMarks + 1; 0: none.
+unsigned char markOf(std::string_view name)
+{
+    for (std::size_t i = 0; i < kMarks.size(); ++i)
+        if (name.starts_with(kMarks[i].prefix))
+            return static_cast<unsigned char>(i + 1);
+    return 0;
+}
+
 } // namespace
+
+std::string_view phaseOfRange(std::string_view name)
+{
+    const unsigned char mark = markOf(name);
+    return mark == 0 ? std::string_view() : kMarks[mark - 1].phase;
+}
 
 Phases::Phases(const Trace& trace) : m_trace(trace), m_marks(trace.stringCount())
 {
-    for (std::uint32_t id = 0; id < m_marks.size(); ++id) {
-        const std::string_view text = trace.string(StringId{id});
-        for (std::size_t i = 0; i < kMarks.size(); ++i)
-            if (text.starts_with(kMarks[i].prefix))
-                m_marks[id] = static_cast<unsigned char>(i + 1);
-    }
+    for (std::uint32_t id = 0; id < m_marks.size(); ++id)
+        m_marks[id] = markOf(trace.string(StringId{id}));
 }
 
 std::string_view Phases::of(const Slice& slice) const

@@ -59,6 +59,18 @@ QString foreignTrace(App& app, const QTemporaryDir& folder)
     return copy;
 }
 
+/// Who makes the window as large as it must be.
+QString leastSizes(const QMainWindow& window)
+{
+    const auto line = [](const QString& name, QSize size) {
+        return QString("%1 %2 × %3\n").arg(name).arg(size.width()).arg(size.height());
+    };
+    QString text = line("window", window.minimumSizeHint()) + line("centre", window.centralWidget()->minimumSizeHint());
+    for (const auto* dock : window.findChildren<QDockWidget*>())
+        text += line(dock->objectName(), dock->minimumSizeHint());
+    return text;
+}
+
 } // namespace
 
 class OpeningTest : public QObject {
@@ -84,6 +96,7 @@ private slots:
     void everySubjectHasATable();
     void aTableRowMovesTheTimeline();
     void everyViewIsReachedByItsKey();
+    void theWindowFitsALaptop();
 };
 
 void OpeningTest::ofSeveralDroppedFilesTheFirstOpens()
@@ -186,6 +199,26 @@ void OpeningTest::everyViewIsReachedByItsKey()
     }
     find<QAction>(&app.window, "goTo:kernels")->trigger();
     QVERIFY(!find<QAction>(&app.window, "goTo:kernels")->shortcut().isEmpty());
+}
+
+void OpeningTest::theWindowFitsALaptop()
+{
+    App app;
+    QVERIFY2(app.window.width() <= 1440, qPrintable(QString::number(app.window.width())));
+    const QTemporaryDir folder;
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(foreignTrace(app, folder).toStdString());
+    QTRY_COMPARE(opened.count(), 1);
+    QVERIFY2(app.window.width() <= 1440, qPrintable(QString::number(app.window.width())));
+    for (auto* dock : app.window.findChildren<QDockWidget*>()) {
+        dock->raise();
+        QTest::qWait(0);
+        const QSize least = app.window.minimumSizeHint();
+        QVERIFY2(least.width() <= 1180 && least.height() <= 700, qPrintable(leastSizes(app.window)));
+    }
+    app.window.resize(1280, 720);
+    QTest::qWait(50);
+    QCOMPARE(app.window.size(), QSize(1280, 720));
 }
 
 QTEST_MAIN(OpeningTest)

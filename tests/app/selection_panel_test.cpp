@@ -1,5 +1,5 @@
+#include "app/look/theme.h"
 #include "app/views/selection/selection_panel.h"
-
 #include "profiler/analysis/steps.h"
 #include "profiler/model/arg_source.h"
 #include "profiler/model/trace_builder.h"
@@ -100,6 +100,7 @@ private slots:
     void itSaysWhyTheyCannotBeRead();
     void itTellsTheOwnTimeAndTheStep();
     void linksJump();
+    void linksAreLegibleAfterAChangeOfTheme();
 };
 
 void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
@@ -151,6 +152,29 @@ void SelectionPanelTest::linksJump()
     QTRY_COMPARE(title(), QString("aten::linear"));
     follow("Forward of");
     QTRY_COMPARE(title(), QString("LinearBackward"));
+}
+
+void SelectionPanelTest::linksAreLegibleAfterAChangeOfTheme()
+{
+    Panel shown(test_support::traceFromText(kTraining));
+    // The lightest and the darkest that is painted: text and background.
+    const auto lightness = [&] {
+        const QImage picture = shown.panel.findChild<QPushButton*>("link")->grab().toImage();
+        std::pair span(255, 0);
+        for (int y = 0; y < picture.height(); ++y)
+            for (int x = 0; x < picture.width(); ++x) {
+                const int here = picture.pixelColor(x, y).lightness();
+                span = {std::min(span.first, here), std::max(span.second, here)};
+            }
+        return span;
+    };
+    for (const bool dark : {false, true, false}) {
+        QApplication::setPalette(app::themePalette(dark));
+        if (!shown.panel.findChild<QPushButton*>("link"))
+            shown.select("gemm");
+        QTRY_VERIFY(shown.panel.findChild<QPushButton*>("link"));
+        QTRY_VERIFY2(lightness().second - lightness().first > 100, dark ? "dark" : "light");
+    }
 }
 
 QTEST_MAIN(SelectionPanelTest)

@@ -118,6 +118,11 @@ TEST(KindPalette, ClassifiesByKindAndName)
     EXPECT_EQ(classify(ActivityKind::CudaRuntime, "cudaLaunchKernel"), SliceClass::Runtime);
     EXPECT_EQ(classify(ActivityKind::Nvtx, "forward"), SliceClass::Forward);
     EXPECT_EQ(classify(ActivityKind::UserAnnotation, "ProfilerStep#3"), SliceClass::Step);
+    for (const ActivityKind kind : {ActivityKind::CpuOp, ActivityKind::UserAnnotation}) { // old schemas and new ones
+        EXPECT_EQ(classify(kind, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"), SliceClass::DataWait);
+        EXPECT_EQ(classify(kind, "Optimizer.step#SGD.step"), SliceClass::Optimizer);
+        EXPECT_EQ(classify(kind, "Optimizer.zero_grad#SGD.zero_grad"), SliceClass::Memset);
+    }
     EXPECT_EQ(classify(ActivityKind::UserAnnotation, "my range"), SliceClass::Annotation);
 }
 

@@ -4,7 +4,9 @@
 #include "app/models/step_parts.h"
 #include "app/session/selection.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/app_timeline/training_trace.h"
+#include "tests/support/trace_text.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -163,6 +165,28 @@ TEST(SliceDetails, TellWhatApplies)
     EXPECT_FALSE(facts.contains("Sample"));
     EXPECT_EQ(sliceTitle(*trace, trace->ofKind(ActivityKind::Step).at(2)), "step 2");
     EXPECT_TRUE(sliceSentence(*trace, copy).contains("on stream 14"));
+}
+
+TEST(SliceDetails, ATitleSaysAStepsNumberOnce)
+{
+    const auto trace = test_support::traceFromText(R"(
+        main
+          annotation ProfilerStep#5 0 90
+          step 6 100 90
+    )");
+    TraceBuilder builder;
+    RawSlice step;
+    step.duration = 1000;
+    step.kind = ActivityKind::Step;
+    step.name = builder.intern("ProfilerStep#5").value;
+    SliceArgs args;
+    args.value = 5;
+    step.args = builder.internArgs(args);
+    builder.addMany(builder.addTrack({}), {step}, Depth::Inferred);
+    const auto imported = builder.finish();
+    EXPECT_EQ(sliceTitle(*imported, imported->ofKind(ActivityKind::Step).at(0)), "ProfilerStep#5");
+    EXPECT_EQ(sliceTitle(*trace, trace->ofKind(ActivityKind::Step).at(0)), "step 6");
+    EXPECT_EQ(sliceTitle(*trace, trace->ofKind(ActivityKind::UserAnnotation).at(0)), "ProfilerStep#5");
 }
 
 TEST(SliceDetails, LinkWhatBelongsTogether)

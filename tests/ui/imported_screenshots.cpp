@@ -1,30 +1,22 @@
-#include "app/main_window.h"
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
+#include "tests/ui/photographer.h"
 
 #include <QApplication>
 #include <QDockWidget>
 #include <QElapsedTimer>
 #include <QFile>
-#include <QTest>
 #include <cstdio>
-#include <functional>
 #include <string_view>
 
 // Opens a trace from elsewhere in the real app, selects one slice of each kind that matters, and takes pictures:
 //   stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT]
 namespace {
 
-constexpr int kPatienceMs = 180'000;
-
-class Photographer {
+class TracePhotographer : private ui::Photographer {
 public:
-    Photographer(QString trace, QString folder, QSize size)
-        : m_folder(std::move(folder)), m_window(&m_session, &m_selection, &m_appearance)
+    TracePhotographer(const QString& trace, QString folder, QSize size) : Photographer(std::move(folder), size)
     {
-        m_window.resize(size);
-        m_window.show();
-        await("the window", [this] { return m_window.isComplete(); });
         printMemory("before opening");
         QElapsedTimer timer;
         timer.start();
@@ -35,8 +27,7 @@ public:
         });
         m_session.openTrace(trace.toStdString());
         await("the trace", [&] { return opened; });
-        await("the analysis",
-              [this] { return m_session.analysed() && m_session.analysed()->trace == m_session.trace(); });
+        awaitAnalysis();
         std::printf("%zu slices in %.1f MB of the model\n", m_session.trace()->sliceCount(),
                     static_cast<double>(m_session.trace()->memoryBytes()) / 1e6);
         printMemory("opened and analysed");
@@ -47,23 +38,17 @@ public:
         raise("summary");
         take("imported");
         using profiler::ActivityKind;
-        takeSlice("loader_wait", ActivityKind::UserAnnotation, "enumerate(DataLoader)");
-        takeSlice("htod_copy", ActivityKind::GpuMemcpy, "HtoD");
-        takeSlice("memset", ActivityKind::GpuMemset, "");
-        takeSlice("kernel", ActivityKind::Kernel, "");
+        // Old schemas have the loader's range among the operators, new ones among the annotations.
+        takeSlice("loader_wait", {ActivityKind::UserAnnotation, ActivityKind::CpuOp}, "enumerate(DataLoader)");
+        takeSlice("htod_copy", {ActivityKind::GpuMemcpy}, "HtoD");
+        takeSlice("memset", {ActivityKind::GpuMemset}, "");
+        takeSlice("kernel", {ActivityKind::Kernel}, "");
         for (const char* table : {"kernels", "ops", "copies", "memsets", "runtime_calls", "nvtx_ranges", "step_table"})
             takeTable(table);
         printMemory("after all tables");
     }
 
 private:
-    void await(const char* what, const std::function<bool()>& condition)
-    {
-        if (!QTest::qWaitFor(condition, kPatienceMs))
-            qFatal("%s did not come", what);
-        QTest::qWait(500); // what is drawn with a delay
-    }
-
     static void printMemory(const char* when)
     {
         QFile status("/proc/self/status");
@@ -75,15 +60,16 @@ private:
         std::fflush(stdout);
     }
 
-    /// The longest slice of a kind whose name holds a text: selected, shown, with its details.
-    void takeSlice(const char* picture, profiler::ActivityKind kind, std::string_view name)
+    /// The longest slice of these kinds whose name holds a text: selected, shown, with its details.
+    void takeSlice(const char* picture, std::initializer_list<profiler::ActivityKind> kinds, std::string_view name)
     {
         const auto trace = m_session.trace();
         std::optional<profiler::Slice> longest;
-        for (const profiler::Slice& slice : trace->ofKind(kind))
-            if (trace->name(slice).find(name) != std::string_view::npos &&
-                (!longest || slice.duration > longest->duration))
-                longest = slice;
+        for (const profiler::ActivityKind kind : kinds)
+            for (const profiler::Slice& slice : trace->ofKind(kind))
+                if (trace->name(slice).find(name) != std::string_view::npos &&
+                    (!longest || slice.duration > longest->duration))
+                    longest = slice;
         if (!longest) {
             std::printf("no %s in this trace\n", picture);
             return;
@@ -105,35 +91,6 @@ private:
             panel->view()->setCurrentIndex(model->index(1, 0));
         take(QString("table_%1").arg(dock));
     }
-
-    void raise(const char* dock)
-    {
-        auto* found = m_window.findChild<QDockWidget*>(QString("dock:%1").arg(dock));
-        if (!found)
-            qFatal("there is no dock %s", dock);
-        found->raise();
-        QTest::qWait(400);
-    }
-
-    void take(const QString& name)
-    {
-        for (const auto& [theme, suffix] :
-             {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
-            m_appearance.setTheme(theme);
-            QTest::qWait(150);
-            const QString file = QString("%1/%2_%3.png").arg(m_folder, name, suffix);
-            if (!m_window.grab().save(file))
-                qFatal("%s cannot be written", qPrintable(file));
-            std::printf("%s\n", qPrintable(file));
-        }
-        std::fflush(stdout);
-    }
-
-    QString m_folder;
-    app::Appearance m_appearance;
-    app::Session m_session;
-    app::Selection m_selection;
-    app::MainWindow m_window;
 };
 
 } // namespace
@@ -149,6 +106,6 @@ int main(int argc, char** argv)
         return 2;
     }
     const QStringList size = arguments.value(3, "1600x950").split('x');
-    Photographer(arguments[1], arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll();
+    TracePhotographer(arguments[1], arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll();
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "app/widgets/number_format.h"
 
+#include <QEvent>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -28,6 +29,8 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
     label->setWordWrap(true);
     return label;
 }
+
+const auto kLinkStyle = QStringLiteral("text-align: left; padding: 1px 0px;");
 
 constexpr int kAfterDuration = 2; ///< where the own time stands among the facts
 
@@ -256,7 +259,8 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
             new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), column);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
-        button->setStyleSheet(QStringLiteral("text-align: left; padding: 1px 0px;"));
+        button->setObjectName("link");
+        button->setStyleSheet(kLinkStyle);
         button->setAccessibleName(detail.label + u' ' + detail.value);
         button->setToolTip(detail.value);
         button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // a long name of a kernel is cut, not the page
@@ -270,6 +274,18 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         form->addRow(label, button);
     }
     return column;
+}
+
+void SelectionPanel::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange)
+        return;
+    // A style sheet keeps the colours that it was made with.
+    for (auto* link : findChildren<QPushButton*>("link")) {
+        link->setStyleSheet({});
+        link->setStyleSheet(kLinkStyle);
+    }
 }
 
 void SelectionPanel::sumRange(TimeRange range)

@@ -33,6 +33,9 @@ public:
     /// Steps of the trace on screen, for saying in which one a slice is; null: none known.
     void setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     enum Page { Empty, OneSlice, Range };
     QWidget* makeSlicePage();

@@ -1,0 +1,56 @@
+#include "tests/ui/photographer.h"
+
+#include <QDockWidget>
+#include <QTest>
+#include <cstdio>
+
+namespace ui {
+
+namespace {
+constexpr int kPatienceMs = 180'000;
+constexpr int kSettleMs = 600; ///< what is drawn with a delay
+} // namespace
+
+Photographer::Photographer(QString folder, QSize size)
+    : m_folder(std::move(folder)), m_window(&m_session, &m_selection, &m_appearance)
+{
+    m_window.resize(size);
+    m_window.show();
+    await("the window", [this] { return m_window.isComplete(); });
+}
+
+void Photographer::await(const char* what, const std::function<bool()>& condition)
+{
+    if (!QTest::qWaitFor(condition, kPatienceMs))
+        qFatal("%s did not come", what);
+    QTest::qWait(kSettleMs);
+}
+
+void Photographer::awaitAnalysis()
+{
+    await("the analysis", [this] { return m_session.analysed() && m_session.analysed()->trace == m_session.trace(); });
+}
+
+void Photographer::raise(const QString& view)
+{
+    auto* dock = m_window.findChild<QDockWidget*>("dock:" + view);
+    if (!dock)
+        qFatal("there is no dock %s", qPrintable(view));
+    dock->raise();
+    QTest::qWait(kSettleMs);
+}
+
+void Photographer::take(const QString& name)
+{
+    for (const auto& [theme, suffix] : {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
+        m_appearance.setTheme(theme);
+        QTest::qWait(150);
+        const QString file = QString("%1/%2_%3.png").arg(m_folder, name, suffix);
+        if (!m_window.grab().save(file))
+            qFatal("%s cannot be written", qPrintable(file));
+        std::printf("%s\n", qPrintable(file));
+    }
+    std::fflush(stdout);
+}
+
+} // namespace ui
