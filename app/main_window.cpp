@@ -5,6 +5,7 @@
 #include "app/shell/loading_bar.h"
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
+#include "app/shell/trust_question.h"
 #include "stepscope_app_views_registry.h"
 
 #include <QCloseEvent>
@@ -72,6 +73,9 @@ void MainWindow::makeCentre()
             m_start = view.create(m_context, m_stack);
     m_stack->addWidget(m_start);
     m_stack->addWidget(m_centre);
+    // Until it is known which page is shown, none needs room: docks that are about to be hidden stand beside it.
+    for (QWidget* page : {m_start, static_cast<QWidget*>(m_centre)})
+        page->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     layout->addWidget(m_notice);
     layout->addWidget(m_loading);
     layout->addWidget(m_stack, 1);
@@ -133,6 +137,11 @@ void MainWindow::connectSession()
         updateForTrace();
         if (m_closing && state == RunState::Idle)
             close();
+    });
+    connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
+        auto* question = new TrustQuestion(file, this);
+        connect(question, &TrustQuestion::answered, m_context.session, &Session::answerCode);
+        question->open();
     });
     connect(session, &Session::experimentStarted, this, &MainWindow::updateActions);
     connect(session, &Session::experimentFinished, this, &MainWindow::updateActions);

@@ -70,6 +70,7 @@ private:
     void makeViews();
     void addDock(const View& view, QWidget* widget);
     void arrangeDocks();
+    void hideDocksForStart();
     void showHiddenDocks();
     void restoreLayout();
     void saveLayout();

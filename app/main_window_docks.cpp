@@ -112,18 +112,21 @@ void MainWindow::arrangeDocks()
 
 void MainWindow::showStartPage(bool start)
 {
+    // The page that is not shown needs no room; none does while docks come and go.
+    for (int i = 0; i < m_stack->count(); ++i)
+        m_stack->widget(i)->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     m_stack->setCurrentIndex(start ? 0 : 1);
-    // The page that is not shown needs no room.
-    for (int i = 0; i < m_stack->count(); ++i) {
-        const auto policy = i == m_stack->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored;
-        m_stack->widget(i)->setSizePolicy(policy, policy);
-    }
-    if (!start) {
+    if (start)
+        hideDocksForStart();
+    else
         showHiddenDocks();
-        if (m_centre->count() > 0)
-            m_centre->widget(m_centre->count() - 1)->setFocus();
-        return;
-    }
+    m_stack->currentWidget()->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    if (!start && m_centre->count() > 0)
+        m_centre->widget(m_centre->count() - 1)->setFocus();
+}
+
+void MainWindow::hideDocksForStart()
+{
     // What has nothing to show without a trace stays out of the way.
     for (const auto& [view, dock] : m_docks)
         if ((view.area == ViewArea::Bottom || view.area == ViewArea::Right) && !dock->isHidden()) {

@@ -37,7 +37,8 @@ RunOutcome readOutcome(const std::filesystem::path& file)
     outcome.seconds = json["seconds"].toDouble();
     outcome.samplesPerSecond = json["samples_per_second"].toDouble();
     outcome.finalLoss = json["final_loss"].toDouble();
-    outcome.validationAccuracy = json["validation_accuracy"].toDouble();
+    outcome.validationMetric = json["validation_accuracy"].toDouble();
+    outcome.metric = json["metric"].toString(outcome.metric);
     return outcome;
 }
 
@@ -81,7 +82,8 @@ profiler::Result<void> saveOutcome(const RunRecord& run)
                            {"seconds", outcome.seconds},
                            {"samples_per_second", outcome.samplesPerSecond},
                            {"final_loss", outcome.finalLoss},
-                           {"validation_accuracy", outcome.validationAccuracy}};
+                           {"validation_accuracy", outcome.validationMetric},
+                           {"metric", outcome.metric}};
     const auto path = run.folder / "result.json";
     QSaveFile out(toQString(path));
     if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(json).toJson()) < 0 || !out.commit())

@@ -18,7 +18,8 @@ struct RunOutcome {
     double seconds = 0;
     double samplesPerSecond = 0;
     double finalLoss = 0;
-    double validationAccuracy = 0; ///< [0, 1]
+    double validationMetric = 0; ///< of the last validation; 0: none
+    QString metric = "accuracy"; ///< what that is, as config::protocol::metricText() has it
 };
 
 /// One run in its folder: config.json, trace.sstrace, result.json.

@@ -43,6 +43,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
         emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what)), asQString(error.message()), true);
     });
     connectRun();
+    connectGate();
     connectTrace();
     connectExperiments();
 }
@@ -50,7 +51,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
 Session::~Session()
 {
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->run, &m->follower, &m->loader, &m->saver,
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader, &m->saver,
                                                          &m->analyser, &m->experiments, &m->undo})
         part->disconnect(this);
 }
@@ -143,8 +144,12 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
     // A training beside it would share the processor with both arms, and the numbers would mean nothing.
     if (runState() != RunState::Idle || experimentRunning() || !advice.advice.toggle)
         return;
-    m->experiments.start(advice, m->configuration);
-    emit experimentStarted(asQString(advice.id));
+    passGate([this, advice] {
+        if (runState() != RunState::Idle || experimentRunning())
+            return;
+        m->experiments.start(advice, m->configuration);
+        emit experimentStarted(asQString(advice.id));
+    });
 }
 
 void Session::cancelExperiment()

@@ -3,6 +3,7 @@
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
 #include "app/models/trace_summary.h"
+#include "app/session/code_gate.h"
 #include "app/session/experiment_controller.h"
 #include "app/session/journal.h"
 #include "app/session/run_folder.h"
@@ -17,6 +18,7 @@
 #include <QUndoStack>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -58,6 +60,7 @@ public:
 
     // the run
     [[nodiscard]] RunState runState() const;
+    /// Asks by codeAsked() first when the training would run a file of the user's that is not trusted.
     void start();
     void pause();
     void resume();
@@ -66,6 +69,9 @@ public:
     [[nodiscard]] const std::vector<config::protocol::EpochProgress>& epochHistory() const;
     /// What the trainer said at the start of the last run: sizes, planned steps.
     [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
+
+    /// To what codeAsked() asked, for a run or an experiment.
+    void answerCode(CodeGate::Answer answer);
 
     // kept runs
     [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()
@@ -109,6 +115,8 @@ signals:
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
+    /// May this file be run? Nothing is started until answerCode().
+    void codeAsked(const app::CodeFile& file);
     void traceChanged();  ///< also for each new snapshot of a live trace
     void traceReplaced(); ///< another trace altogether: reset zoom and selection
     void traceOpened();   ///< a file is read to its end
@@ -123,6 +131,9 @@ signals:
 
 private:
     void connectRun();
+    void connectGate();
+    void passGate(std::function<void()> go);
+    void startRun();
     void connectTrace();
     void connectExperiments();
     void endRun(const RunEnd& end);

@@ -35,7 +35,8 @@ RunOutcome outcomeOf(const RunEnd& end, const std::vector<protocol::StepProgress
         outcome.seconds = end.done->seconds;
         outcome.samplesPerSecond = end.done->samplesPerSecond;
         outcome.finalLoss = end.done->finalLoss;
-        outcome.validationAccuracy = end.done->validationAccuracy;
+        outcome.validationMetric = end.done->validationAccuracy;
+        outcome.metric = asQString(end.done->metric);
     } else if (!steps.empty()) {
         outcome.steps = steps.back().step + 1;
         outcome.samplesPerSecond = steps.back().samplesPerSecond;
@@ -103,7 +104,37 @@ void Session::connectRun()
     });
 }
 
+void Session::connectGate()
+{
+    connect(&m->gate, &CodeGate::asked, this, &Session::codeAsked);
+    connect(&m->gate, &CodeGate::failed, this, [this](const profiler::Error& error) {
+        emit noticed(tr("The training was not started: %1").arg(asQString(error.what)),
+                     lines({asQString(error.where), asQString(error.mend)}), true);
+    });
+}
+
+void Session::answerCode(CodeGate::Answer answer)
+{
+    m->gate.answer(answer);
+}
+
+void Session::passGate(std::function<void()> go)
+{
+    m->gate.pass(m->configuration, [this, go = std::move(go)](const QString& sha256) {
+        // The trainer runs no file but the one with this hash; the run's record tells which it was.
+        if (!sha256.isEmpty())
+            static_cast<void>(setKnob(config::key::trustedSha256.name, sha256));
+        go();
+    });
+}
+
 void Session::start()
+{
+    if (runState() == RunState::Idle && !experimentRunning())
+        passGate([this] { startRun(); });
+}
+
+void Session::startRun()
 {
     if (runState() != RunState::Idle || experimentRunning())
         return;

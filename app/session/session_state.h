@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/analyser.h"
+#include "app/session/code_gate.h"
 #include "app/session/run_controller.h"
 #include "app/session/session.h"
 #include "app/session/trace_follower.h"
@@ -15,6 +16,7 @@ struct Session::State {
     config::TrainingConfig configuration;
     QUndoStack undo;
     TrainerDescription description;
+    CodeGate gate;
 
     RunController run;
     std::optional<RunRecord> running; ///< the run in progress

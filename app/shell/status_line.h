@@ -29,7 +29,7 @@ private:
     QTimer m_redraw;
 };
 
-/// "running · step 340 of 1,000 · 812 images/s · loss 0.41 · 0 events dropped".
+/// "running · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped".
 QString statusText(const Session& session, const QString& preparing);
 
 } // namespace app

@@ -28,7 +28,7 @@ QString formatCounted(std::int64_t count, const QString& one, const QString& man
 QString formatShare(double share);
 /// "1.43 ×".
 QString formatRatio(double ratio);
-/// "812 images/s".
+/// "812 samples/s".
 QString formatRate(double perSecond, const QString& what);
 /// A counter's value in its unit: bytes become "1.50 MB", "" stays a number.
 QString formatValue(double value, const QString& unit);

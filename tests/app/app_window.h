@@ -8,8 +8,9 @@ namespace app_test {
 
 /// A whole app, painted and complete.
 struct App {
-    App() : window(&session, &selection, &appearance)
+    explicit App(QSize size = {1440, 900}) : window(&session, &selection, &appearance)
     {
+        window.resize(size);
         window.show();
         if (!QTest::qWaitFor([this] { return window.isComplete(); }))
             qFatal("the window was never complete");

@@ -39,6 +39,7 @@ private slots:
     void changesAreAgainstTheOldestRunOfTheSameModel();
     void anotherBaselineMayBeChosen();
     void aFailedRunHasNoRate();
+    void theMetricIsTheWorkloads();
     void itKeepsTheRulesOfModels();
     void runsSurviveOnDisk();
     void twoRunsInOneSecondHaveFoldersOfTheirOwn();
@@ -76,6 +77,19 @@ void RunsModelTest::aFailedRunHasNoRate()
     QVERIFY(model.index(0, 0).data(Qt::ToolTipRole).toString().contains("The trainer was killed."));
 }
 
+void RunsModelTest::theMetricIsTheWorkloads()
+{
+    RunRecord text = run("2", "workload=gpt", 100), images = run("1", "", 100);
+    text.outcome.validationMetric = 4.25;
+    text.outcome.metric = "perplexity";
+    images.outcome.validationMetric = 0.871;
+    RunsModel model;
+    model.setRuns({text, images});
+    const auto said = [&](int row) { return model.index(row, 0).data(Qt::ToolTipRole).toString(); };
+    QVERIFY2(said(0).contains("validation perplexity 4.25"), qPrintable(said(0)));
+    QVERIFY2(said(1).contains("validation accuracy 87.1 %"), qPrintable(said(1)));
+}
+
 void RunsModelTest::itKeepsTheRulesOfModels()
 {
     RunsModel model;
@@ -96,12 +110,16 @@ void RunsModelTest::runsSurviveOnDisk()
     made->outcome.state = "finished";
     made->outcome.steps = 12;
     made->outcome.samplesPerSecond = 812.5;
+    made->outcome.validationMetric = 4.25;
+    made->outcome.metric = "perplexity";
     QVERIFY(app::saveOutcome(*made).has_value());
     const auto runs = app::readRuns(root.path().toStdString());
     QCOMPARE(runs.size(), std::size_t{1});
     QCOMPARE(runs[0].configuration, configuration);
     QCOMPARE(runs[0].outcome.steps, 12);
     QCOMPARE(runs[0].outcome.samplesPerSecond, 812.5);
+    QCOMPARE(runs[0].outcome.validationMetric, 4.25);
+    QCOMPARE(runs[0].outcome.metric, QString("perplexity"));
     QVERIFY(runs[0].started.isValid());
     QVERIFY(app::removeRun(runs[0]).has_value());
     QVERIFY(app::readRuns(root.path().toStdString()).empty());

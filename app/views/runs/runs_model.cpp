@@ -2,6 +2,7 @@
 
 #include "app/look/theme.h"
 #include "app/widgets/number_format.h"
+#include "trainer/config/protocol.h"
 
 #include <QApplication>
 #include <QFont>
@@ -117,8 +118,10 @@ QString RunsModel::toolTip(const RunRecord& run) const
     lines << (changes.isEmpty() ? tr("all defaults") : changes);
     if (run.outcome.steps > 0)
         lines << tr("%1, loss %2").arg(formatCounted(run.outcome.steps, tr("step"), tr("steps")), formatSignificant(run.outcome.finalLoss));
-    if (run.outcome.validationAccuracy > 0)
-        lines << tr("validation accuracy %1").arg(formatShare(run.outcome.validationAccuracy));
+    if (run.outcome.validationMetric > 0)
+        lines << tr("validation %1")
+                     .arg(QString::fromStdString(config::protocol::metricText(run.outcome.metric.toStdString(),
+                                                                              run.outcome.validationMetric)));
     if (!run.outcome.message.isEmpty())
         lines << run.outcome.message;
     return lines.join('\n');
@@ -140,7 +143,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     case Changes:
         return tr("Changes");
     case Rate:
-        return tr("Images/s");
+        return tr("Samples/s");
     case Against:
         return tr("Ratio");
     default:

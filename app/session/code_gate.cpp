@@ -1,0 +1,51 @@
+#include "app/session/code_gate.h"
+
+#include <utility>
+
+namespace app {
+
+CodeGate::~CodeGate()
+{
+    m_thread.cancel();
+}
+
+void CodeGate::pass(const config::TrainingConfig& configuration, Allowed allowed)
+{
+    m_thread.cancel();
+    m_asked.reset();
+    m_allowed = nullptr;
+    if (!codePath(configuration)) {
+        allowed({});
+        return;
+    }
+    m_allowed = std::move(allowed);
+    m_thread.start([this, configuration](const std::stop_token& stop, const Background::Post& post) {
+        post([this, read = readCode(configuration, stop)] { take(read); });
+    });
+}
+
+void CodeGate::take(const profiler::Result<CodeFile>& read)
+{
+    if (!read) {
+        m_allowed = nullptr;
+        emit failed(read.error());
+    } else if (isTrusted(*read)) {
+        std::exchange(m_allowed, nullptr)(read->sha256);
+    } else {
+        m_asked = *read;
+        emit asked(*read);
+    }
+}
+
+void CodeGate::answer(Answer answer)
+{
+    const auto file = std::exchange(m_asked, std::nullopt);
+    const Allowed allowed = std::exchange(m_allowed, nullptr);
+    if (!file || answer == Answer::No)
+        return;
+    if (answer == Answer::Trust)
+        trust(*file);
+    allowed(file->sha256);
+}
+
+} // namespace app

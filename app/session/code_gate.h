@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/session/background.h"
+#include "app/session/code_trust.h"
+
+#include <QObject>
+#include <functional>
+
+namespace app {
+
+/// Stands before everything that starts a trainer: a model file of the user's is code, so it runs only when the user
+/// said so for this path and content. GUI thread; the file is read elsewhere.
+class CodeGate : public QObject {
+    Q_OBJECT
+public:
+    enum class Answer { No, Once, Trust };
+    /// @param sha256  of the file that may be run; empty when there is none
+    using Allowed = std::function<void(const QString& sha256)>;
+
+    explicit CodeGate(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
+    ~CodeGate() override;
+
+    /// Calls `allowed` at once when nothing of the user's is run; else later, or never. A newer wish replaces one that
+    /// is waiting.
+    void pass(const config::TrainingConfig& configuration, Allowed allowed);
+    /// To what asked() asked; without a question nothing happens.
+    void answer(Answer answer);
+
+signals:
+    void asked(const app::CodeFile& file);
+    void failed(const profiler::Error& error);
+
+private:
+    void take(const profiler::Result<CodeFile>& read);
+
+    Allowed m_allowed; ///< of the wish that waits
+    std::optional<CodeFile> m_asked;
+    Background m_thread;
+};
+
+} // namespace app

@@ -1,0 +1,154 @@
+#include "app/shell/trust_question.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/widgets/number_format.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QStyle>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace app {
+
+namespace {
+
+constexpr int kWidth = 560;
+
+QLabel* makeWords(const QString& text, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+QLabel* makeFact(const QString& name, const QString& text, QWidget* parent)
+{
+    QLabel* label = makeWords(text, parent);
+    label->setObjectName(name);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    return label;
+}
+
+/// A line has no place to break at: a path and a hash are broken every so many characters.
+QString breakable(const QString& text)
+{
+    QString broken;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        broken += text[i];
+        if (i % 8 == 7)
+            broken += QChar(0x200b);
+    }
+    return broken;
+}
+
+} // namespace
+
+TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(parent)
+{
+    setObjectName("trustQuestion");
+    setWindowTitle(tr("Run code from a file?"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setMinimumWidth(kWidth);
+    auto* heading = makeWords(file.changedSince ? tr("This model file has changed since you trusted it")
+                                                : tr("This training runs code from a file"),
+                              this);
+    QFont font = heading->font();
+    font.setWeight(QFont::DemiBold);
+    font.setPointSizeF(font.pointSizeF() * 1.25);
+    heading->setFont(font);
+    auto* why = makeWords(
+        (file.workload == "plugin"
+             ? tr("A plug-in is a program. ")
+             : tr("A TorchScript file is a program: it can do more than compute a model, and it starts when it is "
+                  "opened. ")) +
+            tr("It runs as you, and can read, change and delete what you can. Run it only if you know where it "
+               "comes from."),
+        this);
+    why->setObjectName("why");
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(20, 18, 20, 14);
+    layout->setSpacing(12);
+    layout->addWidget(heading);
+    layout->addWidget(why);
+    layout->addWidget(makeFacts(file));
+    layout->addStretch(1);
+    layout->addWidget(makeButtons());
+    connect(this, &QDialog::finished, this, [this] { emit answered(m_answer); });
+}
+
+QWidget* TrustQuestion::makeFacts(const CodeFile& file)
+{
+    auto* facts = new QWidget(this);
+    auto* form = new QFormLayout(facts);
+    form->setContentsMargins(0, 0, 0, 0);
+    form->setVerticalSpacing(6);
+    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    const QString path = QString::fromStdString(file.path.string());
+    auto* shownPath = makeFact("path", breakable(path), facts);
+    shownPath->setAccessibleName(path);
+    auto* hash = makeFact("sha256", breakable(file.sha256), facts);
+    hash->setAccessibleName(file.sha256);
+    hash->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    auto* copy = new QToolButton(facts);
+    copy->setIcon(icon("copy"));
+    copy->setAutoRaise(true);
+    copy->setToolTip(tr("Copy the SHA-256"));
+    copy->setAccessibleName(copy->toolTip());
+    connect(copy, &QToolButton::clicked, this, [sha = file.sha256] { QApplication::clipboard()->setText(sha); });
+    auto* hashLine = new QHBoxLayout;
+    hashLine->addWidget(hash, 1);
+    hashLine->addWidget(copy, 0, Qt::AlignTop);
+    form->addRow(tr("What"), makeFact("what", file.workload == "plugin" ? tr("a plug-in (shared library), %1")
+                                                                              .arg(formatBytes(static_cast<double>(file.bytes)))
+                                                                        : tr("a TorchScript model, %1")
+                                                                              .arg(formatBytes(static_cast<double>(file.bytes))),
+                                      facts));
+    form->addRow(tr("File"), shownPath);
+    form->addRow(tr("SHA-256"), hashLine);
+    if (file.changedSince) {
+        auto* changed =
+            makeFact("changed", tr("Another content was trusted here on %1.")
+                                    .arg(QLocale().toString(*file.changedSince, QLocale::ShortFormat)),
+                     facts);
+        setTextColor(changed, shades(QApplication::palette()).warning);
+        form->addRow(tr("Changed"), changed);
+    }
+    return facts;
+}
+
+QWidget* TrustQuestion::makeButtons()
+{
+    auto* bar = new QWidget(this);
+    auto* layout = new QHBoxLayout(bar);
+    layout->setContentsMargins(0, 4, 0, 0);
+    const auto add = [&](const char* name, const QString& text, const QString& what, CodeGate::Answer answer) {
+        auto* button = new QPushButton(text, bar);
+        button->setObjectName(name);
+        button->setToolTip(what);
+        button->setAutoDefault(false);
+        connect(button, &QPushButton::clicked, this, [this, answer] {
+            m_answer = answer;
+            done(answer == CodeGate::Answer::No ? Rejected : Accepted);
+        });
+        layout->addWidget(button);
+        return button;
+    };
+    add("runOnce", tr("Run it once"), tr("The next start asks again"), CodeGate::Answer::Once);
+    layout->addStretch(1);
+    auto* cancel = add("cancel", tr("Cancel"), tr("Nothing is started"), CodeGate::Answer::No);
+    add("trust", tr("Trust and run"), tr("Asks again only when the file changes"), CodeGate::Answer::Trust);
+    cancel->setDefault(true);
+    cancel->setFocus();
+    return bar;
+}
+
+} // namespace app

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/session/code_gate.h"
+
+#include <QDialog>
+
+namespace app {
+
+/// Asks whether a model file of the user's may be run: what it is, where, its SHA-256, and why that matters. Cancel is
+/// what happens when nothing is chosen.
+class TrustQuestion : public QDialog {
+    Q_OBJECT
+public:
+    TrustQuestion(const CodeFile& file, QWidget* parent);
+
+signals:
+    /// Once, before the dialog goes.
+    void answered(app::CodeGate::Answer answer);
+
+private:
+    class QWidget* makeFacts(const CodeFile& file);
+    class QWidget* makeButtons();
+
+    CodeGate::Answer m_answer = CodeGate::Answer::No;
+};
+
+} // namespace app
