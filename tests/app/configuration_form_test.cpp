@@ -1,5 +1,6 @@
 #include "app/views/run/configuration_form.h"
 
+#include "app/views/run/knob_relevance.h"
 #include "app/views/run/knob_row.h"
 #include "app/views/run/number_edit.h"
 #include "tests/app/app_support.h"
@@ -9,6 +10,7 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QtTest>
+#include <algorithm>
 
 using app::ConfigurationForm;
 using app::KnobRow;
@@ -41,6 +43,9 @@ private slots:
     void theSearchFindsByKeyLabelAndDescription();
     void anAdvancedKnobShowsOnceItIsChanged();
     void aKnobThatNeedsAGpuIsGreyAndSaysWhy();
+    void aKnobWithoutEffectIsFoldedAwayAndSaysWhy();
+    void everyKnobHasAnEffectSomewhere();
+    void whatWasChangedIsCountedAndReset();
     void choicesGetTheirTitlesFromTheTrainer();
     void numbersStepByTheirLeadingDigit();
 
@@ -171,7 +176,70 @@ void ConfigurationFormTest::aKnobThatNeedsAGpuIsGreyAndSaysWhy()
     QVERIFY(described.wait(10000));
     QVERIFY(!find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
     QVERIFY(row("loader.pin_memory")->toolTip().contains("no NVIDIA driver"));
+    QCOMPARE(find<QLabel>(row("loader.pin_memory"), "whyGrey")->text(), QString("Needs a GPU"));
+    QVERIFY(find<QLabel>(row("loader.pin_memory"), "whyGrey")->isVisible());
     QVERIFY(find<QWidget>(row("loader.workers"), "editor")->isEnabled());
+}
+
+void ConfigurationFormTest::aKnobWithoutEffectIsFoldedAwayAndSaysWhy()
+{
+    QVERIFY(!row("loader.prefetch_factor")->isVisible());
+    m_form->findChild<QCheckBox*>("allKnobs")->setChecked(true);
+    const KnobRow* prefetch = row("loader.prefetch_factor");
+    QVERIFY(prefetch->isVisible());
+    const auto* why = find<QLabel>(prefetch, "whyGrey");
+    QCOMPARE(why->text(), QString("No effect while Workers is 0"));
+    QVERIFY(why->isVisible() && prefetch->toolTip().contains(why->text()));
+    QVERIFY(find<QWidget>(prefetch, "editor")->isEnabled()); // it may be set before the workers are
+    QCOMPARE(find<QLabel>(row("schedule.final_share"), "whyGrey")->text(),
+             QString("No effect unless Schedule is cosine, linear or one_cycle"));
+    m_form->findChild<QCheckBox*>("allKnobs")->setChecked(false);
+    QVERIFY(!m_session->setKnob("loader.workers", "2"));
+    QVERIFY(prefetch->isVisible());
+    QVERIFY(!why->isVisible());
+}
+
+void ConfigurationFormTest::everyKnobHasAnEffectSomewhere()
+{
+    // The default, and each that differs from it by one knob: a dependency on a value that does not exist shows here.
+    std::vector<config::TrainingConfig> configurations(1);
+    for (const config::Knob& knob : config::knobs()) {
+        std::vector<std::string> values(knob.choices.begin(), knob.choices.end());
+        if (knob.type == config::KnobType::Flag)
+            values = {"true", "false"};
+        if (knob.type == config::KnobType::Integer)
+            values = {"0", "1", "2"};
+        if (knob.type == config::KnobType::Real)
+            values = {"0", "0.5"};
+        for (const std::string& value : values) {
+            config::TrainingConfig configuration;
+            if (configuration.set(knob.key, value))
+                configurations.push_back(configuration);
+        }
+    }
+    for (const config::Knob& knob : config::knobs())
+        QVERIFY2(std::any_of(configurations.begin(), configurations.end(),
+                             [&](const auto& one) { return app::whyNoEffect(knob.key, one).isEmpty(); }),
+                 qPrintable(rowName(knob.key)));
+}
+
+void ConfigurationFormTest::whatWasChangedIsCountedAndReset()
+{
+    auto* changed = find<QToolButton>(m_form.get(), "onlyChanged");
+    QVERIFY(!changed->isVisible());
+    QVERIFY(!m_session->setKnob("batch.size", "64"));
+    QVERIFY(!m_session->setKnob("run.seed", "7"));
+    QVERIFY(changed->isVisible());
+    QCOMPARE(changed->text(), QString("2 changed"));
+    changed->click();
+    QVERIFY(row("batch.size")->isVisible() && row("run.seed")->isVisible());
+    QVERIFY(!row("loader.workers")->isVisible());
+    find<QToolButton>(m_form.get(), "resetAll")->click();
+    QCOMPARE(m_session->configuration(), config::TrainingConfig());
+    QVERIFY(!changed->isVisible());
+    QVERIFY(row("loader.workers")->isVisible());
+    m_session->undoStack()->undo();
+    QCOMPARE(m_session->configuration().text("batch.size"), "64");
 }
 
 void ConfigurationFormTest::choicesGetTheirTitlesFromTheTrainer()

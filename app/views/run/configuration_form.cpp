@@ -44,6 +44,7 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
+    layout->addWidget(makeChangedLine());
     layout->addWidget(makeGroups(), 1);
     setFocusProxy(m_search);
     connect(session, &Session::configurationChanged, this, &ConfigurationForm::showValues);
@@ -65,7 +66,8 @@ QWidget* ConfigurationForm::makeHeader()
     m_search->setClearButtonEnabled(true);
     m_search->addAction(icon("search", QPalette::PlaceholderText), QLineEdit::LeadingPosition);
     m_advanced = new QCheckBox(tr("All"), header);
-    m_advanced->setToolTip(tr("Show the settings that are seldom needed, too"));
+    m_advanced->setObjectName("allKnobs");
+    m_advanced->setToolTip(tr("Show the settings that are seldom needed or have no effect now, too"));
     auto* presets = new QToolButton(header);
     presets->setText(tr("Presets"));
     presets->setPopupMode(QToolButton::InstantPopup);
@@ -82,9 +84,40 @@ void ConfigurationForm::addPresets(QToolButton* button)
     for (const Preset& preset : allPresets())
         menu->addAction(preset.title, this,
                         [this, preset] { m_session->setConfiguration(preset.configuration, preset.title); });
-    menu->addAction(tr("All defaults"), this,
-                    [this] { m_session->setConfiguration(config::TrainingConfig(), tr("all defaults")); });
+    menu->addAction(tr("All defaults"), this, &ConfigurationForm::resetAll);
     button->setMenu(menu);
+}
+
+void ConfigurationForm::resetAll()
+{
+    m_session->setConfiguration(config::TrainingConfig(), tr("all defaults"));
+}
+
+QWidget* ConfigurationForm::makeChangedLine()
+{
+    m_changedLine = new QWidget(this);
+    auto* layout = new QHBoxLayout(m_changedLine);
+    layout->setContentsMargins(8, 0, 8, 4);
+    m_onlyChanged = new QToolButton(m_changedLine);
+    m_onlyChanged->setObjectName("onlyChanged");
+    m_onlyChanged->setCheckable(true);
+    m_onlyChanged->setAutoRaise(true);
+    m_onlyChanged->setFocusPolicy(Qt::StrongFocus);
+    m_onlyChanged->setToolTip(tr("Show only what differs from the defaults"));
+    auto* reset = new QToolButton(m_changedLine);
+    reset->setObjectName("resetAll");
+    reset->setText(tr("Reset all"));
+    reset->setIcon(icon("reset", QPalette::PlaceholderText));
+    reset->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    reset->setAutoRaise(true);
+    reset->setFocusPolicy(Qt::StrongFocus);
+    reset->setToolTip(tr("All settings back to their defaults; can be undone"));
+    layout->addWidget(m_onlyChanged);
+    layout->addStretch(1);
+    layout->addWidget(reset);
+    connect(m_onlyChanged, &QToolButton::toggled, this, &ConfigurationForm::filter);
+    connect(reset, &QToolButton::clicked, this, &ConfigurationForm::resetAll);
+    return m_changedLine;
 }
 
 QWidget* ConfigurationForm::makeGroups()
@@ -156,18 +189,25 @@ void ConfigurationForm::showDescription()
 void ConfigurationForm::filter()
 {
     const QString words = m_search->text();
+    const auto changed = config::difference(config::TrainingConfig(), m_session->configuration()).size();
+    m_changedLine->setVisible(changed > 0);
+    m_onlyChanged->setText(changed == 1 ? tr("1 changed") : tr("%1 changed").arg(changed));
+    const bool onlyChanged = changed > 0 && m_onlyChanged->isChecked();
     bool any = false;
     for (Group& group : m_groups) {
         bool anyHere = false;
         for (KnobRow* row : group.rows) {
             // A value that was changed is never hidden: it explains the run.
-            const bool usual = !row->knob().advanced || m_advanced->isChecked() || row->isChanged();
-            const bool visible = words.isEmpty() ? usual : row->matches(words);
+            const bool usual =
+                (!row->knob().advanced && row->hasEffect()) || m_advanced->isChecked() || row->isChanged();
+            const bool visible = onlyChanged        ? row->isChanged()
+                                 : words.isEmpty() ? usual
+                                                   : row->matches(words);
             row->setVisible(visible);
             anyHere = anyHere || visible;
         }
         group.heading->setVisible(anyHere);
-        group.body->setVisible(anyHere && (!group.folded || !words.isEmpty()));
+        group.body->setVisible(anyHere && (!group.folded || !words.isEmpty() || onlyChanged));
         any = any || anyHere;
     }
     m_nothing->setVisible(!any);

@@ -7,13 +7,15 @@
 #include <QWidget>
 #include <vector>
 
+class QToolButton;
 class QVBoxLayout;
 
 namespace app {
 
 class KnobRow;
 
-/// The form of the training configuration: a field for every knob, made from the table of knobs.
+/// The form of the training configuration: a field for every knob, made from the table of knobs. What is seldom needed,
+/// or does nothing with the other choices as they are, is folded away until it is changed, searched for, or All is on.
 class ConfigurationForm : public QWidget {
     Q_OBJECT
 public:
@@ -27,9 +29,11 @@ private:
         bool folded = false;
     };
     QWidget* makeHeader();
+    QWidget* makeChangedLine();
+    void resetAll();
     QWidget* makeGroups();
     void addGroup(const QString& title, QVBoxLayout* layout);
-    void addPresets(class QToolButton* button);
+    void addPresets(QToolButton* button);
     void showValues();
     void showDescription();
     void filter();
@@ -37,6 +41,8 @@ private:
     Session* m_session;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_advanced = nullptr;
+    QWidget* m_changedLine = nullptr; ///< how many differ from their defaults; hidden for none
+    QToolButton* m_onlyChanged = nullptr;
     QWidget* m_nothing = nullptr; ///< said when the search finds nothing
     std::vector<Group> m_groups;
 };

@@ -8,6 +8,7 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QMenu>
 #include <QToolButton>
 #include <QWheelEvent>
 #include <algorithm>
@@ -120,25 +121,59 @@ public:
             }
         });
         if (knob.type == config::KnobType::Path)
-            addBrowse(layout);
+            addBrowse(layout, knob.key);
     }
     void setText(const QString& text) override { m_edit->setText(text); }
     [[nodiscard]] QString text() const override { return m_edit->text(); }
 
 private:
-    void addBrowse(QHBoxLayout* layout)
+    /// What is looked for: a file, a folder, either.
+    struct Wanted {
+        bool file, folder, isNew;
+        QString whenEmpty;
+    };
+    static Wanted wantedBy(std::string_view key)
     {
-        m_edit->setPlaceholderText(tr("automatic"));
+        if (key == config::key::modelPath.name || key == config::key::resume.name ||
+            key == config::key::tokenizer.name)
+            return {true, false, false, tr("none")};
+        if (key == config::key::logFile.name)
+            return {true, false, true, tr("none")};
+        return {key == config::key::datasetPath.name, true, false, tr("automatic")};
+    }
+
+    void addBrowse(QHBoxLayout* layout, std::string_view key)
+    {
+        const Wanted wanted = wantedBy(key);
+        m_edit->setPlaceholderText(wanted.whenEmpty);
         auto* browse = new QToolButton(this);
+        browse->setObjectName("browse");
         browse->setIcon(icon("folder"));
-        browse->setToolTip(tr("Choose a folder…"));
-        browse->setAccessibleName(tr("Choose a folder"));
+        browse->setToolTip(wanted.folder ? tr("Choose a folder…") : tr("Choose a file…"));
+        browse->setAccessibleName(wanted.folder ? tr("Choose a folder") : tr("Choose a file"));
         layout->addWidget(browse);
-        connect(browse, &QToolButton::clicked, this, [this] {
-            const QString folder = QFileDialog::getExistingDirectory(this, tr("Choose a folder"), text());
-            if (!folder.isEmpty())
-                emit edited(folder);
-        });
+        if (wanted.file && wanted.folder) {
+            auto* menu = new QMenu(browse);
+            menu->addAction(tr("Choose a folder…"), this, [this] { chooseFolder(); });
+            menu->addAction(tr("Choose a file…"), this, [this] { chooseFile(false); });
+            browse->setMenu(menu);
+            browse->setPopupMode(QToolButton::InstantPopup);
+        } else if (wanted.folder) {
+            connect(browse, &QToolButton::clicked, this, [this] { chooseFolder(); });
+        } else {
+            connect(browse, &QToolButton::clicked, this, [this, isNew = wanted.isNew] { chooseFile(isNew); });
+        }
+    }
+    void chooseFolder() { enter(QFileDialog::getExistingDirectory(this, tr("Choose a folder"), text())); }
+    void chooseFile(bool isNew)
+    {
+        enter(isNew ? QFileDialog::getSaveFileName(this, tr("Choose a file"), text())
+                    : QFileDialog::getOpenFileName(this, tr("Choose a file"), text()));
+    }
+    void enter(const QString& chosen)
+    {
+        if (!chosen.isEmpty())
+            emit edited(chosen);
     }
 
     QLineEdit* m_edit;

@@ -3,6 +3,7 @@
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/views/run/knob_editor.h"
+#include "app/views/run/knob_relevance.h"
 
 #include <QGridLayout>
 
@@ -33,7 +34,8 @@ const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
 
 KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
-      m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_error(new QLabel(this))
+      m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_why(new QLabel(this)),
+      m_error(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
     m_label->setMinimumWidth(kLabelWidth);
@@ -47,6 +49,10 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     auto policy = m_reset->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     m_reset->setSizePolicy(policy);
+    m_why->setObjectName("whyGrey");
+    m_why->setWordWrap(true);
+    m_why->setForegroundRole(QPalette::PlaceholderText);
+    m_why->hide();
     m_error->setObjectName("error");
     m_error->setWordWrap(true);
     m_error->setTextFormat(Qt::PlainText);
@@ -62,7 +68,8 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->addWidget(m_editor, 0, 1);
     grid->addWidget(unit, 0, 2);
     grid->addWidget(m_reset, 0, 3);
-    grid->addWidget(m_error, 1, 0, 1, 4);
+    grid->addWidget(m_why, 1, 0, 1, 4);
+    grid->addWidget(m_error, 2, 0, 1, 4);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, 56);
 
@@ -71,7 +78,6 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
             [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
     m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
     m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
-    setWhatsThis(toolTipText());
     showValue();
     showDescription();
 }
@@ -84,10 +90,22 @@ QString KnobRow::toolTipText() const
             .arg(QString::fromStdString(config::toText(m_knob.fallback)).toHtmlEscaped(),
                  QString::fromStdString(config::allowedText(m_knob)).toHtmlEscaped(), asQString(m_knob.where)) +
         "</p><p><tt>" + asQString(m_knob.key) + "</tt></p>";
-    if (m_knob.needsGpu && m_session->descriptionKnown() && !m_session->description().gpuAvailable)
-        text.prepend("<p><b>" + tr("Needs a GPU.") + "</b> " +
-                     QString::fromStdString(m_session->description().gpuReason).toHtmlEscaped() + "</p>");
+    if (const QString why = whyNoEffect(m_knob.key, m_session->configuration()); !why.isEmpty())
+        text.prepend("<p><b>" + why.toHtmlEscaped() + ".</b></p>");
+    if (const QString why = whyNotHere(m_knob, machine()); !why.isEmpty())
+        text.prepend("<p><b>" + why.toHtmlEscaped() + ".</b> " +
+                     QString::fromStdString(machine()->gpuReason).toHtmlEscaped() + "</p>");
     return text;
+}
+
+const config::protocol::Description* KnobRow::machine() const
+{
+    return m_session->descriptionKnown() ? &m_session->description() : nullptr;
+}
+
+bool KnobRow::hasEffect() const
+{
+    return whyNoEffect(m_knob.key, m_session->configuration()).isEmpty();
 }
 
 bool KnobRow::isChanged() const
@@ -101,6 +119,7 @@ void KnobRow::showValue()
     m_editor->setRefused(false);
     m_error->hide();
     showDefaultMark();
+    showWhyGrey();
 }
 
 void KnobRow::showDefaultMark()
@@ -116,16 +135,21 @@ void KnobRow::showDescription()
 {
     if (const auto* choices = choicesFor(m_knob.key, m_session->description()))
         m_editor->setChoices(*choices);
-    setToolTip(toolTipText());
-    updateEnabled();
+    showWhyGrey();
 }
 
-void KnobRow::updateEnabled()
+void KnobRow::showWhyGrey()
 {
-    // Said by the tool tip. A value that the machine cannot use may still be taken back.
-    const bool usable = !m_knob.needsGpu || !m_session->descriptionKnown() || m_session->description().gpuAvailable;
-    m_editor->setEnabled(usable);
-    m_label->setEnabled(usable);
+    const QString notHere = whyNotHere(m_knob, machine());
+    const QString why = notHere.isEmpty() ? whyNoEffect(m_knob.key, m_session->configuration()) : notHere;
+    // What only waits for another choice may be set before it.
+    m_editor->setEnabled(notHere.isEmpty());
+    m_label->setEnabled(why.isEmpty());
+    m_why->setText(why);
+    m_why->setVisible(!why.isEmpty());
+    const QString text = toolTipText();
+    setToolTip(text);
+    setWhatsThis(text);
 }
 
 void KnobRow::take(const QString& text)

@@ -10,24 +10,27 @@ namespace app {
 
 class KnobEditor;
 
-/// One line of the form: label, field, unit, a way back to the default, and underneath what is wrong with a refused
-/// value.
+/// One line of the form: label, field, unit, a way back to the default, and underneath why it is grey or what is wrong
+/// with a refused value.
 class KnobRow : public QWidget {
     Q_OBJECT
 public:
     KnobRow(const config::Knob& knob, Session* session, QWidget* parent);
 
     [[nodiscard]] const config::Knob& knob() const { return m_knob; }
-    /// Shows the session's value; what was refused before is forgotten.
+    /// Shows the session's value, and whether it does anything; what was refused before is forgotten.
     void showValue();
     void showDescription();
     [[nodiscard]] bool matches(const QString& words) const;
     [[nodiscard]] bool isChanged() const; ///< differs from the default
+    /// It does something with the other choices as they are.
+    [[nodiscard]] bool hasEffect() const;
 
 private:
     void take(const QString& text);
     void showDefaultMark();
-    void updateEnabled();
+    void showWhyGrey();
+    [[nodiscard]] const config::protocol::Description* machine() const; ///< null: not known yet
     [[nodiscard]] QString toolTipText() const;
 
     const config::Knob& m_knob;
@@ -35,7 +38,7 @@ private:
     QLabel* m_label;
     KnobEditor* m_editor;
     QToolButton* m_reset;
-    QLabel* m_error;
+    QLabel *m_why, *m_error;
 };
 
 } // namespace app
