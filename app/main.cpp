@@ -59,6 +59,7 @@ int main(int argc, char** argv)
     if (qEnvironmentVariableIsSet("STEPSCOPE_FIRST_PAINT"))
         reportFirstPaint(window);
     QObject::connect(&window, &app::MainWindow::completed, &session, [&session, arguments] {
+        session.restore();
         if (!arguments.configuration.isEmpty())
             session.loadConfiguration(arguments.configuration.toStdString());
         if (!arguments.trace.isEmpty())

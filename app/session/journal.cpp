@@ -13,6 +13,21 @@ double Journal::factorAfter(std::size_t count) const
     return factor;
 }
 
+Journal::Predictions Journal::predictions() const
+{
+    Predictions predictions;
+    for (const KeptChange& change : changes) {
+        const auto& predicted = change.result.plan.predicted;
+        const bool memory = change.result.plan.judgedBy == advisor::JudgedBy::Memory;
+        if (!predicted || (predicted->unit == advisor::SavingUnit::Bytes) != memory)
+            continue;
+        const double measured = memory ? change.result.savedBytes.value : change.result.savedUs.value;
+        ++predictions.made;
+        predictions.held += measured >= predicted->low && measured <= predicted->high ? 1 : 0;
+    }
+    return predictions;
+}
+
 const KeptChange* Journal::find(const QString& ruleId) const
 {
     const auto found =

@@ -1,6 +1,5 @@
 #include "app/session/session.h"
 
-#include "app/session/configuration_command.h"
 #include "app/session/session_state.h"
 #include "profiler/model/trace_builder.h"
 
@@ -9,6 +8,9 @@
 namespace app {
 
 namespace {
+
+constexpr int kMostUndo = 200;
+constexpr int kKeepMs = 300;
 
 std::string asString(const QString& text)
 {
@@ -42,6 +44,10 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     connect(&m->description, &TrainerDescription::failed, this, [this](const profiler::Error& error) {
         emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what)), asQString(error.message()), true);
     });
+    m->undo.setUndoLimit(kMostUndo);
+    m->keepSoon.setSingleShot(true);
+    m->keepSoon.setInterval(kKeepMs);
+    connect(&m->keepSoon, &QTimer::timeout, this, &Session::keepSession);
     connectRun();
     connectGate();
     connectTrace();
@@ -50,9 +56,11 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
 
 Session::~Session()
 {
+    if (m->keepSoon.isActive())
+        keepSession();
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader, &m->saver,
-                                                         &m->analyser, &m->experiments, &m->undo})
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader,
+                                                         &m->saver, &m->analyser, &m->experiments, &m->undo})
         part->disconnect(this);
 }
 
@@ -89,11 +97,7 @@ std::optional<QString> Session::setKnob(std::string_view key, const QString& tex
     if (descriptionKnown())
         if (auto problem = newProblem(m->configuration, changed, key, description().gpuAvailable))
             return problem;
-    const auto apply = [this](const std::string& name, const std::string& value) {
-        if (m->configuration.set(name, value))
-            emit configurationChanged();
-    };
-    m->undo.push(new KnobCommand(std::string(key), m->configuration.text(key), changed.text(key), apply));
+    push(SessionChange::ofKnob(std::string(key), m->configuration.text(key), changed.text(key)));
     return std::nullopt;
 }
 
@@ -101,11 +105,10 @@ void Session::setConfiguration(const config::TrainingConfig& configuration, cons
 {
     if (configuration == m->configuration)
         return;
-    const auto apply = [this](const config::TrainingConfig& value) {
-        m->configuration = value;
-        emit configurationChanged();
-    };
-    m->undo.push(new ConfigurationCommand(m->configuration, configuration, apply, undoText));
+    SessionChange change;
+    change.text = undoText;
+    change.knobs = config::difference(m->configuration, configuration);
+    push(std::move(change));
 }
 
 void Session::loadConfiguration(const std::filesystem::path& path)
@@ -176,10 +179,13 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     const advisor::ExperimentResult* result = m->experiments.result(id);
     if (!result || result->plan.changes.empty() || m->journal.find(id))
         return;
-    const KeptChange change{id, asQString(advice.advice.title), result->plan.changes.front(), *result};
-    m->undo.push(new ActionCommand(
-        tr("keep %1 = %2").arg(asQString(change.toggle.key), asQString(change.toggle.to)),
-        [this, change] { changeJournal(change, true); }, [this, change] { changeJournal(change, false); }));
+    SessionChange change;
+    change.kept = KeptChange{id, asQString(advice.advice.title), result->plan.changes.front(), *result};
+    change.place = m->journal.changes.size();
+    const advisor::Toggle& toggle = change.kept->toggle;
+    change.text = tr("keep %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
+    change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.to}};
+    push(std::move(change));
 }
 
 void Session::undoChange(const QString& ruleId)
@@ -190,22 +196,14 @@ void Session::undoChange(const QString& ruleId)
         emit journalChanged();
         return;
     }
-    const KeptChange change = *kept;
-    m->undo.push(new ActionCommand(
-        tr("take back %1 = %2").arg(asQString(change.toggle.key), asQString(change.toggle.to)),
-        [this, change] { changeJournal(change, false); }, [this, change] { changeJournal(change, true); }));
-}
-
-void Session::changeJournal(const KeptChange& change, bool add)
-{
-    auto& changes = m->journal.changes;
-    if (add)
-        changes.push_back(change);
-    else
-        std::erase_if(changes, [&](const KeptChange& kept) { return kept.ruleId == change.ruleId; });
-    if (m->configuration.set(change.toggle.key, add ? change.toggle.to : change.toggle.from))
-        emit configurationChanged();
-    emit journalChanged();
+    SessionChange change;
+    change.kept = *kept;
+    change.leaves = true;
+    change.place = static_cast<std::size_t>(kept - m->journal.changes.data());
+    const advisor::Toggle& toggle = kept->toggle;
+    change.text = tr("take back %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
+    change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.from}};
+    push(std::move(change));
 }
 
 } // namespace app

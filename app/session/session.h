@@ -26,6 +26,7 @@
 namespace app {
 
 struct RunEnd;
+struct SessionChange;
 
 /// A trace with what was computed from it, off the GUI thread. Immutable.
 struct Analysed {
@@ -42,6 +43,10 @@ class Session : public QObject {
 public:
     explicit Session(QObject* parent = nullptr);
     ~Session() override;
+
+    /// Takes up the configuration, the journal and the steps of undo where the app left them, and keeps them from here
+    /// on. Tells by noticed() when they cannot be read (they are put aside), or when another window keeps its own.
+    void restore();
 
     // configuration
     [[nodiscard]] const config::TrainingConfig& configuration() const;
@@ -143,7 +148,9 @@ private:
     void leaveRun(const profiler::Trace& trace);
     [[nodiscard]] QString titleOf(const std::filesystem::path& path) const;
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
-    void changeJournal(const KeptChange& change, bool add);
+    void push(SessionChange change);
+    void apply(const SessionChange& change, bool forth);
+    void keepSession();
 
     struct State;
     std::unique_ptr<State> m;

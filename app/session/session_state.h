@@ -4,17 +4,24 @@
 #include "app/session/code_gate.h"
 #include "app/session/run_controller.h"
 #include "app/session/session.h"
+#include "app/session/session_change.h"
 #include "app/session/trace_follower.h"
 #include "app/session/trace_loader.h"
 #include "app/session/trace_saver.h"
 #include "app/session/trainer_description.h"
+
+#include <QLockFile>
+#include <QTimer>
 
 namespace app {
 
 /// What a session owns. The parts know nothing of each other; the session joins them.
 struct Session::State {
     config::TrainingConfig configuration;
-    QUndoStack undo;
+    QUndoStack undo;                 ///< of ChangeCommands
+    QTimer keepSoon;                 ///< several changes of one moment are written once
+    std::unique_ptr<QLockFile> lock; ///< this session is the one that is kept; null: it is not kept
+    bool restoring = false;          ///< commands come back that were done before
     TrainerDescription description;
     CodeGate gate;
 

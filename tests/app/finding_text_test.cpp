@@ -74,6 +74,35 @@ TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
     EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
 }
 
+TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
+{
+    auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
+    result.plan.judgedBy = advisor::JudgedBy::Memory;
+    result.savedBytes = {120e6, 110e6, 130e6};
+    EXPECT_EQ(text(verdictText(result)),
+              "Pays: 120 MB less at the peak (95 % interval 110–130 MB), 0.970 × as fast, loss unchanged");
+    result.plan.predicted = advisor::Saving{SavingUnit::Bytes, 100e6, 125e6, 150e6};
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 100–150 MB, measured 120 MB (110–130 MB) at the peak");
+    result.verdict = advisor::Verdict::Costs;
+    result.savedBytes = {-20e6, -30e6, -10e6};
+    EXPECT_EQ(text(verdictText(result)),
+              "Costs: 20.0 MB more at the peak (95 % interval 10.0–30.0 MB), 0.970 × as fast, loss unchanged");
+}
+
+TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
+{
+    Journal journal;
+    EXPECT_EQ(text(predictionsText(journal)), "");
+    auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
+    journal.changes.push_back({"a", "", {}, result});
+    EXPECT_EQ(text(predictionsText(journal)), "") << "nothing was predicted";
+    result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 38'000, 45'000, 52'000};
+    journal.changes.push_back({"b", "", {}, result});
+    result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 1'000, 2'000, 44'099};
+    journal.changes.push_back({"c", "", {}, result});
+    EXPECT_EQ(text(predictionsText(journal)), "1 of 2 measured savings lay in the predicted range");
+}
+
 TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
 {
     auto result = measured(advisor::Verdict::Inconclusive, {0.97, 0.88, 1.05});

@@ -97,39 +97,81 @@ QString ratioText(const advisor::Interval& ratio)
     return Words::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
 }
 
-QString verdictText(const advisor::ExperimentResult& result)
+namespace {
+
+/// "Pays: 120 MB less at the peak (95 % interval 110–130 MB), 0.98 × as fast": what was judged first.
+QString memoryVerdict(const advisor::ExperimentResult& result)
 {
-    const advisor::Interval& ratio = result.samplesPerSecond;
+    const advisor::Interval& saved = result.savedBytes;
+    const bool more = saved.value < 0;
+    const advisor::Interval shown = more ? advisor::Interval{-saved.value, -saved.high, -saved.low} : saved;
+    const QString bytes = Words::tr("%1 %2 at the peak (95 % interval %3)")
+                              .arg(formatBytes(shown.value), more ? Words::tr("more") : Words::tr("less"),
+                                   rangeText(formatBytes(shown.low), formatBytes(shown.high)));
     QString text;
     switch (result.verdict) {
     case advisor::Verdict::Pays:
-        text = Words::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        text = Words::tr("Pays: %1");
         break;
     case advisor::Verdict::DoesNotPay:
-        text = Words::tr("Does not pay: %1").arg(ratioText(ratio));
+        text = Words::tr("Does not pay: %1");
         break;
     case advisor::Verdict::Costs:
-        text = Words::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        text = Words::tr("Costs: %1");
         break;
     case advisor::Verdict::Inconclusive:
-        text = Words::tr("No verdict: %1").arg(ratioText(ratio));
+        text = Words::tr("No verdict: %1");
         break;
     }
-    return text + (result.lossParity ? Words::tr(", loss unchanged")
-                                     : Words::tr(", but the loss changed from %1 to %2")
-                                           .arg(formatSignificant(result.lossA), formatSignificant(result.lossB)));
+    return text.arg(bytes) + Words::tr(", %1 as fast").arg(formatRatio(result.samplesPerSecond.value));
+}
+
+QString timeVerdict(const advisor::ExperimentResult& result)
+{
+    const advisor::Interval& ratio = result.samplesPerSecond;
+    switch (result.verdict) {
+    case advisor::Verdict::Pays:
+        return Words::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+    case advisor::Verdict::DoesNotPay:
+        return Words::tr("Does not pay: %1").arg(ratioText(ratio));
+    case advisor::Verdict::Costs:
+        return Words::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+    case advisor::Verdict::Inconclusive:
+        break;
+    }
+    return Words::tr("No verdict: %1").arg(ratioText(ratio));
+}
+
+} // namespace
+
+QString verdictText(const advisor::ExperimentResult& result)
+{
+    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    return (memory ? memoryVerdict(result) : timeVerdict(result)) +
+           (result.lossParity ? Words::tr(", loss unchanged")
+                              : Words::tr(", but the loss changed from %1 to %2")
+                                    .arg(formatSignificant(result.lossA), formatSignificant(result.lossB)));
 }
 
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 {
-    const advisor::Interval& saved = result.savedUs;
+    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
+    const auto amount = [&](double value) { return memory ? formatBytes(value) : formatUs(value); };
     const QString measured =
         Words::tr("measured %1 (%2) %3")
-            .arg(formatUs(saved.value).replace('-', QChar(0x2212)),
-                 rangeText(formatUs(saved.low), formatUs(saved.high)), perWhat(result.plan.measure));
-    if (!result.plan.predicted || result.plan.predicted->unit == advisor::SavingUnit::Bytes)
+            .arg(amount(saved.value).replace('-', QChar(0x2212)), rangeText(amount(saved.low), amount(saved.high)),
+                 memory ? Words::tr("at the peak") : perWhat(result.plan.measure));
+    if (!result.plan.predicted || (result.plan.predicted->unit == advisor::SavingUnit::Bytes) != memory)
         return measured;
     return Words::tr("predicted %1, %2").arg(amountText(*result.plan.predicted), measured);
+}
+
+QString predictionsText(const Journal& journal)
+{
+    const auto [held, made] = journal.predictions();
+    return made == 0 ? QString()
+                     : Words::tr("%1 of %2 measured savings lay in the predicted range").arg(held).arg(made);
 }
 
 } // namespace app

@@ -2,6 +2,7 @@
 
 #include "advisor/advice.h"
 #include "advisor/experiment/experiment.h"
+#include "app/session/journal.h"
 
 #include <QString>
 #include <chrono>
@@ -20,6 +21,8 @@ QString aboutText(std::chrono::seconds duration);
 QString ratioText(const advisor::Interval& ratio);
 /// "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged".
 QString verdictText(const advisor::ExperimentResult& result);
+/// "3 of 4 measured savings lay in the predicted range"; empty when nothing was predicted.
+QString predictionsText(const Journal& journal);
 /// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step".
 QString predictedBesideMeasured(const advisor::ExperimentResult& result);
 

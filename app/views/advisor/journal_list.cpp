@@ -1,11 +1,13 @@
 #include "app/views/advisor/journal_list.h"
 
-#include "app/look/theme.h"
+#include "app/look/icon.h"
 #include "app/views/advisor/finding_text.h"
 #include "app/widgets/number_format.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -85,18 +87,34 @@ void JournalList::showChanges()
     double most = 1;
     for (std::size_t i = 1; i <= journal.changes.size(); ++i)
         most = std::max(most, journal.factorAfter(i));
-    addRow(1, most, tr("Before any change"), {});
-    for (std::size_t i = 0; i < journal.changes.size(); ++i) {
-        const KeptChange& change = journal.changes[i];
-        addRow(journal.factorAfter(i + 1), most, toggleText(change.toggle), predictedBesideMeasured(change.result));
+    m_layout->addWidget(makeLabel(tr("Before any change"), QPalette::WindowText, m_rows));
+    m_layout->addWidget(new FactorBar(1, most, m_rows));
+    for (std::size_t i = 0; i < journal.changes.size(); ++i)
+        addChange(journal.changes[i], journal.factorAfter(i + 1), most);
+    if (const QString predictions = predictionsText(journal); !predictions.isEmpty()) {
+        auto* label = makeLabel(predictions, QPalette::PlaceholderText, m_rows);
+        label->setObjectName("predictions");
+        m_layout->addSpacing(4);
+        m_layout->addWidget(label);
     }
 }
 
-void JournalList::addRow(double factor, double most, const QString& what, const QString& detail)
+void JournalList::addChange(const KeptChange& change, double factor, double most)
 {
-    m_layout->addWidget(makeLabel(what, QPalette::WindowText, m_rows));
-    if (!detail.isEmpty())
-        m_layout->addWidget(makeLabel(detail, QPalette::PlaceholderText, m_rows));
+    auto* line = new QHBoxLayout;
+    line->addWidget(makeLabel(toggleText(change.toggle), QPalette::WindowText, m_rows), 1);
+    auto* undo = new QToolButton(m_rows);
+    undo->setObjectName("undo:" + change.ruleId);
+    undo->setIcon(icon("undo"));
+    undo->setAutoRaise(true);
+    undo->setFocusPolicy(Qt::StrongFocus);
+    undo->setToolTip(tr("Takes the change out of the configuration again"));
+    undo->setAccessibleName(tr("Take back %1").arg(toggleText(change.toggle)));
+    connect(undo, &QToolButton::clicked, m_session,
+            [session = m_session, id = change.ruleId] { session->undoChange(id); });
+    line->addWidget(undo, 0, Qt::AlignTop);
+    m_layout->addLayout(line);
+    m_layout->addWidget(makeLabel(predictedBesideMeasured(change.result), QPalette::PlaceholderText, m_rows));
     m_layout->addWidget(new FactorBar(factor, most, m_rows));
 }
 

@@ -8,7 +8,8 @@ class QVBoxLayout;
 
 namespace app {
 
-/// The changes that were kept, from the naive run to now: what each was predicted to save, what it was measured to.
+/// The changes that were kept, from the naive run to now: what each was predicted to save, what it was measured to, and
+/// a way to take it back.
 class JournalList : public QWidget {
     Q_OBJECT
 public:
@@ -16,7 +17,7 @@ public:
 
 private:
     void showChanges();
-    void addRow(double factor, double most, const QString& what, const QString& detail);
+    void addChange(const KeptChange& change, double factor, double most);
 
     Session* m_session;
     QWidget* m_rows = nullptr;

@@ -1,0 +1,148 @@
+#include "app/session/experiment_result_json.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <cmath>
+#include <limits>
+
+namespace app {
+
+namespace {
+
+using advisor::ExperimentPlan;
+using advisor::ExperimentResult;
+using advisor::Interval;
+
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+// JSON has no infinity, and an interval of two pairs may end there.
+QJsonValue number(double value)
+{
+    return std::isfinite(value) ? QJsonValue(value) : QJsonValue(value > 0 ? "inf" : "-inf");
+}
+double numberFrom(const QJsonValue& json)
+{
+    const double infinity = std::numeric_limits<double>::infinity();
+    return json.isString() ? (json.toString() == "inf" ? infinity : -infinity) : json.toDouble();
+}
+
+QJsonArray intervalJson(const Interval& interval)
+{
+    return {number(interval.value), number(interval.low), number(interval.high)};
+}
+Interval intervalFrom(const QJsonValue& json)
+{
+    const QJsonArray array = json.toArray();
+    return {numberFrom(array.at(0)), numberFrom(array.at(1)), numberFrom(array.at(2))};
+}
+
+QJsonObject planJson(const ExperimentPlan& plan)
+{
+    QJsonArray changes;
+    for (const advisor::Toggle& toggle : plan.changes)
+        changes << toJson(toggle);
+    QJsonObject json{
+        {"baseline", QJsonDocument::fromJson(QByteArray::fromStdString(plan.baseline.toJson(false))).object()},
+        {"changes", changes},
+        {"judged_by", static_cast<int>(plan.judgedBy)},
+        {"measure", asQString(plan.measure)}};
+    if (plan.predicted)
+        json["predicted"] = QJsonObject{{"unit", static_cast<int>(plan.predicted->unit)},
+                                        {"low", number(plan.predicted->low)},
+                                        {"mid", number(plan.predicted->mid)},
+                                        {"high", number(plan.predicted->high)}};
+    return json;
+}
+
+std::optional<ExperimentPlan> planFrom(const QJsonObject& json)
+{
+    ExperimentPlan plan;
+    const QByteArray baseline = QJsonDocument(json["baseline"].toObject()).toJson();
+    auto configuration =
+        config::TrainingConfig::fromJson(std::string_view(baseline.data(), static_cast<std::size_t>(baseline.size())));
+    if (!configuration)
+        return std::nullopt;
+    plan.baseline = std::move(*configuration);
+    for (const QJsonValue change : json["changes"].toArray())
+        plan.changes.push_back(toggleFromJson(change.toObject()));
+    plan.judgedBy = static_cast<advisor::JudgedBy>(json["judged_by"].toInt());
+    plan.measure = json["measure"].toString().toStdString();
+    if (json.contains("predicted")) {
+        const QJsonObject saving = json["predicted"].toObject();
+        plan.predicted =
+            advisor::Saving{static_cast<advisor::SavingUnit>(saving["unit"].toInt()), numberFrom(saving["low"]),
+                            numberFrom(saving["mid"]), numberFrom(saving["high"])};
+    }
+    return plan;
+}
+
+} // namespace
+
+QJsonObject toJson(const advisor::Toggle& toggle)
+{
+    return {{"key", asQString(toggle.key)}, {"from", asQString(toggle.from)}, {"to", asQString(toggle.to)}};
+}
+
+advisor::Toggle toggleFromJson(const QJsonObject& json)
+{
+    return {json["key"].toString().toStdString(), json["from"].toString().toStdString(),
+            json["to"].toString().toStdString()};
+}
+
+QJsonObject toJson(const ExperimentResult& result)
+{
+    QJsonArray pairs;
+    for (const advisor::Pair& pair : result.pairs)
+        pairs << QJsonArray{pair.a, pair.b, number(pair.logRatio)};
+    return {{"plan", planJson(result.plan)},
+            {"pairs", pairs},
+            {"samples_per_second", QJsonObject{{"ratio", intervalJson(result.samplesPerSecond)},
+                                               {"a", result.samplesPerSecondA},
+                                               {"b", result.samplesPerSecondB}}},
+            {"unit_us", QJsonArray{result.unitUsA, result.unitUsB}},
+            {"saved_us", intervalJson(result.savedUs)},
+            {"loss", QJsonArray{number(result.lossA), number(result.lossB)}},
+            {"loss_parity", result.lossParity},
+            {"loss_tolerance", number(result.lossTolerance)},
+            {"peak_bytes", QJsonArray{static_cast<qint64>(result.peakBytesA), static_cast<qint64>(result.peakBytesB)}},
+            {"saved_bytes", intervalJson(result.savedBytes)},
+            {"verdict", static_cast<int>(result.verdict)},
+            {"why", asQString(result.why)},
+            {"seconds_spent", result.secondsSpent}};
+}
+
+std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
+{
+    auto plan = planFrom(json["plan"].toObject());
+    if (!plan)
+        return std::nullopt;
+    ExperimentResult result;
+    result.plan = std::move(*plan);
+    for (const QJsonValue pair : json["pairs"].toArray()) {
+        const QJsonArray numbers = pair.toArray();
+        result.pairs.push_back({numbers.at(0).toDouble(), numbers.at(1).toDouble(), numberFrom(numbers.at(2))});
+    }
+    const QJsonObject rate = json["samples_per_second"].toObject();
+    result.samplesPerSecond = intervalFrom(rate["ratio"]);
+    result.samplesPerSecondA = rate["a"].toDouble();
+    result.samplesPerSecondB = rate["b"].toDouble();
+    result.unitUsA = json["unit_us"][0].toDouble();
+    result.unitUsB = json["unit_us"][1].toDouble();
+    result.savedUs = intervalFrom(json["saved_us"]);
+    result.lossA = numberFrom(json["loss"][0]);
+    result.lossB = numberFrom(json["loss"][1]);
+    result.lossParity = json["loss_parity"].toBool();
+    result.lossTolerance = numberFrom(json["loss_tolerance"]);
+    result.peakBytesA = json["peak_bytes"][0].toInteger();
+    result.peakBytesB = json["peak_bytes"][1].toInteger();
+    result.savedBytes = intervalFrom(json["saved_bytes"]);
+    result.verdict = static_cast<advisor::Verdict>(json["verdict"].toInt());
+    result.why = json["why"].toString().toStdString();
+    result.secondsSpent = json["seconds_spent"].toDouble();
+    return result;
+}
+
+} // namespace app

@@ -1,0 +1,164 @@
+#include "app/session/session_file.h"
+
+#include "app/session/experiment_result_json.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr int kVersion = 1;
+
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QJsonObject configurationJson(const config::TrainingConfig& configuration)
+{
+    return QJsonDocument::fromJson(QByteArray::fromStdString(configuration.toJson(false))).object();
+}
+
+QJsonObject changeJson(const KeptChange& change)
+{
+    return {{"rule", change.ruleId},
+            {"title", change.title},
+            {"toggle", toJson(change.toggle)},
+            {"result", toJson(change.result)}};
+}
+
+std::optional<KeptChange> changeFrom(const QJsonObject& json)
+{
+    auto result = resultFromJson(json["result"].toObject());
+    advisor::Toggle toggle = toggleFromJson(json["toggle"].toObject());
+    if (!result || !config::findKnob(toggle.key))
+        return std::nullopt;
+    return KeptChange{json["rule"].toString(), json["title"].toString(), std::move(toggle), std::move(*result)};
+}
+
+QJsonObject stepJson(const SessionChange& change)
+{
+    QJsonArray knobs;
+    for (const config::Difference& knob : change.knobs)
+        knobs << QJsonArray{asQString(knob.key), asQString(knob.a), asQString(knob.b)};
+    QJsonObject json{{"text", change.text}, {"knobs", knobs}};
+    if (change.kept) {
+        json["kept"] = changeJson(*change.kept);
+        json["leaves"] = change.leaves;
+        json["place"] = static_cast<qint64>(change.place);
+    }
+    return json;
+}
+
+/// Nullopt for a knob or value that this version does not have.
+std::optional<SessionChange> stepFrom(const QJsonObject& json)
+{
+    SessionChange change;
+    change.text = json["text"].toString();
+    config::TrainingConfig probe;
+    for (const QJsonValue knob : json["knobs"].toArray()) {
+        const QJsonArray parts = knob.toArray();
+        config::Difference one{parts.at(0).toString().toStdString(), parts.at(1).toString().toStdString(),
+                               parts.at(2).toString().toStdString()};
+        if (!config::findKnob(one.key) || !probe.set(one.key, one.a) || !probe.set(one.key, one.b))
+            return std::nullopt;
+        change.knobs.push_back(std::move(one));
+    }
+    if (json.contains("kept")) {
+        change.kept = changeFrom(json["kept"].toObject());
+        if (!change.kept)
+            return std::nullopt;
+        change.leaves = json["leaves"].toBool();
+        change.place = static_cast<std::size_t>(json["place"].toInteger());
+    }
+    return change;
+}
+
+profiler::Error unreadable(const std::filesystem::path& path, std::string why)
+{
+    return {profiler::Error::Code::Malformed, "the last session cannot be read: " + std::move(why), path.string(),
+            "the app begins with defaults; your runs are not affected"};
+}
+
+profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const std::filesystem::path& path)
+{
+    QJsonParseError wrong;
+    const QJsonObject json = QJsonDocument::fromJson(text, &wrong).object();
+    if (wrong.error != QJsonParseError::NoError)
+        return tl::unexpected(
+            unreadable(path, wrong.errorString().toStdString() + ", byte " + std::to_string(wrong.offset)));
+    if (json["version"].toInt() != kVersion)
+        return tl::unexpected(unreadable(path, "another version of Stepscope wrote it"));
+    const QByteArray configuration = QJsonDocument(json["configuration"].toObject()).toJson();
+    auto parsed = config::TrainingConfig::fromJson(
+        std::string_view(configuration.data(), static_cast<std::size_t>(configuration.size())), "configuration");
+    if (!parsed)
+        return tl::unexpected(unreadable(path, parsed.error().message()));
+    KeptSession session;
+    session.configuration = std::move(*parsed);
+    for (const QJsonValue change : json["journal"].toArray()) {
+        auto kept = changeFrom(change.toObject());
+        if (!kept)
+            return tl::unexpected(unreadable(path, "a kept change has settings that this version does not have"));
+        session.journal.changes.push_back(std::move(*kept));
+    }
+    for (const QJsonValue step : json["undo"].toArray()) {
+        auto change = stepFrom(step.toObject());
+        if (!change)
+            return tl::unexpected(unreadable(path, "a change has settings that this version does not have"));
+        session.undo.push_back(std::move(*change));
+    }
+    session.undone = std::clamp(json["undone"].toInt(), 0, static_cast<int>(session.undo.size()));
+    return session;
+}
+
+} // namespace
+
+std::filesystem::path sessionFile()
+{
+    return std::filesystem::path(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString()) /
+           "session.json";
+}
+
+profiler::Result<void> saveSession(const KeptSession& session, const std::filesystem::path& path)
+{
+    QJsonArray journal, undo;
+    for (const KeptChange& change : session.journal.changes)
+        journal << changeJson(change);
+    for (const SessionChange& change : session.undo)
+        undo << stepJson(change);
+    const QJsonObject json{{"version", kVersion},
+                           {"configuration", configurationJson(session.configuration)},
+                           {"journal", journal},
+                           {"undo", undo},
+                           {"undone", session.undone}};
+    const QString name = QString::fromStdString(path.string());
+    QDir().mkpath(QFileInfo(name).path());
+    QSaveFile out(name);
+    const QByteArray text = QJsonDocument(json).toJson();
+    if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit())
+        return tl::unexpected(
+            profiler::Error{profiler::Error::Code::Io, "the session cannot be kept: " + out.errorString().toStdString(),
+                            path.string(), "check that the disk has room and the folder can be written"});
+    return {};
+}
+
+profiler::Result<std::optional<KeptSession>> loadSession(const std::filesystem::path& path)
+{
+    QFile in(QString::fromStdString(path.string()));
+    if (!in.exists())
+        return std::nullopt;
+    if (!in.open(QIODevice::ReadOnly))
+        return tl::unexpected(unreadable(path, in.errorString().toStdString()));
+    return parse(in.readAll(), path);
+}
+
+} // namespace app

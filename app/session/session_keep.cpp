@@ -1,0 +1,95 @@
+#include "app/session/session.h"
+#include "app/session/session_file.h"
+#include "app/session/session_state.h"
+
+#include <QDir>
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+// What the session changes, and how that outlives the app.
+namespace app {
+
+namespace {
+
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+} // namespace
+
+void Session::push(SessionChange change)
+{
+    m->undo.push(
+        new ChangeCommand(std::move(change), [this](const SessionChange& done, bool forth) { apply(done, forth); }));
+}
+
+void Session::apply(const SessionChange& change, bool forth)
+{
+    if (m->restoring)
+        return;
+    bool changed = false;
+    for (const config::Difference& knob : change.knobs)
+        changed = m->configuration.set(knob.key, forth ? knob.b : knob.a).has_value() || changed;
+    auto& journal = m->journal.changes;
+    if (change.kept && change.leaves != forth)
+        journal.insert(journal.begin() + static_cast<std::ptrdiff_t>(std::min(change.place, journal.size())),
+                       *change.kept);
+    else if (change.kept)
+        std::erase_if(journal, [&](const KeptChange& kept) { return kept.ruleId == change.kept->ruleId; });
+    if (changed)
+        emit configurationChanged();
+    if (change.kept)
+        emit journalChanged();
+    if (m->lock)
+        m->keepSoon.start();
+}
+
+void Session::restore()
+{
+    const std::filesystem::path path = sessionFile();
+    QDir().mkpath(asQString(path.parent_path().string()));
+    auto lock = std::make_unique<QLockFile>(asQString(path.string() + ".lock"));
+    lock->setStaleLockTime(0); // a crashed app's lock is told by its process being gone
+    if (!lock->tryLock(0)) {
+        emit noticed(
+            tr("Another window of Stepscope is open: settings and kept changes of this one are forgotten at its end."),
+            asQString(path.string()), false);
+        return;
+    }
+    m->lock = std::move(lock);
+    auto kept = loadSession(path);
+    if (!kept) {
+        std::error_code failed;
+        std::filesystem::rename(path, path.string() + ".unreadable", failed);
+        emit noticed(asQString(kept.error().what), asQString(kept.error().message()), true);
+        return;
+    }
+    if (!*kept)
+        return;
+    m->restoring = true;
+    m->undo.clear();
+    for (SessionChange& change : (*kept)->undo)
+        push(std::move(change));
+    m->undo.setIndex(m->undo.count() - (*kept)->undone);
+    m->restoring = false;
+    m->configuration = (*kept)->configuration;
+    m->journal = std::move((*kept)->journal);
+    emit configurationChanged();
+    emit journalChanged();
+}
+
+void Session::keepSession()
+{
+    m->keepSoon.stop();
+    if (!m->lock)
+        return;
+    KeptSession kept{m->configuration, m->journal, {}, m->undo.count() - m->undo.index()};
+    for (int i = 0; i < m->undo.count(); ++i)
+        kept.undo.push_back(static_cast<const ChangeCommand*>(m->undo.command(i))->change());
+    if (const auto saved = saveSession(kept, sessionFile()); !saved)
+        emit noticed(tr("Your changes will be gone after a restart."), asQString(saved.error().message()), true);
+}
+
+} // namespace app

@@ -1,0 +1,241 @@
+#include "app/session/session_file.h"
+#include "app/views/advisor/journal_list.h"
+#include "tests/app/app_support.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QtTest>
+#include <limits>
+
+using app::Session;
+using app_test::find;
+using app_test::shortTraining;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+app::KeptChange keptChange()
+{
+    app::KeptChange change;
+    change.ruleId = "loader.workers";
+    change.title = "The step waits for data";
+    change.toggle = {"loader.workers", "0", "2"};
+    advisor::ExperimentResult& result = change.result;
+    result.plan.baseline = shortTraining(77);
+    result.plan.changes = {change.toggle};
+    result.plan.judgedBy = advisor::JudgedBy::Memory;
+    result.plan.measure = "epoch";
+    result.plan.predicted = advisor::Saving{advisor::SavingUnit::UsPerEpoch, 1, 2, 3};
+    result.pairs = {{100, 143, 0.357}, {101, 144, 0.354}};
+    result.samplesPerSecond = {1.43, 1.40, std::numeric_limits<double>::infinity()};
+    result.samplesPerSecondA = 100;
+    result.samplesPerSecondB = 143;
+    result.unitUsA = 5;
+    result.unitUsB = 4;
+    result.savedUs = {44'100, 42'000, 46'200};
+    result.lossA = 0.5;
+    result.lossB = 0.25;
+    result.lossParity = false;
+    result.lossTolerance = 0.125;
+    result.peakBytesA = 1LL << 40;
+    result.peakBytesB = 3;
+    result.savedBytes = {7, 6, 8};
+    result.verdict = advisor::Verdict::Pays;
+    result.why = "The interval excludes 1.";
+    result.secondsSpent = 12.5;
+    return change;
+}
+
+QString sessionPath()
+{
+    return QString::fromStdString(app::sessionFile().string());
+}
+
+void write(const QString& path, const QByteArray& text)
+{
+    QDir().mkpath(QFileInfo(path).path());
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size())
+        qFatal("a test's file cannot be written");
+}
+
+/// A session with a measured change in its journal, as the app finds it at its start.
+void writeJournal()
+{
+    app::KeptSession kept;
+    QVERIFY(kept.configuration.set("loader.workers", "2"));
+    kept.journal.changes = {keptChange()};
+    app::SessionChange step;
+    step.text = "keep loader.workers = 2";
+    step.kept = keptChange();
+    step.knobs = {{"loader.workers", "0", "2"}};
+    kept.undo = {step};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+}
+
+} // namespace
+
+class SessionKeepTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<app_test::OwnFolders>();
+        QCoreApplication::setOrganizationName("Stepscope");
+        QCoreApplication::setApplicationName("stepscope");
+    }
+
+private slots:
+    void init() { QFile::remove(sessionPath()); }
+    void aKeptChangeComesBackWhole();
+    void configurationAndUndoSurviveARestart();
+    void aKeptChangeIsUndoneAfterARestart();
+    void theJournalTakesAChangeBack();
+    void aSessionThatWasNotRestoredKeepsNothing();
+    void theSecondWindowKeepsNothing();
+    void anUnreadableSessionIsPutAside_data();
+    void anUnreadableSessionIsPutAside();
+};
+
+void SessionKeepTest::aKeptChangeComesBackWhole()
+{
+    app::KeptSession kept;
+    kept.journal.changes = {keptChange()};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    const auto loaded = app::loadSession(app::sessionFile());
+    QVERIFY(loaded && *loaded);
+    QCOMPARE((*loaded)->journal.changes.size(), std::size_t{1});
+    const app::KeptChange &was = kept.journal.changes[0], &is = (*loaded)->journal.changes[0];
+    QCOMPARE(is.ruleId, was.ruleId);
+    QCOMPARE(is.title, was.title);
+    QCOMPARE(is.toggle.to, was.toggle.to);
+    const advisor::ExperimentResult &a = was.result, &b = is.result;
+    QCOMPARE(b.plan.baseline, a.plan.baseline);
+    QCOMPARE(b.plan.changes.size(), std::size_t{1});
+    QVERIFY(b.plan.judgedBy == a.plan.judgedBy && b.plan.measure == a.plan.measure);
+    QVERIFY(b.plan.predicted && b.plan.predicted->unit == a.plan.predicted->unit && b.plan.predicted->high == 3);
+    QVERIFY(b.pairs.size() == 2 && b.pairs[1].b == 144 && b.pairs[1].logRatio == 0.354);
+    QVERIFY(b.samplesPerSecond.low == 1.40 && b.samplesPerSecond.high == a.samplesPerSecond.high);
+    QVERIFY(b.samplesPerSecondA == 100 && b.samplesPerSecondB == 143 && b.unitUsA == 5 && b.unitUsB == 4);
+    QVERIFY(b.savedUs.value == 44'100 && b.savedBytes.high == 8);
+    QVERIFY(b.lossA == 0.5 && b.lossB == 0.25 && !b.lossParity && b.lossTolerance == 0.125);
+    QVERIFY(b.peakBytesA == a.peakBytesA && b.peakBytesB == 3);
+    QVERIFY(b.verdict == a.verdict && b.why == a.why && b.secondsSpent == 12.5);
+}
+
+void SessionKeepTest::configurationAndUndoSurviveARestart()
+{
+    {
+        Session session;
+        session.restore();
+        QVERIFY(!session.setKnob("loader.workers", "2"));
+        QVERIFY(!session.setKnob("optimizer.learning_rate", "0.013"));
+        session.setConfiguration(shortTraining(44), "short");
+        session.undoStack()->undo();
+    }
+    Session session;
+    QSignalSpy changed(&session, &Session::configurationChanged);
+    session.restore();
+    QVERIFY(!changed.isEmpty());
+    QCOMPARE(session.configuration().text("loader.workers"), "2");
+    QCOMPARE(session.configuration().text("optimizer.learning_rate"), "0.013");
+    session.undoStack()->redo();
+    QCOMPARE(session.configuration(), shortTraining(44));
+    for (int i = 0; i < 3; ++i)
+        session.undoStack()->undo();
+    QCOMPARE(session.configuration(), config::TrainingConfig());
+    QVERIFY(!session.undoStack()->canUndo());
+}
+
+void SessionKeepTest::aKeptChangeIsUndoneAfterARestart()
+{
+    writeJournal();
+    Session session;
+    session.restore();
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QVERIFY(session.undoStack()->undoText().contains("loader.workers"));
+    session.undoStack()->undo();
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.configuration().text("loader.workers"), "0");
+    session.undoStack()->redo();
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.configuration().text("loader.workers"), "2");
+}
+
+void SessionKeepTest::theJournalTakesAChangeBack()
+{
+    writeJournal();
+    Session session;
+    app::JournalList list(&session, nullptr);
+    QVERIFY(!list.isVisibleTo(nullptr));
+    session.restore();
+    list.show();
+    find<QToolButton>(&list, "undo:loader.workers")->click();
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.configuration().text("loader.workers"), "0");
+    session.undoStack()->undo();
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.configuration().text("loader.workers"), "2");
+}
+
+void SessionKeepTest::aSessionThatWasNotRestoredKeepsNothing()
+{
+    {
+        Session session;
+        QVERIFY(!session.setKnob("loader.workers", "2"));
+    }
+    QVERIFY(!QFile::exists(sessionPath()));
+}
+
+void SessionKeepTest::theSecondWindowKeepsNothing()
+{
+    Session first;
+    first.restore();
+    {
+        Session second;
+        QSignalSpy noticed(&second, &Session::noticed);
+        second.restore();
+        QCOMPARE(noticed.count(), 1);
+        QVERIFY(!second.setKnob("loader.workers", "7"));
+    }
+    QVERIFY(!first.setKnob("loader.workers", "2"));
+    QTRY_VERIFY(QFile::exists(sessionPath()));
+    const auto kept = app::loadSession(app::sessionFile());
+    QVERIFY(kept && *kept);
+    QCOMPARE((*kept)->configuration.text("loader.workers"), "2");
+}
+
+void SessionKeepTest::anUnreadableSessionIsPutAside_data()
+{
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("cut") << QByteArray("{\"version\": 1, \"journal\"") << "byte";
+    QTest::newRow("newer") << QByteArray("{\"version\": 2}") << "another version";
+    QTest::newRow("knob") << QByteArray(R"({"version": 1, "configuration": {"loader": {"wrkers": 2}}})") << "wrkers";
+    QTest::newRow("step") << QByteArray(R"({"version": 1, "undo": [{"knobs": [["loader.workers", "0", "many"]]}]})")
+                          << "settings that this version does not have";
+}
+
+void SessionKeepTest::anUnreadableSessionIsPutAside()
+{
+    QFETCH(QByteArray, text);
+    QFETCH(QString, why);
+    write(sessionPath(), text);
+    QFile::remove(sessionPath() + ".unreadable");
+    Session session;
+    QSignalSpy noticed(&session, &Session::noticed);
+    session.restore();
+    QCOMPARE(noticed.count(), 1);
+    QVERIFY2(noticed[0][1].toString().contains(why), qPrintable(noticed[0][1].toString()));
+    QFile aside(sessionPath() + ".unreadable");
+    QVERIFY(aside.open(QIODevice::ReadOnly));
+    QCOMPARE(aside.readAll(), text);
+    QCOMPARE(session.configuration(), config::TrainingConfig());
+    QVERIFY(!session.setKnob("loader.workers", "2")); // and it is kept from here on
+    QTRY_VERIFY(QFile::exists(sessionPath()));
+}
+
+QTEST_MAIN(SessionKeepTest)
+#include "session_keep_test.moc"
