@@ -58,9 +58,13 @@ std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int la
         }
     };
     clear();
-    if (buildExact(track, firstDepth))
-        return m_lanes;
-    clear();
+    if (!m_memory || !m_memory->isCrowded(track)) {
+        if (buildExact(track, firstDepth))
+            return m_lanes;
+        if (m_memory)
+            m_memory->setCrowded(track);
+        clear();
+    }
     for (int lane = 0; lane < lanes; ++lane)
         buildDense(track, firstDepth + lane, m_lanes[static_cast<std::size_t>(lane)]);
     return m_lanes;
@@ -81,11 +85,19 @@ bool LaneBuilder::buildExact(TrackId track, int firstDepth)
     return few;
 }
 
-void LaneBuilder::buildDense(TrackId track, int depth, LaneStrip& lane)
+const std::vector<LodBucket>& LaneBuilder::bucketsOf(TrackId track, int depth)
 {
+    if (m_memory)
+        return m_memory->buckets(track, depth);
     m_buckets.resize(static_cast<std::size_t>(m_width));
     m_trace.summarize(track, depth, {timeOf(0), timeOf(m_width)}, m_buckets);
-    const auto bucket = [this](int x) -> const LodBucket& { return m_buckets[static_cast<std::size_t>(x)]; };
+    return m_buckets;
+}
+
+void LaneBuilder::buildDense(TrackId track, int depth, LaneStrip& lane)
+{
+    const auto& buckets = bucketsOf(track, depth);
+    const auto bucket = [&buckets](int x) -> const LodBucket& { return buckets[static_cast<std::size_t>(x)]; };
     const auto same = [&](int a, int b) {
         return bucket(b).count == 1 && bucket(a).name == bucket(b).name && bucket(a).kind == bucket(b).kind;
     };

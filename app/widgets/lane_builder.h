@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/widgets/lane_memory.h"
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
 #include "app/widgets/timeline_find.h"
@@ -41,11 +42,16 @@ public:
     LaneBuilder(const profiler::Trace& trace, SliceColors& colors, const TimelineTheme& theme, const TimeAxis& axis,
                 double devicePixelRatio);
 
+    /// What the frame before had read is used, and what is read now kept. @param memory  outlives the builder; begun
+    /// for its trace and axis
+    void setMemory(LaneMemory* memory) { m_memory = memory; }
     /// What a search found is marked from here on. @param hits  outlives the builder; null: none
     void setHits(const FindHits* hits) { m_hits = hits; }
 
     /// What the lanes are drawn over. @param gridColumns  device pixels of the axis' lines
     void setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns);
+    /// Of a lane, in device pixels.
+    [[nodiscard]] int width() const { return m_width; }
     /// A lane without slices.
     [[nodiscard]] const LaneStrip& blank() const { return m_blank; }
     /// So many lanes of a track from nesting depth `firstDepth` on. Valid until the next call.
@@ -58,6 +64,7 @@ public:
 private:
     bool buildExact(profiler::TrackId track, int firstDepth);
     void buildDense(profiler::TrackId track, int depth, LaneStrip& lane);
+    const std::vector<profiler::LodBucket>& bucketsOf(profiler::TrackId track, int depth);
     void addSlice(LaneStrip& lane, const profiler::Slice& slice);
     void addDense(LaneStrip& lane, int left, const profiler::LodBucket& bucket);
     static void addHit(LaneStrip& lane, int left, int right);
@@ -67,6 +74,7 @@ private:
     const profiler::Trace& m_trace;
     SliceColors& m_colors;
     const FindHits* m_hits = nullptr;
+    LaneMemory* m_memory = nullptr;
     const TimelineTheme& m_theme;
     const TimeAxis& m_axis;
     double m_ratio;
@@ -74,7 +82,7 @@ private:
     QColor m_background;
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
-    std::vector<profiler::LodBucket> m_buckets;
+    std::vector<profiler::LodBucket> m_buckets; ///< of one lane, without a memory
 };
 
 /// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.

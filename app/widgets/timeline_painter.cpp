@@ -97,6 +97,10 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     m_flows = scene.allFlows ? flowsInView(*scene.trace, shownTracks(scene), scene.axis.visible()) : FlowsInView{};
     LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
     builder.setHits(scene.hits.get());
+    if (!m_vector) { // a picture for a file is of another scale
+        m_memory.begin(scene.trace, scene.axis, scene.ratio, builder.width());
+        builder.setMemory(&m_memory);
+    }
     std::vector<int> grid;
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));

@@ -51,6 +51,7 @@ private:
 
     Key m_key;
     QImage m_lanes;
+    LaneMemory m_memory;
     QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
     std::vector<Box> m_boxes;
     struct GapLabel {
