@@ -14,7 +14,7 @@ namespace app {
 namespace {
 
 // A saved layout of another arrangement of docks would restore to something odd.
-constexpr int kLayoutVersion = 2;
+constexpr int kLayoutVersion = 3;
 constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kLayoutKey = "window/layout";
 constexpr auto kCentreKey = "window/centre";

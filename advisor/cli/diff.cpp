@@ -1,5 +1,5 @@
 #include "advisor/cli/commands.h"
-#include "advisor/cli/difference.h"
+#include "advisor/cli/difference_out.h"
 #include "advisor/cli/open_trace.h"
 
 namespace advisor::cli {

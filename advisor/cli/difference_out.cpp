@@ -1,4 +1,4 @@
-#include "advisor/cli/difference.h"
+#include "advisor/cli/difference_out.h"
 
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"

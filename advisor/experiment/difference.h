@@ -1,17 +1,18 @@
 #pragma once
 
-#include "advisor/cli/summary.h"
+#include "profiler/analysis/breakdown.h"
+#include "profiler/model/trace.h"
 
-#include <nlohmann/json.hpp>
-
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace advisor::cli {
+namespace advisor {
 
-/// What `diff` says of two traces. Ratios are a / b: above 1, b is faster.
+/// What can be said of two traces that are already there. Ratios are a / b: above 1, b is faster.
 struct Difference {
     /// A figure of each trace.
     struct Figures {
@@ -40,7 +41,4 @@ struct Difference {
 /// between two single runs is shown by an experiment, not by this.
 Difference difference(const profiler::Trace& a, const profiler::Trace& b, std::string_view stepRange = {});
 
-nlohmann::ordered_json toJson(const Difference& difference);
-std::string toText(const Difference& difference);
-
-} // namespace advisor::cli
+} // namespace advisor

@@ -1,9 +1,10 @@
-#include "advisor/cli/difference.h"
+#include "advisor/experiment/difference.h"
 
 #include "advisor/experiment/student_t.h"
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@
 #include <map>
 #include <set>
 
-namespace advisor::cli {
+namespace advisor {
 
 namespace {
 
@@ -191,4 +192,4 @@ Difference difference(const Trace& a, const Trace& b, std::string_view stepRange
     return found;
 }
 
-} // namespace advisor::cli
+} // namespace advisor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "advisor/experiment/difference.h"
+#include "app/widgets/kind_palette.h"
+#include "profiler/model/trace.h"
+
+#include <QString>
+#include <vector>
+
+namespace app {
+
+/// Two traces beside each other: a is the one that the other is compared with.
+struct Comparison {
+    /// What takes more or less of a step.
+    struct Moved {
+        QString what; ///< "phase", "operator", "kernel"
+        QString name;
+        double aUs = 0, bUs = 0; ///< a step's; the whole trace's where one has no steps
+        SliceClass swatch = SliceClass::Other;
+    };
+    advisor::Difference difference;
+    std::vector<double> aStepsUs, bStepsUs; ///< of whole steps that are no warm-up, in order
+    std::vector<Moved> moved;               ///< largest change first
+};
+
+/// Several passes over both traces: off the GUI thread.
+Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b);
+
+} // namespace app

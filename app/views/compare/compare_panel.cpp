@@ -1,0 +1,362 @@
+#include "app/views/compare/compare_panel.h"
+
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/views/compare/distribution_chart.h"
+#include "app/widgets/evidence_table.h"
+#include "app/widgets/number_format.h"
+#include "profiler/io/formats/format.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <cmath>
+
+namespace app {
+
+using advisor::Difference;
+
+namespace {
+
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+QLabel* makeWords(const QString& name, QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(name);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+QString intervalText(const std::pair<double, double>& ci)
+{
+    return ComparePanel::tr("95 % interval %1–%2").arg(ci.first, 0, 'f', 2).arg(ci.second, 0, 'f', 2);
+}
+
+EvidenceRow rowOf(const Comparison::Moved& moved)
+{
+    const double change = moved.bUs - moved.aUs;
+    const QString sign = change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
+    EvidenceRow row;
+    row.cells = {{moved.name, 0},
+                 {moved.what, 0},
+                 {formatUs(moved.aUs), moved.aUs},
+                 {formatUs(moved.bUs), moved.bUs},
+                 {sign + formatUs(std::abs(change)), change}};
+    row.swatch = moved.swatch;
+    return row;
+}
+
+} // namespace
+
+QString comparisonVerdict(const Difference& difference)
+{
+    if (difference.verdict == Difference::Verdict::NotComparable)
+        return ComparePanel::tr("Not comparable");
+    if (!difference.meanStepUs)
+        return ComparePanel::tr("Neither has steps: only the work can be compared");
+    const QString ratio = formatRatio(difference.meanStepUs->ratio());
+    if (!difference.ci95)
+        return ComparePanel::tr(
+                   "%1 as fast; without several steps in both there is no telling how much of it is chance")
+            .arg(ratio);
+    const QString interval = intervalText(*difference.ci95);
+    return difference.verdict == Difference::Verdict::NotShown
+               ? ComparePanel::tr("No difference shown: %1 as fast (%2)").arg(ratio, interval)
+               : ComparePanel::tr("%1 as fast (%2)").arg(ratio, interval);
+}
+
+ComparePanel::ComparePanel(Session* session, QWidget* parent)
+    : QWidget(parent), m_session(session), m_work(this), m_pages(new QStackedWidget(this))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(makeHeader());
+    m_empty = makeWords("compareEmpty", m_pages);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_empty->setMargin(12);
+    m_pages->addWidget(m_empty);
+    m_pages->addWidget(makePage());
+    layout->addWidget(m_pages, 1);
+    connectSession();
+    listRuns();
+    showState();
+}
+
+QWidget* ComparePanel::makeHeader()
+{
+    auto* header = new QWidget(this);
+    auto* layout = new QHBoxLayout(header);
+    layout->setContentsMargins(8, 3, 6, 3);
+    auto* label = new QLabel(tr("Compare with"), header);
+    m_choice = new QComboBox(header);
+    m_choice->setObjectName("compareWith");
+    m_choice->setAccessibleName(tr("The run or file that the trace on screen is compared with"));
+    m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_choice->setMinimumContentsLength(18);
+    label->setBuddy(m_choice);
+    m_progress = new QProgressBar(header);
+    m_progress->setRange(0, 1000);
+    m_progress->setTextVisible(false);
+    m_progress->setFixedSize(90, 8);
+    m_cancel = new QToolButton(header);
+    m_cancel->setIcon(icon("close"));
+    m_cancel->setAutoRaise(true);
+    m_cancel->setToolTip(tr("Cancel"));
+    m_cancel->setAccessibleName(tr("Cancel the comparison"));
+    layout->addWidget(label);
+    layout->addWidget(m_choice, 1);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_cancel);
+    layout->addStretch(1);
+    setFocusProxy(m_choice);
+    connect(m_choice, &QComboBox::activated, this, &ComparePanel::choose);
+    connect(m_cancel, &QToolButton::clicked, this, [this] {
+        m_work.cancel();
+        m_busy = false;
+        m_file.clear();
+        m_choice->setCurrentIndex(-1);
+        showState();
+    });
+    return header;
+}
+
+QWidget* ComparePanel::makePage()
+{
+    auto* page = new QWidget(m_pages);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(10, 4, 10, 6);
+    layout->setSpacing(4);
+    m_verdict = makeWords("compareVerdict", page);
+    QFont font = m_verdict->font();
+    font.setWeight(QFont::DemiBold);
+    m_verdict->setFont(font);
+    m_why = makeWords("compareWhy", page);
+    m_why->setForegroundRole(QPalette::PlaceholderText);
+    auto* sides = new QSplitter(Qt::Horizontal, page);
+    sides->setChildrenCollapsible(false);
+    m_chart = new DistributionChart(sides);
+    m_table = new EvidenceTable(
+        {{tr("What moved"), false}, {tr("Kind"), false}, {tr("Other"), true}, {tr("This"), true}, {tr("Change"), true}},
+        tr("What takes more or less of a step"), sides);
+    m_table->setObjectName("compareTable");
+    sides->addWidget(m_chart);
+    sides->addWidget(m_table);
+    sides->setStretchFactor(0, 2);
+    sides->setStretchFactor(1, 3);
+    layout->addWidget(m_verdict);
+    layout->addWidget(m_why);
+    layout->addWidget(sides, 1);
+    return page;
+}
+
+void ComparePanel::connectSession()
+{
+    connect(m_session, &Session::runsChanged, this, &ComparePanel::listRuns);
+    connect(m_session, &Session::traceReplaced, this, [this] {
+        m_work.cancel();
+        m_busy = false;
+        listRuns();
+        request();
+    });
+    connect(m_session, &Session::analysedChanged, this, &ComparePanel::request); // a trace that is complete
+}
+
+void ComparePanel::listRuns()
+{
+    m_choice->clear();
+    for (const RunRecord& run : m_session->runs()) {
+        if (run.trace() == m_session->tracePath() || run.outcome.state.isEmpty())
+            continue;
+        const QString text =
+            QLocale().toString(run.started, "d MMM HH:mm") + "  ·  " + asQString(run.configuration.text("workload"));
+        m_choice->addItem(text, asQString(run.trace().string()));
+    }
+    m_choice->addItem(icon("open"), tr("A file…"));
+    const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;
+    if (!m_file.empty() && !isRun)
+        m_choice->insertItem(0, m_name, asQString(m_file.string()));
+    m_choice->setCurrentIndex(m_file.empty() ? -1 : m_choice->findData(asQString(m_file.string())));
+}
+
+void ComparePanel::choose(int entry)
+{
+    const QString file = m_choice->itemData(entry).toString();
+    if (file.isEmpty())
+        chooseFile();
+    else
+        compareWith(file.toStdString(), m_choice->itemText(entry));
+}
+
+void ComparePanel::chooseFile()
+{
+    const QString file = QFileDialog::getOpenFileName(this, tr("Compare with a trace"));
+    if (file.isEmpty())
+        listRuns(); // shows what is chosen
+    else
+        compareWith(file.toStdString(), QFileInfo(file).fileName());
+}
+
+void ComparePanel::compareWith(const std::filesystem::path& file, const QString& name)
+{
+    m_file = file;
+    m_name = name;
+    m_other.reset();
+    listRuns();
+    request();
+}
+
+void ComparePanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    if (m_dirty)
+        start();
+}
+
+void ComparePanel::request()
+{
+    m_dirty = true;
+    if (isVisible())
+        start();
+    else
+        showState();
+}
+
+void ComparePanel::start()
+{
+    const auto trace = m_session->trace();
+    if (m_file.empty() || trace->sliceCount() == 0 || trace->captureStats().live) {
+        showState();
+        return;
+    }
+    m_dirty = false;
+    m_busy = true;
+    m_progress->setValue(0);
+    m_work.start(
+        [this, trace, file = m_file, other = m_other](const std::stop_token& stop, const Background::Post& post) {
+            std::shared_ptr<const profiler::Trace> a = other;
+            if (!a) {
+                profiler::formats::ReadOptions options;
+                options.stop = stop;
+                options.progress = [&](double share) {
+                    post([this, share] { m_progress->setValue(static_cast<int>(900 * share)); });
+                };
+                auto opened = profiler::formats::openTrace(file, options);
+                if (!opened) {
+                    post([this, error = opened.error()] { fail(error); });
+                    return;
+                }
+                a = *opened;
+            }
+            auto compared = std::make_shared<const Comparison>(compareTraces(*a, *trace));
+            post([this, a, compared] {
+                m_other = a;
+                take(*compared);
+            });
+        });
+    showState();
+}
+
+void ComparePanel::fail(const profiler::Error& error)
+{
+    m_busy = false;
+    m_file.clear();
+    listRuns();
+    showState();
+    m_empty->setText(tr("%1 cannot be opened: %2").arg(m_name, asQString(error.message())));
+}
+
+void ComparePanel::showState()
+{
+    m_progress->setVisible(m_busy);
+    m_cancel->setVisible(m_busy);
+    m_pages->setCurrentIndex(0);
+    m_empty->setText(
+        m_session->trace()->sliceCount() == 0 ? tr("Open a trace or a run first: it is compared with another.")
+        : m_session->trace()->captureStats().live
+            ? tr("The training is running: its trace is compared when it is complete.")
+        : m_busy ? tr("Comparing …")
+                 : tr("Choose a run or a file above. What is on screen is compared with it: step times, and "
+                      "what takes more or less of them."));
+}
+
+void ComparePanel::take(const Comparison& compared)
+{
+    m_busy = false;
+    showState();
+    m_pages->setCurrentIndex(1);
+    showVerdict(compared);
+    m_chart->show({m_name, compared.aStepsUs}, {tr("on screen: %1").arg(m_session->traceTitle()), compared.bStepsUs});
+    std::vector<EvidenceRow> rows;
+    for (const Comparison::Moved& moved : compared.moved)
+        rows.push_back(rowOf(moved));
+    m_table->setRows(std::move(rows));
+}
+
+void ComparePanel::showVerdict(const Comparison& compared)
+{
+    const Difference& difference = compared.difference;
+    const Shades tones = shades(QApplication::palette());
+    m_verdict->setText(comparisonVerdict(difference));
+    switch (difference.verdict) {
+    case Difference::Verdict::Faster:
+        setTextColor(m_verdict, tones.good);
+        break;
+    case Difference::Verdict::Slower:
+        setTextColor(m_verdict, tones.bad);
+        break;
+    case Difference::Verdict::NotComparable:
+        setTextColor(m_verdict, tones.warning);
+        break;
+    case Difference::Verdict::NotShown:
+        m_verdict->setPalette(QPalette());
+        break;
+    }
+    QStringList why;
+    for (const std::string& reason : difference.whyNot)
+        why << asQString(reason);
+    if (why.isEmpty() && difference.ci95)
+        why << tr(
+            "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
+            "measure it.");
+    if (const QString settings = settingsThatDiffer(); !settings.isEmpty())
+        why << settings;
+    m_why->setText(why.join(' '));
+}
+
+QString ComparePanel::settingsThatDiffer() const
+{
+    const auto entry = m_other->metadata().find("config");
+    const auto& mine = m_session->traceConfiguration();
+    if (entry == m_other->metadata().end() || !mine)
+        return {};
+    const auto other = config::TrainingConfig::fromJson(entry->second);
+    if (!other)
+        return {};
+    QStringList changes;
+    for (const config::Difference& change : config::difference(*other, *mine)) {
+        const std::string_view label = config::findKnob(change.key)->label;
+        changes << QString("%1 %2 → %3")
+                       .arg(QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())), asQString(change.a),
+                            asQString(change.b));
+    }
+    return changes.isEmpty() ? tr("The settings are the same.") : tr("Settings: %1.").arg(changes.join(", "));
+}
+
+} // namespace app

@@ -1,0 +1,128 @@
+#include "app/views/compare/distribution_chart.h"
+
+#include "app/widgets/kind_palette.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/timeline_theme.h"
+#include "profiler/analysis/percentile.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+namespace app {
+
+using profiler::analysis::percentile;
+
+namespace {
+
+constexpr double kMargin = 10;
+constexpr double kBinWidth = 5; ///< pixels
+// One step that took ten times as long would leave all others a pixel.
+constexpr double kFarthest = 0.98;
+
+} // namespace
+
+std::vector<int> histogram(const std::vector<double>& us, double least, double most, int bins)
+{
+    std::vector<int> counts(static_cast<std::size_t>(std::max(1, bins)));
+    const double width = (most - least) / static_cast<double>(counts.size());
+    for (const double value : us) {
+        const double bin = width > 0 ? std::floor((value - least) / width) : 0;
+        ++counts[static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(counts.size() - 1)))];
+    }
+    return counts;
+}
+
+DistributionChart::DistributionChart(QWidget* parent) : QWidget(parent)
+{
+    setAccessibleName(tr("Step times of both"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+}
+
+void DistributionChart::show(Sample upper, Sample lower)
+{
+    m_rows[0].sample = std::move(upper);
+    m_rows[1].sample = std::move(lower);
+    QStringList said;
+    m_leastUs = m_mostUs = 0;
+    for (Row& row : m_rows) {
+        if (row.sample.us.empty())
+            continue;
+        row.medianUs = percentile(row.sample.us, 0.5);
+        const double least = percentile(row.sample.us, 1 - kFarthest), most = percentile(row.sample.us, kFarthest);
+        m_leastUs = m_mostUs == 0 ? least : std::min(m_leastUs, least);
+        m_mostUs = std::max(m_mostUs, most);
+        said << tr("%1: median %2").arg(row.sample.name, formatUs(row.medianUs));
+    }
+    const double room = std::max((m_mostUs - m_leastUs) * 0.08, m_mostUs * 0.02);
+    m_leastUs = std::max(0.0, m_leastUs - room);
+    m_mostUs += room;
+    setAccessibleDescription(said.join("; "));
+    update();
+}
+
+double DistributionChart::xOf(double us, const QRectF& area) const
+{
+    return area.left() + area.width() * (us - m_leastUs) / std::max(1e-9, m_mostUs - m_leastUs);
+}
+
+void DistributionChart::paintEvent(QPaintEvent*)
+{
+    const TimelineTheme theme = TimelineTheme::from(palette());
+    QPainter painter(this);
+    painter.fillRect(rect(), theme.background);
+    const double line = fontMetrics().height();
+    const QRectF plot(kMargin, 4, width() - 2 * kMargin, height() - line - 12);
+    const QColor colors[] = {classStyle(SliceClass::Other, theme.dark).fill,
+                             classStyle(SliceClass::CopyToDevice, theme.dark).fill};
+    for (std::size_t i = 0; i < m_rows.size(); ++i)
+        paintRow(painter, m_rows[i],
+                 QRectF(plot.left(), plot.top() + plot.height() / 2 * static_cast<double>(i), plot.width(),
+                        plot.height() / 2 - 2),
+                 colors[i]);
+    paintAxis(painter, plot);
+}
+
+void DistributionChart::paintRow(QPainter& painter, const Row& row, const QRectF& area, const QColor& color) const
+{
+    const TimelineTheme theme = TimelineTheme::from(palette());
+    const double line = fontMetrics().height();
+    const QRectF bars = area.adjusted(0, line + 2, 0, 0);
+    painter.fillRect(QRectF(bars.left(), bars.bottom(), bars.width(), 1), theme.border);
+    const auto counts = histogram(row.sample.us, m_leastUs, m_mostUs, static_cast<int>(bars.width() / kBinWidth));
+    const int most = std::max(1, *std::max_element(counts.begin(), counts.end()));
+    const double width = bars.width() / static_cast<double>(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        if (counts[i] > 0) {
+            const double height = std::max(2.0, bars.height() * counts[i] / most);
+            painter.fillRect(QRectF(bars.left() + width * static_cast<double>(i), bars.bottom() - height,
+                                    std::max(1.0, width - 1), height),
+                             color);
+        }
+    const QString median = row.sample.us.empty() ? tr("no steps") : tr("median %1").arg(formatUs(row.medianUs));
+    const double medianWidth = fontMetrics().horizontalAdvance(median) + 8;
+    painter.setPen(theme.text);
+    painter.drawText(
+        QRectF(area.left(), area.top(), area.width() - medianWidth, line), Qt::AlignLeft | Qt::AlignVCenter,
+        fontMetrics().elidedText(row.sample.name, Qt::ElideMiddle, static_cast<int>(area.width() - medianWidth)));
+    painter.drawText(QRectF(area.left(), area.top(), area.width(), line), Qt::AlignRight | Qt::AlignVCenter, median);
+    if (row.sample.us.empty())
+        return;
+    const double x = std::round(xOf(row.medianUs, bars)) + 0.5;
+    painter.setPen(QPen(theme.text, 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, bars.top()), QPointF(x, bars.bottom()));
+}
+
+void DistributionChart::paintAxis(QPainter& painter, const QRectF& area) const
+{
+    if (m_mostUs <= 0)
+        return;
+    const TimelineTheme theme = TimelineTheme::from(palette());
+    painter.setPen(theme.dimText);
+    const QRectF labels(area.left(), area.bottom() + 4, area.width(), fontMetrics().height());
+    painter.drawText(labels, Qt::AlignLeft, formatUs(m_leastUs));
+    painter.drawText(labels, Qt::AlignHCenter, tr("time of a step"));
+    painter.drawText(labels, Qt::AlignRight, formatUs(m_mostUs));
+}
+
+} // namespace app

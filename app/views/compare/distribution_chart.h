@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QWidget>
+#include <array>
+#include <vector>
+
+namespace app {
+
+/// Step times of two runs on one axis, a histogram each, with the median marked.
+class DistributionChart : public QWidget {
+    Q_OBJECT
+public:
+    explicit DistributionChart(QWidget* parent);
+
+    struct Sample {
+        QString name;
+        std::vector<double> us; ///< any order
+    };
+    /// @param upper, lower  the two rows
+    void show(Sample upper, Sample lower);
+    [[nodiscard]] QSize sizeHint() const override { return {360, 170}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {160, 110}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    struct Row {
+        Sample sample;
+        double medianUs = 0;
+    };
+    void paintRow(class QPainter& painter, const Row& row, const QRectF& area, const QColor& color) const;
+    void paintAxis(QPainter& painter, const QRectF& area) const;
+    [[nodiscard]] double xOf(double us, const QRectF& area) const;
+
+    std::array<Row, 2> m_rows;
+    double m_leastUs = 0, m_mostUs = 1; ///< of the axis
+};
+
+/// How many of `us` lie in each of `bins` equal parts of [least, most]; what lies outside counts at the ends.
+std::vector<int> histogram(const std::vector<double>& us, double least, double most, int bins);
+
+} // namespace app

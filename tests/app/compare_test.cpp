@@ -1,0 +1,169 @@
+#include "app/views/compare/compare_panel.h"
+#include "app/views/compare/distribution_chart.h"
+#include "app/widgets/evidence_table.h"
+#include "profiler/io/formats/format.h"
+#include "tests/app/app_support.h"
+#include "tests/support/trace_text.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QtTest>
+#include <fmt/format.h>
+
+using app::Session;
+using app_test::find;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+/// Twenty steps of about so many µs, a tenth of each waiting for data, the rest forward.
+std::string training(int us, const char* workload = "convnet")
+{
+    std::string text = fmt::format("meta workload {}\nmain\n", workload);
+    int begin = 0;
+    for (int step = 0; step < 20; ++step) {
+        const int length = us + step % 3;
+        text += fmt::format("step {0} {1} {2}\nphase \"data wait\" {1} {3}\nphase forward {4} {5}\n", step, begin,
+                            length, us / 10, begin + us / 10, length - us / 10);
+        begin += length;
+    }
+    return text;
+}
+
+std::filesystem::path save(const QTemporaryDir& folder, const char* name, const std::string& text)
+{
+    const std::filesystem::path path = folder.filePath(name).toStdString();
+    if (!profiler::formats::saveTrace(*test_support::traceFromText(text), path, {}))
+        qFatal("a test's trace cannot be written");
+    return path;
+}
+
+struct Compared {
+    explicit Compared(const std::filesystem::path& shown) : panel(&session, nullptr)
+    {
+        panel.resize(900, 300);
+        panel.show();
+        QSignalSpy opened(&session, &Session::traceOpened);
+        session.openTrace(shown);
+        if (!QTest::qWaitFor([&] { return !opened.isEmpty() && session.analysed(); }, 10000))
+            qFatal("the trace was not opened");
+    }
+    void with(const std::filesystem::path& other)
+    {
+        panel.compareWith(other, "other");
+        if (!QTest::qWaitFor([&] { return verdict()->isVisible() || empty()->text().contains("cannot be opened"); },
+                             10000))
+            qFatal("nothing was compared");
+    }
+    [[nodiscard]] QLabel* verdict() const { return find<QLabel>(&panel, "compareVerdict"); }
+    [[nodiscard]] QLabel* empty() const { return find<QLabel>(&panel, "compareEmpty"); }
+    [[nodiscard]] QString why() const { return find<QLabel>(&panel, "compareWhy")->text(); }
+    [[nodiscard]] const app::EvidenceModel* rows() const
+    {
+        return find<app::EvidenceTable>(&panel, "compareTable")->evidence();
+    }
+
+    Session session;
+    app::ComparePanel panel;
+};
+
+} // namespace
+
+class CompareTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void theFasterOneIsSaidWithItsInterval();
+    void theSameTwiceShowsNoDifference();
+    void whatCannotBeComparedIsSaidFirst();
+    void aFileThatIsNoTraceIsTold();
+    void keptRunsCanBeChosen();
+    void histogramsCountEveryStep();
+};
+
+void CompareTest::theFasterOneIsSaidWithItsInterval()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "fast.sspack", training(1000)));
+    QVERIFY(compared.empty()->isVisible());
+    compared.with(save(folder, "slow.sspack", training(2000)));
+    QVERIFY2(compared.verdict()->text().startsWith("2.00 × as fast (95 % interval 2.00–2.00)"),
+             qPrintable(compared.verdict()->text()));
+    QVERIFY(compared.why().contains("measure it"));
+    // The forward pass moved most, then the wait.
+    QCOMPARE(compared.rows()->row(0).cells[0].text, QString("forward"));
+    QCOMPARE(compared.rows()->row(0).cells[1].text, QString("phase"));
+    QVERIFY2(compared.rows()->row(0).cells[4].text.startsWith(QChar(0x2212)),
+             qPrintable(compared.rows()->row(0).cells[4].text));
+    QCOMPARE(compared.rows()->row(1).cells[0].text, QString("data wait"));
+    QCOMPARE(compared.rows()->row(1).cells[2].text, QString("200 µs"));
+    QCOMPARE(compared.rows()->row(1).cells[3].text, QString("100 µs"));
+}
+
+void CompareTest::theSameTwiceShowsNoDifference()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "a.sspack", training(1000)));
+    compared.with(save(folder, "b.sspack", training(1000)));
+    QVERIFY2(compared.verdict()->text().startsWith("No difference shown: 1.00 ×"),
+             qPrintable(compared.verdict()->text()));
+}
+
+void CompareTest::whatCannotBeComparedIsSaidFirst()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "a.sspack", training(1000, "resnet18")));
+    compared.with(save(folder, "b.sspack", training(2000, "convnet")));
+    QCOMPARE(compared.verdict()->text(), QString("Not comparable"));
+    QVERIFY2(compared.why().contains("convnet and resnet18"), qPrintable(compared.why()));
+}
+
+void CompareTest::aFileThatIsNoTraceIsTold()
+{
+    const QTemporaryDir folder;
+    QFile file(folder.filePath("holiday.jpg"));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("no trace") > 0);
+    file.close();
+    Compared compared(save(folder, "a.sspack", training(1000)));
+    compared.with(file.fileName().toStdString());
+    QVERIFY2(compared.empty()->text().contains("holiday.jpg"), qPrintable(compared.empty()->text()));
+    compared.with(save(folder, "b.sspack", training(2000))); // and it goes on
+    QVERIFY(compared.verdict()->isVisible());
+}
+
+void CompareTest::keptRunsCanBeChosen()
+{
+    Session session;
+    for (const char* workers : {"0", "2"}) {
+        auto configuration = app_test::shortTraining(40);
+        QVERIFY(configuration.set("loader.workers", workers));
+        session.setConfiguration(configuration, "training");
+        session.start();
+        QTRY_COMPARE_WITH_TIMEOUT(session.runState(), app::RunState::Idle, 20000);
+    }
+    QTRY_VERIFY(session.analysed() && session.analysed()->trace == session.trace());
+    app::ComparePanel panel(&session, nullptr);
+    panel.resize(900, 300);
+    panel.show();
+    auto* choice = find<QComboBox>(&panel, "compareWith");
+    QCOMPARE(choice->count(), 2); // the other run, and a file
+    choice->setCurrentIndex(0);
+    emit choice->activated(0);
+    QTRY_VERIFY(find<QLabel>(&panel, "compareVerdict")->isVisible());
+    const QString why = find<QLabel>(&panel, "compareWhy")->text();
+    QVERIFY2(why.contains("Settings: Workers 0 → 2."), qPrintable(why));
+}
+
+void CompareTest::histogramsCountEveryStep()
+{
+    QCOMPARE(app::histogram({1, 2, 2, 9, 100, 0}, 1, 11, 5), (std::vector<int>{4, 0, 0, 0, 2}));
+    QCOMPARE(app::histogram({}, 1, 11, 2), (std::vector<int>{0, 0}));
+    QCOMPARE(app::histogram({5, 5}, 5, 5, 3), (std::vector<int>{2, 0, 0}));
+}
+
+QTEST_MAIN(CompareTest)
+#include "compare_test.moc"
