@@ -1,16 +1,19 @@
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
+#include "app/views/compare/compare_panel.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>
 #include <QDockWidget>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileInfo>
+#include <QLabel>
 #include <cstdio>
 #include <string_view>
 
 // Opens a trace from elsewhere in the real app, selects one slice of each kind that matters, and takes pictures:
-//   stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT]
+//   stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]
 namespace {
 
 class TracePhotographer : private ui::Photographer {
@@ -46,6 +49,15 @@ public:
         for (const char* table : {"kernels", "ops", "copies", "memsets", "runtime_calls", "nvtx_ranges", "step_table"})
             takeTable(table);
         printMemory("after all tables");
+    }
+
+    void takeComparison(const QString& other)
+    {
+        raise("compare");
+        auto* panel = m_window.findChild<app::ComparePanel*>();
+        panel->compareWith(other.toStdString(), QFileInfo(other).fileName());
+        await("the comparison", [panel] { return panel->findChild<QLabel*>("compareVerdict")->isVisible(); });
+        take("compare");
     }
 
 private:
@@ -102,10 +114,13 @@ int main(int argc, char** argv)
     QApplication application(argc, argv);
     const QStringList arguments = QApplication::arguments();
     if (arguments.size() < 3) {
-        std::fputs("stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT]\n", stderr);
+        std::fputs("stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]\n", stderr);
         return 2;
     }
     const QStringList size = arguments.value(3, "1600x950").split('x');
-    TracePhotographer(arguments[1], arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll();
+    TracePhotographer photographer(arguments[1], arguments[2], {size.value(0).toInt(), size.value(1).toInt()});
+    photographer.takeAll();
+    if (arguments.size() > 4)
+        photographer.takeComparison(arguments[4]);
     return 0;
 }

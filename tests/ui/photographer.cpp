@@ -40,13 +40,13 @@ void Photographer::raise(const QString& view)
     QTest::qWait(kSettleMs);
 }
 
-void Photographer::take(const QString& name)
+void Photographer::take(const QString& name, QWidget* widget)
 {
     for (const auto& [theme, suffix] : {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
         m_appearance.setTheme(theme);
         QTest::qWait(150);
         const QString file = QString("%1/%2_%3.png").arg(m_folder, name, suffix);
-        if (!m_window.grab().save(file))
+        if (!(widget ? widget : &m_window)->grab().save(file))
             qFatal("%s cannot be written", qPrintable(file));
         std::printf("%s\n", qPrintable(file));
     }

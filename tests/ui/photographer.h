@@ -20,8 +20,8 @@ protected:
     void awaitAnalysis();
     /// Brings a dock of the window to the front. @param view  its folder under app/views
     void raise(const QString& view);
-    /// FOLDER/NAME_dark.png and FOLDER/NAME_light.png.
-    void take(const QString& name);
+    /// FOLDER/NAME_dark.png and FOLDER/NAME_light.png. @param widget  null: the window
+    void take(const QString& name, QWidget* widget = nullptr);
 
     QString m_folder;
     app::Appearance m_appearance;
