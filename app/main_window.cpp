@@ -140,7 +140,8 @@ void MainWindow::connectSession()
     });
     connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
         auto* question = new TrustQuestion(file, this);
-        connect(question, &TrustQuestion::answered, m_context.session, &Session::answerCode);
+        connect(question, &TrustQuestion::answered, m_context.session,
+                [this, file](CodeGate::Answer answer) { m_context.session->answerCode(file, answer); });
         question->open();
     });
     connect(session, &Session::experimentStarted, this, &MainWindow::updateActions);

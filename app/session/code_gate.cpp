@@ -37,15 +37,17 @@ void CodeGate::take(const profiler::Result<CodeFile>& read)
     }
 }
 
-void CodeGate::answer(Answer answer)
+void CodeGate::answer(const CodeFile& file, Answer answer)
 {
-    const auto file = std::exchange(m_asked, std::nullopt);
+    if (!m_asked || m_asked->path != file.path || m_asked->sha256 != file.sha256)
+        return;
+    m_asked.reset();
     const Allowed allowed = std::exchange(m_allowed, nullptr);
-    if (!file || answer == Answer::No)
+    if (answer == Answer::No)
         return;
     if (answer == Answer::Trust)
-        trust(*file);
-    allowed(file->sha256);
+        trust(file);
+    allowed(file.sha256);
 }
 
 } // namespace app

@@ -23,8 +23,8 @@ public:
     /// Calls `allowed` at once when nothing of the user's is run; else later, or never. A newer wish replaces one that
     /// is waiting.
     void pass(const config::TrainingConfig& configuration, Allowed allowed);
-    /// To what asked() asked; without a question nothing happens.
-    void answer(Answer answer);
+    /// To what asked() asked; for another file, or without a question, nothing happens.
+    void answer(const CodeFile& file, Answer answer);
 
 signals:
     void asked(const app::CodeFile& file);

@@ -76,7 +76,7 @@ public:
     [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
 
     /// To what codeAsked() asked, for a run or an experiment.
-    void answerCode(CodeGate::Answer answer);
+    void answerCode(const CodeFile& file, CodeGate::Answer answer);
 
     // kept runs
     [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()

@@ -113,9 +113,9 @@ void Session::connectGate()
     });
 }
 
-void Session::answerCode(CodeGate::Answer answer)
+void Session::answerCode(const CodeFile& file, CodeGate::Answer answer)
 {
-    m->gate.answer(answer);
+    m->gate.answer(file, answer);
 }
 
 void Session::passGate(std::function<void()> go)

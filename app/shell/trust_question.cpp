@@ -107,18 +107,19 @@ QWidget* TrustQuestion::makeFacts(const CodeFile& file)
     auto* hashLine = new QHBoxLayout;
     hashLine->addWidget(hash, 1);
     hashLine->addWidget(copy, 0, Qt::AlignTop);
-    form->addRow(tr("What"), makeFact("what", file.workload == "plugin" ? tr("a plug-in (shared library), %1")
-                                                                              .arg(formatBytes(static_cast<double>(file.bytes)))
-                                                                        : tr("a TorchScript model, %1")
-                                                                              .arg(formatBytes(static_cast<double>(file.bytes))),
-                                      facts));
+    form->addRow(tr("What"),
+                 makeFact("what",
+                          file.workload == "plugin"
+                              ? tr("a plug-in (shared library), %1").arg(formatBytes(static_cast<double>(file.bytes)))
+                              : tr("a TorchScript model, %1").arg(formatBytes(static_cast<double>(file.bytes))),
+                          facts));
     form->addRow(tr("File"), shownPath);
     form->addRow(tr("SHA-256"), hashLine);
     if (file.changedSince) {
-        auto* changed =
-            makeFact("changed", tr("Another content was trusted here on %1.")
-                                    .arg(QLocale().toString(*file.changedSince, QLocale::ShortFormat)),
-                     facts);
+        auto* changed = makeFact("changed",
+                                 tr("Another content was trusted here on %1.")
+                                     .arg(QLocale().toString(*file.changedSince, QLocale::ShortFormat)),
+                                 facts);
         setTextColor(changed, shades(QApplication::palette()).warning);
         form->addRow(tr("Changed"), changed);
     }

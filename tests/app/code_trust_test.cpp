@@ -113,7 +113,7 @@ void CodeTrustTest::aModelFileIsAskedAboutBeforeAnythingStarts()
     QVERIFY(!asked->changedSince);
     QCOMPARE(session.runState(), RunState::Idle);
     QVERIFY(session.runs().empty());
-    session.answerCode(CodeGate::Answer::No);
+    session.answerCode(*asked, CodeGate::Answer::No);
     QTest::qWait(50);
     QCOMPARE(session.runState(), RunState::Idle);
     QVERIFY(session.runs().empty());
@@ -127,7 +127,7 @@ void CodeTrustTest::onceMeansOnce()
         const auto asked = start(session);
         QVERIFY(asked);
         QCOMPARE(asked->workload, QString("plugin"));
-        session.answerCode(CodeGate::Answer::Once);
+        session.answerCode(*asked, CodeGate::Answer::Once);
         QCOMPARE(session.runState(), RunState::Starting);
         finish(session);
     }
@@ -140,8 +140,9 @@ void CodeTrustTest::trustIsRememberedUntilTheFileChanges()
     {
         Session session;
         session.setConfiguration(trainingOf(path), "own");
-        QVERIFY(start(session));
-        session.answerCode(CodeGate::Answer::Trust);
+        const auto asked = start(session);
+        QVERIFY(asked);
+        session.answerCode(*asked, CodeGate::Answer::Trust);
         finish(session);
     }
     Session later;
@@ -160,11 +161,14 @@ void CodeTrustTest::trustIsForOnePath()
 {
     Session session;
     session.setConfiguration(trainingOf(write(m_folder.filePath("c.pt"), "one")), "own");
-    QVERIFY(start(session));
-    session.answerCode(CodeGate::Answer::Trust);
+    const auto first = start(session);
+    QVERIFY(first);
+    session.answerCode(*first, CodeGate::Answer::Trust);
     finish(session);
     session.setConfiguration(trainingOf(write(m_folder.filePath("d.pt"), "one")), "another");
     QVERIFY(start(session));
+    session.answerCode(*first, CodeGate::Answer::Trust); // to a question that nobody asks any more
+    QCOMPARE(session.runState(), RunState::Idle);
 }
 
 void CodeTrustTest::whatAConfigurationSaysOfItselfDoesNotCount()
@@ -188,7 +192,7 @@ void CodeTrustTest::anExperimentAsksToo()
     session.startExperiment(advice);
     QTRY_COMPARE(asked.count(), 1);
     QVERIFY(!session.experimentRunning());
-    session.answerCode(CodeGate::Answer::Once);
+    session.answerCode(asked.front().front().value<CodeFile>(), CodeGate::Answer::Once);
     QCOMPARE(started.count(), 1);
     QVERIFY(session.experimentRunning());
     session.cancelExperiment();

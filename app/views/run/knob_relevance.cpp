@@ -83,8 +83,7 @@ QString listed(const std::vector<std::string_view>& values)
     for (const std::string_view value : values)
         words << (value == "true" ? QCoreApplication::translate("KnobRow", "on") : asQString(value));
     const QString last = words.takeLast();
-    return words.isEmpty() ? last
-                           : QCoreApplication::translate("KnobRow", "%1 or %2").arg(words.join(", "), last);
+    return words.isEmpty() ? last : QCoreApplication::translate("KnobRow", "%1 or %2").arg(words.join(", "), last);
 }
 
 } // namespace
@@ -95,12 +94,14 @@ QString whyNoEffect(std::string_view knob, const config::TrainingConfig& configu
         if (dependency.knob != knob)
             continue;
         const std::string now = configuration.text(dependency.on);
-        const bool isOne = std::find(dependency.values.begin(), dependency.values.end(), now) != dependency.values.end();
+        const bool isOne =
+            std::find(dependency.values.begin(), dependency.values.end(), now) != dependency.values.end();
         if (isOne == dependency.unlessOne)
             continue;
         const QString on = asQString(config::findKnob(dependency.on)->label);
         return dependency.unlessOne
-                   ? QCoreApplication::translate("KnobRow", "No effect unless %1 is %2").arg(on, listed(dependency.values))
+                   ? QCoreApplication::translate("KnobRow", "No effect unless %1 is %2")
+                         .arg(on, listed(dependency.values))
                    : QCoreApplication::translate("KnobRow", "No effect while %1 is %2").arg(on, asQString(now));
     }
     return {};
