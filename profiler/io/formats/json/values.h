@@ -117,16 +117,8 @@ public:
     /// A 64-bit integer, also in quotes. `known` says whether there is one.
     const char* integer(const char* p, std::int64_t& value, bool& known)
     {
-        const char* digit = p + (*p == '-');
-        Digits run = digits(digit);
-        std::int64_t sum = run.value;
-        const char* after = digit + run.count;
-        if (run.count == 8) {
-            run = digits(after);
-            sum = sum * kPowersOfTen[run.count] + run.value;
-            after += run.count;
-        }
-        if (after != digit && after - digit < 16 && endsScalar(*after)) {
+        auto [sum, length, after] = wholePart(p);
+        if (length > 0 && length < 16 && endsScalar(*after)) {
             value = *p == '-' ? -sum : sum;
             known = true;
             return after;
@@ -137,19 +129,11 @@ public:
     /// Microseconds as nanoseconds.
     const char* time(const char* p, std::int64_t& ns, bool& known)
     {
-        const char* digit = p + (*p == '-');
-        Digits run = digits(digit);
-        std::int64_t sum = run.value;
-        const char* after = digit + run.count;
-        if (run.count == 8) {
-            run = digits(after);
-            sum = sum * kPowersOfTen[run.count] + run.value;
-            after += run.count;
-        }
-        bool whole = after != digit && sum < kMostMicroseconds;
+        auto [sum, length, after] = wholePart(p);
+        bool whole = length > 0 && sum < kMostMicroseconds;
         sum = whole ? sum * 1000 : 0;
         if (whole && *after == '.') {
-            run = digits(after + 1);
+            const Digits run = digits(after + 1);
             whole = run.count > 0 && run.count <= 3;
             sum += run.value * kPowersOfTen[whole ? 3 - run.count : 0];
             after += 1 + run.count;
@@ -162,6 +146,23 @@ public:
     }
 
 private:
+    /// The first digits of a number without its sign, sixteen at most, and what follows them.
+    struct WholePart {
+        std::int64_t value;
+        unsigned length;
+        const char* after;
+    };
+    static WholePart wholePart(const char* p)
+    {
+        p += *p == '-';
+        const Digits first = digits(p);
+        p += first.count;
+        if (first.count < 8)
+            return {first.value, first.count, p};
+        const Digits rest = digits(p);
+        return {first.value * kPowersOfTen[rest.count] + rest.value, 8 + rest.count, p + rest.count};
+    }
+
     static constexpr int kDeepest = 512;
     static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< whose nanoseconds fit in 64 bits
 
