@@ -49,7 +49,7 @@ Advice check(const Case& c)
         return silent(fmt::format("The step waits only {} of its time for data.", shareText(input.waitShare)));
     if (!c.config)
         return cannotTell("The trace does not record how many batches may be in flight.");
-    const InputModel model = loadModel(c.trace, c.facts.steps);
+    const InputModel model = loadModel(c.trace, c.facts.steps, c.facts.input);
     if (!model.canPredict())
         return cannotTell("The stages of the loader are not recorded: whether stalls come from jitter cannot be told.");
     const double usPerBatch = input.loadUsPerBatch / workers;

@@ -122,7 +122,7 @@ Advice check(const Case& c)
         return silent(fmt::format("The main thread waits {} of the step for data, but the device is busy meanwhile.",
                                   shareText(input.waitShare)));
     const int now = currentWorkers(c);
-    const InputModel model = loadModel(c.trace, c.facts.steps);
+    const InputModel model = loadModel(c.trace, c.facts.steps, c.facts.input);
     Advice advice;
     if (!model.canPredict()) {
         advice = withoutModel(c, now);

@@ -66,7 +66,7 @@ TimeRange gapAfter(const Intervals& busy, TraceTime time)
 Reading readBack(const Case& c)
 {
     const Trace& trace = c.trace;
-    const Intervals busy = deviceBusy(trace);
+    const Intervals& busy = c.facts.device.any;
     const Intervals blocked = hostBlocked(trace);
     const Intervals waits = dataWaits(trace);
     const std::vector<Slice> copies = trace.ofKind(ActivityKind::GpuMemcpy);

@@ -1,5 +1,7 @@
 #include "profiler/analysis/device_facts.h"
 
+#include "profiler/analysis/slice_queries.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -14,13 +16,6 @@ std::vector<TimeRange> judgedSteps(const std::vector<Step>& steps)
         if (!anySteady || isSteady(step))
             ranges.push_back(step.range);
     return ranges;
-}
-
-bool beginsWithin(const Slice& slice, std::span<const TimeRange> window)
-{
-    const auto after = std::upper_bound(window.begin(), window.end(), slice.begin,
-                                        [](TraceTime time, const TimeRange& range) { return time < range.begin; });
-    return after != window.begin() && std::prev(after)->contains(slice.begin);
 }
 
 } // namespace
@@ -40,21 +35,24 @@ double DeviceFacts::idleShare(std::string_view cause) const
 
 DeviceFacts deviceFacts(const Trace& trace, const std::vector<Step>& steps)
 {
+    return deviceFacts(trace, scanActivity(trace), steps);
+}
+
+DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
+{
     DeviceFacts facts;
     facts.steps = judgedSteps(steps);
     facts.window = unite(facts.steps.empty() ? std::vector<TimeRange>{trace.range()} : facts.steps);
-    std::vector<TimeRange> kernels;
-    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel))
-        kernels.push_back(kernel.range());
-    facts.kernels = unite(std::move(kernels));
-    facts.any = deviceBusy(trace);
+    for (const auto& [id, device] : scan.devices)
+        facts.kernels = unite(std::move(facts.kernels), device.allKernels());
+    facts.any = deviceBusy(scan);
     if (!facts.hasWork())
         return facts;
     facts.work = kernelWork(trace, facts.window);
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);
     std::erase_if(facts.copies, [&](const Slice& copy) { return !beginsWithin(copy, facts.window); });
-    facts.idle = idleCauses(trace, facts.window);
-    facts.devices = static_cast<int>(deviceUse(trace).size());
+    facts.idle = idleCauses(scan, facts.window);
+    facts.devices = static_cast<int>(scan.devices.size());
     return facts;
 }
 

@@ -34,6 +34,7 @@ struct DeviceFacts {
     }
 };
 
+DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps);
 DeviceFacts deviceFacts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

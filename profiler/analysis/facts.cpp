@@ -7,9 +7,10 @@ Facts analyse(const Trace& trace)
     Facts facts;
     facts.steps = findSteps(trace);
     facts.statistics = stepStatistics(facts.steps);
-    facts.input = inputWait(trace, facts.steps);
+    const ActivityScan scan = scanActivity(trace);
+    facts.input = inputWait(trace, facts.steps, deviceBusy(scan));
     facts.ops = opCosts(trace, facts.steps);
-    facts.device = deviceFacts(trace, facts.steps);
+    facts.device = deviceFacts(trace, scan, facts.steps);
     return facts;
 }
 

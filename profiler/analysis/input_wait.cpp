@@ -41,7 +41,8 @@ std::vector<Slice> steadyWaits(const Trace& trace, const std::vector<Step>& step
     return waits;
 }
 
-void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepStatistics& statistics, InputWait& input)
+void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepStatistics& statistics, const Intervals& busy,
+               InputWait& input)
 {
     std::vector<Slice> waits = steadyWaits(trace, steps);
     const auto count = static_cast<double>(statistics.steadyCount);
@@ -57,7 +58,7 @@ void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepSta
     for (const Slice& wait : waits)
         ranges.push_back(wait.range());
     const Intervals waiting = unite(std::move(ranges));
-    input.idleWaitUsPerStep = std::min(input.waitUsPerStep, toUs(total(subtract(waiting, deviceBusy(trace)))) / count);
+    input.idleWaitUsPerStep = std::min(input.waitUsPerStep, toUs(total(subtract(waiting, busy))) / count);
 
     std::stable_sort(waits.begin(), waits.end(),
                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
@@ -115,12 +116,17 @@ double busyShare(const Trace& trace, const std::vector<Step>& steps, int workers
 
 InputWait inputWait(const Trace& trace, const std::vector<Step>& steps)
 {
+    return inputWait(trace, steps, deviceBusy(trace));
+}
+
+InputWait inputWait(const Trace& trace, const std::vector<Step>& steps, const Intervals& busy)
+{
     InputWait input;
     input.cores = recordedCores(trace);
     const StepStatistics statistics = stepStatistics(steps);
     if (statistics.steadyCount == 0 || statistics.steadyMeanUs <= 0)
         return input;
-    readWaits(trace, steps, statistics, input);
+    readWaits(trace, steps, statistics, busy, input);
     input.workers = workerCount(trace, steps);
     readStages(trace, loadedBatches(trace, steps), input);
     if (input.workers > 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
@@ -33,5 +34,7 @@ struct InputWait {
 /// With no workers the stages lie on the main thread inside its "data wait"; with workers on their tracks, where a
 /// batch counts to the step in which its loading began. Cores come from the metadata "host.cores".
 InputWait inputWait(const Trace& trace, const std::vector<Step>& steps);
+/// @param busy  when any device did something, see deviceBusy()
+InputWait inputWait(const Trace& trace, const std::vector<Step>& steps, const Intervals& busy);
 
 } // namespace profiler::analysis

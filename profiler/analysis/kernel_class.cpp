@@ -1,5 +1,7 @@
 #include "profiler/analysis/kernel_class.h"
 
+#include "profiler/analysis/slice_queries.h"
+
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
@@ -175,21 +177,21 @@ KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
     KernelWork work;
     std::unordered_map<std::uint32_t, Judged> judged;
     std::vector<Slice> fullPrecision;
-    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel)) {
-        if (!within.empty()) {
-            const auto after = std::upper_bound(within.begin(), within.end(), kernel.begin,
-                                                [](TraceTime time, const TimeRange& range) { return time < range.begin; });
-            if (after == within.begin() || !std::prev(after)->contains(kernel.begin))
-                continue;
-        }
+    const auto visit = [&](const Slice& kernel) {
+        if (kernel.kind != ActivityKind::Kernel || (!within.empty() && !beginsWithin(kernel, within)))
+            return true;
         const auto [at, isNew] = judged.try_emplace(kernel.name.value);
         if (isNew)
             at->second = judge(trace.name(kernel));
         add(work, kernel, at->second, fullPrecision);
-    }
+        return true;
+    };
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            trace.forEach(track.id, kAllTime, visit);
     const auto most = static_cast<std::ptrdiff_t>(std::min(kMostLongest, fullPrecision.size()));
     std::partial_sort(fullPrecision.begin(), fullPrecision.begin() + most, fullPrecision.end(),
-                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+                      [](const Slice& a, const Slice& b) { return std::tuple{-a.duration, a.begin} < std::tuple{-b.duration, b.begin}; });
     for (auto at = fullPrecision.begin(); at != fullPrecision.begin() + most; ++at)
         work.fullPrecision.push_back(at->id);
     return work;

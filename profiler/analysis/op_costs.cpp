@@ -3,6 +3,7 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/self_times.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <map>
@@ -30,11 +31,9 @@ const NamedRange* rangeAt(const std::vector<NamedRange>& ranges, TraceTime time)
 std::vector<NamedRange> outermostPhases(const Trace& trace, const Phases& names, TrackId track)
 {
     std::vector<NamedRange> phases;
-    for (const Slice& slice : trace.sorted(track)) {
-        const std::string_view name = names.of(slice);
-        if (!name.empty() && (phases.empty() || slice.begin >= phases.back().range.end))
-            phases.push_back({slice.range(), name});
-    }
+    for (const Slice& slice : sortedWhere(trace, track, [&](const Slice& s) { return !names.of(s).empty(); }))
+        if (phases.empty() || slice.begin >= phases.back().range.end)
+            phases.push_back({slice.range(), names.of(slice)});
     return phases;
 }
 
@@ -61,9 +60,8 @@ public:
 
     void addTrack(TrackId track)
     {
-        std::vector<Slice> slices = m_trace.sorted(track);
-        std::erase_if(slices, [&](const Slice& slice) {
-            return slice.kind != ActivityKind::CpuOp && m_names.of(slice).empty();
+        const std::vector<Slice> slices = sortedWhere(m_trace, track, [&](const Slice& slice) {
+            return slice.kind == ActivityKind::CpuOp || !m_names.of(slice).empty();
         });
         forEachNested(slices, [&](const Nested& nested) {
             if (nested.slice->kind == ActivityKind::CpuOp)

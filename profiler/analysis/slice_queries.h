@@ -3,6 +3,8 @@
 #include "profiler/model/trace.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -25,6 +27,14 @@ std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wante
         return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
     });
     return slices;
+}
+
+/// @param window  sorted, disjoint
+inline bool beginsWithin(const Slice& slice, std::span<const TimeRange> window)
+{
+    const auto after = std::upper_bound(window.begin(), window.end(), slice.begin,
+                                        [](TraceTime time, const TimeRange& range) { return time < range.begin; });
+    return after != window.begin() && std::prev(after)->contains(slice.begin);
 }
 
 } // namespace profiler::analysis

@@ -131,7 +131,11 @@ InputModel disturbed(InputModel model)
 
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps)
 {
-    const InputWait input = inputWait(trace, steps);
+    return loadModel(trace, steps, inputWait(trace, steps));
+}
+
+InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const InputWait& input)
+{
     InputModel model;
     model.workers = input.workers;
     model.cores = input.cores;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/input_wait.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
@@ -19,6 +20,8 @@ struct InputModel {
     [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }
 };
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps);
+/// @param input  of the same trace and steps
+InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const InputWait& input);
 
 /// How a loader is set up.
 struct LoaderSetup {

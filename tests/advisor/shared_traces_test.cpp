@@ -1,4 +1,5 @@
 #include "advisor/rule.h"
+#include "profiler/analysis/critical_path.h"
 #include "profiler/io/formats/format.h"
 
 #include <gmock/gmock.h>
@@ -98,6 +99,44 @@ TEST_F(SharedTraces, TheControlHasNoStall)
     EXPECT_THAT(findings(), testing::ElementsAre("fuse.pointwise"));
     EXPECT_THAT(reason("fuse.pointwise"), HasSubstr("54.6 %"));
 }
+
+class ReplayOfSharedTraces : public testing::TestWithParam<const char*> {};
+
+TEST_P(ReplayOfSharedTraces, WithoutAChangeTakesAsLongAsTheRun)
+{
+    using namespace profiler::analysis;
+    const std::filesystem::path path = std::filesystem::path(STEPSCOPE_SHARED_TRACES) / GetParam();
+    if (!std::filesystem::exists(path))
+        GTEST_SKIP() << path << " is not here";
+    const auto trace = profiler::formats::openTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    const std::vector<Step> steps = findSteps(**trace);
+    const ReplayGraph graph = ReplayGraph::of(**trace, steps);
+    const Replayed replayed = graph.replay();
+    const auto real = static_cast<double>((*trace)->range().duration().count());
+    EXPECT_NEAR(static_cast<double>(replayed.duration.count()), real, 0.01 * real);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const double us = toUs(steps[i].range.duration());
+        EXPECT_NEAR(replayed.stepUs[i], us, 0.01 * us) << "step " << i;
+    }
+    // Half of any one kind of work never takes longer.
+    for (const auto where : {ReplayWork::Where::Host, ReplayWork::Where::Device})
+        EXPECT_LE(graph.replay([&](const ReplayWork& work) {
+                           return ReplayChange{.factor = work.where == where ? 0.5 : 1};
+                       }).duration,
+                  replayed.duration);
+    // The chain has no holes, and ends where the trace ends.
+    const CriticalPath chain = criticalPath(**trace, graph);
+    ASSERT_FALSE(chain.pieces.empty());
+    EXPECT_EQ(chain.total(), chain.pieces.back().range.end - chain.pieces.front().range.begin);
+    EXPECT_EQ(chain.pieces.back().range.end, (*trace)->range().begin + replayed.duration);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ReplayOfSharedTraces,
+                         testing::Values("v100_resnet50_nw0_a.json.gz", "v100_resnet50_nw4_a.json.gz",
+                                         "v100_resnet_gpu_bound_ns.json.gz", "h100_bertsmall_launch_bound.json.gz",
+                                         "h100_qwen_gpu_bound_control.json.gz", "nsys_2gpu_before.sqlite",
+                                         "nsys_2gpu_after.sqlite"));
 
 } // namespace
 } // namespace advisor_test

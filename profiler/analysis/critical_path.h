@@ -1,0 +1,35 @@
+#pragma once
+
+#include "profiler/analysis/replay.h"
+
+#include <string>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// The chain of work that decided how long the trace took: whatever is not on it may take longer for free, and only what
+/// is on it is worth shortening.
+struct CriticalPath {
+    struct Piece {
+        SliceId slice; ///< innermost slice; meaningless where `name` is empty
+        TimeRange range;
+        std::string name;     ///< empty: no slice covers it
+        ReplayWork::Where where{};
+        bool latency = false; ///< between a cause and its effect: launching, waking up
+    };
+    struct Share {
+        std::string name;
+        ReplayWork::Where where{};
+        Nanoseconds time{};
+    };
+    std::vector<Piece> pieces;  ///< in time, without gaps between them
+    std::vector<Share> byName;  ///< largest first, latencies left out
+    Nanoseconds host{}, loader{}, device{}, latency{};
+
+    [[nodiscard]] Nanoseconds total() const { return host + loader + device + latency; }
+};
+
+/// @param within  only what lies in here; empty: all
+CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, TimeRange within = {});
+
+} // namespace profiler::analysis

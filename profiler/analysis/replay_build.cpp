@@ -1,0 +1,323 @@
+#include "profiler/analysis/replay_builder.h"
+
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace profiler::analysis {
+
+namespace {
+
+std::int64_t median(std::vector<std::int64_t>& values)
+{
+    if (values.empty())
+        return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+} // namespace
+
+ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const Slice&)>& alsoCut)
+    : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_sync(trace.stringCount()), m_copies(trace.stringCount())
+{
+    for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
+        const std::string_view name = trace.string(StringId{id});
+        m_sync[id] = isSyncCall(name);
+        m_copies[id] = name.find("Memcpy") != name.npos;
+    }
+    m_graph.m_phases.emplace_back();
+    m_graph.m_begin = toNs(trace.range().begin);
+}
+
+std::uint8_t ReplayBuilder::phaseIndex(std::string_view phase)
+{
+    auto& phases = m_graph.m_phases;
+    const auto found = std::find(phases.begin(), phases.end(), phase);
+    if (found != phases.end())
+        return static_cast<std::uint8_t>(found - phases.begin());
+    if (phases.size() > 250) // more than a step has, by far: names that a program made up
+        return 0;
+    phases.push_back(phase);
+    return static_cast<std::uint8_t>(phases.size() - 1);
+}
+
+void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
+{
+    m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+        const std::string_view phase = m_names.of(slice);
+        const bool call = slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver;
+        const bool loader = slice.kind == ActivityKind::LoaderStage || slice.kind == ActivityKind::LoaderWait;
+        const bool mark = slice.kind == ActivityKind::Step || isProfilerStep(m_trace.name(slice));
+        if (!call && !loader && !mark && phase.empty() && slice.kind != ActivityKind::Sync &&
+            !(m_alsoCut && m_alsoCut(slice)))
+            return true;
+        entries.push_back({.begin = toNs(slice.begin),
+                           .end = toNs(slice.end()),
+                           .slice = slice.id,
+                           .name = slice.name,
+                           .kind = mark ? ActivityKind::Step : slice.kind,
+                           .phase = phase.empty() ? std::uint8_t{0} : phaseIndex(phase),
+                           .correlation = call ? slice.correlation.value : 0});
+        return true;
+    });
+}
+
+void ReplayBuilder::addHostLane(std::vector<Entry> entries, ReplayWork::Where where)
+{
+    if (entries.empty())
+        return;
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return std::tuple{a.begin, -a.end} < std::tuple{b.begin, -b.end};
+    });
+    auto& nodes = m_graph.m_nodes;
+    const auto first = static_cast<std::uint32_t>(nodes.size());
+    m_position = entries.front().begin;
+    // An empty piece to hang launches on that come first.
+    ReplayGraph::Node head;
+    head.end = m_position;
+    head.lag = m_position - m_graph.m_begin;
+    nodes.push_back(head);
+    for (const Entry& entry : entries) {
+        closeUpTo(entry.begin);
+        cut(entry.begin);
+        if (entry.correlation != 0)
+            m_launches.push_back({entry.correlation, static_cast<std::uint32_t>(nodes.size() - 1)});
+        m_open.push_back(&entry);
+    }
+    closeUpTo(std::numeric_limits<std::int64_t>::max());
+    m_graph.m_lanes.push_back({where, first, static_cast<std::uint32_t>(nodes.size())});
+}
+
+/// Ends what is open and ends until `time`. What outlasts the slice around it is cut there.
+void ReplayBuilder::closeUpTo(std::int64_t time)
+{
+    while (!m_open.empty() && m_open.back()->end <= time) {
+        cut(m_open.back()->end);
+        m_open.pop_back();
+    }
+}
+
+/// The piece from the last cut to `time`.
+void ReplayBuilder::cut(std::int64_t time)
+{
+    if (time <= m_position)
+        return;
+    ReplayGraph::Node node;
+    node.end = time;
+    node.duration = time - m_position;
+    for (auto entry = m_open.rbegin(); entry != m_open.rend() && node.phase == 0; ++entry)
+        node.phase = (*entry)->phase;
+    if (!m_open.empty() && m_open.back()->kind != ActivityKind::Step) {
+        node.slice = m_open.back()->slice;
+        node.name = m_open.back()->name;
+        node.kind = m_open.back()->kind;
+    }
+    m_graph.m_nodes.push_back(node);
+    if (!m_open.empty() && m_open.back()->correlation != 0)
+        m_callPieces.push_back({m_open.back()->correlation, static_cast<std::uint32_t>(m_graph.m_nodes.size() - 1)});
+    m_position = time;
+}
+
+void ReplayBuilder::addStream(const Track& track)
+{
+    struct Work {
+        std::int64_t begin, end;
+        SliceId slice;
+        StringId name;
+        ActivityKind kind;
+        std::uint64_t correlation;
+    };
+    std::vector<Work> works;
+    m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+        if (isDeviceWork(slice.kind))
+            works.push_back({toNs(slice.begin), toNs(slice.end()), slice.id, slice.name, slice.kind, slice.correlation.value});
+        return true;
+    });
+    if (works.empty())
+        return;
+    std::stable_sort(works.begin(), works.end(),
+                     [](const Work& a, const Work& b) { return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end}; });
+    auto& nodes = m_graph.m_nodes;
+    const auto first = static_cast<std::uint32_t>(nodes.size());
+    for (const Work& work : works) {
+        ReplayGraph::Node node;
+        node.end = work.end;
+        node.duration = work.end - work.begin;
+        node.slice = work.slice;
+        node.name = work.name;
+        node.kind = work.kind;
+        if (const auto launch = launchOf(work.correlation); launch && nodes[*launch].end <= work.end)
+            node.cross = *launch;
+        if (work.correlation != 0)
+            m_deviceWork.push_back({work.correlation, static_cast<std::uint32_t>(nodes.size())});
+        nodes.push_back(node);
+    }
+    m_graph.m_lanes.push_back({ReplayWork::Where::Device, first, static_cast<std::uint32_t>(nodes.size())});
+    setDeviceLags(m_graph.m_lanes.back());
+}
+
+std::optional<std::uint32_t> ReplayBuilder::launchOf(std::uint64_t correlation) const
+{
+    const auto found = std::lower_bound(m_launches.begin(), m_launches.end(), correlation,
+                                        [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
+    return correlation != 0 && found != m_launches.end() && found->correlation == correlation ? std::optional(found->node)
+                                                                                               : std::nullopt;
+}
+
+/// The later of both causes binds and carries what time was left; the other counts with what it usually takes.
+void ReplayBuilder::setDeviceLags(const ReplayGraph::Lane& lane)
+{
+    auto& nodes = m_graph.m_nodes;
+    struct Gaps {
+        std::int64_t stream, launch;
+    };
+    const auto gapsOf = [&](std::uint32_t i) {
+        const std::int64_t begin = nodes[i].end - nodes[i].duration;
+        const std::int64_t before = i > lane.begin ? nodes[i - 1].end : m_graph.m_begin;
+        return Gaps{begin - before, nodes[i].cross != ReplayGraph::kNone ? begin - nodes[nodes[i].cross].end : 0};
+    };
+    std::vector<std::int64_t> gaps, latencies;
+    for (std::uint32_t i = lane.begin + 1; i < lane.end; ++i)
+        if (const Gaps gap = gapsOf(i); nodes[i].cross != ReplayGraph::kNone && gap.stream >= 0 && gap.launch >= 0)
+            (gap.stream < gap.launch ? gaps : latencies).push_back(std::min(gap.stream, gap.launch));
+    const std::int64_t gap = median(gaps), latency = median(latencies);
+    for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+        const Gaps own = gapsOf(i);
+        ReplayGraph::Node& node = nodes[i];
+        node.lag = own.stream;
+        if (node.cross == ReplayGraph::kNone)
+            continue;
+        node.crossLag = own.launch;
+        // Which one was it? The one that came later, each with its usual delay.
+        if (own.stream - gap <= own.launch - latency)
+            node.crossLag = std::min(own.launch, latency);
+        else
+            node.lag = std::min(own.stream, gap);
+    }
+}
+
+void ReplayBuilder::waitFor(std::uint32_t node, const std::vector<End>& ends)
+{
+    ReplayGraph::Node& waiting = m_graph.m_nodes[node];
+    const auto after = std::upper_bound(ends.begin(), ends.end(), waiting.end,
+                                        [](std::int64_t end, const End& row) { return end < row.end; });
+    if (after != ends.begin() && std::prev(after)->end > waiting.end - waiting.duration)
+        setWait(waiting, std::prev(after)->node);
+}
+
+void ReplayBuilder::setWait(ReplayGraph::Node& waiting, std::uint32_t cause)
+{
+    waiting.cross = cause;
+    waiting.endsAfter = true;
+    waiting.crossLag = waiting.end - m_graph.m_nodes[cause].end;
+}
+
+void ReplayBuilder::linkWaits()
+{
+    auto& nodes = m_graph.m_nodes;
+    std::vector<End> device, loaded, taken;
+    for (const auto& lane : m_graph.m_lanes)
+        for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+            const bool data = lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait;
+            if (lane.where == ReplayWork::Where::Device)
+                device.push_back({nodes[i].end, i});
+            else if (lane.where == ReplayWork::Where::Loader && nodes[i].kind == ActivityKind::LoaderStage)
+                loaded.push_back({nodes[i].end, i});
+            else if (data)
+                taken.push_back({nodes[i].end, i});
+        }
+    for (std::vector<End>* ends : {&device, &loaded, &taken})
+        std::sort(ends->begin(), ends->end(),
+                  [](const End& a, const End& b) { return std::tie(a.end, a.node) < std::tie(b.end, b.node); });
+    for (const auto& lane : m_graph.m_lanes) {
+        if (lane.where == ReplayWork::Where::Device)
+            continue;
+        for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+            const bool call = nodes[i].kind == ActivityKind::CudaRuntime || nodes[i].kind == ActivityKind::CudaDriver;
+            if (nodes[i].kind == ActivityKind::Sync || (call && m_sync[nodes[i].name.value]))
+                waitFor(i, device);
+            else if (nodes[i].kind == ActivityKind::LoaderWait)
+                waitFor(i, taken);
+            else if (lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait)
+                waitFor(i, loaded);
+        }
+    }
+    linkBlockingCopies();
+    setOwnTimes();
+}
+
+/// A call that copies and ends after its copy did waited for it.
+void ReplayBuilder::linkBlockingCopies()
+{
+    std::sort(m_deviceWork.begin(), m_deviceWork.end(),
+              [](const Link& a, const Link& b) { return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node); });
+    for (const Link& piece : m_callPieces) {
+        ReplayGraph::Node& call = m_graph.m_nodes[piece.node];
+        if (call.cross != ReplayGraph::kNone || !m_copies[call.name.value])
+            continue;
+        const auto work = std::lower_bound(m_deviceWork.begin(), m_deviceWork.end(), piece.correlation,
+                                           [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
+        if (work == m_deviceWork.end() || work->correlation != piece.correlation)
+            continue;
+        const std::int64_t end = m_graph.m_nodes[work->node].end;
+        if (end <= call.end && end > call.end - call.duration)
+            setWait(call, work->node);
+    }
+}
+
+/// What a wait takes by itself is what the shortest of its name took that had nothing to wait for, in this trace; where
+/// all waited, nothing.
+void ReplayBuilder::setOwnTimes()
+{
+    std::map<std::uint32_t, std::int64_t> shortest;
+    const auto isHost = [](const ReplayGraph::Node& node) { return !isDeviceWork(node.kind) && node.name.value != 0; };
+    for (const ReplayGraph::Node& node : m_graph.m_nodes)
+        if (isHost(node) && !node.endsAfter) {
+            const auto [at, isNew] = shortest.try_emplace(node.name.value, node.duration);
+            if (!isNew)
+                at->second = std::min(at->second, node.duration);
+        }
+    for (ReplayGraph::Node& node : m_graph.m_nodes)
+        if (const auto usual = shortest.find(node.name.value); node.endsAfter && usual != shortest.end())
+            node.own = std::min(node.duration, usual->second);
+}
+
+ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
+{
+    std::map<std::int64_t, std::vector<Entry>> processes;
+    for (const Track& track : m_trace.tracks())
+        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+            collect(track, processes[track.pid]);
+    for (auto& [pid, entries] : processes)
+        addHostLane(std::move(entries), ReplayWork::Where::Host);
+    for (const Track& track : m_trace.tracks())
+        if (track.kind == TrackKind::LoaderWorker) {
+            std::vector<Entry> entries;
+            collect(track, entries);
+            addHostLane(std::move(entries), ReplayWork::Where::Loader);
+        }
+    const auto earlier = [](const Link& a, const Link& b) { return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node); };
+    if (!std::is_sorted(m_launches.begin(), m_launches.end(), earlier))
+        std::sort(m_launches.begin(), m_launches.end(), earlier);
+    for (const Track& track : m_trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            addStream(track);
+    linkWaits();
+    for (const Step& step : steps)
+        m_graph.m_steps.push_back(step.range);
+    return std::move(m_graph);
+}
+
+ReplayGraph ReplayGraph::of(const Trace& trace, const std::vector<Step>& steps,
+                            const std::function<bool(const Slice&)>& alsoCut)
+{
+    return ReplayBuilder(trace, alsoCut).build(steps);
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "profiler/analysis/phases.h"
+#include "profiler/analysis/replay.h"
+
+#include <optional>
+
+namespace profiler::analysis {
+
+/// Makes the graph of one trace: lines first, then what crosses them.
+class ReplayBuilder {
+public:
+    ReplayBuilder(const Trace& trace, const std::function<bool(const Slice&)>& alsoCut);
+    ReplayGraph build(const std::vector<Step>& steps);
+
+private:
+    /// A slice at which a host's line is cut.
+    struct Entry {
+        std::int64_t begin = 0, end = 0;
+        SliceId slice;
+        StringId name;
+        ActivityKind kind{};
+        std::uint8_t phase = 0;
+        std::uint64_t correlation = 0; ///< of a call
+    };
+    struct Link {
+        std::uint64_t correlation;
+        std::uint32_t node;
+    };
+    struct End {
+        std::int64_t end;
+        std::uint32_t node;
+    };
+
+    std::uint8_t phaseIndex(std::string_view phase);
+    void collect(const Track& track, std::vector<Entry>& entries);
+    void addHostLane(std::vector<Entry> entries, ReplayWork::Where where);
+    void closeUpTo(std::int64_t time);
+    void cut(std::int64_t time);
+    void addStream(const Track& track);
+    [[nodiscard]] std::optional<std::uint32_t> launchOf(std::uint64_t correlation) const;
+    void setDeviceLags(const ReplayGraph::Lane& lane);
+    void waitFor(std::uint32_t node, const std::vector<End>& ends);
+    void setWait(ReplayGraph::Node& waiting, std::uint32_t cause);
+    void linkWaits();
+    void linkBlockingCopies();
+    void setOwnTimes();
+
+    const Trace& m_trace;
+    Phases m_names;
+    const std::function<bool(const Slice&)>& m_alsoCut;
+    std::vector<bool> m_sync, m_copies; ///< by string id: a synchronizing call, a call that copies
+    ReplayGraph m_graph;
+    std::vector<const Entry*> m_open; ///< around the present place, outermost first
+    std::int64_t m_position = 0;
+    std::vector<Link> m_launches;   ///< the piece that ends where a call begins
+    std::vector<Link> m_callPieces; ///< pieces inside a call
+    std::vector<Link> m_deviceWork;
+};
+
+} // namespace profiler::analysis
