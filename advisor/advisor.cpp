@@ -1,7 +1,10 @@
 #include "advisor_rules_registry.h"
 
+#include "advisor/numbers.h"
+
 #include <algorithm>
 #include <cassert>
+#include <fmt/format.h>
 
 namespace advisor {
 
@@ -29,6 +32,24 @@ double usPerStep(const Advice& advice, const Case& c)
     return 0;
 }
 
+/// A range wider than half its middle to either side promises nothing; it is said in words.
+void withholdWidePrediction(Advice& advice)
+{
+    constexpr double kWidest = 0.5;
+    if (!advice.saving)
+        return;
+    const Saving& saving = *advice.saving;
+    const double reach = std::max(saving.high - saving.mid, saving.mid - saving.low);
+    if (saving.mid > 0 && reach <= kWidest * saving.mid * (1 + 1e-9))
+        return;
+    const auto text = [&](double value) {
+        return saving.unit == SavingUnit::Bytes ? fmt::format("{:.0f} bytes", value) : timeText(value);
+    };
+    advice.whyNoPrediction = fmt::format("By this trace it saves anything from {} to {}: too wide a range to promise. Measure it.",
+                                         text(saving.low), text(saving.high));
+    advice.saving.reset();
+}
+
 int rank(State state)
 {
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
@@ -42,6 +63,13 @@ int rank(State state)
 }
 
 } // namespace
+
+const profiler::analysis::ReplayGraph& Case::replay() const
+{
+    if (!graph)
+        graph = std::make_shared<profiler::analysis::ReplayGraph>(profiler::analysis::ReplayGraph::of(trace, facts.steps));
+    return *graph;
+}
 
 std::vector<Rule> allRules()
 {
@@ -57,7 +85,7 @@ std::vector<Rule> allRules()
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config)
 {
     const profiler::analysis::Facts facts = profiler::analysis::analyse(trace);
-    const Case c{trace, facts, config};
+    const Case c{trace, facts, config, nullptr};
     struct Row {
         RuleAdvice advice;
         double worth = 0;
@@ -68,6 +96,7 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
         if (advice.title.empty())
             advice.title = rule.title;
         const double worth = usPerStep(advice, c);
+        withholdWidePrediction(advice);
         rows.push_back({{std::string(rule.key), std::move(advice)}, worth});
     }
     // Stable: equals stay in the order of their keys.

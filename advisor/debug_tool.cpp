@@ -16,11 +16,7 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
     advice.whyNoPrediction = "The trace has no step without it to compare with: measure it.";
     advice.caveats = {std::string(tool.caveat)};
     setToggle(advice, c, tool.key, "false");
-    std::vector<profiler::SliceId> steps;
-    for (const auto& step : c.facts.steps)
-        if (steps.size() < kMostEvidence)
-            steps.push_back(step.slice);
-    addEvidence(advice, c.trace, steps);
+    addSteps(advice, c);
     return advice;
 }
 

@@ -2,9 +2,11 @@
 
 #include "advisor/advice.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/replay.h"
 #include "profiler/model/registered.h"
 #include "trainer/config/training_config.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,11 @@ struct Case {
     const profiler::Trace& trace;
     const profiler::analysis::Facts& facts;         ///< computed once for all rules
     const config::TrainingConfig* config = nullptr; ///< of the run; null for an imported trace
+
+    /// The trace as a graph, made when the first rule asks for it. Not for several threads at once.
+    [[nodiscard]] const profiler::analysis::ReplayGraph& replay() const;
+
+    mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr; ///< behind replay()
 };
 
 /// One tip. A file advisor/rules/<stem>.cpp defines `Rule <stem>()`; the stem is the key with its dots as underscores.

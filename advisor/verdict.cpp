@@ -61,6 +61,13 @@ void setToggle(Advice& advice, const Case& c, std::string_view key, std::string 
         advice.whyNoToggle = "The trace holds no configuration to run again; the code to paste stands in its place.";
 }
 
+void addSteps(Advice& advice, const Case& c)
+{
+    for (const profiler::analysis::Step& step : c.facts.steps)
+        if (advice.evidence.size() < kMostEvidence)
+            advice.evidence.push_back(evidenceOf(c.trace, step.slice));
+}
+
 Saving perStep(double low, double mid, double high)
 {
     return {.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};

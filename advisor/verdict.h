@@ -23,6 +23,8 @@ Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice);
 void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::SliceId> slices);
 /// Sets the toggle from the run's configuration, or says why there is none.
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to);
+/// Adds the first steps: where a setting, and nothing in particular, is what is shown.
+void addSteps(Advice& advice, const Case& c);
 /// µs of a step.
 Saving perStep(double low, double mid, double high);
 

@@ -81,4 +81,22 @@ struct ExperimentOptions {
 };
 int experiment(const ExperimentOptions& options, const Streams& streams);
 
+struct TuneOptions {
+    std::filesystem::path config;
+    std::int64_t budgetSeconds = 600;
+    std::filesystem::path output; ///< folder for config.json and report.html; empty: none
+    bool json = false;
+};
+/// Ctrl-C ends it with the best found until then.
+int tuneTraining(const TuneOptions& options, const Streams& streams);
+
+struct ReportOptions {
+    std::filesystem::path trace;  ///< or a folder that holds one, as the app keeps runs
+    std::filesystem::path config; ///< empty: the configuration that the trace holds, if it does
+    std::filesystem::path against; ///< a trace before, to compare with; may be empty
+    std::filesystem::path output;
+};
+/// One self-contained HTML file.
+int report(const ReportOptions& options, const Streams& streams);
+
 } // namespace advisor::cli

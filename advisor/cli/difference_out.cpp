@@ -54,6 +54,30 @@ Json breakdownJson(const Difference& difference)
     return parts;
 }
 
+Json rowsJson(const std::vector<Difference::Row>& rows)
+{
+    Json list = Json::array();
+    for (const Difference::Row& row : rows)
+        list.push_back({{"name", row.name}, {"time_us", {{"a", row.aUs}, {"b", row.bUs}}}, {"delta_us", row.bUs - row.aUs}});
+    return list;
+}
+
+Json spreadJson(const Difference::Spread& spread)
+{
+    return {{"count", spread.count}, {"p10", spread.p10}, {"p50", spread.p50}, {"p90", spread.p90}};
+}
+
+std::string rowsText(const std::string& heading, const std::vector<Difference::Row>& rows)
+{
+    TextTable table({heading, "a", "b", "change"});
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownKernels); ++i) {
+        const double change = rows[i].bUs - rows[i].aUs;
+        table.add({rows[i].name.substr(0, 70), timeText(rows[i].aUs), timeText(rows[i].bUs),
+                   (change < 0 ? "-" : "+") + timeText(std::abs(change))});
+    }
+    return table.empty() ? std::string() : "\n" + table.text();
+}
+
 std::string breakdownText(const Difference& difference)
 {
     TextTable table({"Where the steps' time goes", "a", "b"});
@@ -91,7 +115,11 @@ Json toJson(const Difference& difference)
             {"verdict", verdictText(difference.verdict)},
             {"kernels_per", difference.perStep ? "step" : "trace"},
             {"kernels", kernels},
-            {"breakdown", breakdownJson(difference)}};
+            {"breakdown", breakdownJson(difference)},
+            {"classes", rowsJson(difference.classes)},
+            {"ops", rowsJson(difference.ops)},
+            {"phases", rowsJson(difference.phases)},
+            {"spread_us", {{"a", spreadJson(difference.spreadA)}, {"b", spreadJson(difference.spreadB)}}}};
 }
 
 std::string toText(const Difference& difference)
@@ -117,6 +145,9 @@ std::string toText(const Difference& difference)
     else
         text += "  Without several steps in both there is no telling how much of this is chance.\n";
     text += breakdownText(difference);
+    text += rowsText("Phase, a steady step", difference.phases);
+    text += rowsText("Operators by themselves, a step", difference.ops);
+    text += rowsText("Kernels by kind", difference.classes);
     TextTable kernels({difference.perStep ? "Kernel, a step" : "Kernel, all of it", "a", "b", "change"});
     for (std::size_t i = 0; i < std::min(difference.kernels.size(), kShownKernels); ++i) {
         const Difference::Kernel& row = difference.kernels[i];

@@ -4,13 +4,13 @@
 #include "advisor/cli/configured.h"
 #include "advisor/cli/experiment_json.h"
 #include "advisor/cli/interrupt.h"
+#include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/numbers.h"
 #include "advisor/rule.h"
 
 #include <chrono>
 #include <fmt/format.h>
-#include <thread>
 
 namespace advisor::cli {
 
@@ -103,13 +103,7 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
         return plan.error();
     catchInterrupts();
     std::stop_source stop;
-    // A signal handler may not request a stop itself.
-    const std::jthread watcher([&stop](const std::stop_token& ended) {
-        while (!ended.stop_requested() && interrupts() == 0)
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        if (interrupts() > 0)
-            stop.request_stop();
-    });
+    const InterruptWatch watch(stop);
     const auto result = runExperiment(
         *plan, [&](const ExperimentProgress& progress) { tell(progress, streams.err); }, stop.get_token());
     if (!result) {

@@ -19,6 +19,8 @@ struct CommandLine {
     TrainOptions train;
     ExperimentOptions experiment;
     RecordOptions record;
+    TuneOptions tune;
+    ReportOptions report;
     std::function<int(const Streams&)> run;
 };
 
@@ -87,6 +89,23 @@ void addRunners(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
 }
 
+void addProof(CLI::App& app, CommandLine& line)
+{
+    CLI::App* tune = app.add_subcommand("tune", "Applies what pays, one after another, each measured");
+    tune->add_option("--config", line.tune.config, kConfig)->required();
+    tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend at most")->check(CLI::PositiveNumber)->capture_default_str();
+    tune->add_option("-o,--output", line.tune.output, "Folder for config.json and report.html");
+    tune->add_flag("--json", line.tune.json, kJson);
+    tune->callback([&line] { line.run = [&line](const Streams& s) { return tuneTraining(line.tune, s); }; });
+
+    CLI::App* report = app.add_subcommand("report", "One self-contained HTML file about a run");
+    report->add_option("TRACE", line.report.trace, "Trace file, or a folder that holds one")->required();
+    report->add_option("--config", line.report.config, "Configuration of the run; else the one that the trace holds");
+    report->add_option("--against", line.report.against, "Trace of a run before, to compare with");
+    report->add_option("-o,--output", line.report.output, "HTML file to write")->required();
+    report->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
+}
+
 void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record = app.add_subcommand("record", "Runs any program, recorded: CUDA, NVTX, and Python's PyTorch");
@@ -113,6 +132,7 @@ int main(int argc, char** argv)
     CommandLine line;
     addReaders(app, line);
     addRunners(app, line);
+    addProof(app, line);
     addRecorder(app, line);
     try {
         app.parse(argc, argv);

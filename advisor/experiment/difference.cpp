@@ -3,6 +3,8 @@
 #include "advisor/experiment/student_t.h"
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/op_costs.h"
 #include "profiler/analysis/percentile.h"
 #include "profiler/analysis/steps.h"
 
@@ -21,7 +23,7 @@ using namespace profiler::analysis;
 
 // Under this share of kernel time in kernels that both traces have, they do different work.
 constexpr double kSameWork = 0.1;
-constexpr std::size_t kMostKernels = 30;
+constexpr std::size_t kMostKernels = 30, kMostRows = 30;
 
 std::vector<double> stepsUs(const std::vector<Step>& steps)
 {
@@ -109,7 +111,8 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
         const char *key, *what;
     };
     for (const Key& key :
-         {Key{"world_size", "world sizes"}, Key{"workload", "workloads"}, Key{"batch", "batch sizes"}}) {
+         {Key{"world_size", "world sizes"}, Key{"ranks", "numbers of ranks"}, Key{"workload", "models"},
+          Key{"batch.size", "batch sizes"}, Key{"device", "devices"}, Key{"host.cpu", "processors"}}) {
         const std::string inA = known(a, key.key), inB = known(b, key.key);
         if (!inA.empty() && !inB.empty() && inA != inB)
             why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
@@ -153,6 +156,66 @@ std::vector<Difference::Kernel> kernelChanges(const ActivityScan& a, const Activ
     return changes;
 }
 
+std::vector<Difference::Row> sorted(std::map<std::string, Difference::Row> rows)
+{
+    std::vector<Difference::Row> changes;
+    for (auto& [name, row] : rows) {
+        row.name = name;
+        changes.push_back(std::move(row));
+    }
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const auto& x, const auto& y) { return std::abs(x.aUs - x.bUs) > std::abs(y.aUs - y.bUs); });
+    changes.resize(std::min(changes.size(), kMostRows));
+    return changes;
+}
+
+std::vector<Difference::Row> opChanges(const OpCosts& a, const OpCosts& b)
+{
+    std::map<std::string, Difference::Row> rows;
+    if (a.stepsWithOps == 0 || b.stepsWithOps == 0)
+        return {};
+    for (const OpCost& op : a.ops)
+        if (op.phase != phase::kValidation)
+            rows[op.name].aUs += op.selfUsPerStep;
+    for (const OpCost& op : b.ops)
+        if (op.phase != phase::kValidation)
+            rows[op.name].bUs += op.selfUsPerStep;
+    return sorted(std::move(rows));
+}
+
+std::vector<Difference::Row> phaseChanges(const StepStatistics& a, const StepStatistics& b)
+{
+    if (a.steadyCount == 0 || b.steadyCount == 0)
+        return {};
+    struct Part {
+        std::string_view name;
+        Nanoseconds StepParts::*part;
+    };
+    std::map<std::string, Difference::Row> rows;
+    for (const Part& part :
+         {Part{phase::kDataWait, &StepParts::dataWait}, Part{phase::kCopy, &StepParts::copy}, Part{phase::kForward, &StepParts::forward},
+          Part{phase::kBackward, &StepParts::backward}, Part{phase::kOptimizer, &StepParts::optimizer},
+          Part{phase::kZeroGrad, &StepParts::zeroGrad}, Part{phase::kMetrics, &StepParts::metrics}, Part{"other", &StepParts::other}})
+        if (const double inA = toUs(a.steadyMeanParts.*part.part), inB = toUs(b.steadyMeanParts.*part.part); inA > 0 || inB > 0)
+            rows[std::string(part.name)] = {{}, inA, inB};
+    return sorted(std::move(rows));
+}
+
+std::vector<Difference::Row> classChanges(const ActivityScan& a, const ActivityScan& b, double stepsA, double stepsB)
+{
+    std::map<std::string, Difference::Row> rows;
+    for (const KernelTotal& kernel : a.kernels)
+        rows[std::string(kernelClassName(kernelClass(kernel.name)))].aUs += toUs(kernel.time) / stepsA;
+    for (const KernelTotal& kernel : b.kernels)
+        rows[std::string(kernelClassName(kernelClass(kernel.name)))].bUs += toUs(kernel.time) / stepsB;
+    return a.kernels.empty() || b.kernels.empty() ? std::vector<Difference::Row>{} : sorted(std::move(rows));
+}
+
+Difference::Spread spreadOf(const std::vector<double>& us)
+{
+    return {static_cast<std::int64_t>(us.size()), percentile(us, 0.1), percentile(us, 0.5), percentile(us, 0.9)};
+}
+
 Difference::Verdict verdictOf(const Difference& found)
 {
     if (!found.whyNot.empty())
@@ -178,14 +241,22 @@ Difference difference(const Trace& a, const Trace& b, std::string_view stepRange
         found.meanStepUs = {mean(usA), mean(usB)};
         found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
         found.ci95 = interval(usA, usB);
+        found.spreadA = spreadOf(usA);
+        found.spreadB = spreadOf(usB);
         const StepStatistics statisticsA = stepStatistics(stepsA), statisticsB = stepStatistics(stepsB);
+        found.phases = phaseChanges(statisticsA, statisticsB);
+        found.ops = opChanges(opCosts(a, stepsA), opCosts(b, stepsB));
         if (statisticsA.steadyCount > 0 && statisticsB.steadyCount > 0)
             found.steadyStepUs = {statisticsA.steadyMeanUs, statisticsB.steadyMeanUs};
     }
     found.spanUs = {spanUs(scanA), spanUs(scanB)};
     found.kernelUs = {toUs(scanA.of(ActivityKind::Kernel).time), toUs(scanB.of(ActivityKind::Kernel).time)};
-    found.kernels = kernelChanges(scanA, scanB, found.perStep ? static_cast<double>(usA.size()) : 1,
-                                  found.perStep ? static_cast<double>(usB.size()) : 1);
+    const double countA = found.perStep ? static_cast<double>(usA.size()) : 1;
+    const double countB = found.perStep ? static_cast<double>(usB.size()) : 1;
+    found.kernels = kernelChanges(scanA, scanB, countA, countB);
+    found.classes = classChanges(scanA, scanB, countA, countB);
+    found.stepsUsA = usA;
+    found.stepsUsB = usB;
     found.breakdownA = breakdown(scanA, stepsA);
     found.breakdownB = breakdown(scanB, stepsB);
     found.verdict = verdictOf(found);

@@ -3,16 +3,14 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/model/trace.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace advisor {
 
-/// What can be said of two traces that are already there. Ratios are a / b: above 1, b is faster.
+/// Two traces against each other. Ratios are a / b: above 1, b is faster.
 struct Difference {
     /// A figure of each trace.
     struct Figures {
@@ -24,6 +22,16 @@ struct Difference {
         std::int64_t countA = 0, countB = 0;
         double aUs = 0, bUs = 0; ///< a step's, or the whole trace's where one has no steps
     };
+    /// What a step spends on something, in µs: an operator (self time), a phase, a class of kernels.
+    struct Row {
+        std::string name;
+        double aUs = 0, bUs = 0;
+    };
+    /// Spread of the steps' durations, in µs.
+    struct Spread {
+        std::int64_t count = 0;
+        double p10 = 0, p50 = 0, p90 = 0;
+    };
     enum class Verdict { Faster, Slower, NotShown, NotComparable };
 
     std::vector<std::string> whyNot;                               ///< comparable where empty
@@ -32,6 +40,9 @@ struct Difference {
     Figures spanUs, kernelUs;                      ///< first to last device operation; sum of kernels
     bool perStep = false;                          ///< what kernels' times are
     std::vector<Kernel> kernels;                   ///< largest change first
+    std::vector<Row> ops, phases, classes; ///< largest change first; operators and classes only where both record them
+    Spread spreadA, spreadB;
+    std::vector<double> stepsUsA, stepsUsB; ///< of whole steps, in order
     profiler::analysis::Breakdown breakdownA, breakdownB;
     Verdict verdict = Verdict::NotShown;
 };

@@ -1,5 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/op_walk.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
@@ -119,24 +120,14 @@ Attention amongKernels(const Trace& trace)
     return found;
 }
 
-/// Outermost operators only: matmul holds bmm, softmax holds _softmax.
 Attention amongOps(const Trace& trace)
 {
     Attention found;
-    for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
-            continue;
+    forEachThreadsOps(trace, [&](TrackId, const std::vector<Slice>& ops) {
         Finder finder(found);
-        TraceTime end{};
-        bool any = false;
-        for (const Slice& op : trace.sorted(track.id)) {
-            if (op.kind != ActivityKind::CpuOp || (any && op.begin < end))
-                continue;
-            any = true;
-            end = op.end();
+        for (const Slice& op : ops)
             finder.add(op, partOfOp(trace.name(op)));
-        }
-    }
+    });
     return found;
 }
 

@@ -1,3 +1,4 @@
+#include "advisor/communication_use.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
@@ -20,15 +21,10 @@ Advice check(const Case& c)
 {
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
         return *advice;
-    std::vector<TimeRange> communication, computing;
+    const CommunicationUse use = communicationUse(c);
     std::vector<SliceId> kernels;
     std::vector<double> us;
-    for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel)) {
-        if (!isCommunication(c.trace.name(kernel))) {
-            computing.push_back(kernel.range());
-            continue;
-        }
-        communication.push_back(kernel.range());
+    for (const Slice& kernel : use.kernels) {
         us.push_back(toUs(kernel.duration));
         kernels.push_back(kernel.id);
     }
@@ -36,10 +32,8 @@ Advice check(const Case& c)
         return silent("No kernel of NCCL or RCCL ran.");
     if (c.facts.device.steps.empty())
         return cannotTell("The trace has no step marks: how many exchanges a step makes is not known.");
-    const double aStep = static_cast<double>(kernels.size()) / static_cast<double>(c.facts.steps.size());
-    const Intervals all = unite(std::move(communication));
-    const Intervals exposed = subtract(all, unite(std::move(computing)));
-    const double overlap = 1 - static_cast<double>(total(exposed).count()) / static_cast<double>(std::max<std::int64_t>(1, total(all).count()));
+    const double aStep = static_cast<double>(kernels.size()) / static_cast<double>(c.facts.device.steps.size());
+    const double overlap = use.overlap();
     if (aStep < kManyAStep)
         return silent(fmt::format("A step exchanges gradients in {} kernels.", countText(aStep)));
     if (overlap >= kOverlapped)
@@ -48,7 +42,7 @@ Advice check(const Case& c)
                                       "for each parameter, after backward.",
                                       countText(aStep), timeText(percentile(us, 0.5))));
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, exposed));
+        advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
     else
         advice.whyNoPrediction = "One step does not show how much it varies.";
     advice.caveats = {"The saving is what perfect overlap would hide; the last bucket always sticks out."};

@@ -1,3 +1,4 @@
+#include "advisor/communication_use.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
@@ -14,37 +15,11 @@ using namespace profiler::analysis;
 // Of the step. Source: PyTorch's TensorBoard plug-in advises from a tenth on.
 constexpr double kWorthFixing = 0.1;
 
-struct Use {
-    Intervals exposed; ///< communication runs, and no other kernel
-    Nanoseconds time{};
-    std::vector<Slice> kernels;
-};
-
-Use communicationUse(const Case& c)
-{
-    Use use;
-    std::vector<TimeRange> communication, computing;
-    for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel)) {
-        if (!isCommunication(c.trace.name(kernel))) {
-            computing.push_back(kernel.range());
-            continue;
-        }
-        communication.push_back(kernel.range());
-        use.kernels.push_back(kernel);
-    }
-    const Intervals all = intersect(unite(std::move(communication)), c.facts.device.window);
-    use.time = total(all);
-    use.exposed = subtract(all, unite(std::move(computing)));
-    std::stable_sort(use.kernels.begin(), use.kernels.end(),
-                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
-    return use;
-}
-
 Advice check(const Case& c)
 {
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
         return *advice;
-    const Use use = communicationUse(c);
+    const CommunicationUse use = communicationUse(c);
     if (use.kernels.empty())
         return silent("No kernel of NCCL or RCCL ran.");
     const double exposedUs = c.facts.device.usPerStep(total(use.exposed));
@@ -54,9 +29,7 @@ Advice check(const Case& c)
         return silent(fmt::format("Communication that no computing hides takes only {} of the time.", shareText(share)));
     Advice advice = fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
                                       "overlapped.",
-                                      shareText(share),
-                                      shareText(1 - static_cast<double>(total(use.exposed).count()) /
-                                                        static_cast<double>(std::max<std::int64_t>(1, use.time.count())))));
+                                      shareText(share), shareText(use.overlap())));
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
     else

@@ -1,6 +1,7 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
@@ -9,9 +10,21 @@
 namespace advisor::rules {
 namespace {
 
+using namespace profiler::analysis;
+
 constexpr std::string_view kKey = "compile";
 // A graph replays kernels without the host: it helps where they are shorter than their launch, about ten microseconds.
 constexpr double kManySmall = 0.3;
+
+/// What a graph leaves of the host's work: waits and data stay; forward and backward pass go, or, where the trace does not
+/// mark these, everything. What is captured beyond them depends on the program.
+ReplayChange captured(const ReplayWork& work, bool everything)
+{
+    const bool passes = work.phase == profiler::phase::kForward || work.phase == profiler::phase::kBackward;
+    const bool stays = work.where != ReplayWork::Where::Host || work.waits || work.phase == profiler::phase::kDataWait ||
+                       !(everything || passes || work.phase.empty());
+    return {.factor = stays ? 1.0 : 0.0};
+}
 
 Advice check(const Case& c)
 {
@@ -31,7 +44,11 @@ Advice check(const Case& c)
     Advice advice = fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
                                       "host launches the next one.",
                                       shareText(bound.smallShare), shareText(bound.launchShare)));
-    if (c.facts.device.steps.size() > 1)
+    if (auto saving = savingByReplay(c, c.replay(), [&](const ReplayWork& work) { return captured(work, false); },
+                                     [&](const ReplayWork& work) { return captured(work, true); });
+        saving && saving->mid > 0)
+        advice.saving = saving;
+    else if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
     else
         advice.whyNoPrediction = "One step does not show how much the gaps vary.";

@@ -1,4 +1,5 @@
 #include "advisor/gpu_facts.h"
+#include "advisor/op_walk.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>
@@ -52,17 +53,11 @@ void addConvolution(Convolutions& found, const Trace& trace, const Slice& op, co
 Convolutions convolutions(const Trace& trace)
 {
     Convolutions found;
-    for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
-            continue;
-        std::vector<Slice> outermost;
-        for (const Slice& op : trace.sorted(track.id))
-            if (op.kind == ActivityKind::CpuOp && (outermost.empty() || op.begin >= outermost.back().end()))
-                outermost.push_back(op);
-        for (std::size_t i = 0; i < outermost.size(); ++i)
-            if (isConvolutionOp(trace.name(outermost[i])))
-                addConvolution(found, trace, outermost[i], i + 1 < outermost.size() ? &outermost[i + 1] : nullptr);
-    }
+    forEachThreadsOps(trace, [&](TrackId, const std::vector<Slice>& ops) {
+        for (std::size_t i = 0; i < ops.size(); ++i)
+            if (isConvolutionOp(trace.name(ops[i])))
+                addConvolution(found, trace, ops[i], i + 1 < ops.size() ? &ops[i + 1] : nullptr);
+    });
     return found;
 }
 

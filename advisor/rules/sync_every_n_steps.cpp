@@ -1,4 +1,5 @@
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace advisor::rules {
 namespace {
@@ -96,6 +98,24 @@ Reading readBack(const Case& c)
     return reading;
 }
 
+/// @param kept  share of the readings that stay
+Saving saving(const Case& c, const Reading& reading, double kept)
+{
+    const std::set<SliceId> copies(reading.copies.begin(), reading.copies.end());
+    const auto dropWaits = [&](double factor) {
+        return [&copies, factor](const ReplayWork& work) {
+            const bool reads = work.waits && copies.contains(work.cause);
+            return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
+        };
+    };
+    if (auto replayed = savingByReplay(c, c.replay(), dropWaits(1), dropWaits(0)); replayed && replayed->high > 0)
+        return perStep((1 - kept) * replayed->low, (1 - kept) * replayed->mid, (1 - kept) * replayed->high);
+    // At least what the host waits meanwhile is won, at most all the idleness.
+    const double low = (1 - kept) * reading.blockedUs;
+    const double high = (1 - kept) * reading.idleUs;
+    return perStep(low, (low + high) / 2, high);
+}
+
 Advice check(const Case& c)
 {
     const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
@@ -117,12 +137,8 @@ Advice check(const Case& c)
     Advice advice =
         fires(fmt::format("{} small copies to the host in each step leave the device idle for {} after them.",
                           countText(reading.copiesPerStep), timeText(reading.idleUs)));
-    // Reading every n-th step keeps one n-th of it. At least what the host waits meanwhile is won, at most all the
-    // idleness.
-    const double kept = c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery;
-    const double low = (1 - kept) * reading.blockedUs;
-    const double high = (1 - kept) * reading.idleUs;
-    advice.saving = perStep(low, (low + high) / 2, high);
+    // Reading every n-th step keeps one n-th of it.
+    advice.saving = saving(c, reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
                       "Keep the detached loss on the device between readings: keeping its graph leaks memory."};

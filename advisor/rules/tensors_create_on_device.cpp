@@ -1,7 +1,9 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/op_walk.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <array>
@@ -51,17 +53,14 @@ std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const Case& c)
     return copies;
 }
 
-void searchThread(const Trace& trace, TrackId track, const std::unordered_map<std::uint64_t, SliceId>& copies, Found& found)
+void searchThread(const Trace& trace, TrackId track, const std::vector<Slice>& outermost,
+                  const std::unordered_map<std::uint64_t, SliceId>& copies, Found& found)
 {
-    std::vector<Slice> outermost;
-    const std::vector<Slice> all = trace.sorted(track);
-    for (const Slice& op : all)
-        if (op.kind == ActivityKind::CpuOp && (outermost.empty() || op.begin >= outermost.back().end()))
-            outermost.push_back(op);
+    const auto isCall = [](const Slice& slice) {
+        return slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver;
+    };
     std::size_t op = 0;
-    for (const Slice& call : all) {
-        if (call.kind != ActivityKind::CudaRuntime && call.kind != ActivityKind::CudaDriver)
-            continue;
+    for (const Slice& call : sortedWhere(trace, track, isCall)) {
         const auto copy = copies.find(call.correlation.value);
         if (copy == copies.end())
             continue;
@@ -93,9 +92,9 @@ Advice check(const Case& c)
     if (copies.empty() || c.trace.ofKind(ActivityKind::CpuOp).empty() || c.trace.ofKind(ActivityKind::CudaRuntime).empty())
         return cannotTell("Operators and the calls that launch copies were not both recorded.");
     Found found;
-    for (const Track& track : c.trace.tracks())
-        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
-            searchThread(c.trace, track.id, copies, found);
+    forEachThreadsOps(c.trace, [&](TrackId track, const std::vector<Slice>& ops) {
+        searchThread(c.trace, track, ops, copies, found);
+    });
     const double share = static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
     if (found.count == 0)
         return silent("No tensor is filled on the host and then copied to a device.");

@@ -24,7 +24,8 @@ ReplayWork ReplayGraph::work(const Lane& lane, const Node& node) const
             .phase = m_phases[node.phase],
             .slice = node.slice,
             .duration = Nanoseconds{node.duration},
-            .waits = node.endsAfter};
+            .waits = node.endsAfter,
+            .cause = node.endsAfter ? m_nodes[node.cross].slice : SliceId{}};
 }
 
 /// Lines take turns: each goes on until it needs an end that is not known yet.

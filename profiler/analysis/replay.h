@@ -21,6 +21,7 @@ struct ReplayWork {
     SliceId slice;                           ///< that slice; meaningless without one
     Nanoseconds duration{};
     bool waits = false; ///< it ends when something elsewhere is done: a device, a batch, room for a batch
+    SliceId cause;      ///< the last piece of that; meaningless where it does not wait
 };
 
 /// What a what-if does to a piece of work.

@@ -176,7 +176,7 @@ const std::vector<Fixture>& fixtures()
 {
     static const std::vector<Fixture> all = [] {
         std::vector<Fixture> rows = loaderFixtures();
-        for (const auto& more : {stepFixtures(), otherFixtures(), deviceFixtures()})
+        for (const auto& more : {stepFixtures(), otherFixtures(), deviceFixtures(), settingFixtures()})
             rows.insert(rows.end(), more.begin(), more.end());
         return rows;
     }();
@@ -196,7 +196,7 @@ Judged::Judged(std::string_view stem, const std::string& text, const std::vector
     const profiler::analysis::Facts facts = profiler::analysis::analyse(*m_trace);
     for (const auto& rule : advisor::rules::all())
         if (rule.stem == stem) {
-            m_advice = rule.entry.check({*m_trace, facts, imported ? nullptr : &config});
+            m_advice = rule.entry.check({*m_trace, facts, imported ? nullptr : &config, nullptr});
             return;
         }
     std::cerr << "There is no rule " << stem << '\n';

@@ -14,6 +14,8 @@ namespace advisor_test {
 struct Fixture;
 /// Of rules that judge what devices did.
 std::vector<Fixture> deviceFixtures();
+/// Of rules that judge the run's settings, its loss and its memory.
+std::vector<Fixture> settingFixtures();
 
 /// A trace and the configuration of its run.
 struct Fixture {

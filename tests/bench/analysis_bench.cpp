@@ -1,6 +1,7 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/replay.h"
 #include "profiler/model/trace_builder.h"
 
 #include <benchmark/benchmark.h>
@@ -124,5 +125,23 @@ void facts(benchmark::State& state)
         benchmark::DoNotOptimize(analyse(million()));
 }
 BENCHMARK(facts)->Unit(benchmark::kMillisecond);
+
+void replayGraph(benchmark::State& state)
+{
+    const std::vector<Step> found = findSteps(million());
+    for (auto _ : state)
+        benchmark::DoNotOptimize(ReplayGraph::of(million(), found));
+}
+BENCHMARK(replayGraph)->Unit(benchmark::kMillisecond);
+
+void replay(benchmark::State& state)
+{
+    const ReplayGraph graph = ReplayGraph::of(million(), findSteps(million()));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(graph.replay([](const ReplayWork& work) {
+            return ReplayChange{.factor = work.where == ReplayWork::Where::Host ? 0.5 : 1};
+        }));
+}
+BENCHMARK(replay)->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -1,0 +1,58 @@
+#include "advisor/report/report.h"
+
+#include "advisor/cli/commands.h"
+#include "advisor/cli/configured.h"
+#include "advisor/cli/open_trace.h"
+#include "advisor/run_facts.h"
+
+#include <fmt/format.h>
+
+namespace advisor::cli {
+
+namespace {
+
+/// The trace in a folder of a run, as the app keeps it; a file is itself.
+std::filesystem::path traceOf(const std::filesystem::path& given)
+{
+    std::error_code ignored;
+    return std::filesystem::is_directory(given, ignored) ? given / "trace.sstrace" : given;
+}
+
+} // namespace
+
+int report(const ReportOptions& options, const Streams& streams)
+{
+    const auto fail = [&](const std::string& message) {
+        streams.err << message << '\n';
+        return kBadInput;
+    };
+    const auto trace = openTrace(traceOf(options.trace));
+    if (!trace)
+        return fail(trace.error().message());
+    std::optional<config::TrainingConfig> configuration;
+    if (!options.config.empty() || !metadata(**trace, "config").empty()) {
+        const auto loaded = options.config.empty() ? config::TrainingConfig::fromJson(metadata(**trace, "config"), "the trace's configuration")
+                                                   : config::TrainingConfig::load(options.config);
+        if (!loaded)
+            return fail(loaded.error().message());
+        configuration = *loaded;
+    }
+    std::optional<Difference> compared;
+    if (!options.against.empty()) {
+        const auto before = openTrace(traceOf(options.against));
+        if (!before)
+            return fail(before.error().message());
+        compared = difference(**before, **trace);
+    }
+    ReportInput input;
+    input.title = "Training report: " + options.trace.filename().string();
+    input.trace = trace->get();
+    input.config = configuration ? &*configuration : nullptr;
+    input.difference = compared ? &*compared : nullptr;
+    if (const auto written = writeReport(options.output, input); !written)
+        return fail(written.error().message());
+    streams.out << fmt::format("Report: {}\n", options.output.string());
+    return kDone;
+}
+
+} // namespace advisor::cli

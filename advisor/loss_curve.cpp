@@ -1,0 +1,94 @@
+#include "advisor/loss_curve.h"
+
+#include "advisor/verdict.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace advisor {
+
+using namespace profiler;
+using profiler::analysis::percentile;
+
+namespace {
+
+constexpr std::size_t kBefore = 10;
+constexpr double kDeviations = 10, kAbove = 0.5;
+constexpr std::size_t kLeastToJudge = 40;
+
+struct Moments {
+    double mean = 0, variance = 0;
+};
+
+Moments moments(std::span<const CounterSample> samples)
+{
+    Moments result;
+    const auto n = static_cast<double>(samples.size());
+    for (const CounterSample& sample : samples)
+        result.mean += sample.value / n;
+    for (const CounterSample& sample : samples)
+        result.variance += (sample.value - result.mean) * (sample.value - result.mean) / (n - 1);
+    return result;
+}
+
+} // namespace
+
+std::vector<CounterSample> LossCurve::spikes() const
+{
+    std::vector<CounterSample> found;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (!std::isfinite(samples[i].value)) {
+            found.push_back(samples[i]);
+            continue;
+        }
+        if (i < kBefore)
+            continue;
+        std::vector<double> before, deviations;
+        for (std::size_t j = i - kBefore; j < i; ++j)
+            before.push_back(samples[j].value);
+        const double middle = percentile(before, 0.5);
+        for (const double value : before)
+            deviations.push_back(std::abs(value - middle));
+        const double far = std::max(kDeviations * percentile(std::move(deviations), 0.5), kAbove * std::abs(middle));
+        if (samples[i].value > middle + far)
+            found.push_back(samples[i]);
+    }
+    return found;
+}
+
+std::optional<LossCurve::Fall> LossCurve::lastFall() const
+{
+    const std::size_t n = samples.size(), quarter = n / 4;
+    if (n < kLeastToJudge)
+        return std::nullopt;
+    const Moments before = moments(std::span(samples).subspan(n - 2 * quarter, quarter));
+    const Moments last = moments(std::span(samples).subspan(n - quarter, quarter));
+    if (!std::isfinite(before.mean) || !std::isfinite(last.mean) || before.mean == 0)
+        return std::nullopt;
+    const double error = 2 * std::sqrt((before.variance + last.variance) / static_cast<double>(quarter));
+    return Fall{(before.mean - last.mean) / std::abs(before.mean), error / std::abs(before.mean)};
+}
+
+LossCurve lossCurve(const Case& c)
+{
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Counter && track.name == "loss")
+            return {track.id, c.trace.counter(track.id)};
+    return {};
+}
+
+std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve, const std::vector<CounterSample>& samples)
+{
+    std::vector<Evidence> evidence;
+    const TimeRange all = c.trace.range();
+    for (const CounterSample& sample : samples)
+        if (evidence.size() < kMostEvidence) {
+            const TraceTime at = std::clamp(sample.time, all.begin, all.end);
+            evidence.push_back({.track = curve.counter, .slice = std::nullopt, .range = {at, at}, .name = "loss"});
+        }
+    return evidence;
+}
+
+} // namespace advisor

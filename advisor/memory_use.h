@@ -1,0 +1,26 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <optional>
+#include <string>
+
+namespace advisor {
+
+/// How full the memory was that a training may use: the fullest device, or the processor's where a limit is set.
+struct MemoryUse {
+    double peakBytes = 0, limitBytes = 0;
+    std::string where; ///< "GPU 0 memory reserved", "memory"
+    profiler::TrackId counter;
+    profiler::TraceTime peakAt{};
+    [[nodiscard]] double share() const { return limitBytes > 0 ? peakBytes / limitBytes : 0; }
+};
+/// No value where the trace does not record both: memory taken, and how much there is. For a processor the latter is
+/// batch.memory_limit.
+std::optional<MemoryUse> memoryUse(const Case& c);
+/// What a rule about memory says where memoryUse() has no value.
+std::string memoryNotRecorded(const Case& c);
+/// The sample at the peak, as evidence.
+Evidence peakEvidence(const Case& c, const MemoryUse& use);
+
+} // namespace advisor

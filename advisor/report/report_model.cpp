@@ -1,0 +1,251 @@
+#include "advisor/numbers.h"
+#include "advisor/report/report.h"
+#include "advisor/report/svg_chart.h"
+#include "advisor/tip_text.h"
+#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/critical_path.h"
+#include "profiler/analysis/device_use.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+namespace advisor {
+
+using namespace profiler::analysis;
+
+namespace {
+
+constexpr std::size_t kMostRows = 15;
+
+void addEnvironment(ReportModel& model, const profiler::Trace& trace)
+{
+    struct Known {
+        std::string_view key;
+        const char* label;
+    };
+    constexpr std::array<Known, 10> kKnown = {{{"workload", "Model"},
+                                               {"batch.size", "Batch"},
+                                               {"device", "Device"},
+                                               {"versions.torch", "LibTorch"},
+                                               {"versions.cuda_runtime", "CUDA"},
+                                               {"versions.cudnn", "cuDNN"},
+                                               {"host.cpu", "Processor"},
+                                               {"host.cores", "Cores"},
+                                               {"host.threads", "Threads of an operator"},
+                                               {"ranks", "Ranks"}}};
+    for (const profiler::Device& device : trace.devices())
+        model.environment.emplace_back(fmt::format("GPU {}", device.id.value), device.name);
+    for (const Known& row : kKnown)
+        if (const auto entry = trace.metadata().find(row.key); entry != trace.metadata().end() && !entry->second.empty())
+            model.environment.emplace_back(row.label, entry->second);
+    model.environment.emplace_back("Trace", fmt::format("{}, {} slices, {:.2f} s", trace.format(), trace.sliceCount(),
+                                                        static_cast<double>(trace.range().duration().count()) * 1e-9));
+}
+
+void addSettings(ReportModel& model, const config::TrainingConfig& config, std::string heading)
+{
+    ReportModel::Table table{std::move(heading), {"Setting", "Value", "Default"}, {}, "What differs from the default."};
+    for (const config::Difference& row : config::difference(config::TrainingConfig(), config))
+        table.rows.push_back({row.key, row.b, row.a});
+    if (!table.rows.empty())
+        model.tables.push_back(std::move(table));
+}
+
+void addSteps(ReportModel& model, const std::vector<Step>& steps, const StepStatistics& statistics)
+{
+    std::vector<double> ms;
+    for (const Step& step : steps)
+        if (!step.partial)
+            ms.push_back(toUs(step.range.duration()) / 1000);
+    if (ms.empty())
+        return;
+    model.figures.push_back({"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
+                             fmt::format("{} steps: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
+                                         timeText(statistics.medianUs), timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
+}
+
+void addLoss(ReportModel& model, const profiler::Trace& trace)
+{
+    for (const profiler::Track& track : trace.tracks()) {
+        if (track.kind != profiler::TrackKind::Counter || track.name != "loss")
+            continue;
+        std::vector<double> values;
+        for (const profiler::CounterSample& sample : trace.counter(track.id))
+            values.push_back(sample.value);
+        if (values.size() > 1)
+            model.figures.push_back({"Loss", svg::lines({{"loss", values}}, "", false), "As it was read back."});
+        return;
+    }
+}
+
+void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
+{
+    const ActivityScan scan = scanActivity(trace);
+    const Breakdown parts = breakdown(scan, steps);
+    std::vector<std::pair<std::string, double>> shares;
+    for (std::size_t i = 0; i < kTimeClasses; ++i)
+        if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)
+            shares.emplace_back(timeClassName(part), parts.share(part));
+    if (!shares.empty())
+        model.figures.push_back({"Where the steps' time goes", svg::shares(shares), "Each moment counts once, as the first that fits."});
+    ReportModel::Table kernels{"Longest kernels", {"Kernel", "Count", "Time"}, {}, {}};
+    for (const KernelTotal& kernel : scan.kernels)
+        if (kernels.rows.size() < kMostRows)
+            kernels.rows.push_back({kernel.name, std::to_string(kernel.count), timeText(toUs(kernel.time))});
+    if (!kernels.rows.empty())
+        model.tables.push_back(std::move(kernels));
+    ReportModel::Table idle{"Why the devices idled", {"Cause", "Time"}, {}, {}};
+    for (const IdleCause& cause : idleCauses(scan))
+        idle.rows.push_back({std::string(cause.cause), timeText(toUs(cause.time))});
+    if (!idle.rows.empty())
+        model.tables.push_back(std::move(idle));
+}
+
+void addPath(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
+{
+    const CriticalPath path = criticalPath(trace, ReplayGraph::of(trace, steps));
+    if (path.total().count() == 0)
+        return;
+    ReportModel::Table table{"What decided the duration (critical path)", {"Work", "Where", "Time", "Share"}, {}, {}};
+    const auto share = [&](profiler::Nanoseconds time) {
+        return shareText(static_cast<double>(time.count()) / static_cast<double>(path.total().count()));
+    };
+    for (const CriticalPath::Share& row : path.byName)
+        if (table.rows.size() < kMostRows)
+            table.rows.push_back({row.name.empty() ? "(no event)" : row.name,
+                                  row.where == ReplayWork::Where::Device   ? "device"
+                                  : row.where == ReplayWork::Where::Loader ? "loader"
+                                                                           : "host",
+                                  timeText(toUs(row.time)), share(row.time)});
+    table.note = fmt::format("Only what stands here is worth shortening; {} of it lies between a cause and its effect.", share(path.latency));
+    model.tables.push_back(std::move(table));
+}
+
+std::vector<std::string> trialRow(const ExperimentResult& result)
+{
+    std::string change = result.plan.changes.empty() ? "the same against itself" : "";
+    for (const Toggle& toggle : result.plan.changes)
+        change += (change.empty() ? "" : ", ") + fmt::format("{} = {} (was {})", toggle.key, toggle.to, toggle.from);
+    const Interval& ratio = result.samplesPerSecond;
+    const auto& predicted = result.plan.predicted;
+    return {std::move(change),
+            std::string(verdictName(result.verdict)),
+            fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high),
+            predicted ? fmt::format("{} to {}", timeText(predicted->low), timeText(predicted->high)) : "–",
+            fmt::format("{} ({} to {})", timeText(result.savedUs.value), timeText(result.savedUs.low), timeText(result.savedUs.high)),
+            result.why};
+}
+
+void addExperiments(ReportModel& model, const ReportInput& input)
+{
+    ReportModel::Table table{"Experiments",
+                             {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving", "Measured saving (95 %)", "Why"},
+                             {},
+                             "Both trainers took turns on the same machine, unrecorded."};
+    for (const ExperimentResult& result : input.experiments)
+        table.rows.push_back(trialRow(result));
+    if (input.tuning)
+        for (const TuneTrial& trial : input.tuning->trials) {
+            table.rows.push_back(trial.result ? trialRow(*trial.result)
+                                              : std::vector<std::string>{trial.change.key + " = " + trial.change.to, "failed", "–", "–", "–", trial.why});
+            if (trial.outcome == TuneTrial::Outcome::Kept)
+                table.rows.back()[1] += ": kept";
+        }
+    if (!table.rows.empty())
+        model.tables.push_back(std::move(table));
+}
+
+void addTuning(ReportModel& model, const TuneResult& tuning)
+{
+    const Interval& ratio = tuning.ratio;
+    ReportModel::Table table{"What tuning made of it", {"Setting", "Before", "After"}, {}, {}};
+    for (const config::Difference& row : config::difference(tuning.start, tuning.best))
+        table.rows.push_back({row.key, row.a, row.b});
+    table.note = fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}). {}", ratio.value, ratio.low, ratio.high, tuning.why);
+    model.tables.insert(model.tables.begin(), std::move(table));
+}
+
+void addDifference(ReportModel& model, const Difference& difference)
+{
+    if (!difference.whyNot.empty()) {
+        ReportModel::Table table{"Not comparable with the run before", {"Reason"}, {}, {}};
+        for (const std::string& why : difference.whyNot)
+            table.rows.push_back({why});
+        model.tables.push_back(std::move(table));
+    }
+    const auto ms = [](std::vector<double> us) {
+        std::sort(us.begin(), us.end());
+        for (double& value : us)
+            value /= 1000;
+        return us;
+    };
+    if (difference.perStep)
+        model.figures.push_back({"Steps before and now, sorted",
+                                 svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
+                                 difference.ci95 ? fmt::format("Mean of before over mean of now: between {:.3f} and {:.3f} (95 %).",
+                                                               difference.ci95->first, difference.ci95->second)
+                                                 : "Too few steps for an interval."});
+    const auto add = [&](const char* heading, const std::vector<Difference::Row>& rows) {
+        ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "A step's."};
+        for (const Difference::Row& row : rows)
+            if (table.rows.size() < kMostRows)
+                table.rows.push_back({row.name, timeText(row.aUs), timeText(row.bUs), (row.bUs < row.aUs ? "−" : "+") + timeText(std::abs(row.bUs - row.aUs))});
+        if (!table.rows.empty())
+            model.tables.push_back(std::move(table));
+    };
+    add("Phases that changed", difference.phases);
+    add("Operators that changed", difference.ops);
+    add("Kinds of kernels that changed", difference.classes);
+}
+
+void addCode(ReportModel& model, const ReportInput& input)
+{
+    std::set<std::string> keys;
+    for (const RuleAdvice& row : model.advice)
+        if (row.advice.state == State::Fires)
+            keys.insert(row.id);
+    if (input.tuning) {
+        keys.clear(); // what fires in the end has been tried: what was kept counts
+        for (const TuneTrial& trial : input.tuning->trials)
+            if (trial.outcome == TuneTrial::Outcome::Kept)
+                keys.insert(trial.change.key);
+    }
+    for (const std::string& key : keys)
+        if (!tipText(key).empty())
+            model.code.push_back({key, std::string(tipCode(key, tip_section::kPyTorch)), std::string(tipCode(key, tip_section::kLibTorch))});
+}
+
+} // namespace
+
+ReportModel reportModel(const ReportInput& input)
+{
+    ReportModel model;
+    model.title = input.title.empty() ? "Training report" : input.title;
+    if (input.trace) {
+        const std::vector<Step> steps = findSteps(*input.trace);
+        addEnvironment(model, *input.trace);
+        addSteps(model, steps, stepStatistics(steps));
+        addTime(model, *input.trace, steps);
+        addLoss(model, *input.trace);
+        addPath(model, *input.trace, steps);
+        model.advice = advise(*input.trace, input.config);
+    } else if (input.tuning) {
+        model.advice = input.tuning->advice;
+    }
+    addExperiments(model, input);
+    if (input.difference)
+        addDifference(model, *input.difference);
+    if (input.tuning) {
+        addTuning(model, *input.tuning);
+        addSettings(model, input.tuning->best, "Settings after tuning");
+    } else if (input.config) {
+        addSettings(model, *input.config, "Settings of the run");
+    }
+    addCode(model, input);
+    return model;
+}
+
+} // namespace advisor

@@ -1,0 +1,99 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor::rules {
+namespace {
+
+constexpr std::string_view kKey = "host.async_work";
+using namespace profiler;
+using namespace profiler::analysis;
+
+// Of the step: below, a thread more is not worth having.
+constexpr double kWorthFixing = 0.01;
+
+bool isFileWork(std::string_view phase)
+{
+    return phase == phase::kLog || phase == phase::kCheckpoint;
+}
+
+/// Log and checkpoints in steady steps, longest first.
+std::vector<Slice> fileWork(const Case& c)
+{
+    std::vector<Slice> found;
+    std::vector<TimeRange> steady;
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step))
+            steady.push_back(step.range);
+    const Intervals within = unite(std::move(steady));
+    for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase))
+        if (isFileWork(c.trace.name(slice)) && !intersect(within, std::vector{slice.range()}).empty())
+            found.push_back(slice);
+    std::stable_sort(found.begin(), found.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    return found;
+}
+
+/// At least, the work still takes its share of cores that the step wants all of; at most it is gone.
+std::optional<Saving> saving(const Case& c)
+{
+    const int cores = c.facts.input.cores;
+    const bool crowded = cores == 0 || computeThreads(c) >= cores;
+    const double taken = crowded ? 1.0 / std::max(cores, 2) : 0;
+    const auto to = [](double factor) {
+        return [factor](const ReplayWork& work) {
+            return ReplayChange{.factor = work.where == ReplayWork::Where::Host && isFileWork(work.phase) ? factor : 1};
+        };
+    };
+    return savingByReplay(c, c.replay(), to(taken), to(0));
+}
+
+Advice check(const Case& c)
+{
+    if (setting(c, kKey) == "true")
+        return silent("Log and checkpoints are written beside the training already.");
+    if (auto advice = withoutSteadySteps(c))
+        return *advice;
+    const std::vector<Slice> work = fileWork(c);
+    if (work.empty())
+        return c.config ? silent("No step writes a log or a checkpoint.")
+                        : cannotTell("The trace does not mark what the program does besides training.");
+    Nanoseconds time{0};
+    bool checkpoints = false;
+    for (const Slice& slice : work) {
+        time += slice.duration;
+        checkpoints = checkpoints || c.trace.name(slice) == phase::kCheckpoint;
+    }
+    const double us = toUs(time) / static_cast<double>(c.facts.statistics.steadyCount);
+    const double share = us / c.facts.statistics.steadyMeanUs;
+    if (share < kWorthFixing)
+        return silent(fmt::format("Writing files takes only {} of a step.", shareText(share)));
+    Advice advice = fires(fmt::format("Each step writes files for {} ({} of it) before it goes on.", timeText(us), shareText(share)));
+    advice.saving = saving(c);
+    if (checkpoints || !advice.saving || advice.saving->high <= 0) {
+        advice.whyNoPrediction = checkpoints ? "A checkpoint is copied in the step in any case; what of it is the copy is not recorded."
+                                             : "Which of it a device hides is not recorded.";
+        advice.saving.reset();
+    }
+    advice.caveats = {"The order of what is written stays; its errors come later, and must be shown.",
+                      "A checkpoint is copied first: memory for one more copy of the weights."};
+    setToggle(advice, c, kKey, "true");
+    std::vector<SliceId> evidence;
+    for (const Slice& slice : work)
+        evidence.push_back(slice.id);
+    addEvidence(advice, c.trace, evidence);
+    return advice;
+}
+
+} // namespace
+
+Rule host_async_work()
+{
+    return {kKey, "The step waits for files", check};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "advisor/tuner/tuner.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace advisor {
+
+/// What may be tried next.
+struct Candidate {
+    Toggle change;
+    std::string title;
+    std::optional<Saving> predicted;
+    std::string measure = "steps";
+    JudgedBy judgedBy = JudgedBy::Time;
+};
+/// (key, value) pairs that were tried.
+using Tried = std::set<std::pair<std::string, std::string>>;
+
+/// What the rules advise and has not been tried, in the rules' order of what it saves; convergence left out.
+std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now, const Tried& tried);
+/// Values further along the way that paid: more or fewer workers within the cores, twice the batch. Empty for other knobs.
+/// @param cores  that a process may use; 0: not known
+std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried);
+/// Forgets what was tried of knobs that hang together with a kept one: what did not pay before may pay now.
+void forgetRelated(Tried& tried, std::string_view kept);
+
+} // namespace advisor

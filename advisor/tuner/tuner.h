@@ -1,0 +1,72 @@
+#pragma once
+
+#include "advisor/experiment/experiment.h"
+#include "advisor/rule.h"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace advisor {
+
+/// Trains a configuration for a while and gives its trace; blocks. It lies with the caller, since only programs read
+/// trace files.
+using Recorder =
+    std::function<profiler::Result<std::shared_ptr<const profiler::Trace>>(const config::TrainingConfig&, std::stop_token)>;
+
+struct TunePlan {
+    config::TrainingConfig start;
+    std::filesystem::path trainer;    ///< empty: findTrainer()
+    std::chrono::seconds budget{600}; ///< of all experiments together
+    std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan
+    Recorder record;
+};
+
+/// A change that was tried.
+struct TuneTrial {
+    enum class Outcome { Kept, Dropped, Failed };
+    Toggle change;
+    std::string title;   ///< of the finding that it mends, or why it was searched
+    std::optional<Saving> predicted;
+    std::optional<ExperimentResult> result; ///< none: it failed
+    Outcome outcome = Outcome::Dropped;
+    std::string why; ///< one sentence
+};
+/// "kept", "dropped", "failed".
+std::string_view outcomeName(TuneTrial::Outcome outcome);
+
+struct TuneProgress {
+    std::string doing; ///< "recording", "loader.workers = 2: pair 4 of at most 20"
+    std::vector<TuneTrial> trials;
+    double secondsSpent = 0, secondsLeft = 0;
+};
+
+struct TuneResult {
+    config::TrainingConfig start, best;
+    std::vector<TuneTrial> trials; ///< in order
+    std::vector<RuleAdvice> advice; ///< of the last recording
+    /// Samples/s of the best against the start: product of the kept trials' ratios. The interval multiplies theirs, so it
+    /// is too wide rather than too narrow.
+    Interval ratio{1, 1, 1};
+    bool stopped = false;  ///< by request
+    std::string why;       ///< it ended
+    double secondsSpent = 0;
+};
+
+/// Records, asks the rules, tries what they advise in order of predicted gain over cost (what has no prediction after
+/// what has one), keeps what pays, and records anew after each thing kept. Numbers of workers and batch sizes that paid
+/// are searched further, and what hangs together with a kept change (batch, precision, recomputing, workers) is tried
+/// again. A trial that fails, by running out of memory say, is dropped and said. Changes that are judged by convergence
+/// are left to the user. Blocks; the best so far is always the result, also after `stop` or at the end of the budget.
+/// @param progress  called on the calling thread
+/// @return an error only where the start itself cannot be trained
+profiler::Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,
+                                  std::stop_token stop);
+
+} // namespace advisor

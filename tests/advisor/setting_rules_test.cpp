@@ -1,0 +1,96 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::JudgedBy;
+using advisor::State;
+using testing::HasSubstr;
+
+const std::string kRun = "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n";
+
+TEST(OptimizerLrScaling, FollowsTheOptimizer)
+{
+    const auto to = [](const char* optimizer) {
+        return Judged("optimizer_lr_scaling", kRun, {"batch.size=128", std::string("optimizer.kind=") + optimizer}).advice().toggle->to;
+    };
+    EXPECT_EQ(to("sgd"), "linear");
+    EXPECT_EQ(to("adamw"), "sqrt");
+}
+
+TEST(OptimizerLrScaling, CountsAccumulatedBatchesAndCopies)
+{
+    EXPECT_EQ(Judged("optimizer_lr_scaling", kRun, {"gradient.accumulation=2"}).advice().state, State::Fires);
+    EXPECT_EQ(Judged("optimizer_lr_scaling", kRun, {"parallel.kind=ddp"}).advice().state, State::Fires);
+    EXPECT_EQ(Judged("optimizer_lr_scaling", kRun, {"parallel.kind=dp"}).advice().state, State::Silent);
+}
+
+TEST(ScheduleKind, AScaledRateWantsAWarmUp)
+{
+    const Judged judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear"});
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_THAT(judged.advice().reason, HasSubstr("warm-up"));
+    EXPECT_NE(Judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear", "schedule.warmup_steps=100"}).advice().state,
+              State::Fires);
+}
+
+TEST(GradientClip, ALossThatIsNoNumberStandsOut)
+{
+    const std::string text = kRun + "counter loss\nsample 0 1\nsample 100 nan\n";
+    const Judged judged("gradient_clip_norm", text);
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_EQ(judged.advice().judgedBy, JudgedBy::Convergence);
+}
+
+TEST(HostAsyncWork, PredictsWhatTheLogTakes)
+{
+    const std::string text =
+        "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nphase log 900 60\nend\n";
+    const Judged judged("host_async_work", text);
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->low, 60, 0.1);
+    EXPECT_NEAR(judged.advice().saving->high, 60, 0.1);
+    // On two cores that the training fills, the log keeps half a core busy.
+    const Judged crowded("host_async_work", "meta host.cores 2\nmeta host.threads 2\n" + text.substr(text.find("main")));
+    EXPECT_NEAR(crowded.advice().saving->low, 30, 0.1);
+    EXPECT_NEAR(crowded.advice().saving->high, 60, 0.1);
+}
+
+TEST(HostAsyncWork, DoesNotPromiseWhatACheckpointCosts)
+{
+    const Judged judged("host_async_work", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase checkpoint 900 60\nend\n");
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_FALSE(judged.advice().saving);
+    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("copied"));
+}
+
+TEST(BatchSize, DoublesTheBatchAndHalvesTheOptimizer)
+{
+    const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n", {"batch.size=16"});
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_EQ(judged.advice().toggle->to, "32");
+    EXPECT_DOUBLE_EQ(judged.advice().saving->mid, 100);
+}
+
+TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
+{
+    const std::string text = R"(
+        device 0 gpu
+        main
+          repeat 10 every 1000
+            step 0 0 1000
+          end
+        stream 0 7
+          kernel a 0 100
+        counter "GPU 0 memory reserved"
+          sample 0 95
+    )";
+    // The device does not say how much memory it has.
+    EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
+}
+
+} // namespace
+} // namespace advisor_test

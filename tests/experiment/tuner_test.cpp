@@ -1,0 +1,173 @@
+#include "advisor/tuner/tuner.h"
+
+#include "advisor/tuner/candidates.h"
+#include "tests/experiment/script.h"
+#include "tests/support/trace_text.h"
+
+#include <gmock/gmock.h>
+
+namespace experiment_test {
+namespace {
+
+using namespace advisor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Half of the step waits for data while workers are 0.
+constexpr std::string_view kWaits = R"(
+    meta host.cores 2
+    meta host.threads 1
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase "data wait" 0 500
+        stage decode 0 490
+        phase forward 500 500
+      end
+)";
+constexpr std::string_view kBusy = "meta host.cores 2\nmain\nrepeat 20 every 1000\nstep 0 0 1000\nphase forward 0 1000\nend\n";
+
+TunePlan planWith(int& recordings)
+{
+    TunePlan plan;
+    plan.trainer = scriptedTrainer();
+    plan.record = [&recordings](const config::TrainingConfig& config, const std::stop_token&) {
+        ++recordings;
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
+            test_support::traceFromText(config[config::key::workers] == 0 ? kWaits : kBusy));
+    };
+    return plan;
+}
+
+std::vector<std::string> outcomes(const TuneResult& result)
+{
+    std::vector<std::string> rows;
+    for (const TuneTrial& trial : result.trials)
+        rows.push_back(trial.change.key + "=" + trial.change.to + " " + std::string(outcomeName(trial.outcome)));
+    return rows;
+}
+
+TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
+    int recordings = 0;
+    const auto result = tune(planWith(recordings), {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    // One worker pays; two are as fast (the script does not tell them apart) and are not kept.
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=1 kept", "loader.workers=2 dropped"));
+    EXPECT_EQ(result->best[config::key::workers], 1);
+    EXPECT_EQ(result->start[config::key::workers], 0);
+    EXPECT_NEAR(result->ratio.value, 1.5, 0.1);
+    EXPECT_EQ(recordings, 2);
+    EXPECT_FALSE(result->stopped);
+    ASSERT_TRUE(result->trials.front().predicted);
+}
+
+TEST(Tuner, DropsWhatDoesNotPay)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.005"}};
+    int recordings = 0;
+    const auto result = tune(planWith(recordings), {}, {});
+    ASSERT_TRUE(result);
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=1 dropped"));
+    EXPECT_EQ(result->best, result->start);
+    EXPECT_DOUBLE_EQ(result->ratio.value, 1);
+    EXPECT_EQ(recordings, 1);
+}
+
+TEST(Tuner, SurvivesATrialThatDies)
+{
+    const Script script{{"SCRIPT_DO_AT", "turn 2"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
+    int recordings = 0;
+    const auto result = tune(planWith(recordings), {}, {});
+    ASSERT_TRUE(result);
+    ASSERT_THAT(outcomes(*result), ElementsAre("loader.workers=1 failed"));
+    EXPECT_THAT(result->trials[0].why, HasSubstr("signal 9"));
+    EXPECT_EQ(result->best, result->start);
+}
+
+TEST(Tuner, StoppedItGivesTheBestUntilThen)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
+    int recordings = 0;
+    std::stop_source stop;
+    const auto result = tune(
+        planWith(recordings),
+        [&](const TuneProgress& state) {
+            if (!state.trials.empty())
+                stop.request_stop();
+        },
+        stop.get_token());
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->stopped);
+    EXPECT_EQ(result->best[config::key::workers], 1);
+    EXPECT_THAT(result->why, HasSubstr("stopped"));
+}
+
+TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
+{
+    TunePlan plan;
+    plan.trainer = scriptedTrainer();
+    plan.record = [](const config::TrainingConfig&, const std::stop_token&) {
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
+            tl::unexpected(profiler::Error{profiler::Error::Code::NotFound, "There is no such folder", "/nowhere", {}}));
+    };
+    EXPECT_FALSE(tune(plan, {}, {}));
+}
+
+TEST(TunerCandidates, ThoseWithAPredictionComeFirstAndConvergenceNever)
+{
+    const auto finding = [](const char* key, const char* to, bool predicted, JudgedBy by, const char* measure) {
+        RuleAdvice row{key, {}};
+        row.advice.state = State::Fires;
+        row.advice.toggle = Toggle{key, "", to};
+        row.advice.judgedBy = by;
+        row.advice.measure = measure;
+        if (predicted)
+            row.advice.saving = Saving{};
+        return row;
+    };
+    const std::vector<RuleAdvice> advice = {finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
+                                            finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
+                                            finding("schedule.kind", "cosine", false, JudgedBy::Convergence, "steps"),
+                                            finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
+                                            finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
+    const auto keys = [](const std::vector<Candidate>& rows) {
+        std::vector<std::string> names;
+        for (const Candidate& row : rows)
+            names.push_back(row.change.key);
+        return names;
+    };
+    EXPECT_THAT(keys(advised(advice, {}, {})), ElementsAre("loader.workers", "memory_format", "eval.no_grad"));
+    EXPECT_THAT(keys(advised(advice, {}, {{"loader.workers", "2"}})), ElementsAre("memory_format", "eval.no_grad"));
+}
+
+TEST(TunerCandidates, WorkersAreSearchedWithinTheCoresAndBatchesDoubled)
+{
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.set("loader.workers", "3"));
+    const auto values = [](const std::vector<Candidate>& rows) {
+        std::vector<std::string> texts;
+        for (const Candidate& row : rows)
+            texts.push_back(row.change.to);
+        return texts;
+    };
+    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 4, {})), ElementsAre("4", "2"));
+    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 0, {{"loader.workers", "2"}})), ElementsAre("4", "6"));
+    ASSERT_TRUE(config.set("batch.size", "64"));
+    EXPECT_THAT(values(further({"batch.size", "32", "64"}, config, 4, {})), ElementsAre("128"));
+    EXPECT_THAT(further({"memory_format", "contiguous", "channels_last"}, config, 4, {}), IsEmpty());
+}
+
+TEST(TunerCandidates, WhatHangsTogetherIsTriedAgain)
+{
+    Tried tried = {{"loader.workers", "4"}, {"memory_format", "channels_last"}, {"batch.size", "64"}};
+    forgetRelated(tried, "batch.size");
+    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "64"), std::pair("memory_format", "channels_last")));
+    forgetRelated(tried, "memory_format");
+    EXPECT_EQ(tried.size(), 2U);
+}
+
+} // namespace
+} // namespace experiment_test
