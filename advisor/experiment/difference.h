@@ -3,8 +3,10 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/model/trace.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
