@@ -83,6 +83,8 @@ public:
     void reloadRuns();
     void openRun(const RunRecord& run);
     void deleteRun(const RunRecord& run);
+    /// Asks for the trace on screen beside this run's, by comparisonWanted().
+    void compareWith(const RunRecord& run);
 
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
@@ -128,6 +130,7 @@ signals:
     void analysedChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     void runsChanged();
+    void comparisonWanted(const app::RunRecord& run);
     void journalChanged();
     void experimentStarted(const QString& ruleId);
     void experimentProgressed(const QString& ruleId, const advisor::ExperimentProgress& progress);

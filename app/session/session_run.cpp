@@ -208,6 +208,11 @@ void Session::openRun(const RunRecord& run)
     openTrace(run.trace());
 }
 
+void Session::compareWith(const RunRecord& run)
+{
+    emit comparisonWanted(run);
+}
+
 void Session::deleteRun(const RunRecord& run)
 {
     if (m->running && m->running->folder == run.folder)

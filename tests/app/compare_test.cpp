@@ -6,6 +6,7 @@
 #include "tests/support/trace_text.h"
 
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QtTest>
@@ -82,6 +83,7 @@ private slots:
     void whatCannotBeComparedIsSaidFirst();
     void aFileThatIsNoTraceIsTold();
     void keptRunsCanBeChosen();
+    void theListOfRunsAsksForIt();
     void histogramsCountEveryStep();
 };
 
@@ -156,6 +158,22 @@ void CompareTest::keptRunsCanBeChosen()
     QTRY_VERIFY(find<QLabel>(&panel, "compareVerdict")->isVisible());
     const QString why = find<QLabel>(&panel, "compareWhy")->text();
     QVERIFY2(why.contains("Settings: Workers 0 → 2."), qPrintable(why));
+}
+
+void CompareTest::theListOfRunsAsksForIt()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "a.sspack", training(1000)));
+    app::RunRecord run;
+    run.folder = folder.path().toStdString();
+    QDockWidget dock;
+    dock.setWidget(&compared.panel);
+    // Its trace is not there any more.
+    compared.session.compareWith(run);
+    QVERIFY(dock.isVisible());
+    QTRY_VERIFY2(compared.empty()->text().contains("trace.sstrace"), qPrintable(compared.empty()->text()));
+    dock.setWidget(nullptr);
+    compared.panel.setParent(nullptr);
 }
 
 void CompareTest::histogramsCountEveryStep()

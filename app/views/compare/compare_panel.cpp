@@ -9,6 +9,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -45,6 +46,11 @@ QLabel* makeWords(const QString& name, QWidget* parent)
 QString intervalText(const std::pair<double, double>& ci)
 {
     return ComparePanel::tr("95 % interval %1–%2").arg(ci.first, 0, 'f', 2).arg(ci.second, 0, 'f', 2);
+}
+
+QString nameOf(const RunRecord& run)
+{
+    return QLocale().toString(run.started, "d MMM HH:mm") + "  ·  " + asQString(run.configuration.text("workload"));
 }
 
 EvidenceRow rowOf(const Comparison::Moved& moved)
@@ -168,6 +174,10 @@ QWidget* ComparePanel::makePage()
 
 void ComparePanel::connectSession()
 {
+    connect(m_session, &Session::comparisonWanted, this, [this](const RunRecord& run) {
+        compareWith(run.trace(), nameOf(run));
+        comeToFront();
+    });
     connect(m_session, &Session::runsChanged, this, &ComparePanel::listRuns);
     connect(m_session, &Session::traceReplaced, this, [this] {
         m_work.cancel();
@@ -178,15 +188,21 @@ void ComparePanel::connectSession()
     connect(m_session, &Session::analysedChanged, this, &ComparePanel::request); // a trace that is complete
 }
 
+void ComparePanel::comeToFront()
+{
+    if (auto* dock = qobject_cast<QDockWidget*>(parentWidget())) {
+        dock->show();
+        dock->raise();
+    }
+}
+
 void ComparePanel::listRuns()
 {
     m_choice->clear();
     for (const RunRecord& run : m_session->runs()) {
         if (run.trace() == m_session->tracePath() || run.outcome.state.isEmpty())
             continue;
-        const QString text =
-            QLocale().toString(run.started, "d MMM HH:mm") + "  ·  " + asQString(run.configuration.text("workload"));
-        m_choice->addItem(text, asQString(run.trace().string()));
+        m_choice->addItem(nameOf(run), asQString(run.trace().string()));
     }
     m_choice->addItem(icon("open"), tr("A file…"));
     const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;

@@ -25,6 +25,7 @@ public:
     ComparePanel(Session* session, QWidget* parent);
 
     /// Compares with the trace of this file, whenever a trace is on screen.
+    /// @param name  for people
     void compareWith(const std::filesystem::path& file, const QString& name);
 
 protected:
@@ -35,6 +36,7 @@ private:
     QWidget* makePage();
     void connectSession();
     void listRuns();
+    void comeToFront();
     void choose(int entry);
     void chooseFile();
     void request();

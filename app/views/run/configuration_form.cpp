@@ -200,9 +200,7 @@ void ConfigurationForm::filter()
             // A value that was changed is never hidden: it explains the run.
             const bool usual =
                 (!row->knob().advanced && row->hasEffect()) || m_advanced->isChecked() || row->isChanged();
-            const bool visible = onlyChanged        ? row->isChanged()
-                                 : words.isEmpty() ? usual
-                                                   : row->matches(words);
+            const bool visible = onlyChanged ? row->isChanged() : words.isEmpty() ? usual : row->matches(words);
             row->setVisible(visible);
             anyHere = anyHere || visible;
         }

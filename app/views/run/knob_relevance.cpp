@@ -30,6 +30,7 @@ const std::vector<Dependency>& dependencies()
         {key::modelWidth.name, key::workload.name, false, {"torchscript", "plugin"}},
         {key::modelDepth.name, key::workload.name, false, {"torchscript", "plugin"}},
         {key::modelNorm.name, key::workload.name, false, {"torchscript", "plugin", "vit", "gpt", "bert", "lstm"}},
+        {key::convBias.name, key::workload.name, false, {"torchscript", "plugin", "vit", "gpt", "bert", "lstm"}},
         {key::attention.name, key::workload.name, true, {"vit", "gpt", "bert"}},
         {key::fusePointwise.name, key::workload.name, true, {"vit", "gpt", "bert"}},
         {key::datasetSourceSize.name, key::dataset.name, true, {"generated_images", "stream"}},

@@ -58,6 +58,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     m_error->setTextFormat(Qt::PlainText);
     m_error->hide();
     auto* unit = new QLabel(asQString(knob.unit), this);
+    unit->setVisible(!knob.unit.empty());
     unit->setForegroundRole(QPalette::PlaceholderText);
 
     auto* grid = new QGridLayout(this);
@@ -65,8 +66,9 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->setHorizontalSpacing(6);
     grid->setVerticalSpacing(1);
     grid->addWidget(m_label, 0, 0);
-    grid->addWidget(m_editor, 0, 1);
-    grid->addWidget(unit, 0, 2);
+    grid->addWidget(m_editor, 0, 1, 1, knob.unit.empty() ? 2 : 1); // names of choices and files need the room
+    if (!knob.unit.empty())
+        grid->addWidget(unit, 0, 2);
     grid->addWidget(m_reset, 0, 3);
     grid->addWidget(m_why, 1, 0, 1, 4);
     grid->addWidget(m_error, 2, 0, 1, 4);

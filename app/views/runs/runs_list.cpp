@@ -54,7 +54,9 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
     menu.addAction(icon("open"), tr("Open"), this, [&] { m_session->openRun(run); });
     menu.addAction(tr("Use its configuration"), this,
                    [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
-    menu.addAction(tr("Compare the others with it"), this, [&] {
+    auto* compare = menu.addAction(tr("Compare what is on screen with it"), this, [&] { m_session->compareWith(run); });
+    compare->setEnabled(m_session->trace()->sliceCount() > 0 && m_session->tracePath() != run.trace());
+    menu.addAction(tr("Make it the baseline of this list"), this, [&] {
         QSettings().setValue(kBaselineKey, run.name);
         m_model->setBaseline(run.name);
     });
