@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -58,10 +59,10 @@ EvidenceRow rowOf(const Comparison::Moved& moved)
     const double change = moved.bUs - moved.aUs;
     const QString sign = change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
     EvidenceRow row;
-    row.cells = {{moved.name, 0},
-                 {moved.what, 0},
-                 {formatUs(moved.aUs), moved.aUs},
-                 {formatUs(moved.bUs), moved.bUs},
+    const auto cell = [](double us) { return EvidenceCell{us > 0 ? formatUs(us) : QStringLiteral("–"), us}; };
+    row.cells = {{QString("%1  ·  %2").arg(moved.name, moved.what), 0},
+                 cell(moved.aUs),
+                 cell(moved.bUs),
                  {sign + formatUs(std::abs(change)), change}};
     row.swatch = moved.swatch;
     return row;
@@ -77,13 +78,13 @@ QString comparisonVerdict(const Difference& difference)
         return ComparePanel::tr("Neither has steps: only the work can be compared");
     const QString ratio = formatRatio(difference.meanStepUs->ratio());
     if (!difference.ci95)
-        return ComparePanel::tr(
-                   "%1 as fast; without several steps in both there is no telling how much of it is chance")
+        return ComparePanel::tr("What is on screen is %1 as fast; without several steps in both there is no telling "
+                                "how much of it is chance")
             .arg(ratio);
     const QString interval = intervalText(*difference.ci95);
     return difference.verdict == Difference::Verdict::NotShown
                ? ComparePanel::tr("No difference shown: %1 as fast (%2)").arg(ratio, interval)
-               : ComparePanel::tr("%1 as fast (%2)").arg(ratio, interval);
+               : ComparePanel::tr("What is on screen is %1 as fast (%2)").arg(ratio, interval);
 }
 
 ComparePanel::ComparePanel(Session* session, QWidget* parent)
@@ -158,14 +159,14 @@ QWidget* ComparePanel::makePage()
     auto* sides = new QSplitter(Qt::Horizontal, page);
     sides->setChildrenCollapsible(false);
     m_chart = new DistributionChart(sides);
-    m_table = new EvidenceTable(
-        {{tr("What moved"), false}, {tr("Kind"), false}, {tr("Other"), true}, {tr("This"), true}, {tr("Change"), true}},
-        tr("What takes more or less of a step"), sides);
+    m_table =
+        new EvidenceTable({{tr("What moved"), false}, {tr("Other"), true}, {tr("This"), true}, {tr("Change"), true}},
+                          tr("What takes more or less of a step"), sides);
     m_table->setObjectName("compareTable");
     sides->addWidget(m_chart);
     sides->addWidget(m_table);
-    sides->setStretchFactor(0, 2);
-    sides->setStretchFactor(1, 3);
+    sides->setStretchFactor(0, 1);
+    sides->setStretchFactor(1, 2);
     layout->addWidget(m_verdict);
     layout->addWidget(m_why);
     layout->addWidget(sides, 1);
@@ -328,9 +329,25 @@ void ComparePanel::take(const Comparison& compared)
 void ComparePanel::showVerdict(const Comparison& compared)
 {
     const Difference& difference = compared.difference;
-    const Shades tones = shades(QApplication::palette());
     m_verdict->setText(comparisonVerdict(difference));
-    switch (difference.verdict) {
+    m_shown = difference.verdict;
+    colourVerdict();
+    QStringList why;
+    for (const std::string& reason : difference.whyNot)
+        why << asQString(reason);
+    if (why.isEmpty() && difference.ci95)
+        why << tr(
+            "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
+            "measure it.");
+    if (const QString settings = settingsThatDiffer(); !settings.isEmpty())
+        why << settings;
+    m_why->setText(why.join(' '));
+}
+
+void ComparePanel::colourVerdict()
+{
+    const Shades tones = shades(QApplication::palette());
+    switch (m_shown) {
     case Difference::Verdict::Faster:
         setTextColor(m_verdict, tones.good);
         break;
@@ -344,16 +361,13 @@ void ComparePanel::showVerdict(const Comparison& compared)
         m_verdict->setPalette(QPalette());
         break;
     }
-    QStringList why;
-    for (const std::string& reason : difference.whyNot)
-        why << asQString(reason);
-    if (why.isEmpty() && difference.ci95)
-        why << tr(
-            "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
-            "measure it.");
-    if (const QString settings = settingsThatDiffer(); !settings.isEmpty())
-        why << settings;
-    m_why->setText(why.join(' '));
+}
+
+void ComparePanel::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_verdict)
+        colourVerdict();
 }
 
 QString ComparePanel::settingsThatDiffer() const

@@ -30,6 +30,7 @@ public:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     QWidget* makeHeader();
@@ -44,6 +45,7 @@ private:
     void showState();
     void take(const Comparison& compared);
     void showVerdict(const Comparison& compared);
+    void colourVerdict();
     void fail(const profiler::Error& error);
     [[nodiscard]] QString settingsThatDiffer() const;
 
@@ -54,6 +56,7 @@ private:
     std::shared_ptr<const profiler::Trace> m_other; ///< of m_file, once it was read
     bool m_dirty = false;                           ///< to be compared when it is seen
     bool m_busy = false;
+    advisor::Difference::Verdict m_shown = advisor::Difference::Verdict::NotShown;
     QComboBox* m_choice = nullptr;
     QProgressBar* m_progress = nullptr;
     QToolButton* m_cancel = nullptr;
@@ -63,7 +66,8 @@ private:
     EvidenceTable* m_table = nullptr;
 };
 
-/// "1.43 × as fast (95 % interval 1.40–1.46)", "Not comparable", "No difference shown": what two single runs tell.
+/// "What is on screen is 1.43 × as fast (95 % interval 1.40–1.46)", "Not comparable", "No difference shown": what two
+/// single runs tell.
 QString comparisonVerdict(const advisor::Difference& difference);
 
 } // namespace app
