@@ -39,7 +39,7 @@ LaneBuilder::LaneBuilder(const profiler::Trace& trace, SliceColors& colors, cons
 
 void LaneBuilder::setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns)
 {
-    m_background = color;
+    m_background = color.rgb();
     m_blank.pixels.assign(static_cast<std::size_t>(m_width), color.rgb());
     for (const int x : gridColumns)
         if (x >= 0 && x < m_width)
@@ -158,10 +158,10 @@ void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
     if (m_hits && m_hits->matches(bucket.name))
         addHit(lane, left, left + 1);
     const double share = kFaintest + (1 - kFaintest) * static_cast<double>(bucket.busy);
-    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background.rgb(), style.fill.rgb(), share);
+    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background, style.fill.rgb(), share);
     if (style.pattern == FillPattern::Solid)
         return;
-    const QRgb second = blend(m_background.rgb(), style.second.rgb(), share);
+    const QRgb second = blend(m_background, style.second.rgb(), share);
     const bool sparse = style.pattern == FillPattern::SparseHatch;
     if (!lane.hatches.empty() && lane.hatches.back().right == left && lane.hatches.back().color == second)
         lane.hatches.back().right = left + 1;

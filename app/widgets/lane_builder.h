@@ -79,7 +79,7 @@ private:
     const TimeAxis& m_axis;
     double m_ratio;
     int m_width;
-    QColor m_background;
+    QRgb m_background = 0;
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
     std::vector<profiler::LodBucket> m_buckets; ///< of one lane, without a memory

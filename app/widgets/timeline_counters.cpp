@@ -18,13 +18,12 @@ struct Column {
 };
 
 /// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
-std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int width,
-                              int top, int bottom)
+std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis, double ratio, int width, int top,
+                              int bottom)
 {
-    const auto byValue = [](const CounterSample& a, const CounterSample& b) { return a.value < b.value; };
+    const auto& samples = series.samples();
     const auto later = [](profiler::TraceTime time, const CounterSample& s) { return time < s.time; };
-    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(), byValue);
-    const double least = low->value, span = high->value - low->value;
+    const double least = series.extent().least, span = series.extent().most - least;
     const auto yOf = [&](double value) {
         return static_cast<int>(std::lround(bottom - (span > 0 ? (value - least) / span : 0.5) * (bottom - top)));
     };
@@ -37,9 +36,10 @@ std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const T
         if (at != samples.begin()) // the value that held until here
             column.top = column.bottom = yOf((at - 1)->value);
         if (at != next) {
-            const auto [lowest, highest] = std::minmax_element(at, next, byValue);
-            column.bottom = std::max(column.bottom, yOf(lowest->value));
-            column.top = column.top < 0 ? yOf(highest->value) : std::min(column.top, yOf(highest->value));
+            const auto extent = series.extent(static_cast<std::size_t>(at - samples.begin()),
+                                              static_cast<std::size_t>(next - samples.begin()));
+            column.bottom = std::max(column.bottom, yOf(extent.least));
+            column.top = column.top < 0 ? yOf(extent.most) : std::min(column.top, yOf(extent.most));
         }
         at = next;
     }
@@ -48,13 +48,13 @@ std::vector<Column> columnsOf(const std::vector<CounterSample>& samples, const T
 
 } // namespace
 
-void drawCounter(QPainter& painter, const std::vector<CounterSample>& samples, const TimeAxis& axis, int top,
-                 int bottom, const QColor& color)
+void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis& axis, int top, int bottom,
+                 const QColor& color)
 {
-    if (samples.empty())
+    if (series.samples().empty())
         return;
     const int floor = bottom - kMargin;
-    const auto columns = columnsOf(samples, axis, 1, static_cast<int>(axis.width()), top + kMargin, floor - 1);
+    const auto columns = columnsOf(series, axis, 1, static_cast<int>(axis.width()), top + kMargin, floor - 1);
     QColor area = color;
     area.setAlpha(kAreaShare);
     // A run of columns with the same extent is one rectangle.
@@ -71,10 +71,10 @@ void drawCounter(QPainter& painter, const std::vector<CounterSample>& samples, c
     }
 }
 
-void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const TimeAxis& axis, double ratio, int top,
-                 int bottom, const QColor& color)
+void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axis, double ratio, int top, int bottom,
+                 const QColor& color)
 {
-    if (samples.empty())
+    if (series.samples().empty())
         return;
     const int margin = static_cast<int>(std::lround(kMargin * ratio));
     const int thickness = std::max(1, static_cast<int>(std::lround(ratio)));
@@ -84,15 +84,20 @@ void drawCounter(QImage& image, const std::vector<CounterSample>& samples, const
         const auto mix = [](int a, int b) { return a + (b - a) * kAreaShare / 256; };
         return qRgb(mix(qRed(under), qRed(ink)), mix(qGreen(under), qGreen(ink)), mix(qBlue(under), qBlue(ink)));
     };
-    const auto columns = columnsOf(samples, axis, ratio, image.width(), top + margin, floor - thickness);
+    const auto columns = columnsOf(series, axis, ratio, image.width(), top + margin, floor - thickness);
     const int width = image.width(), end = std::min(floor, image.height());
-    for (int y = std::max(0, top); y < end; ++y) {
+    // What lies under it is the same in every row of the lane.
+    std::vector<QRgb> tinted(static_cast<std::size_t>(width));
+    const int first = std::max(0, top);
+    if (first < end)
+        std::transform(reinterpret_cast<const QRgb*>(image.constScanLine(first)),
+                       reinterpret_cast<const QRgb*>(image.constScanLine(first)) + width, tinted.begin(), tint);
+    for (int y = first; y < end; ++y) {
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
         for (int x = 0; x < width; ++x) {
             const Column& column = columns[static_cast<std::size_t>(x)];
-            if (column.top < 0 || y < column.top)
-                continue;
-            line[x] = y < column.bottom + thickness ? ink : tint(line[x]);
+            if (column.top >= 0 && y >= column.top)
+                line[x] = y < column.bottom + thickness ? ink : tinted[static_cast<std::size_t>(x)];
         }
     }
 }

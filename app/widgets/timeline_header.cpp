@@ -46,7 +46,7 @@ void paintPin(QPainter& painter, QPointF at, const QColor& color)
 /// Least and greatest value of a counter, beside its curve.
 void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
-    const auto& samples = scene.samples(row.track);
+    const auto& samples = scene.samples(row.track).samples();
     if (samples.empty())
         return;
     const auto [low, high] = std::minmax_element(samples.begin(), samples.end(),

@@ -49,7 +49,7 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
         paintLanes(scene, ticks);
     m_key = std::move(key);
     painter.drawImage(lanes.topLeft(), m_lanes);
-    paintAbove(painter, scene, ticks);
+    paintAbove(painter, scene, ticks, &m_memory);
 }
 
 void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)
@@ -65,10 +65,11 @@ void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)
     m_vector = nullptr;
     m_key = {};
     painter.translate(-lanes.topLeft());
-    paintAbove(painter, scene, ticks);
+    paintAbove(painter, scene, ticks, nullptr);
 }
 
-void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
+void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks,
+                                 LaneMemory* memory)
 {
     const QRect lanes = scene.lanesRect();
     painter.setClipRect(lanes & scene.scrolledRect());
@@ -78,7 +79,7 @@ void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const 
     painter.setClipRect(lanes);
     paintOverlay(painter, scene, m_flows);
     painter.setClipping(false);
-    paintRuler(painter, scene, ticks);
+    paintRuler(painter, scene, ticks, memory);
     paintHeader(painter, scene);
     if (scene.pinnedHeight() > 0)
         painter.fillRect(QRect(0, scene.pinnedRect().bottom(), scene.size.width(), 1), scene.theme.border);

@@ -25,7 +25,7 @@ private:
         bool pinned = false;
     };
     void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
-    void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
+    void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory);
     void putLane(int top, int bottom, const LaneStrip& strip, const LaneStrip& under);
     void putHits(int top, int bottom, const LaneStrip& strip, const QColor& color);
     void putCounter(TimelineScene& scene, const TrackRow& row, int top, int bottom);
@@ -63,14 +63,15 @@ private:
     FlowsInView m_flows;
 };
 
-void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
+/// @param memory  of the lanes' last frame, which this belongs to; null: none
+void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory);
 void paintHeader(QPainter& painter, TimelineScene& scene);
 /// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest
 /// value.
-void drawCounter(QPainter& painter, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, int top,
-                 int bottom, const QColor& color);
-void drawCounter(QImage& image, const std::vector<profiler::CounterSample>& samples, const TimeAxis& axis, double ratio,
-                 int top, int bottom, const QColor& color);
+void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis& axis, int top, int bottom,
+                 const QColor& color);
+void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axis, double ratio, int top, int bottom,
+                 const QColor& color);
 /// Selection, flows, range, marks and the pointer's line.
 void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
 /// Arrows of the selected slice, and fainter those in view.

@@ -24,7 +24,7 @@ void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTi
 }
 
 /// The steps: their numbers where there is room, alternating shades where there is not, grey where they are dense.
-void paintSteps(QPainter& painter, TimelineScene& scene)
+void paintSteps(QPainter& painter, TimelineScene& scene, LaneMemory* memory)
 {
     const auto track = scene.stepTrack();
     if (!track)
@@ -32,6 +32,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
     const TimelineTheme& theme = scene.theme;
     const QRectF strip(scene.headerWidth, TimelineScene::kAxisHeight, scene.axis.width(), TimelineScene::kStepsHeight);
     LaneBuilder builder(*scene.trace, scene.colors, theme, scene.axis, scene.ratio);
+    builder.setMemory(memory);
     builder.setBackground(theme.header, theme.header, {});
     const LaneStrip& steps = builder.build(*track, 0, 1).front();
     const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
@@ -95,14 +96,14 @@ void paintRange(QPainter& painter, TimelineScene& scene)
 
 } // namespace
 
-void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
+void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory)
 {
     const QRect ruler(scene.headerWidth, 0, scene.size.width() - scene.headerWidth, TimelineScene::kRulerHeight);
     painter.save();
     painter.setClipRect(ruler);
     painter.fillRect(ruler, scene.theme.header);
     paintAxis(painter, scene, ticks);
-    paintSteps(painter, scene);
+    paintSteps(painter, scene, memory);
     paintMarkFlags(painter, scene);
     paintRange(painter, scene);
     painter.restore();

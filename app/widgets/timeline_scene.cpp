@@ -59,10 +59,11 @@ std::optional<profiler::TrackId> TimelineScene::stepTrack() const
     return std::nullopt;
 }
 
-const std::vector<profiler::CounterSample>& TimelineScene::samples(profiler::TrackId counter)
+const CounterSeries& TimelineScene::samples(profiler::TrackId counter)
 {
     const auto known = counters.find(counter);
-    return known != counters.end() ? known->second : counters.emplace(counter, trace->counter(counter)).first->second;
+    return known != counters.end() ? known->second
+                                   : counters.emplace(counter, CounterSeries(trace->counter(counter))).first->second;
 }
 
 } // namespace app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/widgets/counter_series.h"
 #include "app/widgets/label_cache.h"
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
@@ -33,8 +34,7 @@ struct TimelineScene {
     TimelineTheme theme;
     SliceColors colors;
     LabelCache labels;
-    std::map<profiler::TrackId, std::vector<profiler::CounterSample>>
-        counters; ///< of this snapshot, read when first shown
+    std::map<profiler::TrackId, CounterSeries> counters; ///< of this snapshot, read when first shown
 
     QSize size;       ///< of the whole canvas, logical pixels
     double ratio = 1; ///< device pixels a logical one
@@ -84,7 +84,7 @@ struct TimelineScene {
     /// The track that holds the steps; none without a main thread.
     [[nodiscard]] std::optional<profiler::TrackId> stepTrack() const;
     /// Samples of a counter, read once a snapshot.
-    const std::vector<profiler::CounterSample>& samples(profiler::TrackId counter);
+    const CounterSeries& samples(profiler::TrackId counter);
 
 private:
     [[nodiscard]] QRect fullWidth() const { return {0, kRulerHeight, size.width(), size.height() - kRulerHeight}; }
