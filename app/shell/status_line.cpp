@@ -52,7 +52,7 @@ QString statusText(const Session& session, const QString& preparing)
         const auto total = session.hello() ? session.hello()->totalSteps : 0;
         parts << (total > 0 ? StatusLine::tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))
                             : StatusLine::tr("step %1").arg(formatCount(last.step + 1)));
-        parts << formatRate(last.samplesPerSecond, StatusLine::tr("images"));
+        parts << formatRate(last.samplesPerSecond, StatusLine::tr("samples"));
         for (auto step = steps.rbegin(); step != steps.rend(); ++step)
             if (step->loss) {
                 parts << StatusLine::tr("loss %1").arg(formatSignificant(*step->loss));

@@ -155,7 +155,7 @@ void MainWindowTest::theStatusLineTellsHowFarItIs()
     app.session.start();
     auto* status = app.window.findChild<app::StatusLine*>();
     QTRY_VERIFY2(
-        status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*images/s.*loss.*0 events dropped")),
+        status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*samples/s.*loss.*0 events dropped")),
         qPrintable(status->text()));
     QTRY_COMPARE(app.session.runState(), RunState::Idle);
     QVERIFY(status->text().startsWith("ready"));

@@ -51,7 +51,7 @@ private:
             if (step.loss)
                 losses.push_back(*step.loss);
         }
-        const QString rate = formatRate(steps.back().samplesPerSecond, Session::tr("images"));
+        const QString rate = formatRate(steps.back().samplesPerSecond, Session::tr("samples"));
         m_rate->show(rate, std::move(rates));
         m_stepTime->show(formatUs(1e6 * steps.back().stepSeconds), std::move(times));
         const QString loss = losses.empty() ? Session::tr("not read yet") : formatSignificant(losses.back());

@@ -34,7 +34,7 @@ QString runLine(const RunRecord& run)
     QString line = QLocale().toString(run.started, "d MMM, HH:mm") + "  ·  " +
                    QString::fromStdString(run.configuration.text("workload"));
     if (run.outcome.samplesPerSecond > 0)
-        line += "  ·  " + formatRate(run.outcome.samplesPerSecond, Session::tr("images"));
+        line += "  ·  " + formatRate(run.outcome.samplesPerSecond, Session::tr("samples"));
     return line;
 }
 
