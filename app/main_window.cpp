@@ -1,6 +1,7 @@
 #include "app/main_window.h"
 
 #include "app/models/slice_details.h"
+#include "app/record/record_dialog.h"
 #include "app/session/trace_files.h"
 #include "app/shell/loading_bar.h"
 #include "app/shell/notice_strip.h"
@@ -182,14 +183,16 @@ bool MainWindow::mayClose()
 {
     const Session& session = *m_context.session;
     const bool training = session.runState() != RunState::Idle;
-    if (m_closing || (!training && !session.experimentRunning()))
+    const bool recording = m_record && m_record->isRecording();
+    if (m_closing || (!training && !recording && !session.experimentRunning()))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
-                         training ? tr("A training is running. Stop it and close?")
-                                  : tr("A change is being measured. Stop it and close?"),
+                         training    ? tr("A training is running. Stop it and close?")
+                         : recording ? tr("A program is being recorded. Stop it and close?")
+                                     : tr("A change is being measured. Stop it and close?"),
                          QMessageBox::NoButton, this);
-    question.setInformativeText(training ? tr("What it recorded until now is kept.")
-                                         : tr("What was measured until now is lost."));
+    question.setInformativeText(training || recording ? tr("What it recorded until now is kept.")
+                                                      : tr("What was measured until now is lost."));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
     question.exec();

@@ -16,6 +16,7 @@ namespace app {
 
 class LoadingBar;
 class NoticeStrip;
+class RecordDialog;
 class StatusLine;
 
 /// The one window: a workbench of views around one session. It paints with its tool bar and start page first and makes
@@ -62,6 +63,7 @@ private:
     void exportTraceDialog();
     void fillRecentMenu();
     void openFile(const QString& file);
+    void recordProgram();
     void openConfigurationDialog();
     void saveConfigurationDialog();
     void showAbout();
@@ -77,8 +79,8 @@ private:
     void resetLayout();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *exportTrace, *openConfiguration, *saveConfiguration,
-            *home, *quit, *findKnob;
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *record, *exportTrace, *openConfiguration,
+            *saveConfiguration, *home, *quit, *findKnob;
     };
 
     ViewContext m_context;
@@ -91,6 +93,7 @@ private:
     NoticeStrip* m_notice = nullptr;
     LoadingBar* m_loading = nullptr;
     StatusLine* m_status = nullptr;
+    RecordDialog* m_record = nullptr; ///< made when it is first asked for
     QLabel* m_runLabel = nullptr;
     QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
     std::vector<std::pair<View, QDockWidget*>> m_docks;

@@ -1,5 +1,6 @@
 #include "app/look/icon.h"
 #include "app/main_window.h"
+#include "app/record/record_dialog.h"
 #include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/number_format.h"
@@ -44,6 +45,8 @@ void MainWindow::makeActions()
     m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stop(); });
     m_actions.openTrace =
         make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
+    m_actions.record =
+        make("recordProgram", "record", tr("&Record a program…"), Qt::CTRL | Qt::Key_R, [this] { recordProgram(); });
     m_actions.exportTrace = make("exportTrace", {}, tr("&Export the trace…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                                  [this] { exportTraceDialog(); });
     m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"),
@@ -78,7 +81,7 @@ void MainWindow::makeMenus()
     m_recentMenu = file->addMenu(tr("Open a &recent trace"));
     m_recentMenu->setObjectName("recentTraces");
     connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
-    file->addAction(m_actions.exportTrace);
+    file->addActions({m_actions.record, m_actions.exportTrace});
     file->addSeparator();
     file->addActions({m_actions.openConfiguration, m_actions.saveConfiguration});
     file->addSeparator();
@@ -209,6 +212,15 @@ void MainWindow::openTraceDialog()
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_context.session->openTrace(file.toStdString());
+}
+
+void MainWindow::recordProgram()
+{
+    if (!m_record)
+        m_record = new RecordDialog(m_context.session, this);
+    m_record->show();
+    m_record->raise();
+    m_record->activateWindow();
 }
 
 void MainWindow::exportTraceDialog()

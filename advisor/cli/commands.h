@@ -65,7 +65,11 @@ struct RecordOptions {
     std::vector<std::string> command;
     std::string level = "standard"; ///< "always", "standard", "full"
     bool operators = false;         ///< of a Python's LibTorch
+    bool python = true;             ///< loader waits, steps and phases of a Python, by hooks
+    double after = 0;               ///< seconds from the command's start until recording begins
+    double seconds = 0;             ///< how long is recorded; 0: to the command's end
     bool json = false;              ///< on stderr: the standard output is the command's
+    std::filesystem::path report;   ///< what came of it, as JSON, in this file and not on stderr; may be empty
 };
 /// Runs a command, recorded, with its standard streams and signals. Returns the command's own exit status, 128 + the
 /// signal's number where one ended it; kBadInput where it could not be run or recorded.

@@ -114,10 +114,17 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
     record->add_flag("--ops", line.record.operators, "PyTorch's operators too, in Python: about 2 µs each");
+    record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases");
+    record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
+        ->check(CLI::NonNegativeNumber);
+    record->add_option("--for", line.record.seconds, "Seconds that are recorded; else to the command's end")
+        ->check(CLI::PositiveNumber);
+    record->add_option("--report", line.record.report, "Write what came of it into this file, as JSON");
     record->add_flag("--json", line.record.json, "Print what was recorded as JSON, on the standard error stream");
     record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
     record->positionals_at_end();
-    record->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
+    record->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
 }
 
 } // namespace

@@ -1,14 +1,14 @@
 #include "advisor/cli/commands.h"
+#include "advisor/cli/record_report.h"
 #include "advisor/cli/recorded_process.h"
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/system_sampler.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -64,7 +64,19 @@ Result<fs::path> checkedOutput(const fs::path& wanted)
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace)
+/// Of all processes of the recording, from the command's start. A limit far beyond any run.
+profiler::TimeRange windowOf(const RecordOptions& options)
+{
+    const double kLongest = 1e9;
+    const auto after = [kLongest](profiler::TraceTime time, double seconds) {
+        return time +
+               std::chrono::round<profiler::Nanoseconds>(std::chrono::duration<double>(std::min(seconds, kLongest)));
+    };
+    const profiler::TraceTime from = after(profiler::TraceClock::now(), options.after);
+    return {from, after(from, options.seconds > 0 ? options.seconds : kLongest)};
+}
+
+Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
     const auto library = findBeside({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"},
@@ -77,6 +89,14 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
                         {variable::kLibrary, library->string()},
                         {"NVTX_INJECTION64_PATH", library->string()},
                         {"CUDA_INJECTION64_PATH", library->string()}};
+    // Whatever a recording around this one has set is not ours.
+    const auto timeOr = [](bool wanted, profiler::TraceTime time) {
+        return wanted ? std::to_string(profiler::toNs(time)) : std::string();
+    };
+    variables.emplace_back(variable::kFrom, timeOr(options.after > 0, window.begin));
+    variables.emplace_back(variable::kUntil, timeOr(options.seconds > 0, window.end));
+    if (!options.python)
+        return variables;
     // Python is only one of the programs that can be recorded: without its module the others still are.
     if (const auto python = findBeside({"../share/stepscope/python/startup"}, "the Python module")) {
         const char* before = std::getenv("PYTHONPATH");
@@ -96,14 +116,14 @@ std::string commandLine(const std::vector<std::string>& command)
 /// Samples of the machine and of the command's first process: taken here, so that they cost the command nothing.
 class MachineSamples {
 public:
-    void start(const fs::path& part, pid_t command)
+    void start(const fs::path& part, pid_t command, const profiler::TimeRange& window)
     {
         auto recorder = capture::Recorder::start({.path = part, .ringEvents = 1 << 12, .maxThreads = 4});
         if (!recorder)
             return; // the command's own parts will meet the same trouble, and say so
         m_recorder = std::move(*recorder);
         m_recorder->nameProcess("machine");
-        m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command});
+        m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command, .within = window});
     }
     void end()
     {
@@ -126,90 +146,86 @@ std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<f
     return parts;
 }
 
-constexpr std::string_view kNothing = "nothing was recorded: the command and its children used neither CUDA nor NVTX, "
-                                      "nor a Python that loads our module. "
-                                      "Record a program that does; a Python must not run with -I, -E or -S, and a "
-                                      "statically linked program cannot be recorded";
-
-int failed(const Error& error, const Streams& streams)
+Error nothingRecorded(const RecordOptions& options)
 {
-    streams.err << "stepscope-cli record: " << error.message() << '\n';
-    return kBadInput;
+    if (options.after > 0)
+        return {Error::Code::NotFound,
+                fmt::format("nothing was recorded after {} s", options.after),
+                {},
+                "begin earlier: the command had ended by then, or did no more with CUDA, NVTX or Python"};
+    return {Error::Code::NotFound,
+            "nothing was recorded: the command and its children used neither CUDA nor NVTX, nor a Python that loads "
+            "our module",
+            {},
+            "Record a program that does; a Python must not run with -I, -E or -S, and a statically linked program "
+            "cannot be recorded"};
 }
 
-void say(const RecordOptions& options, const CommandEnd& end, const capture::Collected& collected,
-         const Streams& streams)
+RecordReport failed(Error error, std::optional<CommandEnd> end = {})
 {
-    if (options.json) {
-        streams.err << nlohmann::ordered_json{{"schema", 1},
-                                              {"trace", options.trace.string()},
-                                              {"processes", collected.processes},
-                                              {"events", collected.events},
-                                              {"dropped", collected.dropped},
-                                              {"exit_status", end.shellStatus()},
-                                              {"signal", end.signal},
-                                              {"notes", collected.notes}}
-                           .dump()
-                    << '\n';
-        return;
+    return {end, {}, std::move(error)};
+}
+
+/// Makes the trace of what the command's processes have left.
+RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
+                       const CommandEnd& end)
+{
+    std::vector<pid_t> writers;
+    for (const auto& part : newParts(trace, before))
+        if (part.pid != getpid())
+            writers.push_back(static_cast<pid_t>(part.pid));
+    const std::vector<pid_t> running = waitForOthers(writers, kWaitForOthers);
+    const auto parts = newParts(trace, before);
+    if (parts.empty() || parts.front().pid == getpid()) {
+        capture::removeParts(parts);
+        return failed(nothingRecorded(options), end);
     }
-    for (const std::string& note : collected.notes)
-        streams.err << "stepscope-cli record: " << note << '\n';
-    streams.err << fmt::format(
-        "stepscope-cli record: {} · {} {}, {} events{} · the command {}\n", options.trace.string(), collected.processes,
-        collected.processes == 1 ? "process" : "processes", collected.events,
-        collected.dropped > 0 ? fmt::format(" ({} dropped)", collected.dropped) : "", end.text());
+    auto collected =
+        capture::collectParts(parts, {.trace = trace,
+                                      .mainProcess = end.pid,
+                                      .metadata = {{"record.command", commandLine(options.command)},
+                                                   {"record.exit_status", std::to_string(end.shellStatus())},
+                                                   {"capture.level", options.level}}});
+    if (!collected) {
+        Error error = collected.error();
+        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what each process recorded is in ") +
+                      parts.front().path.string() + (parts.size() > 1 ? " and its like" : "");
+        return failed(std::move(error), end);
+    }
+    for (const pid_t process : running)
+        collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", process));
+    capture::removeParts(parts);
+    collected->processes -= parts.back().pid == getpid() ? 1 : 0;
+    return {end, std::move(*collected), {}};
+}
+
+RecordReport recorded(const RecordOptions& options)
+{
+    const auto trace = checkedOutput(options.trace);
+    if (!trace)
+        return failed(trace.error());
+    const profiler::TimeRange window = windowOf(options);
+    const auto variables = variablesFor(options, *trace, window);
+    if (!variables)
+        return failed(variables.error());
+    std::set<fs::path> before;
+    for (const auto& part : capture::findParts(*trace))
+        before.insert(part.path);
+    MachineSamples samples;
+    const auto ownPart = fs::path(trace->string() + "." + std::to_string(getpid()));
+    const auto end =
+        runCommand(options.command, *variables, [&](pid_t command) { samples.start(ownPart, command, window); });
+    if (!end)
+        return failed(end.error());
+    samples.end();
+    return collected(options, *trace, before, *end);
 }
 
 } // namespace
 
 int record(const RecordOptions& options, const Streams& streams)
 {
-    const auto trace = checkedOutput(options.trace);
-    if (!trace)
-        return failed(trace.error(), streams);
-    const auto variables = variablesFor(options, *trace);
-    if (!variables)
-        return failed(variables.error(), streams);
-    std::set<fs::path> before;
-    for (const auto& part : capture::findParts(*trace))
-        before.insert(part.path);
-
-    MachineSamples samples;
-    const auto ownPart = fs::path(trace->string() + "." + std::to_string(getpid()));
-    const auto end = runCommand(options.command, *variables, [&](pid_t command) { samples.start(ownPart, command); });
-    if (!end)
-        return failed(end.error(), streams);
-    samples.end();
-    std::vector<pid_t> writers;
-    for (const auto& part : newParts(*trace, before))
-        if (part.pid != getpid())
-            writers.push_back(static_cast<pid_t>(part.pid));
-    const std::vector<pid_t> running = waitForOthers(writers, kWaitForOthers);
-
-    const auto parts = newParts(*trace, before);
-    if (parts.empty() || parts.front().pid == getpid()) {
-        capture::removeParts(parts);
-        streams.err << "stepscope-cli record: " << kNothing << " · the command " << end->text() << '\n';
-        return end->shellStatus() != 0 ? end->shellStatus() : kBadInput;
-    }
-    auto collected =
-        capture::collectParts(parts, {.trace = *trace,
-                                      .mainProcess = end->pid,
-                                      .metadata = {{"record.command", commandLine(options.command)},
-                                                   {"record.exit_status", std::to_string(end->shellStatus())},
-                                                   {"capture.level", options.level}}});
-    if (!collected) {
-        streams.err << "stepscope-cli record: " << collected.error().message() << "; what each process recorded is in "
-                    << parts.front().path.string() << (parts.size() > 1 ? " and its like" : "") << '\n';
-        return kBadInput;
-    }
-    for (const pid_t process : running)
-        collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", process));
-    capture::removeParts(parts);
-    collected->processes -= parts.back().pid == getpid() ? 1 : 0;
-    say(options, *end, *collected, streams);
-    return end->shellStatus();
+    return say(recorded(options), options, streams);
 }
 
 } // namespace advisor::cli

@@ -17,7 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr const char* kName = "stepscope-train";
 // LibTorch's libraries are a gigabyte, which a cold disk takes its time to read.
 constexpr std::chrono::seconds kDescribeLimit{30};
 constexpr std::size_t kLongestDescription = 16 << 20;
@@ -37,52 +36,67 @@ std::optional<fs::path> firstThatRuns(const std::vector<fs::path>& paths)
 }
 
 /// Beside this program, or where its build tree has it.
-std::vector<fs::path> nearThisProgram()
+std::vector<fs::path> nearThisProgram(const char* name)
 {
     std::error_code error;
     const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
     if (error)
         return {};
-    std::vector<fs::path> result = {folder / kName};
+    std::vector<fs::path> result = {folder / name};
     for (fs::path tree = folder; tree.has_relative_path(); tree = tree.parent_path()) {
         if (!fs::exists(tree / "CMakeCache.txt", error))
             continue;
         for (const char* place : {"bin", "trainer", "trainer/loop"})
-            result.push_back(tree / place / kName);
+            result.push_back(tree / place / name);
         break;
     }
     return result;
 }
 
-std::vector<fs::path> inPath()
+std::vector<fs::path> inPath(const char* name)
 {
     std::vector<fs::path> result;
     const char* folders = std::getenv("PATH");
     std::istringstream list(folders ? folders : "");
     for (std::string folder; std::getline(list, folder, ':');)
         if (!folder.empty())
-            result.push_back(fs::path(folder) / kName);
+            result.push_back(fs::path(folder) / name);
     return result;
+}
+
+struct Program {
+    const char* name;
+    const char* variable; ///< may name it
+    const char* mend;
+};
+
+Result<fs::path> find(const Program& program)
+{
+    if (const char* chosen = std::getenv(program.variable); chosen && *chosen) {
+        if (canRun(chosen))
+            return fs::absolute(chosen);
+        return tl::unexpected(Error{Error::Code::NotFound,
+                                    fmt::format("{} names no program that can be run", program.variable), chosen,
+                                    fmt::format("unset it, or set it to the path of {}", program.name)});
+    }
+    if (const auto near = firstThatRuns(nearThisProgram(program.name)))
+        return *near;
+    if (const auto found = firstThatRuns(inPath(program.name)))
+        return *found;
+    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("There is no {}", program.name), {}, program.mend});
 }
 
 } // namespace
 
 Result<fs::path> findTrainer()
 {
-    if (const char* chosen = std::getenv("STEPSCOPE_TRAINER"); chosen && *chosen) {
-        if (canRun(chosen))
-            return fs::absolute(chosen);
-        return tl::unexpected(Error{Error::Code::NotFound, "STEPSCOPE_TRAINER names no program that can be run", chosen,
-                                    "unset it, or set it to the path of stepscope-train"});
-    }
-    if (const auto near = firstThatRuns(nearThisProgram()))
-        return *near;
-    if (const auto found = firstThatRuns(inPath()))
-        return *found;
-    return tl::unexpected(Error{Error::Code::NotFound,
-                                "There is no stepscope-train",
-                                {},
-                                "build it (it needs LibTorch: packaging/build), or set STEPSCOPE_TRAINER to its path"});
+    return find({"stepscope-train", "STEPSCOPE_TRAINER",
+                 "build it (it needs LibTorch: packaging/build), or set STEPSCOPE_TRAINER to its path"});
+}
+
+Result<fs::path> findCommandLineProgram()
+{
+    return find({"stepscope-cli", "STEPSCOPE_CLI", "install Stepscope again, or set STEPSCOPE_CLI to its path"});
 }
 
 Result<config::protocol::Description> describeTrainer(const fs::path& program)

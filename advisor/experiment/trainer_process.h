@@ -60,6 +60,8 @@ private:
 
 /// STEPSCOPE_TRAINER, else stepscope-train beside this program, in ../trainer of the build tree, in PATH.
 profiler::Result<std::filesystem::path> findTrainer();
+/// The same for stepscope-cli and STEPSCOPE_CLI.
+profiler::Result<std::filesystem::path> findCommandLineProgram();
 /// Runs `program --describe`; kills it after half a minute. Blocks.
 profiler::Result<config::protocol::Description> describeTrainer(const std::filesystem::path& program);
 

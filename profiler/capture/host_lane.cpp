@@ -19,6 +19,8 @@ void increment(std::uint64_t& number)
     shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
+constexpr std::uint64_t kPrefetch = 8; ///< records ahead
+
 std::uint32_t saturated(std::int64_t bytes)
 {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes, 0, std::numeric_limits<std::uint32_t>::max()));
@@ -32,15 +34,16 @@ HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_
 {
 }
 
-std::int64_t HostLane::Impl::now()
+// On the way of every range: the compiler takes them for too large to be inlined by itself.
+[[gnu::always_inline]] inline std::int64_t HostLane::Impl::now()
 {
     lastNow = std::max(lastNow, FastClock::nowNs());
     return lastNow;
 }
 
-void HostLane::Impl::put(const wire::EventRecord& record)
+[[gnu::always_inline]] inline void HostLane::Impl::put(const wire::EventRecord& record)
 {
-    if (written - readSeen >= capacity) {
+    if (written - readSeen >= capacity) [[unlikely]] {
         readSeen = std::atomic_ref(header->read).load(std::memory_order_acquire);
         if (written - readSeen >= capacity) {
             increment(header->dropped);
@@ -49,37 +52,42 @@ void HostLane::Impl::put(const wire::EventRecord& record)
     }
     records[written & (capacity - 1)] = record;
     ++written;
+    // The writer thread's core has these lines: asked for early, they are back when their turn comes.
+    __builtin_prefetch(&records[(written + kPrefetch) & (capacity - 1)], 1);
     // The record before the index, for the writer thread as for whoever opens the file after a kill.
     std::atomic_ref(header->written).store(written, std::memory_order_release);
 }
 
-void HostLane::Impl::begin(const Range& range)
+[[gnu::always_inline]] inline HostLane::Impl::Range* HostLane::Impl::begin()
 {
-    if (depth == stack.size()) {
+    if (depth == stack.size()) [[unlikely]] {
         ++tooDeep;
         increment(header->dropped);
-        return;
+        return nullptr;
     }
-    stack[depth++] = range;
+    return &stack[depth++];
 }
 
-const HostLane::Impl::Range* HostLane::Impl::end()
+[[gnu::always_inline]] inline HostLane::Impl::Range* HostLane::Impl::end()
 {
-    if (tooDeep > 0) {
+    if (tooDeep > 0) [[unlikely]] {
         --tooDeep;
         return nullptr;
     }
-    if (depth == 0) {
+    if (depth == 0) [[unlikely]] {
         countUnmatched();
         return nullptr;
     }
     return &stack[--depth];
 }
 
-void HostLane::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
+[[gnu::always_inline]] inline void HostLane::Impl::write(Range& range, std::int64_t end, std::int64_t bytes)
 {
-    put({wire::EventType::Slice, range.kind, shownDepth(), range.flags, range.name, range.begin, end, range.link,
-         range.types != 0 ? range.types : saturated(bytes), range.detail});
+    range.record.type = wire::EventType::Slice;
+    range.record.end = end;
+    if (bytes != 0)
+        range.record.bytes = saturated(bytes);
+    put(range.record);
 }
 
 void HostLane::Impl::countUnmatched()
@@ -129,21 +137,22 @@ void HostLane::nestByIntervals()
 
 void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
 {
-    const std::int64_t now = m->now();
-    if (m->depth < m->stack.size())
-        m->put({wire::EventType::Begin, kind, m->shownDepth(), 0, name, now, 0, value, 0, 0});
-    m->begin({kind, 0, true, name, now, value, 0, 0});
+    const std::uint8_t depth = m->shownDepth();
+    if (Impl::Range* const range = m->begin()) {
+        *range = {{wire::EventType::Begin, kind, depth, 0, name, m->now(), 0, value, 0, 0}, true};
+        m->put(range->record);
+    }
 }
 
 std::uint32_t HostLane::innermost() const
 {
-    return m->depth > 0 ? m->stack[m->depth - 1].name : 0;
+    return m->depth > 0 ? m->stack[m->depth - 1].record.name : 0;
 }
 
 Nanoseconds HostLane::close(std::int64_t bytes)
 {
     const std::int64_t now = m->now();
-    const Impl::Range* range = m->end();
+    Impl::Range* range = m->end();
     // A push() whose pop() never came must not shift all that follows.
     while (range && !range->open) {
         m->countUnmatched();
@@ -152,13 +161,15 @@ Nanoseconds HostLane::close(std::int64_t bytes)
     if (!range)
         return Nanoseconds{0};
     m->write(*range, now, bytes);
-    return Nanoseconds{now - range->begin};
+    return Nanoseconds{now - range->record.begin};
 }
 
 void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags, std::uint32_t detail,
                     std::uint32_t types)
 {
-    m->begin({kind, flags, false, name, m->now(), link, detail, types});
+    const std::uint8_t depth = m->shownDepth();
+    if (Impl::Range* const range = m->begin())
+        *range = {{wire::EventType::Slice, kind, depth, flags, name, m->now(), 0, link, types, detail}, false};
 }
 
 void HostLane::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail)
@@ -174,7 +185,7 @@ void HostLane::pop()
         m->countUnmatched(); // its push() was before the recording, or the open() around it ended
         return;
     }
-    if (const Impl::Range* range = m->end())
+    if (Impl::Range* const range = m->end())
         m->write(*range, now, 0);
 }
 

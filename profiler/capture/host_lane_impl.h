@@ -15,13 +15,10 @@ inline constexpr std::size_t kMaxNesting = 255;
 
 /// What a lane is behind its handle. All of it belongs to the recording thread, the atomics of the header excepted.
 struct HostLane::Impl {
+    /// A range that has not ended: its record but for what the end adds.
     struct Range {
-        ActivityKind kind;
-        std::uint8_t flags;
+        wire::EventRecord record;
         bool open; ///< by open(), with a Begin record
-        std::uint32_t name;
-        std::int64_t begin, link;
-        std::uint32_t detail = 0, types = 0;
     };
     struct CachedAt {
         const char* address = nullptr;
@@ -43,10 +40,12 @@ struct HostLane::Impl {
     /// Trace time in ns; never runs backwards on a lane.
     std::int64_t now();
     void put(const wire::EventRecord& record);
-    void begin(const Range& range);
+    /// Place for a range that begins; null when they nest too deep, counted.
+    Range* begin();
     /// Ends the innermost range; null when it is not there, counted.
-    const Range* end();
-    void write(const Range& range, std::int64_t end, std::int64_t bytes);
+    Range* end();
+    /// Puts the record of a range that has ended.
+    void write(Range& range, std::int64_t end, std::int64_t bytes);
     void countUnmatched();
     /// A new thread takes the lane: nothing is nested.
     void reset();

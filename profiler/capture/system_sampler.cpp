@@ -144,13 +144,14 @@ void SystemSampler::State::run()
                 recorder.setMetadata("versions.driver", nvml->driverVersion());
         }
     }
-    const TraceTime began = TraceClock::now();
     std::unique_lock lock(mutex);
+    wake.wait_for(lock, options.within.begin - TraceClock::now(), [&] { return stopping; });
+    const TraceTime began = TraceClock::now();
     do {
         lock.unlock();
         sample();
         lock.lock();
-    } while (!wake.wait_for(lock, options.every, [&] { return stopping; }));
+    } while (!wake.wait_for(lock, options.every, [&] { return stopping; }) && TraceClock::now() < options.within.end);
     lock.unlock();
     sample();
     const double passed = seconds(TraceClock::now() - began);

@@ -9,8 +9,9 @@ namespace profiler::capture {
 
 struct SystemSamplerOptions {
     Nanoseconds every = std::chrono::milliseconds(100);
-    std::int64_t process = 0; ///< whose memory, faults, switches and disk reads are sampled; 0: this one
-    bool gpu = true;          ///< ask NVML, where there is one
+    std::int64_t process = 0;               ///< whose memory, faults, switches and disk reads are sampled; 0: this one
+    bool gpu = true;                        ///< ask NVML, where there is one
+    TimeRange within{{}, TraceTime::max()}; ///< no samples outside of it
 };
 
 /// Samples the machine and a process on a thread of its own, as counters: load of each core (share), resident memory

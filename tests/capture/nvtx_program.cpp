@@ -106,6 +106,18 @@ void burst()
     }
 }
 
+/// @param ranges  of a tenth of a second each
+void slowly(int ranges)
+{
+    nvtxRangePushA("outer");
+    for (int i = 0; i < ranges; ++i) {
+        nvtxRangePushA("inner");
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        nvtxRangePop();
+    }
+    nvtxRangePop();
+}
+
 void forkAChild()
 {
     nvtxRangePushA("parent");
@@ -155,6 +167,8 @@ int main(int count, char** arguments)
         threads();
     else if (what == "burst")
         burst();
+    else if (what == "slowly")
+        slowly(count > 2 ? std::atoi(arguments[2]) : 1);
     else if (what == "fork")
         forkAChild();
     else

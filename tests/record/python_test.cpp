@@ -132,6 +132,29 @@ TEST(RecordPython, AProgramMayMarkItsStepsAndKeepsItsOwnSitecustomize)
     EXPECT_EQ(ended.err, "");
 }
 
+TEST(RecordPython, AWindowHasTheHooksOfItsTime)
+{
+    const Folder folder;
+    const Ended ended = record(folder, python("slow_marks.py"), "--after 1 --for 0.8");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    const auto recorded = trace(folder);
+    const auto steps = recorded->ofKind(ActivityKind::Step);
+    EXPECT_GE(steps.size(), 1U);
+    EXPECT_LT(steps.size(), 25U);
+    EXPECT_TRUE(recorded->ofKind(ActivityKind::UserAnnotation).empty()) << "it began before";
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U);
+    EXPECT_EQ(recorded->metadata().at("note"), "told before the window");
+}
+
+TEST(RecordPython, WithoutHooksOnlyNvtxIsRecorded)
+{
+    const Folder folder;
+    EXPECT_EQ(record(folder, python("train.py", "0"), "--no-python").status, 0);
+    const auto recorded = trace(folder);
+    EXPECT_TRUE(recorded->ofKind(ActivityKind::Step).empty());
+    EXPECT_THAT(names(*recorded, ActivityKind::Nvtx), Contains("compute"));
+}
+
 TEST(RecordPython, OperatorsComeWhenTheyAreAskedFor)
 {
     const Folder folder;

@@ -1,5 +1,6 @@
 #include "tests/record/recorded_run.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 
 namespace record_test {
@@ -115,6 +116,60 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
         EXPECT_EQ(ended.out, "");
     }
     EXPECT_THAT(folder.files(), ElementsAre("text"));
+}
+
+TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
+{
+    const Folder folder;
+    // Ranges of 0.1 s, one after the other, in an outer one that begins before the window.
+    const Ended ended = record(folder, kProgram + " slowly 20", "--after 0.55 --for 0.8");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    const auto recorded = trace(folder);
+    const auto ranges = recorded->ofKind(ActivityKind::Nvtx);
+    for (const Slice& range : ranges)
+        EXPECT_EQ(recorded->name(range), "inner");
+    EXPECT_GE(ranges.size(), 1U);
+    EXPECT_LT(ranges.size(), 20U);
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U) << "the end of what began before is no fault";
+    EXPECT_FALSE(recorded->captureStats().cut);
+}
+
+TEST(Record, AWindowThatNeverBeganIsSaid)
+{
+    const Folder folder;
+    const Ended ended = record(folder, kProgram + " ranges", "--after 60");
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("nothing was recorded after 60 s"));
+    EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Record, AChildByForkHasTheSameWindow)
+{
+    const Folder folder;
+    EXPECT_EQ(record(folder, "sh -c '" + kProgram + " slowly 3; " + kProgram + " fork'", "--after 0.2").status, 0);
+    const auto seen = names(*trace(folder), ActivityKind::Nvtx);
+    EXPECT_THAT(seen, testing::IsSupersetOf({"parent", "child"}));
+}
+
+TEST(Record, AReportTakesTheLinesPlace)
+{
+    const Folder folder;
+    const auto report = [&](const std::string& command) {
+        const Ended ended = record(folder, command, "--report '" + (folder / "report").string() + "'");
+        EXPECT_EQ(ended.err, "");
+        std::ifstream file(folder / "report");
+        return nlohmann::json::parse(file, nullptr, false);
+    };
+    nlohmann::json said = report(kProgram + " crash");
+    EXPECT_EQ(said["signal"], 11);
+    EXPECT_GT(said["events"], 0);
+    EXPECT_FALSE(said.contains("error"));
+    said = report("no-such-command-here");
+    EXPECT_EQ(said["error"]["what"], "the command is not to be found");
+    EXPECT_FALSE(said.contains("exit_status"));
+    said = report("sh -c 'exit 7'");
+    EXPECT_EQ(said["exit_status"], 7);
+    EXPECT_TRUE(said.contains("error"));
 }
 
 TEST(Record, PartsOfAnEarlierRecordingStayWhatTheyAre)

@@ -50,7 +50,9 @@ Door::Door(const QString& iconStem, const QString& title, const QString& text, c
     layout->addWidget(m_button, 0, Qt::AlignLeft);
     m_button->setMinimumHeight(30);
     m_button->setAccessibleDescription(text);
-    setFixedWidth(300);
+    setMinimumWidth(200);
+    setMaximumWidth(300);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     setMinimumHeight(208);
 }
 

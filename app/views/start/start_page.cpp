@@ -6,6 +6,7 @@
 #include "app/views/start/door.h"
 #include "app/widgets/number_format.h"
 
+#include <QAction>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLocale>
@@ -57,6 +58,12 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
                     "trace of Stepscope's own. You can also drop the file anywhere on this window."),
                  tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
+    auto* record = new Door("record", tr("Record a program"),
+                            tr("Runs a command of yours, a Python training or any program that uses CUDA or NVTX, and "
+                               "shows what it did. It need not be changed."),
+                            tr("Enter a command…"), this);
+    record->button()->setObjectName("recordDoor");
+    connect(record->button(), &QPushButton::clicked, this, &StartPage::recordProgram);
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
     connect(open->button(), &QPushButton::clicked, this, &StartPage::chooseTrace);
 
@@ -64,6 +71,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     doors->setSpacing(16);
     doors->addWidget(tryIt);
     doors->addWidget(open);
+    doors->addWidget(record);
     m_recent = new QWidget(this);
     m_recentRuns = new QVBoxLayout(m_recent);
     m_recentRuns->setContentsMargins(0, 18, 0, 0);
@@ -100,6 +108,13 @@ void StartPage::chooseTrace()
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_session->openTrace(file.toStdString());
+}
+
+void StartPage::recordProgram()
+{
+    // The window's own action: whoever shows this page has it.
+    if (auto* action = window()->findChild<QAction*>("recordProgram"))
+        action->trigger();
 }
 
 void StartPage::showRuns()

@@ -19,6 +19,7 @@ public:
 private:
     void tryIt();
     void chooseTrace();
+    void recordProgram();
     void showRuns();
 
     Session* m_session;

@@ -6,6 +6,7 @@
 #include "profiler/capture/injection/variables.h"
 
 #include <memory>
+#include <unistd.h>
 
 namespace profiler::capture::injection {
 
@@ -58,11 +59,20 @@ void stopCupti()
 
 void recordCuda()
 {
-    Recorder* const to = recorder();
-    if (!to || (cuda().source && cuda().generation == g_generation.load()))
-        return;
-    startCupti(*to);
-    atEnd(stopCupti);
+    static pid_t s_waits = 0;
+    if (Recorder* const to = recorder()) {
+        if (cuda().source && cuda().generation == g_generation.load())
+            return;
+        startCupti(*to);
+        atEnd(stopCupti);
+    } else if (isWaiting() && s_waits != getpid()) {
+        s_waits = getpid();
+        atStart([](Recorder& begun) {
+            if (s_waits == getpid()) // a child by fork cannot use CUDA
+                startCupti(begun);
+        });
+        atEnd(stopCupti);
+    }
 }
 
 } // namespace profiler::capture::injection

@@ -35,10 +35,11 @@ STEPSCOPE_EXPORT int InitializeInjection(void)
     return 1;
 }
 
-/// Opens this process's part of the trace, if that was not done. @return 1 when the process is recorded
+/// Opens this process's part of the trace, if that was not done. @return 1 when the process is recorded, or will be
+/// once the recording's window begins
 STEPSCOPE_EXPORT int stepscope_start(void)
 {
-    return injection::recorder() ? 1 : 0;
+    return injection::recorder() || injection::isWaiting() ? 1 : 0;
 }
 
 /// Ends this process's part of the trace well; for processes that leave by _exit.
@@ -89,8 +90,8 @@ STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, s
 /// A fact about the run: "versions.torch" → "2.11.0".
 STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
 {
-    if (Recorder* const recorder = injection::recorder(); recorder && key && value)
-        recorder->setMetadata(key, value);
+    if (key && value)
+        injection::tell(key, value);
 }
 
 /// A sample of a counter, now.

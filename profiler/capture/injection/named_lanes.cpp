@@ -28,7 +28,7 @@ int NamedLanes::lane(std::string_view name, int kind)
     return static_cast<int>(m_lanes.size()) - 1;
 }
 
-HostLane* NamedLanes::find(int lane)
+NamedLanes::Named* NamedLanes::find(int lane)
 {
     if (lane < 0 || lane >= std::ssize(m_lanes))
         return nullptr;
@@ -41,37 +41,42 @@ HostLane* NamedLanes::find(int lane)
         named.lane = &to->addLane(named.name, named.kind);
         named.lane->nestByIntervals();
         named.generation = generation;
+        named.open = 0;
     }
-    return named.lane;
+    return &named;
 }
 
 void NamedLanes::open(int lane, int kind, std::string_view name, std::int64_t value)
 {
     const std::lock_guard lock(m_mutex);
-    if (HostLane* const to = find(lane))
-        to->open(kindOf(kind), to->intern(name), value);
+    if (Named* const to = find(lane)) {
+        to->lane->open(kindOf(kind), to->lane->intern(name), value);
+        ++to->open;
+    }
 }
 
 void NamedLanes::close(int lane)
 {
     const std::lock_guard lock(m_mutex);
-    if (HostLane* const to = find(lane))
-        to->close();
+    Named* const to = find(lane);
+    if (!to || (to->open == 0 && beganLate())) // it began before the window
+        return;
+    to->lane->close();
+    to->open = std::max(0, to->open - 1);
 }
 
 void NamedLanes::complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value)
 {
     const std::lock_guard lock(m_mutex);
-    if (HostLane* const to = find(lane))
-        to->complete(kindOf(kind), to->intern(name), range.begin, range.end, value);
+    if (Named* const to = find(lane))
+        to->lane->complete(kindOf(kind), to->lane->intern(name), range.begin, range.end, value);
 }
 
 void NamedLanes::sample(int lane, std::string_view counter, std::string_view unit, double value)
 {
     const std::lock_guard lock(m_mutex);
-    HostLane* const to = find(lane);
-    if (to)
-        to->sample(recorder()->addCounter(counter, unit), TraceClock::now(), value);
+    if (Named* const to = find(lane))
+        to->lane->sample(recorder()->addCounter(counter, unit), TraceClock::now(), value);
 }
 
 NamedLanes& namedLanes()

@@ -30,9 +30,10 @@ private:
         TrackKind kind;
         std::uint64_t generation = 0;
         HostLane* lane = nullptr;
+        int open = 0; ///< ranges of this recording that have not ended
     };
     /// Made anew in a forked child. Null: not recording, or no such number. The lock is held.
-    HostLane* find(int lane);
+    Named* find(int lane);
 
     std::mutex m_mutex; ///< held over a fork
     std::deque<Named> m_lanes;

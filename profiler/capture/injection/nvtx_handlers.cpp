@@ -84,7 +84,9 @@ int pop(nvtxDomainHandle_t handle)
         lane = place.lane;
         depth = &place.depth;
     }
-    lane->pop(); // counts an end without a begin
+    if (*depth == 0 && beganLate())
+        return 0; // it began before the recording's window
+    lane->pop();  // counts an end without a begin
     if (*depth > 0)
         --*depth;
     return *depth;

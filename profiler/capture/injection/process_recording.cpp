@@ -2,6 +2,7 @@
 
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/injection/process_name.h"
+#include "profiler/capture/injection/recorded_window.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/lane_pool.h"
 
@@ -26,7 +27,7 @@ namespace {
 constexpr std::size_t kRingEvents = 1 << 15;
 constexpr int kMaxLanes = 256;
 
-enum class State { NotAsked, Recording, Failed, Ended };
+enum class State { NotAsked, Waiting, Recording, Failed, Ended };
 
 struct Process {
     std::mutex mutex; ///< held while the recording is opened or ended
@@ -36,6 +37,7 @@ struct Process {
     Recorder* recorder = nullptr;
     std::vector<void (*)(Recorder&)> atStart;
     std::vector<void (*)()> atEnd;
+    std::vector<std::pair<std::string, std::string>> told; ///< while waiting
 };
 
 Process& process()
@@ -46,6 +48,7 @@ Process& process()
 
 std::atomic<Recorder*> g_recorder{nullptr};
 std::atomic<bool> g_open{false}; ///< opening was tried, with whatever result
+std::atomic<bool> g_late{false}; ///< opened when its window began, not with the first event
 
 thread_local constinit bool t_ending = false;
 ThreadState s_none; ///< of threads whose own state is gone: has no lane, and is never written to
@@ -71,6 +74,8 @@ void afterForkInChild()
     self.state = State::NotAsked;
     self.recorder = nullptr;
     g_recorder.store(nullptr);
+    self.told.clear();
+    g_late.store(false);
     g_open.store(false);
     g_generation.fetch_add(1);
     forgetLanesOfThisThread();
@@ -104,8 +109,45 @@ void open(Process& self)
     self.state = State::Recording;
     self.recorder = made->release();
     self.recorder->nameProcess(processName());
+    for (const auto& [key, value] : self.told)
+        self.recorder->setMetadata(key, value);
+    self.told.clear();
     for (const auto what : self.atStart)
         what(*self.recorder);
+}
+
+/// The window begins: threads look again, and the first that records something opens the recording.
+void beginWindow()
+{
+    Process& self = process();
+    {
+        const std::lock_guard lock(self.mutex);
+        if (self.state != State::Waiting)
+            return;
+        self.state = State::NotAsked;
+        g_late.store(true);
+        g_open.store(false);
+        g_generation.fetch_add(1);
+    }
+    recorder();
+}
+
+/// Opens the recording now or when its window begins. The process's mutex is held.
+void openInWindow(Process& self)
+{
+    const RecordedWindow window = recordedWindow();
+    const TraceTime now = TraceClock::now();
+    if (window.until <= now) {
+        self.state = State::Ended;
+        return;
+    }
+    if (window.from > now && !setting(variable::kTrace).empty() && callAt(window.from, beginWindow)) {
+        self.state = State::Waiting;
+        return;
+    }
+    open(self);
+    if (window.until < TraceTime::max() && self.state == State::Recording)
+        callAt(window.until, end);
 }
 
 } // namespace
@@ -131,7 +173,7 @@ Recorder* recorder()
     if (g_open.load())
         return g_recorder.load();
     if (self.state == State::NotAsked)
-        open(self);
+        openInWindow(self);
     g_recorder.store(self.state == State::Recording ? self.recorder : nullptr);
     g_open.store(true, std::memory_order_release);
     return g_recorder.load();
@@ -140,6 +182,28 @@ Recorder* recorder()
 bool isRecording()
 {
     return g_recorder.load(std::memory_order_acquire) != nullptr;
+}
+
+bool isWaiting()
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    return self.state == State::Waiting;
+}
+
+bool beganLate()
+{
+    return g_late.load(std::memory_order_relaxed);
+}
+
+void tell(std::string_view key, std::string_view value)
+{
+    if (Recorder* const to = recorder())
+        return to->setMetadata(key, value);
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    if (self.state == State::Waiting)
+        self.told.emplace_back(key, value);
 }
 
 void end()
@@ -185,8 +249,9 @@ ThreadState& detail::refreshedThread()
         return s_none;
     ThreadState& state = *t_owned.state;
     state = {};
-    Recorder* const made = recorder();
+    // Before the recorder: what ends or begins between the two is looked at again.
     state.generation = g_generation.load();
+    Recorder* const made = recorder();
     state.lane = made ? &made->thisThread() : nullptr;
     t_known = &state;
     return state;

@@ -50,6 +50,12 @@ inline ThreadState& thisThread()
 /// The process's recorder, opened on first use. Null: no variable asks for a recording, it could not be made (said once
 /// on stderr), or it has ended.
 Recorder* recorder();
+/// True while the recording is asked for and its window has not begun: recorder() is null until then.
+bool isWaiting();
+/// True where the recording began at a time of its own: what ends then may have begun before, unseen.
+bool beganLate();
+/// A fact for the trace; kept for it while isWaiting(). Nothing where nothing is recorded.
+void tell(std::string_view key, std::string_view value);
 /// Has forked children leave the parent's recording alone. Once, when the library is loaded.
 void followForks();
 /// True after a recording was made and has not ended, without making one.

@@ -12,5 +12,8 @@ inline constexpr const char* kLevel = "STEPSCOPE_LEVEL";
 inline constexpr const char* kOps = "STEPSCOPE_OPS";
 /// Path of the injection library, for the Python module.
 inline constexpr const char* kLibrary = "STEPSCOPE_LIBRARY";
+/// Trace times in ns between which is recorded; not set: from the beginning, to the end.
+inline constexpr const char* kFrom = "STEPSCOPE_FROM";
+inline constexpr const char* kUntil = "STEPSCOPE_UNTIL";
 
 } // namespace profiler::capture::variable

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "app/session/record_controller.h"
+#include "app/session/session.h"
+
+#include <QDialog>
+#include <QElapsedTimer>
+
+class QCheckBox;
+class QComboBox;
+class QDoubleSpinBox;
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+
+namespace app {
+
+/// Records a program: takes its command line, shows what it writes while it runs, and opens the trace when it has
+/// ended. Not modal; closing it leaves the recording going on.
+class RecordDialog : public QDialog {
+    Q_OBJECT
+public:
+    RecordDialog(Session* session, QWidget* parent);
+
+    [[nodiscard]] bool isRecording() const { return m_controller.isRunning(); }
+    /// For a window that closes: the command is asked to end, and the trace is kept.
+    void stop() { m_controller.stop(); }
+
+signals:
+    void recordingChanged();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void makeForm();
+    void makeOutput();
+    QHBoxLayout* makeButtons();
+    QWidget* makeOptions();
+    void makeCommand(QWidget* parent);
+    void fillHistory(const QString& first);
+    void forgetHistory();
+    void start();
+    void take(const QString& output);
+    void finish(const RecordEnd& end);
+    void say(const QString& what, const QString& detail, bool bad);
+    void colourState();
+    void update();
+    void chooseFolder();
+
+    Session* m_session;
+    RecordController m_controller;
+    QElapsedTimer m_since;
+    QTimer m_tick;
+    bool m_stopping = false, m_bad = false;
+    QWidget* m_form = nullptr;
+    QComboBox *m_command = nullptr, *m_level = nullptr;
+    QLineEdit* m_folder = nullptr;
+    QCheckBox *m_part = nullptr, *m_python = nullptr, *m_operators = nullptr;
+    QDoubleSpinBox *m_after = nullptr, *m_seconds = nullptr;
+    QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
+    QPlainTextEdit* m_output = nullptr;
+    QPushButton *m_start = nullptr, *m_stop = nullptr;
+};
+
+} // namespace app

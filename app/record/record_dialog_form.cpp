@@ -1,0 +1,239 @@
+#include "app/look/icon.h"
+#include "app/record/record_dialog.h"
+#include "app/record/record_settings.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCompleter>
+#include <QDoubleSpinBox>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+// How the dialog is made.
+namespace app {
+
+namespace {
+
+constexpr int kMostLines = 20'000; ///< of output that are kept
+constexpr double kLongestSeconds = 1e6;
+
+struct Level {
+    const char *name, *title, *records;
+};
+constexpr Level kLevels[] = {
+    {"always", QT_TRANSLATE_NOOP("RecordDialog", "Kernels and copies only"),
+     QT_TRANSLATE_NOOP("RecordDialog", "Kernels, copies and memsets, NVTX ranges, steps. The least cost.")},
+    {"standard", QT_TRANSLATE_NOOP("RecordDialog", "Standard"),
+     QT_TRANSLATE_NOOP("RecordDialog",
+                       "Kernels, copies, ranges and steps, with the runtime calls that launched them and "
+                       "waits for the GPU. Each call costs a little.")},
+    {"full", QT_TRANSLATE_NOOP("RecordDialog", "Everything"),
+     QT_TRANSLATE_NOOP("RecordDialog",
+                       "As standard, with driver calls, memory, and shapes of PyTorch's operators. The most cost.")},
+};
+
+QDoubleSpinBox* makeSeconds(const QString& name, double least, double value, const QString& called, QWidget* parent)
+{
+    auto* box = new QDoubleSpinBox(parent);
+    box->setObjectName(name);
+    box->setRange(least, kLongestSeconds);
+    box->setDecimals(1);
+    box->setSuffix(RecordDialog::tr(" s"));
+    box->setValue(value);
+    box->setAccessibleName(called);
+    return box;
+}
+
+} // namespace
+
+void RecordDialog::makeCommand(QWidget* parent)
+{
+    m_command = new QComboBox(parent);
+    m_command->setObjectName("command");
+    m_command->setEditable(true);
+    m_command->setInsertPolicy(QComboBox::NoInsert);
+    m_command->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_command->setMinimumContentsLength(20);
+    m_command->lineEdit()->setPlaceholderText("python train.py --epochs 1");
+    m_command->lineEdit()->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_command->completer()->setCaseSensitivity(Qt::CaseSensitive);
+    m_command->setAccessibleName(tr("Command"));
+    m_command->setToolTip(tr("The program and its arguments, as in a terminal"));
+    connect(m_command->lineEdit(), &QLineEdit::returnPressed, this, &RecordDialog::start);
+    // The list's own menu: a command may hold a password that nobody wants to see again.
+    m_command->lineEdit()->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_command->lineEdit(), &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+        const std::unique_ptr<QMenu> menu(m_command->lineEdit()->createStandardContextMenu());
+        menu->addSeparator();
+        menu->addAction(tr("Forget earlier commands"), this, &RecordDialog::forgetHistory);
+        menu->exec(m_command->lineEdit()->mapToGlobal(at));
+    });
+}
+
+void RecordDialog::fillHistory(const QString& first)
+{
+    m_command->clear();
+    m_command->addItems(recordedCommands());
+    m_command->setCurrentText(first);
+}
+
+void RecordDialog::forgetHistory()
+{
+    forgetCommands();
+    fillHistory({});
+}
+
+QWidget* RecordDialog::makeOptions()
+{
+    const RecordSettings settings = recordSettings();
+    auto* options = new QWidget(this);
+    m_level = new QComboBox(options);
+    m_level->setObjectName("level");
+    for (const Level& level : kLevels)
+        m_level->addItem(tr(level.title), level.name);
+    m_level->setCurrentIndex(std::max(0, m_level->findData(settings.level)));
+    m_levelText = new QLabel(options);
+    m_levelText->setWordWrap(true);
+    m_levelText->setForegroundRole(QPalette::PlaceholderText);
+    const auto describe = [this] {
+        const QString text = tr(kLevels[m_level->currentIndex()].records);
+        m_levelText->setText(text);
+        m_level->setAccessibleDescription(text);
+    };
+    connect(m_level, &QComboBox::currentIndexChanged, this, describe);
+    describe();
+
+    m_part = new QCheckBox(tr("Only a &part, beginning after"), options);
+    m_part->setObjectName("part");
+    m_after = makeSeconds("after", 0, settings.after, tr("Seconds until recording begins"), options);
+    m_seconds = makeSeconds("seconds", 0.1, settings.seconds, tr("Seconds that are recorded"), options);
+    for (QDoubleSpinBox* box : {m_after, m_seconds}) {
+        box->setEnabled(settings.part);
+        connect(m_part, &QCheckBox::toggled, box, &QWidget::setEnabled);
+    }
+    m_part->setChecked(settings.part);
+    auto* part = new QHBoxLayout;
+    part->addWidget(m_part);
+    part->addWidget(m_after);
+    part->addWidget(new QLabel(tr("for"), options));
+    part->addWidget(m_seconds);
+    part->addStretch();
+
+    m_python = new QCheckBox(tr("P&ython: steps, loader waits and phases, without a change to the script"), options);
+    m_python->setObjectName("python");
+    m_operators = new QCheckBox(tr("PyTorch's &operators too (slows small ones down)"), options);
+    m_operators->setObjectName("operators");
+    m_python->setChecked(settings.python);
+    m_operators->setChecked(settings.operators);
+    m_operators->setEnabled(settings.python);
+    connect(m_python, &QCheckBox::toggled, m_operators, &QWidget::setEnabled);
+
+    auto* form = new QFormLayout(options);
+    form->setContentsMargins(0, 0, 0, 0);
+    form->setLabelAlignment(Qt::AlignLeft);
+    auto* level = new QVBoxLayout;
+    level->setSpacing(2);
+    level->addWidget(m_level, 0, Qt::AlignLeft);
+    level->addWidget(m_levelText);
+    auto* levelLabel = new QLabel(tr("&How much"), options);
+    levelLabel->setBuddy(m_level);
+    form->addRow(levelLabel, level);
+    form->addRow(tr("When"), part);
+    form->addRow(QString(), m_python);
+    form->addRow(QString(), m_operators);
+    return options;
+}
+
+void RecordDialog::makeOutput()
+{
+    m_output = new QPlainTextEdit(this);
+    m_output->setObjectName("output");
+    m_output->setReadOnly(true);
+    m_output->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_output->setMaximumBlockCount(kMostLines);
+    m_output->setPlaceholderText(tr("The command's output"));
+    m_output->setAccessibleName(tr("The command's output"));
+    m_output->setTabChangesFocus(true);
+    m_state = new QLabel(this);
+    m_state->setObjectName("state");
+    m_detail = new QLabel(this);
+    m_detail->setObjectName("detail");
+    m_detail->setForegroundRole(QPalette::PlaceholderText);
+    for (QLabel* label : {m_state, m_detail}) {
+        label->setWordWrap(true);
+        label->setTextFormat(Qt::PlainText);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    }
+}
+
+QHBoxLayout* RecordDialog::makeButtons()
+{
+    m_start = new QPushButton(tr("&Record"), this);
+    m_start->setObjectName("record");
+    m_start->setProperty("primary", true);
+    m_start->setAutoDefault(false); // Return in the command's line starts it by itself
+    m_stop = new QPushButton(this);
+    m_stop->setObjectName("stopRecording");
+    m_stop->setAutoDefault(false);
+    auto* close = new QPushButton(tr("Close"), this);
+    close->setAutoDefault(false);
+    close->setToolTip(tr("A recording goes on"));
+    connect(close, &QPushButton::clicked, this, &QDialog::reject);
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    for (QPushButton* button : {m_start, m_stop, close})
+        buttons->addWidget(button);
+    return buttons;
+}
+
+void RecordDialog::makeForm()
+{
+    m_form = new QWidget(this);
+    makeCommand(m_form);
+    m_folder = new QLineEdit(recordSettings().folder, m_form);
+    m_folder->setObjectName("folder");
+    m_folder->setPlaceholderText(tr("your home folder"));
+    m_folder->setAccessibleName(tr("Folder that the command runs in"));
+    auto* choose = new QToolButton(m_form);
+    choose->setIcon(icon("folder"));
+    choose->setToolTip(tr("Choose the folder"));
+    choose->setAccessibleName(choose->toolTip());
+    choose->setFocusPolicy(Qt::StrongFocus);
+    connect(choose, &QToolButton::clicked, this, &RecordDialog::chooseFolder);
+    auto* folder = new QHBoxLayout;
+    folder->addWidget(m_folder, 1);
+    folder->addWidget(choose);
+    auto* form = new QFormLayout;
+    form->setLabelAlignment(Qt::AlignLeft);
+    auto* commandLabel = new QLabel(tr("&Command"), m_form);
+    commandLabel->setBuddy(m_command);
+    auto* folderLabel = new QLabel(tr("&In folder"), m_form);
+    folderLabel->setBuddy(m_folder);
+    form->addRow(commandLabel, m_command);
+    form->addRow(folderLabel, folder);
+    auto* rows = new QVBoxLayout(m_form);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->addLayout(form);
+    rows->addWidget(makeOptions());
+
+    makeOutput();
+    auto* layout = new QVBoxLayout(this);
+    layout->setSpacing(10);
+    layout->addWidget(m_form);
+    layout->addWidget(m_output, 1);
+    layout->addWidget(m_state);
+    layout->addWidget(m_detail);
+    layout->addLayout(makeButtons());
+    fillHistory({});
+    resize(680, 600);
+}
+
+} // namespace app

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+namespace app {
+
+/// What was chosen for the last recording.
+struct RecordSettings {
+    QString folder; ///< empty: the user's home
+    QString level = "standard";
+    bool part = false; ///< not the whole run is recorded
+    double after = 0;  ///< seconds
+    double seconds = 10;
+    bool python = true, operators = false;
+};
+
+/// From and to the user's settings.
+RecordSettings recordSettings();
+void keepRecordSettings(const RecordSettings& settings);
+
+/// Commands that were recorded lately, newest first; kept in the user's settings.
+QStringList recordedCommands();
+void rememberCommand(const QString& line);
+void forgetCommands();
+
+} // namespace app

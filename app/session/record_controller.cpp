@@ -1,0 +1,223 @@
+#include "app/session/record_controller.h"
+
+#include "advisor/experiment/trainer_process.h"
+#include "app/session/trace_files.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <wordexp.h>
+
+namespace app {
+
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+// The command's handlers get their time before the next signal is sent.
+constexpr int kPatienceMs = 8'000;
+constexpr std::array kAskings = {SIGINT, SIGTERM, SIGQUIT};
+
+bool setsVariable(const std::string& word)
+{
+    const std::size_t equals = word.find('=');
+    return equals != std::string::npos && equals > 0 && std::isdigit(static_cast<unsigned char>(word[0])) == 0 &&
+           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                       [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; });
+}
+
+Error refused(int reason)
+{
+    const auto error = [](const QString& what, const QString& mend) {
+        return Error{Error::Code::Invalid, what.toStdString(), {}, mend.toStdString()};
+    };
+    if (reason == WRDE_SYNTAX)
+        return error(RecordController::tr("The command has a quote that is not closed."),
+                     RecordController::tr("Close it, or put \\ before a quote that is meant as such."));
+    if (reason == WRDE_NOSPACE)
+        return error(RecordController::tr("The command is too long."), RecordController::tr("Put it into a script."));
+    return error(RecordController::tr("One command is recorded, without | & ; < > ( ) { } $(…) between commands."),
+                 RecordController::tr("Put such characters in quotes, or record a script: bash train.sh"));
+}
+
+/// "20260131-142503-train.sstrace" in the user's recordings.
+Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
+{
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/recordings";
+    if (!QDir().mkpath(folder))
+        return tl::unexpected(Error{Error::Code::Permission, "The folder for recordings cannot be made",
+                                    folder.toStdString(), "make room there, or make it writable"});
+    QString name;
+    for (const std::string& word : command) // a script's name says more than its interpreter's
+        if (const QString stem = QFileInfo(QString::fromStdString(word)).completeBaseName();
+            name.isEmpty() || word.ends_with(".py") || word.ends_with(".sh"))
+            name = stem;
+    name.replace(QRegularExpression("[^\\w.-]"), "_");
+    const QString first = folder + '/' + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss-") + name.left(40);
+    QString path = first + ".sstrace";
+    for (int number = 2; QFileInfo::exists(path); ++number)
+        path = first + '-' + QString::number(number) + ".sstrace";
+    return std::filesystem::path(path.toStdString());
+}
+
+QStringList argumentsOf(const RecordRequest& request, const std::filesystem::path& trace, const QString& report)
+{
+    QStringList arguments{"record",   "-o",  QString::fromStdString(trace.string()), "--level", request.level,
+                          "--report", report};
+    if (request.operators)
+        arguments << "--ops";
+    if (!request.python)
+        arguments << "--no-python";
+    if (request.after > 0)
+        arguments << "--after" << QString::number(request.after);
+    if (request.seconds > 0)
+        arguments << "--for" << QString::number(request.seconds);
+    arguments << "--";
+    for (const std::string& word : request.command)
+        arguments << QString::fromStdString(word);
+    return arguments;
+}
+
+} // namespace
+
+Result<std::vector<std::string>> commandWords(const QString& line)
+{
+    wordexp_t expanded{};
+    const int reason = wordexp(line.trimmed().toStdString().c_str(), &expanded, WRDE_NOCMD);
+    std::vector<std::string> words;
+    if (reason == 0)
+        words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
+    if (reason == 0 || reason == WRDE_NOSPACE)
+        wordfree(&expanded);
+    if (reason != 0)
+        return tl::unexpected(refused(reason));
+    if (words.empty())
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    RecordController::tr("There is no command.").toStdString(),
+                                    {},
+                                    RecordController::tr("Write one: python train.py").toStdString()});
+    if (setsVariable(words.front()))
+        words.insert(words.begin(), "env");
+    return words;
+}
+
+RecordController::RecordController(QObject* parent) : QObject(parent)
+{
+    m_process.setProcessChannelMode(QProcess::MergedChannels);
+    m_process.setInputChannelMode(QProcess::ManagedInputChannel);
+    m_patience.setInterval(kPatienceMs);
+    m_patience.setSingleShot(true);
+    connect(&m_patience, &QTimer::timeout, this, &RecordController::stop);
+    connect(&m_process, &QProcess::started, this, [this] {
+        m_process.closeWriteChannel(); // there is no terminal to answer questions on
+        emit started();
+    });
+    connect(&m_process, &QProcess::readyReadStandardOutput, this,
+            [this] { emit output(QString::fromLocal8Bit(m_process.readAllStandardOutput())); });
+    connect(&m_process, &QProcess::finished, this, &RecordController::finish);
+    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart)
+            emit ended({{}, true, tr("The recording was not started: %1.").arg(m_process.errorString()), {}});
+    });
+}
+
+RecordController::~RecordController()
+{
+    m_process.disconnect(this);
+    if (!isRunning())
+        return;
+    m_process.terminate(); // it passes that on
+    if (!m_process.waitForFinished(kPatienceMs))
+        m_process.kill();
+    m_process.waitForFinished();
+    if (std::error_code ignored; std::filesystem::exists(m_trace, ignored))
+        addRecentTrace(QString::fromStdString(m_trace.string()));
+}
+
+Result<void> RecordController::start(const RecordRequest& request)
+{
+    const auto program = advisor::findCommandLineProgram();
+    if (!program)
+        return tl::unexpected(program.error());
+    auto trace = newTrace(request.command);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    m_folder = std::make_unique<QTemporaryDir>();
+    if (!m_folder->isValid())
+        return tl::unexpected(Error{Error::Code::NoSpace, "There is no room for temporary files",
+                                    QDir::tempPath().toStdString(), "make room there"});
+    m_trace = std::move(*trace);
+    m_asked = 0;
+    m_process.setWorkingDirectory(request.folder);
+    m_process.start(QString::fromStdString(program->string()),
+                    argumentsOf(request, m_trace, m_folder->filePath("report.json")));
+    return {};
+}
+
+void RecordController::stop()
+{
+    if (!isRunning())
+        return;
+    ::kill(static_cast<pid_t>(m_process.processId()), kAskings[std::min(m_asked, kAskings.size() - 1)]);
+    ++m_asked;
+    m_patience.start();
+}
+
+void RecordController::finish()
+{
+    m_patience.stop();
+    if (const QByteArray rest = m_process.readAllStandardOutput(); !rest.isEmpty())
+        emit output(QString::fromLocal8Bit(rest));
+    const RecordEnd end = readReport();
+    m_folder.reset();
+    if (!end.trace.empty())
+        addRecentTrace(QString::fromStdString(end.trace.string()));
+    emit ended(end);
+}
+
+RecordEnd RecordController::readReport() const
+{
+    QFile file(m_folder->filePath("report.json"));
+    const QJsonObject report =
+        file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+    if (report.isEmpty())
+        return {{},
+                true,
+                tr("The recorder ended without a word (exit code %1).").arg(m_process.exitCode()),
+                tr("What it wrote is below. Traces of single processes may lie beside %1.")
+                    .arg(QString::fromStdString(m_trace.string()))};
+    const QString how = report["ended"].toString();
+    RecordEnd end;
+    QStringList lines;
+    if (report.contains("error")) {
+        const QJsonObject error = report["error"].toObject();
+        QString what = error["what"].toString();
+        if (!what.isEmpty())
+            what[0] = what[0].toUpper();
+        end.failed = true;
+        end.message = how.isEmpty() ? tr("%1.").arg(what) : tr("%1. The command %2.").arg(what, how);
+        lines << error["where"].toString() << error["mend"].toString();
+    } else {
+        end.trace = m_trace;
+        end.failed = report["exit_status"].toInt() != 0 && m_asked == 0;
+        end.message = tr("The command %1; what it did is recorded.").arg(how);
+        for (const QJsonValue& note : report["notes"].toArray())
+            lines << note.toString();
+    }
+    lines.removeAll(QString());
+    end.detail = lines.join('\n');
+    return end;
+}
+
+} // namespace app

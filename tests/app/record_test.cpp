@@ -1,0 +1,208 @@
+#include "app/record/record_dialog.h"
+#include "app/record/record_settings.h"
+#include "app/session/trace_files.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using app_test::App;
+using app_test::find;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+constexpr int kPatienceMs = 30'000;
+
+/// The dialog of a window, opened as a user does it, with a line in it.
+app::RecordDialog* openDialog(App& app, const QString& line)
+{
+    find<QPushButton>(&app.window, "recordDoor")->click();
+    auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
+    find<QComboBox>(dialog, "command")->setCurrentText(line);
+    return dialog;
+}
+
+void pressRecord(const app::RecordDialog* dialog)
+{
+    find<QPushButton>(dialog, "record")->click();
+}
+
+QString textOf(const app::RecordDialog* dialog, const QString& label)
+{
+    return find<QLabel>(dialog, label)->text();
+}
+
+std::vector<std::string> words(const QString& line)
+{
+    const auto found = app::commandWords(line);
+    return found ? *found : std::vector<std::string>{"refused: " + found.error().what};
+}
+
+QString output(const app::RecordDialog* dialog)
+{
+    return find<QPlainTextEdit>(dialog, "output")->toPlainText();
+}
+
+} // namespace
+
+class RecordTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<app_test::OwnFolders>();
+        qputenv("STEPSCOPE_CLI", STEPSCOPE_CLI_PROGRAM);
+        QCoreApplication::setOrganizationName("Stepscope");
+        QCoreApplication::setApplicationName("stepscope");
+    }
+
+private slots:
+    void init() { QSettings().clear(); }
+    void wordsAreAShellsWords();
+    void aProgramIsRecordedAndItsTraceOpened();
+    void returnStartsAndTheCommandIsRemembered();
+    void whatCannotBeStartedIsSaid();
+    void aBadEndIsSaidAndTheTraceStays();
+    void stopEndsTheCommandAndKeepsItsTrace();
+    void aPartIsRecorded();
+    void onlyOneAtATime();
+};
+
+void RecordTest::wordsAreAShellsWords()
+{
+    using Words = std::vector<std::string>;
+    QCOMPARE(words("python 'my train.py' --name=\"a b\" c\\ d"), (Words{"python", "my train.py", "--name=a b", "c d"}));
+    QCOMPARE(words("  LR=0.1 python x.py"), (Words{"env", "LR=0.1", "python", "x.py"}));
+    qputenv("STEPSCOPE_TEST_WORD", "seen");
+    QCOMPARE(words("echo $STEPSCOPE_TEST_WORD"), (Words{"echo", "seen"}));
+    for (const char* line : {"a | b", "a; b", "a && b", "echo $(b)", "a > file"})
+        QVERIFY2(words(line).front().starts_with("refused: One command"), line);
+    QVERIFY(words("echo 'open").front().starts_with("refused: The command has a quote"));
+    QVERIFY(words("   ").front().starts_with("refused: There is no command"));
+}
+
+void RecordTest::aProgramIsRecordedAndItsTraceOpened()
+{
+    App app;
+    auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " ranges");
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    pressRecord(dialog);
+    QVERIFY(dialog->isRecording());
+    QVERIFY(!find<QComboBox>(dialog, "command")->isEnabled());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QCOMPARE(output(dialog), QString("level 0\nlevel 1\nlevel 1\nlevel 0\n"));
+    QVERIFY(!dialog->isVisible());
+    QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
+    QVERIFY(app.session.trace()->metadata().at("record.command").ends_with("nvtx_program ranges"));
+    QCOMPARE(app::recentTraces().size(), 1);
+}
+
+void RecordTest::returnStartsAndTheCommandIsRemembered()
+{
+    const QTemporaryDir folder;
+    QSignalSpy* opened = nullptr;
+    {
+        App app;
+        opened = new QSignalSpy(&app.session, &app::Session::traceOpened);
+        auto* dialog = openDialog(app, {});
+        QTest::keyClicks(find<QComboBox>(dialog, "command")->lineEdit(), QString(NVTX_PROGRAM) + " ranges");
+        find<QLineEdit>(dialog, "folder")->setText(folder.path());
+        find<QComboBox>(dialog, "level")->setCurrentIndex(2);
+        QTest::keyClick(find<QComboBox>(dialog, "command")->lineEdit(), Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(opened->count(), 1, kPatienceMs);
+        QCOMPARE(QString::fromStdString(app.session.trace()->metadata().at("capture.level")), QString("full"));
+        delete opened;
+    }
+    App app;
+    auto* dialog = openDialog(app, {});
+    auto* command = find<QComboBox>(dialog, "command");
+    QCOMPARE(command->count(), 1);
+    QVERIFY(command->itemText(0).endsWith("nvtx_program ranges"));
+    QCOMPARE(find<QLineEdit>(dialog, "folder")->text(), folder.path());
+    QCOMPARE(find<QComboBox>(dialog, "level")->currentData().toString(), QString("full"));
+}
+
+void RecordTest::whatCannotBeStartedIsSaid()
+{
+    App app;
+    auto* dialog = openDialog(app, "no-such-command-here --fast");
+    pressRecord(dialog);
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog->isRecording(), kPatienceMs);
+    QCOMPARE(textOf(dialog, "state"), QString("The command is not to be found."));
+    QVERIFY(textOf(dialog, "detail").contains("no-such-command-here\ncheck its name"));
+    QVERIFY(dialog->isVisible());
+
+    find<QComboBox>(dialog, "command")->setCurrentText("true");
+    pressRecord(dialog);
+    QTRY_VERIFY_WITH_TIMEOUT(textOf(dialog, "state").startsWith("Nothing was recorded"), kPatienceMs);
+
+    find<QLineEdit>(dialog, "folder")->setText("/no/such/folder");
+    pressRecord(dialog);
+    QCOMPARE(textOf(dialog, "state"), QString("There is no such folder: /no/such/folder"));
+    QVERIFY(!dialog->isRecording());
+}
+
+void RecordTest::aBadEndIsSaidAndTheTraceStays()
+{
+    App app;
+    auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " crash");
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    pressRecord(dialog);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY2(textOf(dialog, "state").contains("was ended by signal 11"), qPrintable(textOf(dialog, "state")));
+    QVERIFY(dialog->isVisible());
+    QVERIFY(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size() > 0);
+}
+
+void RecordTest::stopEndsTheCommandAndKeepsItsTrace()
+{
+    App app;
+    auto* dialog = openDialog(app, QString("sh -c '%1 ranges; echo ready; exec sleep 600'").arg(NVTX_PROGRAM));
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    pressRecord(dialog);
+    QTRY_VERIFY_WITH_TIMEOUT(output(dialog).contains("ready"), kPatienceMs);
+    find<QPushButton>(dialog, "stopRecording")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY(!dialog->isRecording());
+    QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
+}
+
+void RecordTest::aPartIsRecorded()
+{
+    App app;
+    auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " slowly 10");
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    find<QCheckBox>(dialog, "part")->setChecked(true);
+    find<QDoubleSpinBox>(dialog, "after")->setValue(0.3);
+    find<QDoubleSpinBox>(dialog, "seconds")->setValue(0.3);
+    pressRecord(dialog);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    const auto ranges = app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size();
+    QVERIFY(ranges > 0 && ranges < 10);
+}
+
+void RecordTest::onlyOneAtATime()
+{
+    App app;
+    auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " ranges");
+    app_test::useScript("train");
+    app.session.setConfiguration(app_test::shortTraining(), "short");
+    app.session.start();
+    QVERIFY(!find<QPushButton>(dialog, "record")->isEnabled());
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), app::RunState::Idle, kPatienceMs);
+    QVERIFY(find<QPushButton>(dialog, "record")->isEnabled());
+}
+
+QTEST_MAIN(RecordTest)
+#include "record_test.moc"
