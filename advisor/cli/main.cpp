@@ -113,7 +113,7 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("--level", line.record.level, "How much of the GPU is recorded: more costs more")
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
-    record->add_flag("--ops", line.record.operators, "PyTorch's operators too, in Python: about 2 µs each");
+    record->add_flag("--ops", line.record.operators, "PyTorch's operators too, in Python: small ones take noticeably longer");
     record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases");
     record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
         ->check(CLI::NonNegativeNumber);

@@ -1,6 +1,7 @@
 #include "profiler/capture/allocation_ledger.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace profiler::capture {
 
@@ -8,16 +9,33 @@ namespace {
 constexpr std::int64_t kFiner = 100; // parts of the peak that are not written down anew
 }
 
-void AllocationLedger::taken(const void* at, std::int64_t bytes, std::uint32_t by)
+std::size_t AllocationLedger::Hash::operator()(const AllocationOrigin& by) const noexcept
+{
+    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15; // 2⁶⁴ over the golden ratio
+    const std::uint64_t names = std::uint64_t{by.op} << 32 | by.phase;
+    return static_cast<std::size_t>((names * kSpread ^ static_cast<std::uint64_t>(by.step)) * kSpread >> 16);
+}
+
+void AllocationLedger::release(const Block& block)
+{
+    const auto sum = m_alive.find(block.by);
+    sum->second.bytes -= block.bytes;
+    if (--sum->second.blocks == 0)
+        m_alive.erase(sum); // else each step of a long run would leave some behind
+    m_bytes -= block.bytes;
+}
+
+void AllocationLedger::taken(const void* at, std::int64_t bytes, const AllocationOrigin& by)
 {
     const std::lock_guard lock(m_mutex);
     const auto [block, isNew] = m_blocks.try_emplace(at, Block{bytes, by});
     if (!isNew) { // given back unseen, and taken again
-        m_alive[block->second.by] -= block->second.bytes;
-        m_bytes -= block->second.bytes;
+        release(block->second);
         block->second = {bytes, by};
     }
-    m_alive[by] += bytes;
+    Sum& sum = m_alive[by];
+    sum.bytes += bytes;
+    ++sum.blocks;
     m_bytes += bytes;
     m_peakBytes = std::max(m_peakBytes, m_bytes);
     if (m_bytes > m_noted + m_noted / kFiner) {
@@ -32,34 +50,34 @@ void AllocationLedger::given(const void* at)
     const auto block = m_blocks.find(at);
     if (block == m_blocks.end())
         return;
-    m_alive[block->second.by] -= block->second.bytes;
-    m_bytes -= block->second.bytes;
+    release(block->second);
     m_blocks.erase(block);
 }
 
-AllocationLedger::Peak AllocationLedger::sorted(std::int64_t bytes,
-                                                const std::unordered_map<std::uint32_t, std::int64_t>& by) const
+AllocationLedger::Peak AllocationLedger::sorted(std::int64_t bytes, std::int64_t noted, const Sums& sums)
 {
-    Peak peak{bytes, {}};
-    for (const auto& entry : by)
-        if (entry.second > 0)
-            peak.alive.emplace_back(entry);
-    std::sort(peak.alive.begin(), peak.alive.end(), [](const auto& a, const auto& b) {
-        return a.second != b.second ? a.second > b.second : a.first < b.first;
-    });
+    Peak peak{bytes, noted, {}};
+    peak.alive.reserve(sums.size());
+    for (const auto& [by, sum] : sums)
+        peak.alive.push_back({by, sum.bytes, sum.blocks});
+    const auto order = [](const Alive& alive) {
+        return std::tuple(-alive.bytes, alive.by.step, alive.by.phase, alive.by.op);
+    };
+    std::sort(peak.alive.begin(), peak.alive.end(),
+              [&](const Alive& a, const Alive& b) { return order(a) < order(b); });
     return peak;
 }
 
 AllocationLedger::Peak AllocationLedger::peak() const
 {
     const std::lock_guard lock(m_mutex);
-    return sorted(m_peakBytes, m_atPeak);
+    return sorted(m_peakBytes, m_noted, m_atPeak);
 }
 
 AllocationLedger::Peak AllocationLedger::now() const
 {
     const std::lock_guard lock(m_mutex);
-    return sorted(m_bytes, m_alive);
+    return sorted(m_bytes, m_bytes, m_alive);
 }
 
 std::int64_t AllocationLedger::bytes() const

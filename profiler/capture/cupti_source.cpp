@@ -65,6 +65,26 @@ std::uint64_t CUPTIAPI monotonicNow()
     return static_cast<std::uint64_t>(toNs(TraceClock::now()));
 }
 
+std::string lines(const std::vector<std::string>& notes)
+{
+    std::string text;
+    for (const std::string& note : notes)
+        text += (text.empty() ? "" : "\n") + note;
+    return text;
+}
+
+/// "13.0": of the library, not of the headers.
+std::string versionText(const CuptiApi& api)
+{
+    std::uint32_t version = 0;
+    if (!api.getVersion || api.getVersion(&version) != CUPTI_SUCCESS)
+        return "unknown";
+    constexpr std::uint32_t kMajor = 10'000, kMinor = 100; // since 13: 130001; before it counted up: 26 is 12.8's
+    if (version >= kMajor)
+        return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor);
+    return "12 (interface " + std::to_string(version) + ")";
+}
+
 void CUPTIAPI noCallback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
 } // namespace
@@ -230,6 +250,9 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
     auto ready = state->prepare();
     if (ready)
         ready = state->apply(options.level);
+    recorder.setMetadata("versions.cupti", versionText(api));
+    if (const std::string lacks = ready ? lines(state->notes) : ready.error().message(); !lacks.empty())
+        recorder.setMetadata("gpu.note", lacks);
     if (!ready)
         static_cast<void>(source->stop()); // takes back what was done; what failed first is what counts
     if (state->registered) {

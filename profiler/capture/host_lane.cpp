@@ -100,6 +100,8 @@ void HostLane::Impl::reset()
     depth = 0;
     tooDeep = 0;
     byIntervals = false;
+    phase.store(0, std::memory_order_relaxed);
+    step.store(-1, std::memory_order_relaxed);
 }
 
 std::uint32_t HostLane::intern(std::string_view text)
@@ -141,12 +143,42 @@ void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
     if (Impl::Range* const range = m->begin()) {
         *range = {{wire::EventType::Begin, kind, depth, 0, name, m->now(), 0, value, 0, 0}, true};
         m->put(range->record);
+        m->publishPlace(kind);
     }
 }
 
-std::uint32_t HostLane::innermost() const
+HostLane::Place HostLane::Impl::place() const
 {
-    return m->depth > 0 ? m->stack[m->depth - 1].record.name : 0;
+    Place found;
+    for (std::size_t i = 0; i < depth; ++i) {
+        const wire::EventRecord& record = stack[i].record;
+        if (record.kind == ActivityKind::CpuOp && found.op == 0)
+            found.op = record.name;
+        else if (record.kind == ActivityKind::Phase)
+            found.phase = record.name;
+        else if (record.kind == ActivityKind::Step)
+            found.step = record.link;
+    }
+    return found;
+}
+
+void HostLane::Impl::publishPlace(ActivityKind changed)
+{
+    if (changed != ActivityKind::Phase && changed != ActivityKind::Step)
+        return;
+    const Place now = place();
+    phase.store(now.phase, std::memory_order_relaxed);
+    step.store(now.step, std::memory_order_relaxed);
+}
+
+HostLane::Place HostLane::place() const
+{
+    return m->place();
+}
+
+HostLane::Place HostLane::placeFromAfar() const
+{
+    return {0, m->phase.load(std::memory_order_relaxed), m->step.load(std::memory_order_relaxed)};
 }
 
 Nanoseconds HostLane::close(std::int64_t bytes)
@@ -161,6 +193,7 @@ Nanoseconds HostLane::close(std::int64_t bytes)
     if (!range)
         return Nanoseconds{0};
     m->write(*range, now, bytes);
+    m->publishPlace(range->record.kind);
     return Nanoseconds{now - range->record.begin};
 }
 

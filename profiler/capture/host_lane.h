@@ -25,8 +25,14 @@ public:
 
     /// A range that is shown as open while it lasts (step, phase, wait). Nest properly; end with close().
     void open(ActivityKind kind, std::uint32_t name, std::int64_t value = 0);
-    /// Name of the innermost range that is open; 0 outside of all.
-    [[nodiscard]] std::uint32_t innermost() const;
+    /// Where the thread is, by its open ranges: the outermost operator, the innermost phase and step.
+    struct Place {
+        std::uint32_t op = 0, phase = 0; ///< names; 0: outside of all
+        std::int64_t step = -1;          ///< −1: outside of all
+    };
+    [[nodiscard]] Place place() const;
+    /// The same for other threads, without the operator: those that work for this one are in its phase and step.
+    [[nodiscard]] Place placeFromAfar() const;
     /// Ends the innermost open(); returns its duration.
     Nanoseconds close(std::int64_t bytes = 0);
 

@@ -5,6 +5,7 @@
 #include "profiler/io/wire/ring_file_live.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -63,6 +64,12 @@ struct HostLane::Impl {
         return byIntervals ? kDepthByIntervals : static_cast<std::uint8_t>(depth);
     }
     static constexpr std::uint8_t kDepthByIntervals = 255;
+
+    /// Of the innermost phase and step, for other threads.
+    std::atomic<std::uint32_t> phase{0};
+    std::atomic<std::int64_t> step{-1};
+    void publishPlace(ActivityKind changed);
+    [[nodiscard]] HostLane::Place place() const;
 
     bool byIntervals = false;
     std::int64_t lastNow = 0;

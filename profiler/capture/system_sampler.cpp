@@ -141,7 +141,7 @@ void SystemSampler::State::run()
         if (auto opened = Nvml::open()) {
             nvml.emplace(std::move(*opened));
             if (!nvml->driverVersion().empty())
-                recorder.setMetadata("versions.driver", nvml->driverVersion());
+                recorder.setMetadata("versions.cuda_driver", nvml->driverVersion());
         }
     }
     std::unique_lock lock(mutex);

@@ -5,6 +5,7 @@
 #include "trainer_data_datasets_registry.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 // Short turns: what else the machine does changes by the second. Five of them are a period of the default windows, so
 // pairs come in fives.
-constexpr int kStepsATurn = 10, kTurnsAPeriod = 5;
+constexpr int kStepsATurn = 10, kTurnsAPeriod = 5, kLeastPairs = 4 * kTurnsAPeriod;
 
 struct Level {
     const char* name;
@@ -41,9 +42,7 @@ config::TrainingConfig configure(const fs::path& folder, const Level& level)
 {
     config::TrainingConfig config;
     const std::string path = "dataset.path=" + (folder / "images").string();
-    std::vector<const char*> settings = {
-        path.c_str(),    "dataset.samples=2000", "dataset.source_size=32",     "dataset.image_size=32",
-        "batch.size=32", "model.width=16",       "dataset.validation_share=0", "run.threads=1"};
+    std::vector<const char*> settings = {path.c_str(), "dataset.validation_share=0", "run.threads=1"};
     settings.insert(settings.end(), level.settings.begin(), level.settings.end());
     for (const char* setting : settings)
         if (auto done = config.setAssignment(setting); !done)
@@ -68,6 +67,7 @@ std::unique_ptr<trainer::Recording> record(const fs::path& path)
     auto started = trainer::Recording::start(path, true);
     if (!started)
         fail(started.error().message());
+    (*started)->sampleSystem(false); // as the trainer does
     return std::move(*started);
 }
 
@@ -108,7 +108,7 @@ void print(const char* what, const std::vector<double>& logs)
     std::printf("  %s × %.4f ± %.4f", what, std::exp(mean), 2 * std::sqrt(squares / (count - 1) / count));
 }
 
-void measure(const fs::path& folder, const Level& level, int pairs)
+void measure(const fs::path& folder, const Level& level, double seconds)
 {
     const auto config = configure(folder, level);
     const auto images = openImages(config);
@@ -124,7 +124,9 @@ void measure(const fs::path& folder, const Level& level, int pairs)
             turn(plain);
             turn(traced);
         }
-        for (int pair = 0; pair < pairs; ++pair) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        for (int pair = 0; pair % kTurnsAPeriod != 0 || pair < kLeastPairs || std::chrono::steady_clock::now() < until;
+             ++pair) {
             const bool plainFirst = pair % 2 == 0;
             const Cost first = turn(plainFirst ? plain : traced), second = turn(plainFirst ? traced : plain);
             const Cost& a = plainFirst ? first : second;
@@ -136,26 +138,49 @@ void measure(const fs::path& folder, const Level& level, int pairs)
     }
     recording->finish();
     std::ranges::sort(untraced);
-    std::printf("%-24s %7.0f µs untraced;", level.name, untraced[untraced.size() / 2] * 1e6);
+    std::printf("%-34s %7.0f µs untraced;", level.name, untraced[untraced.size() / 2] * 1e6);
     print("time", wall);
     print(";  processor", processor);
-    std::printf(";  %d pairs\n", pairs);
+    std::printf(";  %zu pairs\n", wall.size());
     std::fflush(stdout);
 }
 
+/// The workloads that stand for the two ends: operators so small that a record weighs most, and convolutions.
+struct Workload {
+    const char* name;
+    std::vector<const char*> settings;
+};
+const Workload kWorkloads[] = {
+    {"tiny mlp",
+     {"workload=mlp", "model.width=64", "model.depth=8", "batch.size=16", "dataset.samples=2000",
+      "dataset.source_size=8", "dataset.image_size=8"}},
+    {"convnet",
+     {"model.width=16", "batch.size=32", "dataset.samples=2000", "dataset.source_size=32", "dataset.image_size=32"}}};
+const Level kLevels[] = {{"against itself", {"capture.enabled=false"}},
+                         {"always", {"capture.level=always"}},
+                         {"standard", {"capture.level=standard"}},
+                         {"standard, every step", {"capture.level=standard", "capture.ops_every=1"}},
+                         {"full", {"capture.level=full"}},
+                         {"full, every step", {"capture.level=full", "capture.ops_every=1"}}};
+
 } // namespace
 
+// overhead_bench [SECONDS]: in all, 150 unless said otherwise, shared out evenly.
 int main(int argc, char** argv)
 {
-    const int pairs = (argc > 1 ? std::max(std::atoi(argv[1]), 1) : 24) * kTurnsAPeriod;
+    const double seconds = argc > 1 ? std::max(std::atof(argv[1]), 1.0) : 150;
     std::string pattern = fs::temp_directory_path() / "stepscope-overhead-XXXXXX";
     if (!::mkdtemp(pattern.data()))
         fail("no temporary folder");
     const fs::path folder = pattern;
-    measure(folder, {"untraced against itself", {"capture.enabled=false"}}, pairs);
-    measure(folder, {"phases and loader", {"capture.ops_every=0"}}, pairs);
-    measure(folder, {"default windows", {}}, pairs);
-    measure(folder, {"operators of every step", {"capture.ops_every=1"}}, pairs);
-    measure(folder, {"default, two workers", {"loader.workers=2"}}, pairs);
+    std::printf("traced / untraced, in turns, with two standard errors\n");
+    for (const Workload& workload : kWorkloads)
+        for (const Level& level : kLevels) {
+            const std::string name = std::string(workload.name) + ", " + level.name;
+            Level both{name.c_str(), workload.settings};
+            both.settings.insert(both.settings.end(), level.settings.begin(), level.settings.end());
+            fs::create_directories(folder / workload.name);
+            measure(folder / workload.name, both, seconds / (std::size(kWorkloads) * std::size(kLevels)));
+        }
     fs::remove_all(folder);
 }

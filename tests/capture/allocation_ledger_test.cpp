@@ -6,30 +6,64 @@
 namespace capture_test {
 
 using profiler::capture::AllocationLedger;
+using profiler::capture::AllocationOrigin;
 using testing::ElementsAre;
-using testing::Pair;
 
 namespace {
 const void* at(std::uintptr_t address)
 {
     return reinterpret_cast<const void*>(address);
 }
+
+constexpr AllocationOrigin by(std::uint32_t op)
+{
+    return {.op = op, .phase = 1, .step = 3};
+}
+
+auto is(const AllocationOrigin& origin, std::int64_t bytes, std::int64_t blocks)
+{
+    return testing::AllOf(testing::Field("by", &AllocationLedger::Alive::by, origin),
+                          testing::Field("bytes", &AllocationLedger::Alive::bytes, bytes),
+                          testing::Field("blocks", &AllocationLedger::Alive::blocks, blocks));
+}
 } // namespace
 
 TEST(AllocationLedger, ThePeakSaysWhatWasAliveThen)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 100, 7);
-    ledger.taken(at(2), 300, 8);
+    ledger.taken(at(1), 100, by(7));
+    ledger.taken(at(2), 300, by(8));
     ledger.given(at(2));
-    ledger.taken(at(3), 250, 7);
-    ledger.taken(at(4), 60, 9);
+    ledger.taken(at(3), 250, by(7));
+    ledger.taken(at(4), 60, by(9));
     ledger.given(at(3));
     EXPECT_EQ(ledger.bytes(), 160);
     const auto peak = ledger.peak();
     EXPECT_EQ(peak.bytes, 410);
-    EXPECT_THAT(peak.alive, ElementsAre(Pair(7, 350), Pair(9, 60)));
-    EXPECT_THAT(ledger.now().alive, ElementsAre(Pair(7, 100), Pair(9, 60)));
+    EXPECT_THAT(peak.alive, ElementsAre(is(by(7), 350, 2), is(by(9), 60, 1)));
+    EXPECT_THAT(ledger.now().alive, ElementsAre(is(by(7), 100, 1), is(by(9), 60, 1)));
+}
+
+TEST(AllocationLedger, StepsAndPhasesAreToldApart)
+{
+    AllocationLedger ledger;
+    ledger.taken(at(1), 100, {.op = 7, .phase = 1, .step = 3});
+    ledger.taken(at(2), 100, {.op = 7, .phase = 2, .step = 3});
+    ledger.taken(at(3), 100, {.op = 7, .phase = 1, .step = 4});
+    ledger.taken(at(4), 5, {});
+    EXPECT_THAT(ledger.peak().alive,
+                ElementsAre(is({7, 1, 3}, 100, 1), is({7, 2, 3}, 100, 1), is({7, 1, 4}, 100, 1), is({}, 5, 1)));
+}
+
+TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
+{
+    AllocationLedger ledger;
+    ledger.taken(at(1), 1000, by(7));
+    ledger.taken(at(2), 9, by(8));
+    const auto peak = ledger.peak();
+    EXPECT_EQ(peak.bytes, 1009);
+    EXPECT_EQ(peak.notedBytes, 1000);
+    EXPECT_THAT(peak.alive, ElementsAre(is(by(7), 1000, 1)));
 }
 
 TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
@@ -43,10 +77,10 @@ TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
 TEST(AllocationLedger, AnAddressThatIsTakenAgainCountsOnce)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 100, 7);
-    ledger.taken(at(1), 40, 8);
+    ledger.taken(at(1), 100, by(7));
+    ledger.taken(at(1), 40, by(8));
     EXPECT_EQ(ledger.bytes(), 40);
-    EXPECT_THAT(ledger.now().alive, ElementsAre(Pair(8, 40)));
+    EXPECT_THAT(ledger.now().alive, ElementsAre(is(by(8), 40, 1)));
 }
 
 TEST(AllocationLedger, ThreadsMayTakeAndGiveAtOnce)
@@ -56,7 +90,7 @@ TEST(AllocationLedger, ThreadsMayTakeAndGiveAtOnce)
     for (std::uintptr_t thread = 0; thread < 4; ++thread)
         threads.emplace_back([&, thread] {
             for (std::uintptr_t i = 1; i <= 2000; ++i) {
-                ledger.taken(at(thread << 32 | i), 16, static_cast<std::uint32_t>(thread));
+                ledger.taken(at(thread << 32 | i), 16, by(static_cast<std::uint32_t>(thread)));
                 if (i % 2 == 0)
                     ledger.given(at(thread << 32 | i));
             }

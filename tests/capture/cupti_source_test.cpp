@@ -1,5 +1,6 @@
 #include "profiler/capture/cupti_source.h"
 
+#include "profiler/io/wire/tailing_reader.h"
 #include "tests/capture/fake_cupti.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
@@ -110,6 +111,30 @@ TEST_F(CuptiSourceTest, NamesTheToolThatHoldsCupti)
     EXPECT_THAT(cupti.calls, ElementsAre("subscribe")) << "nothing else is touched";
     cupti.failures.clear();
     start(); // and it can be tried again
+}
+
+TEST_F(CuptiSourceTest, TheTraceSaysWhatKeptTheGpuFromBeingRecorded)
+{
+    cupti.failures["subscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    cupti.otherTool = "Nsight Systems";
+    EXPECT_FALSE(CuptiSource::start(*recorder, cupti.api, {}));
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("Nsight Systems")));
+    EXPECT_FALSE((*trace)->metadata().at("versions.cupti").empty());
+}
+
+TEST_F(CuptiSourceTest, TheTraceSaysWhatElseOfTheGpuItLacks)
+{
+    cupti.failures[enabling(CUPTI_ACTIVITY_KIND_OVERHEAD)] = CUPTI_ERROR_NOT_SUPPORTED;
+    cupti.failures["attribute 5"] = CUPTI_ERROR_INVALID_PARAMETER;
+    start();
+    EXPECT_TRUE(source->stop());
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("zeroing"), HasSubstr("overheads")));
 }
 
 // This machine's own CUPTI, with a driver or without: either it starts, or it says why not.

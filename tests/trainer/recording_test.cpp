@@ -105,6 +105,32 @@ TEST(Recording, LossSpeedAndMemoryAreCounters)
     EXPECT_GT(samples["peak memory"], 0u);
 }
 
+TEST(Recording, TheMachinesLoadIsSampledAtEveryLevel)
+{
+    for (const char* level : {"always", "full"}) {
+        const TestFolder folder;
+        const TraceView trace(train(folder.path(), {std::string("capture.level=") + level}).trace);
+        std::map<std::string, std::size_t> samples;
+        for (const Track& track : trace.tracks(TrackKind::Counter))
+            samples[track.name] = trace.trace().counter(track.id).size();
+        EXPECT_GE(samples["memory resident"], 2u) << level << ": at the start and at the end";
+        EXPECT_GE(samples["page faults"], 1u);
+        EXPECT_GE(samples["context switches, waiting"], 1u);
+        EXPECT_GE(samples["disk read"], 1u);
+        EXPECT_GE(samples["core 0 load"] + samples["core 1 load"], 1u);
+        EXPECT_GE(std::stoi(trace.trace().metadata().at("sampler.samples")), 2);
+        EXPECT_LT(std::stod(trace.trace().metadata().at("sampler.cpu_share")), 0.5);
+    }
+}
+
+TEST(Recording, WithoutRecordingNothingIsSampled)
+{
+    const TestFolder folder;
+    const TraceView trace(train(folder.path(), {"capture.enabled=false"}).trace);
+    EXPECT_TRUE(trace.tracks(TrackKind::Counter).empty());
+    EXPECT_FALSE(trace.trace().metadata().contains("sampler.samples"));
+}
+
 TEST(Recording, WorkersRecordTheirStagesOnTracksOfTheirOwn)
 {
     const TestFolder folder;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -127,6 +128,31 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
     const auto read = profiler::wire::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_FALSE((*read)->captureStats().cut);
+}
+
+TEST(OutOfMemory, TheTraceSaysWhatWasAliveThen)
+{
+    const TestFolder folder;
+    const auto path = folder.path() / "run.sstrace";
+    auto arguments = smallTraining(folder.path(), {"batch.size=64", "model.width=512", "dataset.image_size=256",
+                                                   "capture.ops_every=1", "capture.level=full"});
+    arguments.insert(arguments.end(), {"--trace", path.string()});
+    const auto none = refused(arguments, [] {
+        const rlimit limit{3ull << 30, 3ull << 30};
+        ::setrlimit(RLIMIT_AS, &limit);
+    });
+    EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
+    const auto read = profiler::wire::readTrace(path);
+    ASSERT_TRUE(read) << read.error().message();
+    const auto& facts = (*read)->metadata();
+    ASSERT_TRUE(facts.contains("memory.out.cpu"));
+    EXPECT_GT(std::stoll(facts.at("memory.out.cpu.asked")), 0);
+    std::istringstream lines(facts.at("memory.out.cpu.alive"));
+    std::int64_t sum = 0;
+    for (std::string line; std::getline(lines, line);)
+        sum += std::stoll(line);
+    EXPECT_EQ(sum, std::stoll(facts.at("memory.out.cpu"))) << "every block is in a line";
+    EXPECT_THAT(facts.at("memory.out.cpu.alive"), HasSubstr("forward"));
 }
 
 TEST(FullDisk, IsToldAndTheTrainingGoesOn)

@@ -57,8 +57,8 @@ void addRest(Rows& rows)
     rows.push_back(choice(
         key::captureLevel, kCapture, "Record how much", {"standard", "always", "full"}, "recording",
         "always: phases, loader, kernels and copies, no operators. standard: and operators, runtime calls and "
-        "waits in windows of a few steps, which take a quarter longer when they are all tiny operators (0.12 "
-        "µs each) and 3 % longer on convolutions. full: and shapes, driver calls and every allocation; dearest."));
+        "waits in windows of a few steps. full: and shapes, driver calls and every allocation; dearest. What it costs "
+        "is measured in each run, by its steps with operators against those without."));
     rows.push_back(advanced(
         number(key::captureOpsEvery, kCapture, "Record operators every", 50, 0, 1000000, "steps", "recording",
                "Operators are recorded in a window at the start and in one window of every so many steps. 0: never.")));

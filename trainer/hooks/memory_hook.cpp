@@ -2,7 +2,6 @@
 
 #include "profiler/capture/allocation_ledger.h"
 
-#include <algorithm>
 #include <array>
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
@@ -16,7 +15,7 @@ using namespace profiler;
 namespace {
 
 constexpr std::size_t kDevices = 17; ///< the CPU and sixteen GPUs; beyond that nothing is told
-constexpr std::size_t kMostAlive = 20;
+constexpr std::size_t kMostAlive = 40;
 
 std::size_t placeOf(const c10::Device& device)
 {
@@ -45,13 +44,16 @@ struct MemoryHook::State {
         capture::AllocationLedger ledger;
     };
 
-    explicit State(capture::Recorder& to) : recorder(to) {}
+    explicit State(capture::Recorder& to) : recorder(to), training(to.thisThread()) {}
     void took(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved, std::size_t place);
     void ranOut(std::int64_t bytes, std::size_t place);
+    [[nodiscard]] capture::AllocationOrigin originOn(const capture::HostLane& lane) const;
+    [[nodiscard]] std::string lineOf(const capture::AllocationLedger::Alive& alive) const;
     void tell(const std::string& key, const capture::AllocationLedger::Peak& peak);
     void end();
 
     capture::Recorder& recorder;
+    capture::HostLane& training; ///< the lane of the thread that made the hook
     std::array<Place, kDevices> places;
     std::array<std::once_flag, kDevices> made;
     std::unique_ptr<c10::DebugInfoGuard> guard;
@@ -88,7 +90,7 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
     });
     capture::HostLane& lane = recorder.thisThread();
     if (bytes >= 0)
-        to.ledger.taken(at, bytes, lane.innermost());
+        to.ledger.taken(at, bytes, originOn(lane));
     else
         to.ledger.given(at);
     const TraceTime now = TraceClock::now();
@@ -99,13 +101,36 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
         lane.sample(to.reserved, now, static_cast<double>(reserved));
 }
 
+/// Autograd's threads have no phases of their own: they are in the training's.
+capture::AllocationOrigin MemoryHook::State::originOn(const capture::HostLane& lane) const
+{
+    const capture::HostLane::Place own = lane.place();
+    const capture::HostLane::Place outer = own.step < 0 && own.phase == 0 ? training.placeFromAfar() : own;
+    return {own.op, outer.phase, outer.step};
+}
+
+std::string MemoryHook::State::lineOf(const capture::AllocationLedger::Alive& alive) const
+{
+    const auto name = [&](std::uint32_t id) { return id == 0 ? std::string("-") : recorder.text(id); };
+    const std::string step = alive.by.step < 0 ? "-" : std::to_string(alive.by.step);
+    return std::to_string(alive.bytes) + '\t' + std::to_string(alive.blocks) + '\t' + step + '\t' +
+           name(alive.by.phase) + '\t' + name(alive.by.op) + '\n';
+}
+
 void MemoryHook::State::tell(const std::string& key, const capture::AllocationLedger::Peak& peak)
 {
     std::string alive;
-    for (std::size_t i = 0; i < std::min(peak.alive.size(), kMostAlive); ++i) {
-        const auto& [name, bytes] = peak.alive[i];
-        alive += std::to_string(bytes) + " " + (name == 0 ? "(outside of all)" : recorder.text(name)) + "\n";
+    std::int64_t restBytes = 0, restBlocks = 0;
+    for (std::size_t i = 0; i < peak.alive.size(); ++i) {
+        if (i < kMostAlive) {
+            alive += lineOf(peak.alive[i]);
+        } else {
+            restBytes += peak.alive[i].bytes;
+            restBlocks += peak.alive[i].blocks;
+        }
     }
+    if (restBlocks > 0)
+        alive += std::to_string(restBytes) + '\t' + std::to_string(restBlocks) + "\trest\trest\trest\n";
     recorder.setMetadata(key, std::to_string(peak.bytes));
     recorder.setMetadata(key + ".alive", alive);
 }

@@ -7,9 +7,11 @@
 namespace trainer {
 
 /// Each allocation of LibTorch's allocators, on the CPU and on GPUs, as samples of counters ("CPU memory allocated",
-/// "GPU 0 memory allocated", "GPU 0 memory reserved", bytes), while it lives. At its end, what was alive at the peak of
-/// each device lies in the trace's metadata, by the operator or phase that took it ("memory.peak.cpu",
-/// "memory.peak.cpu.alive": lines of "bytes name"); where memory ran out, what was alive then ("memory.out.cpu").
+/// "GPU 0 memory allocated", "GPU 0 memory reserved", bytes), while it lives. At its end, the peak of each device
+/// lies in the trace's metadata ("memory.peak.cpu", bytes) with what was alive then, most bytes first, at most forty
+/// lines ("memory.peak.cpu.alive": bytes, blocks, step, phase, outermost operator, by tabs; "-": outside of all, or
+/// not recorded; the last line may be the sum of the rest, as "rest"); where memory ran out, the same of then
+/// ("memory.out.cpu", and "memory.out.cpu.asked": bytes that were asked for).
 /// For the thread that makes it and the autograd threads that work for it; destroyed by that thread. It takes the place
 /// that the PyTorch profiler would: not both at once.
 class MemoryHook {

@@ -53,6 +53,12 @@ std::vector<std::string> Recording::recordGpu()
     return m_gpu->notes();
 }
 
+void Recording::sampleSystem(bool gpu)
+{
+    if (m_events)
+        m_sampler = capture::SystemSampler::start(*m_recorder, {.gpu = gpu});
+}
+
 void Recording::setDetailed(bool detailed)
 {
     // A failure of CUPTI is reported by stop().
@@ -114,9 +120,10 @@ std::optional<Error> Recording::takeError()
 
 void Recording::finish()
 {
+    m_sampler.reset();
     if (m_gpu)
         if (const auto stopped = m_gpu->stop(); !stopped)
-            setMetadata("note.gpu", stopped.error().message());
+            setMetadata("gpu.note", stopped.error().message());
     // A failure stays in error(), where takeError() finds it.
     if (m_recorder)
         static_cast<void>(m_recorder->finish());

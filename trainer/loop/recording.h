@@ -3,6 +3,7 @@
 #include "profiler/capture/cupti_source.h"
 #include "profiler/capture/nvtx_ranges.h"
 #include "profiler/capture/recorder.h"
+#include "profiler/capture/system_sampler.h"
 
 #include <array>
 #include <cstdint>
@@ -30,6 +31,10 @@ public:
     /// Records the GPU's work as well. Before the process's first CUDA call.
     /// @return what cannot be recorded, and why; the rest is
     std::vector<std::string> recordGpu();
+    /// Samples the machine's and this process's load from now on, at every level: it costs the training's threads
+    /// nothing, and what it costs its own is in the trace.
+    /// @param gpu  ask the driver for the GPUs' as well
+    void sampleSystem(bool gpu);
     /// What windows record; Standard unless this is called. Before the first window.
     void setLevel(profiler::capture::CaptureLevel level) { m_level = level; }
     /// Records also what is only wanted in windows of a few steps: with a GPU, runtime calls and waits. Between steps.
@@ -62,7 +67,8 @@ private:
     void nameThings();
 
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
-    std::unique_ptr<profiler::capture::CuptiSource> m_gpu; // null without a GPU
+    std::unique_ptr<profiler::capture::CuptiSource> m_gpu;       // null without a GPU
+    std::unique_ptr<profiler::capture::SystemSampler> m_sampler; // null when nothing is recorded
     profiler::capture::CaptureLevel m_level = profiler::capture::CaptureLevel::Standard;
     bool m_events = false, m_errorTaken = false;
     profiler::capture::HostLane* m_lane = nullptr;

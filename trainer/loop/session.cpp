@@ -4,6 +4,7 @@
 #include "trainer/loop/device.h"
 #include "trainer/loop/failure.h"
 #include "trainer/loop/host.h"
+#include "trainer/loop/library_versions.h"
 #include "trainer/loop/run.h"
 #include "trainer/models/options.h"
 #include "trainer/parallel/local_ranks.h"
@@ -52,6 +53,8 @@ void describeRun(Recording& recording, const config::TrainingConfig& config, con
     recording.setMetadata("batch.size", config.text(key::batchSize.name));
     recording.setMetadata("device", device.name);
     recording.setMetadata("versions.torch", TORCH_VERSION);
+    for (const auto& [library, version] : loadedLibraryVersions())
+        recording.setMetadata("versions." + library, version);
     recording.setMetadata("host.cores", std::to_string(usableCores()));
     recording.setMetadata("host.cpu", processorName());
     recording.setMetadata("host.cpu_flags", processorFlags());
@@ -161,9 +164,11 @@ private:
         if (!started)
             return tl::unexpected(started.error());
         m_recording = std::move(*started);
-        if (gpu.available && m_config[key::device] != "cpu")
+        const bool usesGpu = gpu.available && m_config[key::device] != "cpu";
+        if (usesGpu)
             for (const std::string& note : m_recording->recordGpu())
                 m_progress.warn("Not all of the GPU's work can be recorded: " + note);
+        m_recording->sampleSystem(usesGpu);
         return {};
     }
 

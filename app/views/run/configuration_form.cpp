@@ -3,6 +3,8 @@
 #include "app/look/icon.h"
 #include "app/session/presets.h"
 #include "app/views/run/knob_row.h"
+#include "app/widgets/number_format.h"
+#include "profiler/analysis/recording_cost.h"
 
 #include <QFileDialog>
 #include <QLabel>
@@ -49,6 +51,7 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
     setFocusProxy(m_search);
     connect(session, &Session::configurationChanged, this, &ConfigurationForm::showValues);
     connect(session, &Session::descriptionChanged, this, &ConfigurationForm::showDescription);
+    connect(session, &Session::analysedChanged, this, &ConfigurationForm::showCost);
     connect(m_search, &QLineEdit::textChanged, this, &ConfigurationForm::filter);
     connect(m_advanced, &QCheckBox::toggled, this, &ConfigurationForm::filter);
     filter();
@@ -184,6 +187,24 @@ void ConfigurationForm::showDescription()
     for (Group& group : m_groups)
         for (KnobRow* row : group.rows)
             row->showDescription();
+}
+
+void ConfigurationForm::showCost()
+{
+    const auto analysed = m_session->analysed();
+    const auto cost = analysed ? profiler::analysis::recordingCost(analysed->facts.steps) : std::nullopt;
+    const auto& run = m_session->traceConfiguration();
+    QString note;
+    if (cost && run)
+        note = tr("In the run on screen, at %1: steps with operators took %2 × as long (95 %: %3 to %4), %5 of them "
+                  "against %6 without.")
+                   .arg(QString::fromStdString(run->text(config::key::captureLevel.name)),
+                        formatSignificant(cost->ratio), formatSignificant(cost->low), formatSignificant(cost->high),
+                        formatCount(cost->with), formatCount(cost->without));
+    for (Group& group : m_groups)
+        for (KnobRow* row : group.rows)
+            if (row->knob().key == config::key::captureLevel.name)
+                row->setNote(note);
 }
 
 void ConfigurationForm::filter()

@@ -36,6 +36,7 @@ private:
     void addPresets(QToolButton* button);
     void showValues();
     void showDescription();
+    void showCost();
     void filter();
 
     Session* m_session;

@@ -35,7 +35,7 @@ const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
 KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
       m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_why(new QLabel(this)),
-      m_error(new QLabel(this))
+      m_error(new QLabel(this)), m_note(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
     m_label->setMinimumWidth(kLabelWidth);
@@ -57,6 +57,11 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     m_error->setWordWrap(true);
     m_error->setTextFormat(Qt::PlainText);
     m_error->hide();
+    m_note->setObjectName("note");
+    m_note->setWordWrap(true);
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->setForegroundRole(QPalette::PlaceholderText);
+    m_note->hide();
     auto* unit = new QLabel(asQString(knob.unit), this);
     unit->setVisible(!knob.unit.empty());
     unit->setForegroundRole(QPalette::PlaceholderText);
@@ -72,6 +77,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->addWidget(m_reset, 0, 3);
     grid->addWidget(m_why, 1, 0, 1, 4);
     grid->addWidget(m_error, 2, 0, 1, 4);
+    grid->addWidget(m_note, 3, 0, 1, 4);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, 56);
 
@@ -82,6 +88,12 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
     showValue();
     showDescription();
+}
+
+void KnobRow::setNote(const QString& text)
+{
+    m_note->setText(text);
+    m_note->setVisible(!text.isEmpty());
 }
 
 QString KnobRow::toolTipText() const

@@ -21,6 +21,8 @@ public:
     /// Shows the session's value, and whether it does anything; what was refused before is forgotten.
     void showValue();
     void showDescription();
+    /// A sentence below the value, of what is known of it in the run on screen; empty: none.
+    void setNote(const QString& text);
     [[nodiscard]] bool matches(const QString& words) const;
     [[nodiscard]] bool isChanged() const; ///< differs from the default
     /// It does something with the other choices as they are.
@@ -38,7 +40,7 @@ private:
     QLabel* m_label;
     KnobEditor* m_editor;
     QToolButton* m_reset;
-    QLabel *m_why, *m_error;
+    QLabel *m_why, *m_error, *m_note;
 };
 
 } // namespace app

@@ -35,18 +35,9 @@ void startCupti(Recorder& recorder)
         recorder.setMetadata("gpu.note", api.error().message());
         return;
     }
-    auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()});
-    if (!source) {
-        recorder.setMetadata("gpu.note", source.error().message());
-        return;
-    }
-    std::string notes;
-    for (const std::string& note : (*source)->notes())
-        notes += notes.empty() ? note : "\n" + note;
-    if (!notes.empty())
-        recorder.setMetadata("gpu.note", notes);
-    recorder.setMetadata("versions.cupti", cuptiVersionText(**api));
-    cuda() = {std::move(*source), g_generation.load()};
+    auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()}); // what fails is in the trace
+    if (source)
+        cuda() = {std::move(*source), g_generation.load()};
 }
 
 void stopCupti()

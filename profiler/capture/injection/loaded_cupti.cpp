@@ -89,15 +89,4 @@ const Result<const CuptiApi*>& loadedCupti()
     return s_loaded;
 }
 
-std::string cuptiVersionText(const CuptiApi& api)
-{
-    std::uint32_t version = 0;
-    if (api.getVersion(&version) != CUPTI_SUCCESS)
-        return "unknown";
-    constexpr std::uint32_t kMajor = 10'000, kMinor = 100; // since 13: 130001; before it counted up: 26 is 12.8's
-    if (version >= kMajor)
-        return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor);
-    return "12 (interface " + std::to_string(version) + ")";
-}
-
 } // namespace profiler::capture::injection

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 namespace profiler::wire {
@@ -138,11 +139,23 @@ std::string FrameDecoder::takeDevice(Bytes payload)
     return {};
 }
 
+void FrameDecoder::takeFact(const std::string& key, const std::string& value)
+{
+    m_builder.setMetadata(key, value);
+    if (!key.ends_with(".note"))
+        return;
+    std::istringstream lines(value);
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty() && m_notes.size() < kMostNotes &&
+            std::find(m_notes.begin(), m_notes.end(), line) == m_notes.end())
+            m_notes.push_back(line);
+}
+
 std::string FrameDecoder::takeMetadata(Bytes payload)
 {
     std::pair<std::uint32_t, std::uint32_t> entry;
     while (takeRaw(payload, entry.first) && takeRaw(payload, entry.second))
-        m_builder.setMetadata(text(entry.first), text(entry.second));
+        takeFact(text(entry.first), text(entry.second));
     return std::string{payload.empty() ? std::string_view{} : kTooShort};
 }
 
@@ -233,7 +246,8 @@ FrameDecoder::KnownTrack* FrameDecoder::track(std::uint32_t number, TrackKind ki
 void FrameDecoder::defineTrack(const TrackEntry& entry)
 {
     Track made;
-    made.kind = entry.kind < static_cast<std::uint32_t>(kTrackKinds) ? static_cast<TrackKind>(entry.kind) : TrackKind::Thread;
+    made.kind =
+        entry.kind < static_cast<std::uint32_t>(kTrackKinds) ? static_cast<TrackKind>(entry.kind) : TrackKind::Thread;
     made.name = text(entry.name);
     made.unit = text(entry.unit);
     made.pid = entry.pid;

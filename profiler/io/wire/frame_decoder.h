@@ -28,6 +28,8 @@ public:
     std::size_t takeLeftovers(const RingLeftovers& leftovers);
 
     [[nodiscard]] const LossEntry& loss() const { return m_loss; }
+    /// What the recording says that it lacks: lines of the facts that are called "….note".
+    [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }
     /// Host events that lay in frames which are missing: the gaps in the running indexes of the threads.
     [[nodiscard]] std::uint64_t missingEvents() const { return m_missing; }
     /// Records that say what cannot be: an end before its begin, an unknown kind, a device record without its second
@@ -47,6 +49,7 @@ private:
     std::string takeTracks(Bytes payload);
     std::string takeDevice(Bytes payload);
     std::string takeMetadata(Bytes payload);
+    void takeFact(const std::string& key, const std::string& value);
     std::string takeClock(Bytes payload);
     std::string takeLoss(Bytes payload);
     std::string takeEvents(Bytes payload);
@@ -71,6 +74,8 @@ private:
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
     std::unordered_map<std::int64_t, std::string> m_processes; ///< names by pid
     LossEntry m_loss{};
+    std::vector<std::string> m_notes;
+    static constexpr std::size_t kMostNotes = 100; ///< a damaged file may hold any number
     std::uint64_t m_missing = 0, m_odd = 0;
 };
 

@@ -154,7 +154,8 @@ CaptureStats TailingReader::State::stats() const
     stats.unmatched = decoder.loss().unmatched + decoder.oddRecords();
     stats.cut = cut;
     stats.live = !ended && !cut;
-    stats.notes = notes;
+    stats.notes = decoder.notes();
+    stats.notes.insert(stats.notes.end(), notes.begin(), notes.end());
     if (moreNotes > 0)
         stats.notes.push_back(fmt::format("and {} more of these", moreNotes));
     if (decoder.missingEvents() > 0)

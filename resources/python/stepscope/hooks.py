@@ -228,6 +228,20 @@ def _patch_autograd(module):
     module.backward = recorded_backward
 
 
+def _tell_libraries(module, session):
+    """Versions of cuDNN and NCCL, as PyTorch's build has them."""
+    if not getattr(module.version, "cuda", None):
+        return
+    try:
+        number = module.backends.cudnn.version() or 0
+        major = 10000 if number >= 90000 else 1000  # 91900 is 9.19.0, 8907 is 8.9.7
+        if number:
+            session.metadata("versions.cudnn", f"{number // major}.{number % major // 100}.{number % 100}")
+        session.metadata("versions.nccl", ".".join(str(part) for part in module.cuda.nccl.version()))
+    except Exception as error:  # a build without one of them is recorded all the same
+        session.metadata("versions.missing", repr(error))
+
+
 def _patch_torch(module):
     """torch itself, once it is whole: facts for the trace, and operators when they are asked for."""
     session = recording.current()
@@ -236,6 +250,7 @@ def _patch_torch(module):
     session.metadata("versions.python", sys.version.split()[0])
     if getattr(versions, "cuda", None):
         session.metadata("versions.cuda_runtime", versions.cuda)
+    _tell_libraries(module, session)
     session.metadata("host.cores", str(os.cpu_count() or 0))
     if os.environ.get("STEPSCOPE_OPS") == "1":
         from . import operators

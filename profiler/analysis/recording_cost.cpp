@@ -1,0 +1,42 @@
+#include "profiler/analysis/recording_cost.h"
+
+#include <cmath>
+
+namespace profiler::analysis {
+
+namespace {
+
+constexpr std::int64_t kFewest = 5; // of fewer the spread is not known
+
+/// Mean and variance of logarithms, one after the other (Welford).
+struct Logs {
+    std::int64_t count = 0;
+    double mean = 0, squares = 0;
+
+    void add(double value)
+    {
+        ++count;
+        const double before = value - mean;
+        mean += before / static_cast<double>(count);
+        squares += before * (value - mean);
+    }
+    /// Of the mean, squared.
+    [[nodiscard]] double error() const { return squares / static_cast<double>(count - 1) / static_cast<double>(count); }
+};
+
+} // namespace
+
+std::optional<RecordingCost> recordingCost(const std::vector<Step>& steps)
+{
+    Logs with, without;
+    for (const Step& step : steps)
+        if (isSteady(step) && step.range.duration().count() > 0)
+            (step.opsRecorded ? with : without).add(std::log(static_cast<double>(step.range.duration().count())));
+    if (with.count < kFewest || without.count < kFewest)
+        return std::nullopt;
+    const double difference = with.mean - without.mean, spread = 2 * std::sqrt(with.error() + without.error());
+    return RecordingCost{std::exp(difference), std::exp(difference - spread), std::exp(difference + spread), with.count,
+                         without.count};
+}
+
+} // namespace profiler::analysis

@@ -1,0 +1,59 @@
+#include "profiler/analysis/recording_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+/// Steps of these lengths in µs, `recorded` of them with operators.
+void add(std::vector<Step>& steps, bool recorded, std::initializer_list<int> us)
+{
+    for (const int length : us) {
+        Step step;
+        step.range = {traceTime(0), traceTime(std::int64_t{length} * 1000)};
+        step.opsRecorded = recorded;
+        steps.push_back(step);
+    }
+}
+
+} // namespace
+
+TEST(RecordingCost, IsTheRatioOfSteadyStepsWithItsInterval)
+{
+    std::vector<Step> steps;
+    add(steps, false, {100, 102, 98, 100, 101, 99});
+    add(steps, true, {110, 112, 108, 110, 111});
+    Step first;
+    first.range = {traceTime(0), traceTime(9'000'000)};
+    first.warmup = first.opsRecorded = true;
+    steps.push_back(first);
+    const auto cost = recordingCost(steps);
+    ASSERT_TRUE(cost);
+    EXPECT_NEAR(cost->ratio, 1.102, 0.003) << "the warm-up does not count";
+    EXPECT_GT(cost->low, 1.08);
+    EXPECT_LT(cost->high, 1.13);
+    EXPECT_EQ(cost->with, 5);
+    EXPECT_EQ(cost->without, 6);
+}
+
+TEST(RecordingCost, NoisySteppingIsSaidByTheInterval)
+{
+    std::vector<Step> steps;
+    add(steps, false, {50, 200, 60, 180, 100});
+    add(steps, true, {55, 190, 70, 150, 110});
+    const auto cost = recordingCost(steps);
+    ASSERT_TRUE(cost);
+    EXPECT_LT(cost->low, 1);
+    EXPECT_GT(cost->high, 1);
+}
+
+TEST(RecordingCost, OfTooFewStepsNothingIsSaid)
+{
+    std::vector<Step> steps;
+    add(steps, false, {100, 100, 100, 100, 100, 100});
+    add(steps, true, {110, 110, 110, 110});
+    EXPECT_FALSE(recordingCost(steps));
+    EXPECT_FALSE(recordingCost({}));
+}

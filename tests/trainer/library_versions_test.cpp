@@ -1,0 +1,18 @@
+#include "trainer/loop/library_versions.h"
+
+#include <gmock/gmock.h>
+
+TEST(LibraryVersions, NumbersBecomeTheVersionsThatPeopleKnow)
+{
+    EXPECT_EQ(trainer::cudnnVersionText(91900), "9.19.0");
+    EXPECT_EQ(trainer::cudnnVersionText(8907), "8.9.7");
+    EXPECT_EQ(trainer::ncclVersionText(22809), "2.28.9");
+    EXPECT_EQ(trainer::ncclVersionText(2804), "2.8.4");
+    EXPECT_EQ(trainer::cudaVersionText(13000), "13.0");
+    EXPECT_EQ(trainer::cudaVersionText(12080), "12.8");
+}
+
+TEST(LibraryVersions, WhatIsNotLoadedIsLeftOut)
+{
+    EXPECT_TRUE(trainer::loadedLibraryVersions().empty());
+}
