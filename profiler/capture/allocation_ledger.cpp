@@ -38,8 +38,9 @@ void AllocationLedger::taken(const void* at, std::int64_t bytes, const Allocatio
     ++sum.blocks;
     m_bytes += bytes;
     m_peakBytes = std::max(m_peakBytes, m_bytes);
-    if (m_bytes > m_noted + m_noted / kFiner) {
+    if (m_bytes > m_noted + m_noted / kFiner || (m_bytes >= m_noted && by.step != m_notedStep)) {
         m_noted = m_bytes;
+        m_notedStep = by.step;
         m_atPeak = m_alive;
     }
 }

@@ -34,7 +34,8 @@ public:
         std::int64_t notedBytes = 0; ///< the sum of `alive`: at most a hundredth below
         std::vector<Alive> alive;
     };
-    /// A peak is written down once it is a hundredth above the one before: within that it is what is given.
+    /// A peak is written down once it is a hundredth above the one before: within that it is what is given. Of steps
+    /// that reach the same, the latest counts: it is past the first ones, which may be recorded with less.
     [[nodiscard]] Peak peak() const;
     /// What is alive now, in the same form: when memory has run out.
     [[nodiscard]] Peak now() const;
@@ -58,7 +59,7 @@ private:
     mutable std::mutex m_mutex;
     std::unordered_map<const void*, Block> m_blocks;
     Sums m_alive, m_atPeak;
-    std::int64_t m_bytes = 0, m_peakBytes = 0, m_noted = 0;
+    std::int64_t m_bytes = 0, m_peakBytes = 0, m_noted = 0, m_notedStep = -1;
 };
 
 } // namespace profiler::capture

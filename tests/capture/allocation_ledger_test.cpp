@@ -55,6 +55,16 @@ TEST(AllocationLedger, StepsAndPhasesAreToldApart)
                 ElementsAre(is({7, 1, 3}, 100, 1), is({7, 2, 3}, 100, 1), is({7, 1, 4}, 100, 1), is({}, 5, 1)));
 }
 
+TEST(AllocationLedger, OfStepsThatReachTheSamePeakTheLatestIsTold)
+{
+    AllocationLedger ledger;
+    for (std::int64_t step = 0; step < 3; ++step) {
+        ledger.taken(at(1), 100, {.op = 7, .phase = 1, .step = step});
+        ledger.given(at(1));
+    }
+    EXPECT_THAT(ledger.peak().alive, ElementsAre(is({7, 1, 2}, 100, 1)));
+}
+
 TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
 {
     AllocationLedger ledger;

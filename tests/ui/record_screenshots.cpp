@@ -1,42 +1,34 @@
-#include "app/main_window.h"
 #include "app/record/record_dialog.h"
+#include "tests/ui/photographer.h"
 
 #include <QApplication>
 #include <QComboBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QTest>
 
 // Takes pictures of recording a program, in light and dark:
 //   stepscope_record_screenshots COMMAND FOLDER [WIDTHxHEIGHT]
 namespace {
 
-constexpr int kPatienceMs = 60'000;
-
-class Photographer {
+class RecordPhotographer : public ui::Photographer {
 public:
-    Photographer(QString folder, QSize size)
-        : m_folder(std::move(folder)), m_window(&m_session, &m_selection, &m_appearance)
-    {
-        m_window.resize(size);
-        m_window.show();
-        await([this] { return m_window.isComplete(); });
-    }
+    using Photographer::Photographer;
 
     void takeAll(const QString& command)
     {
-        take(&m_window, "record_door");
+        take("record_door");
         m_window.findChild<QPushButton*>("recordDoor")->click();
         m_dialog = m_window.findChild<app::RecordDialog*>();
-        take(m_dialog, "record_empty");
+        take("record_empty", m_dialog);
         run("no-such-program --fast");
-        await([this] { return !m_dialog->isRecording(); });
-        take(m_dialog, "record_error");
+        await("the refusal", [this] { return !m_dialog->isRecording(); });
+        take("record_error", m_dialog);
         run(command);
-        await([this] { return m_dialog->findChild<QPlainTextEdit*>("output")->blockCount() > 3; });
-        take(m_dialog, "record_running");
-        await([this] { return !m_dialog->isRecording() && m_session.analysed() != nullptr; });
-        take(&m_window, "record_opened");
+        await("some output", [this] { return m_dialog->findChild<QPlainTextEdit*>("output")->blockCount() > 3; });
+        take("record_running", m_dialog);
+        await("the end of the program", [this] { return !m_dialog->isRecording(); });
+        awaitAnalysis();
+        take("record_opened");
     }
 
 private:
@@ -46,28 +38,6 @@ private:
         m_dialog->findChild<QPushButton*>("record")->click();
     }
 
-    template <class Condition>
-    void await(const Condition& condition)
-    {
-        if (!QTest::qWaitFor(condition, kPatienceMs))
-            qFatal("what is to be seen did not come");
-        QTest::qWait(500); // what is drawn with a delay
-    }
-
-    void take(QWidget* what, const QString& name)
-    {
-        for (const app::Theme theme : {app::Theme::Light, app::Theme::Dark}) {
-            m_appearance.setTheme(theme);
-            QTest::qWait(400);
-            what->grab().save(m_folder + '/' + name + (theme == app::Theme::Dark ? "_dark.png" : ".png"));
-        }
-    }
-
-    QString m_folder;
-    app::Appearance m_appearance;
-    app::Session m_session;
-    app::Selection m_selection;
-    app::MainWindow m_window;
     app::RecordDialog* m_dialog = nullptr;
 };
 
@@ -82,6 +52,6 @@ int main(int argc, char** argv)
     if (arguments.size() < 3)
         qFatal("usage: stepscope_record_screenshots COMMAND FOLDER [WIDTHxHEIGHT]");
     const QStringList size = arguments.value(3, "1440x900").split('x');
-    Photographer(arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll(arguments[1]);
+    RecordPhotographer(arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll(arguments[1]);
     return 0;
 }
