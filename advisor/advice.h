@@ -41,6 +41,7 @@ struct Advice {
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
     std::string whyNoPrediction; ///< when it fires without a saving
+    double concerns = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no saving
     std::vector<std::string> caveats;
     std::optional<Toggle> toggle;
     std::string whyNoToggle;

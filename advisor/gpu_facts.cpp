@@ -63,6 +63,15 @@ std::optional<int> computeCapability(const Case& c)
     return least == 0 ? std::nullopt : std::optional(least);
 }
 
+double shareOfTime(const Case& c, double shareOfWork)
+{
+    const auto& device = c.facts.device;
+    if (device.work.all.count == 0 || device.windowTime().count() == 0)
+        return shareOfWork;
+    return shareOfWork * profiler::analysis::toUs(total(intersect(device.kernels, device.window))) /
+           profiler::analysis::toUs(device.windowTime());
+}
+
 CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
 {
     CopyUse use;

@@ -18,6 +18,9 @@ std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu
 /// tells. Source of the names: NVIDIA's table of CUDA GPUs.
 std::optional<int> computeCapability(const Case& c);
 
+/// Share of the time that a share of the work is: kernels fill only a part of it. On the CPU the work is the time.
+double shareOfTime(const Case& c, double shareOfWork);
+
 /// Copies of one kind in the judged window.
 struct CopyUse {
     std::int64_t count = 0, bytes = 0;

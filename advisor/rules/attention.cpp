@@ -135,6 +135,7 @@ Advice finding(const Case& c, const Attention& found, double share)
 {
     Advice advice = fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
                                       found.writtenOut, shareText(share)));
+    advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Fused attention runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"The result agrees within the tolerance of its type, not bit by bit.",
                       "Code that looks at the attention weights needs them written out."};

@@ -38,6 +38,7 @@ Advice check(const Case& c)
         return cannotTell(memoryNotRecorded(c));
     Advice advice = fires(fmt::format("{} of each step goes over the weights (optimizer and zeroing), however many samples the batch has.",
                                       shareText(share)));
+    advice.concerns = share;
     if (hasDeviceWork(c.trace)) {
         advice.whyNoPrediction = "How much faster larger kernels are is not in this trace: measure it.";
     } else {

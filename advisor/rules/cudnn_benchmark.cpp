@@ -92,6 +92,7 @@ Advice check(const Case& c)
     Advice advice = fires(fmt::format("Convolutions are {} of kernel time, have fixed shapes, and run the algorithms that cuDNN's "
                                       "rule of thumb chose.",
                                       shareText(share)));
+    advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Other algorithms are other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"Shapes that vary are tuned anew each time.",
                       "The trials need memory: with the largest batch that fits they fail or choose slow algorithms."};

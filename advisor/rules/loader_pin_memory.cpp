@@ -48,6 +48,7 @@ Advice finding(const Case& c, const CopyUse& pageable)
                                       "while no kernel runs.",
                                       pageable.count, timeText(c.facts.device.usPerStep(pageable.time)),
                                       pageable.gbPerSecond(), timeText(c.facts.device.usPerStep(pageable.exposed))));
+    advice.concerns = c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
     predict(advice, c, pageable);
     advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
                       "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};

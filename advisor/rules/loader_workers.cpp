@@ -101,6 +101,7 @@ Advice withoutModel(const Case& c, int now)
         return cannotTell(waitSentence(c.facts.input) + " The stages of the loader are not recorded, so that what more "
                                                         "workers would do cannot be told.");
     Advice advice = fires(waitSentence(c.facts.input));
+    advice.concerns = c.facts.input.waitShare;
     advice.whyNoPrediction = "The stages of the loader are not recorded: there is nothing to replay.";
     setToggle(advice, c, kKey, std::to_string(most));
     addCaveats(advice, c, most);

@@ -1,3 +1,4 @@
+#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -26,6 +27,7 @@ Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& ch
     if (changes.share > 0)
         advice.reason +=
             fmt::format(" {} more goes into changing the layout back and forth.", shareText(changes.share));
+    advice.concerns = shareOfTime(c, convolutions.share);
     advice.whyNoPrediction = "Another layout runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {
         "For vision models: convolutions, pooling and batch norm. Model and data must both have the layout.",

@@ -66,6 +66,7 @@ Advice check(const Case& c)
         return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
     Advice advice = fires(fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it.",
                                       countText(use.ops), shareText(share)));
+    advice.concerns = share;
     advice.whyNoPrediction = "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"A foreach optimizer needs temporary memory as large as the weights; a fused one does not."};
     setToggle(advice, c, "optimizer.implementation", "fused");

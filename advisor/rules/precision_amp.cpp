@@ -76,6 +76,7 @@ Advice check(const Case& c)
         return *advice;
     Advice advice = fires(fmt::format("Matrix products and convolutions in full precision are {} of the work.",
                                       shareText(products.share)));
+    advice.concerns = shareOfTime(c, products.share);
     advice.whyNoPrediction = "Other precision runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {
         "The loss must stay finite and close to that of full precision: compare it.",

@@ -57,7 +57,7 @@ Advice check(const Case& c)
             us.push_back(toUs(step.range.duration()));
         }
     if (steady.size() < kFewestSteps)
-        return cannotTell(fmt::format("{} steady steps do not show how much steps vary.", steady.size()));
+        return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(), steady.size() == 1 ? " does" : "s do"));
     const double median = percentile(us, 0.5);
     const double slow = percentile(us, 0.9);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());

@@ -76,6 +76,7 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
         fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
                           "instead of writing them.",
                           countText(found.fills), timeText(phaseUs), timeText(found.accumulateUs)));
+    advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
     else

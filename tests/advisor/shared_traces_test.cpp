@@ -28,8 +28,11 @@ protected:
             GTEST_SKIP() << path << " is not here";
         const auto trace = profiler::formats::openTrace(path);
         ASSERT_TRUE(trace) << trace.error().message();
-        for (advisor::RuleAdvice& row : advisor::advise(**trace, nullptr))
+        for (advisor::RuleAdvice& row : advisor::advise(**trace, nullptr)) {
+            if (m_first.empty())
+                m_first = row.id;
             m_advice[row.id] = std::move(row.advice);
+        }
     }
     [[nodiscard]] State state(const std::string& id) const { return m_advice.at(id).state; }
     [[nodiscard]] const std::string& reason(const std::string& id) const { return m_advice.at(id).reason; }
@@ -43,6 +46,7 @@ protected:
     }
 
     std::map<std::string, advisor::Advice> m_advice;
+    std::string m_first; ///< the rule that is shown first
 };
 
 TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
@@ -59,6 +63,7 @@ TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("12 copies"));
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("10.1 GB/s"));
     EXPECT_THAT(reason("model.conv_bias"), HasSubstr("318"));
+    EXPECT_EQ(m_first, "loader.workers") << "what takes most of the step";
 }
 
 TEST_F(SharedTraces, WithFourWorkersItIsNotTheLoader)
