@@ -1,6 +1,8 @@
 // What recording costs: two trainings of the same model in one process, one untraced and one traced, take turns, A B B
 // A, for each level of recording. In processes of their own they differ by more than what is measured, each by its own
 // luck with memory.
+#include <ATen/ATen.h> // before the trainer's headers, which take operators from a precompiled one
+
 #include "trainer/loop/training.h"
 #include "trainer_data_datasets_registry.h"
 
@@ -118,8 +120,8 @@ void measure(const fs::path& folder, const Level& level, double seconds)
         config[config::key::captureEnabled] ? record(folder / "run.sstrace") : std::make_unique<trainer::Recording>();
     std::vector<double> wall, processor, untraced;
     {
-        trainer::Training plain(config, images, at::kCPU, none, silent);
-        trainer::Training traced(config, images, at::kCPU, *recording, silent);
+        trainer::Training plain(config, images, at::kCPU, nullptr, none, silent);
+        trainer::Training traced(config, images, at::kCPU, nullptr, *recording, silent);
         for (int warm = 0; warm < kTurnsAPeriod; ++warm) {
             turn(plain);
             turn(traced);
@@ -153,7 +155,7 @@ struct Workload {
 const Workload kWorkloads[] = {
     {"tiny mlp",
      {"workload=mlp", "model.width=64", "model.depth=8", "batch.size=16", "dataset.samples=2000",
-      "dataset.source_size=8", "dataset.image_size=8"}},
+      "dataset.source_size=16", "dataset.image_size=16"}},
     {"convnet",
      {"model.width=16", "batch.size=32", "dataset.samples=2000", "dataset.source_size=32", "dataset.image_size=32"}}};
 const Level kLevels[] = {{"against itself", {"capture.enabled=false"}},
