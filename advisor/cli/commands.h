@@ -48,6 +48,7 @@ int convert(const ConvertOptions& options, const Streams& streams);
 
 struct DescribeOptions {
     bool json = false;
+    bool tips = false; ///< the table of tips, Markdown, and nothing else
 };
 int describe(const DescribeOptions& options, const Streams& streams);
 

@@ -2,7 +2,9 @@
 #include "advisor/cli/text_table.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/rule.h"
+#include "advisor/tip_table.h"
 #include "profiler_formats_formats_registry.h"
+#include "trainer/config/knob_json.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,41 +21,6 @@ using config::protocol::Description;
 profiler::Result<Description> askTrainer()
 {
     return findTrainer().and_then([](const std::filesystem::path& program) { return describeTrainer(program); });
-}
-
-std::string_view typeName(config::KnobType type)
-{
-    switch (type) {
-    case config::KnobType::Flag:
-        return "flag";
-    case config::KnobType::Integer:
-        return "integer";
-    case config::KnobType::Real:
-        return "real";
-    case config::KnobType::Choice:
-        return "choice";
-    case config::KnobType::Path:
-        return "path";
-    case config::KnobType::Text:
-        return "text";
-    }
-    return "text";
-}
-
-Json knobJson(const config::Knob& knob)
-{
-    const bool bounded = knob.type == config::KnobType::Integer || knob.type == config::KnobType::Real;
-    Json json = {{"key", knob.key}, {"group", knob.group}, {"label", knob.label}, {"type", typeName(knob.type)}};
-    json["default"] = std::visit([](const auto& value) { return Json(value); }, knob.fallback);
-    json["min"] = bounded ? Json(knob.min) : Json(nullptr);
-    json["max"] = bounded ? Json(knob.max) : Json(nullptr);
-    json["choices"] = knob.choices;
-    json["unit"] = knob.unit;
-    json["doc"] = knob.doc;
-    json["where"] = knob.where;
-    json["needs_gpu"] = knob.needsGpu;
-    json["advanced"] = knob.advanced;
-    return json;
 }
 
 Json choicesJson(const std::vector<Choice>& choices)
@@ -98,19 +65,17 @@ std::string formatsText()
 
 Json describeJson(const profiler::Result<Description>& trainer)
 {
-    Json knobs = Json::array(), rules = Json::array();
-    for (const config::Knob& knob : config::knobs())
-        knobs.push_back(knobJson(knob));
+    Json rules = Json::array();
     for (const Rule& rule : allRules())
         rules.push_back({{"id", rule.key}, {"title", rule.title}});
     // Null, not empty: without a trainer beside this program they are not known.
     const auto known = [&](const std::vector<Choice> Description::*list) {
         return trainer ? choicesJson((*trainer).*list) : Json(nullptr);
     };
-    Json json = {{"schema", 1}, {"knobs", knobs}};
+    Json json = {{"schema", 1}, {"knobs", config::knobsJson()}};
     json["workloads"] = known(&Description::workloads);
     json["optimizers"] = known(&Description::optimizers);
-    json["schedules"] = Json::array();
+    json["schedules"] = known(&Description::schedules);
     json["datasets"] = known(&Description::datasets);
     json["rules"] = rules;
     json["formats"] = formatsJson();
@@ -137,15 +102,16 @@ std::string describeText(const profiler::Result<Description>& trainer)
 {
     std::string text = "Knobs\n";
     for (const config::Knob& knob : config::knobs())
-        text += fmt::format("  {} ({}, default {})\n{}", knob.key, config::allowedText(knob),
-                            config::toText(knob.fallback), wrapped(std::string(knob.doc), 100, 6));
+        text += fmt::format("  {} ({}, default {}; {}{})\n{}", knob.key, config::allowedText(knob),
+                            config::toText(knob.fallback), knob.where, knob.needsGpu ? "; needs a GPU" : "",
+                            wrapped(std::string(knob.doc), 100, 6));
     if (trainer) {
         text += choicesText("Workloads", trainer->workloads) + choicesText("Data sets", trainer->datasets) +
-                choicesText("Optimizers", trainer->optimizers);
+                choicesText("Optimizers", trainer->optimizers) + choicesText("Schedules", trainer->schedules);
         text += fmt::format("\nLibTorch {}, {} cores, {}\n", trainer->torchVersion, trainer->cores,
                             trainer->gpuAvailable ? std::string("a GPU") : "no GPU: " + trainer->gpuReason);
     } else {
-        text += "\nWorkloads, data sets and optimizers are not known. " + trainer.error().message() + '\n';
+        text += "\nWorkloads, data sets, optimizers and schedules are not known. " + trainer.error().message() + '\n';
     }
     text += "\nRules\n";
     for (const Rule& rule : allRules())
@@ -157,6 +123,10 @@ std::string describeText(const profiler::Result<Description>& trainer)
 
 int describe(const DescribeOptions& options, const Streams& streams)
 {
+    if (options.tips) {
+        streams.out << tipTable();
+        return kDone;
+    }
     const auto trainer = askTrainer();
     if (options.json)
         streams.out << describeJson(trainer).dump(2) << '\n';

@@ -57,8 +57,9 @@ void addReaders(CLI::App& app, CommandLine& line)
     convert->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::convert(line.convert, s); }; });
 
-    CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, data sets, rules, formats");
-    describe->add_flag("--json", line.describe.json, kJson);
+    CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, schedules, data sets, rules, formats, tips");
+    CLI::Option* json = describe->add_flag("--json", line.describe.json, kJson);
+    describe->add_flag("--tips", line.describe.tips, "Only the table of tips, in Markdown")->excludes(json);
     describe->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
 }

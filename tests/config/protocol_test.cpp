@@ -1,10 +1,12 @@
 #include "trainer/config/protocol.h"
+#include "trainer/config/training_config.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 using namespace config::protocol;
 using testing::HasSubstr;
@@ -136,6 +138,7 @@ TEST(Description, RoundTrips)
     const Description description{{{"convnet", "Small convnet", "doc"}},
                                   {{"mnist", "MNIST", "d"}},
                                   {{"sgd", "SGD", "d"}},
+                                  {{"cosine", "Cosine", "d"}},
                                   false,
                                   "no driver",
                                   "2.11.0",
@@ -146,6 +149,20 @@ TEST(Description, RoundTrips)
     ASSERT_EQ(read->workloads.size(), 1u);
     EXPECT_EQ(read->workloads[0].title, "Small convnet");
     EXPECT_EQ(read->gpuReason, "no driver");
+}
+
+TEST(Description, HasTheTableOfKnobs)
+{
+    const auto json = nlohmann::json::parse(toJson(Description{}));
+    ASSERT_EQ(json.at("knobs").size(), config::knobs().size());
+    for (std::size_t i = 0; i < config::knobs().size(); ++i) {
+        const auto& row = json["knobs"][i];
+        EXPECT_EQ(row.at("key"), config::knobs()[i].key);
+        EXPECT_FALSE(row.at("doc").get<std::string>().empty()) << row["key"];
+        EXPECT_FALSE(row.at("where").get<std::string>().empty()) << row["key"];
+        EXPECT_EQ(row.at("min").is_number(), row.at("type") == "integer" || row.at("type") == "real") << row["key"];
+        EXPECT_EQ(row.at("choices").empty(), row.at("type") != "choice") << row["key"];
+    }
 }
 
 TEST(Description, RefusesWhatIsNone)

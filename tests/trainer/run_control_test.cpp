@@ -266,6 +266,7 @@ TEST(Describe, NamesEveryChoiceOfTheKnobs)
     EXPECT_THAT(ids(description->workloads), testing::UnorderedElementsAreArray(allowed("workload")));
     EXPECT_THAT(ids(description->datasets), testing::UnorderedElementsAreArray(allowed("dataset.kind")));
     EXPECT_THAT(ids(description->optimizers), testing::UnorderedElementsAreArray(allowed("optimizer.kind")));
+    EXPECT_THAT(ids(description->schedules), testing::UnorderedElementsAreArray(allowed("schedule.kind")));
 }
 
 } // namespace

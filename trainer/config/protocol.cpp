@@ -1,5 +1,7 @@
 #include "trainer/config/protocol.h"
 
+#include "trainer/config/knob_json.h"
+
 #include <cmath>
 #include <concepts>
 #include <fmt/format.h>
@@ -113,6 +115,7 @@ void fields(Is<Description> auto& r, auto&& field)
     field("workloads", r.workloads);
     field("datasets", r.datasets);
     field("optimizers", r.optimizers);
+    field("schedules", r.schedules);
     field("gpu_available", r.gpuAvailable);
     field("gpu_reason", r.gpuReason);
     field("torch", r.torchVersion);
@@ -359,6 +362,8 @@ std::string toJson(const Description& description)
     Json json;
     json["schema"] = 1;
     writeFields(json, description);
+    // For programs that were not built with the table.
+    json["knobs"] = knobsJson();
     return json.dump(2) + "\n";
 }
 

@@ -115,12 +115,13 @@ struct Choice {
     std::string id, title, doc;
 };
 struct Description {
-    std::vector<Choice> workloads, datasets, optimizers;
+    std::vector<Choice> workloads, datasets, optimizers, schedules;
     bool gpuAvailable = false;
     std::string gpuReason; ///< why there is none, in words
     std::string torchVersion;
     int cores = 0; ///< that the process may use
 };
+/// Has the table of knobs as well, see config::knobsJson().
 std::string toJson(const Description& description);
 tl::expected<Description, std::string> parseDescription(std::string_view json);
 

@@ -1,5 +1,6 @@
 #include "trainer/loop/describe.h"
 
+#include "stepscope_run_base_schedules_registry.h"
 #include "stepscope_training_optimizers_registry.h"
 #include "stepscope_training_workloads_registry.h"
 #include "trainer/loop/gpu_driver.h"
@@ -29,6 +30,7 @@ config::protocol::Description describe()
     return {choices(workloads::all()),
             choices(datasets::all()),
             choices(optimizers::all()),
+            choices(schedules::all()),
             gpu.available,
             gpu.reason,
             TORCH_VERSION,
