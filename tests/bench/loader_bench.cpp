@@ -1,13 +1,17 @@
-// Our loader against LibTorch's DataLoader on the same Dataset::load, with 0, 1 and 2 workers, in turns (A B B A …) in
-// one process, so that what else the machine does hits both. A measured script rather than Google Benchmark: what
-// counts is the ratio of neighbours in time. Usage: loader_bench [rounds]
+// Our loader against LibTorch's DataLoader on the same Dataset::load, and against nothing but Dataset::load on as many
+// threads (the decode work × cores: no loader can be faster), with 0, 1 and 2 workers, in turns (A B C C B A …) in one
+// process, so that what else the machine does hits all. A measured script rather than Google Benchmark: what counts is
+// the ratio of neighbours in time; its interval is Student's at 95 %, on logarithms. About a minute.
+// Usage: loader_bench [rounds]
 
+#include "advisor/experiment/statistics.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/random.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <torch/torch.h>
 #include <unistd.h>
 #include <vector>
@@ -90,10 +95,57 @@ private:
     std::int64_t m_epoch = 0;
 };
 
+/// Samples as they are loaded, by threads that share them: no batches, no order, nothing handed over.
+class Bare {
+public:
+    Bare(std::shared_ptr<const Dataset> dataset, int threads) : m_dataset(std::move(dataset)), m_threads(threads) {}
+    std::int64_t epoch()
+    {
+        const std::int64_t samples = m_dataset->size(Split::Train);
+        std::vector<std::thread> others;
+        for (int thread = 1; thread < m_threads; ++thread)
+            others.emplace_back([this, thread, samples] { loadShare(thread, samples); });
+        loadShare(0, samples);
+        for (std::thread& other : others)
+            other.join();
+        ++m_epoch;
+        return samples;
+    }
+
+private:
+    void loadShare(int thread, std::int64_t samples) const
+    {
+        const SampleSpec& spec = m_dataset->spec();
+        std::vector<std::byte> input(spec.inputs[0].bytes()), target(spec.target.bytes());
+        SampleOut out;
+        out.inputs[0] = input;
+        out.target = target;
+        for (std::int64_t sample = thread; sample < samples; sample += m_threads)
+            if (!m_dataset->load(Split::Train, sample, sampleSeed(kSeed, m_epoch, sample), out, {}))
+                std::abort();
+    }
+
+    std::shared_ptr<const Dataset> m_dataset;
+    int m_threads;
+    std::int64_t m_epoch = 0;
+};
+
 double median(std::vector<double> values)
 {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
+}
+
+/// "1.234 [1.210 … 1.258]": the geometric mean of a / b over the rounds, with its 95 % interval.
+std::string ratioText(const std::vector<double>& a, const std::vector<double>& b)
+{
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        logs.push_back(std::log(a[i] / b[i]));
+    const advisor::Interval ratio = advisor::ratioInterval(logs, 0.05);
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.3f [%.3f … %.3f]", ratio.value, ratio.low, ratio.high);
+    return text;
 }
 
 void compare(const std::string& name, const std::shared_ptr<const Dataset>& dataset, std::int64_t batchSize,
@@ -113,21 +165,20 @@ void compare(const std::string& name, const std::shared_ptr<const Dataset>& data
             samples += batch.data.size(0);
         return samples;
     };
-    const auto ourEpoch = [&] { return ours.epoch(); };
-    ourEpoch();
-    torchEpoch();
-    std::vector<double> a, b, ratios;
-    for (int round = 0; round < rounds; ++round) {
-        const bool oursFirst = round % 2 == 0;
-        const double first = oursFirst ? timed(ourEpoch) : timed(torchEpoch);
-        const double second = oursFirst ? timed(torchEpoch) : timed(ourEpoch);
-        a.push_back(oursFirst ? first : second);
-        b.push_back(oursFirst ? second : first);
-        ratios.push_back(a.back() / b.back());
-    }
-    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-    std::printf("%-20s workers %d  ours %8.0f/s  LibTorch %8.0f/s  ratio %.3f  [%.3f … %.3f]\n", name.c_str(), workers,
-                median(a), median(b), median(ratios), *low, *high);
+    Bare bare(dataset, std::max(workers, 1));
+    const std::function<std::int64_t()> epochs[] = {[&] { return ours.epoch(); }, torchEpoch,
+                                                    [&] { return bare.epoch(); }};
+    std::vector<double> speeds[3];
+    for (int round = -1; round < rounds; ++round)
+        for (int turn = 0; turn < 3; ++turn) {
+            const int arm = round % 2 == 0 ? turn : 2 - turn;
+            const double speed = timed(epochs[arm]);
+            if (round >= 0)
+                speeds[arm].push_back(speed);
+        }
+    std::printf("%-18s workers %d  ours %7.0f/s  LibTorch %7.0f/s  ours / LibTorch %s  ours / bare loading %s\n",
+                name.c_str(), workers, median(speeds[0]), median(speeds[1]), ratioText(speeds[0], speeds[1]).c_str(),
+                ratioText(speeds[0], speeds[2]).c_str());
     std::fflush(stdout);
 }
 
@@ -176,7 +227,7 @@ void restartWithOneThread(char** arguments)
 int main(int count, char** arguments)
 {
     restartWithOneThread(arguments);
-    const int rounds = count > 1 ? std::max(2, std::atoi(arguments[1])) : 12;
+    const int rounds = count > 1 ? std::max(2, std::atoi(arguments[1])) : 10;
     torch::set_num_threads(1);
     const fs::path folder = fs::temp_directory_path() / ("loader-bench-" + std::to_string(::getpid()));
     fs::create_directories(folder);
