@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <thread>
 
 namespace data_test {
@@ -71,6 +72,25 @@ TEST(Loader, WithoutShuffleSamplesComeAsTheyAre)
     EXPECT_THAT(batches[0].labels, testing::ElementsAre(0, 1, 2, 3));
     EXPECT_THAT(batches[2].labels, testing::ElementsAre(8, 9));
     EXPECT_EQ(loader.batchesPerEpoch(), 3);
+}
+
+TEST(Loader, RanksShareEverySampleOrAsManyEach)
+{
+    for (const bool equal : {true, false}) {
+        std::multiset<float> seen;
+        std::vector<std::int64_t> each;
+        for (int rank = 0; rank < 3; ++rank) {
+            const LoaderOptions options{.batchSize = 2, .seed = 1, .rank = rank, .ranks = 3, .equalRanks = equal};
+            Loader loader(std::make_shared<NumberedDataset>(11), options);
+            std::int64_t samples = 0;
+            for (const Copy& batch : epochOf(loader, 0))
+                for (std::size_t i = 0; i < batch.images.size(); i += 3, ++samples)
+                    seen.insert(batch.images[i]);
+            each.push_back(samples);
+        }
+        EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), seen.size()) << "none comes twice";
+        EXPECT_EQ(each, equal ? std::vector<std::int64_t>({3, 3, 3}) : std::vector<std::int64_t>({4, 4, 3}));
+    }
 }
 
 TEST(Loader, AugmentationDiffersByEpochAndSampleAndIsOffWhenAsked)

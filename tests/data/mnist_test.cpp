@@ -146,7 +146,7 @@ TEST_F(MnistFiles, LabelsMustFitTheImages)
     write("train-labels-idx1-ubyte", idx({2}, {1, 2}));
     EXPECT_THAT(failure().what, HasSubstr("3 images but 2 labels"));
     write("train-labels-idx1-ubyte", idx({3}, {1, 2, 10}));
-    EXPECT_THAT(failure().what, HasSubstr("a label is 10"));
+    EXPECT_THAT(failure().what, HasSubstr(" is 10, MNIST has 0 to 9"));
 }
 
 } // namespace

@@ -202,6 +202,24 @@ TEST_F(VolumesOnDisk, DamagedFilesAreNamed)
     EXPECT_THAT(loadFailure().what, HasSubstr("header"));
 }
 
+TEST(RandomPlace, IsThatOfTheWholeAugmentationAtWholeVoxels)
+{
+    const Volume volume = counted(20, 30, 16);
+    std::set<double> places;
+    for (std::uint64_t seed = 1; seed < 200; ++seed) {
+        const VolumeView place = randomPlace(volume, 8, seed), view = randomView(volume, 8, seed);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            EXPECT_NEAR(place.centre[axis], view.centre[axis], 0.5);
+            EXPECT_EQ(place.step[axis][axis], 1);
+        }
+        std::vector<float> cube(8 * 8 * 8);
+        cutValues(volume, place, 8, cube);
+        EXPECT_EQ(cube[1], cube[0] + 1) << "voxels as they are, not between two";
+        places.insert(place.centre[1]);
+    }
+    EXPECT_GT(places.size(), 15u);
+}
+
 TEST_F(VolumesOnDisk, LabelsMustFitAndExist)
 {
     writePair("a.nii");

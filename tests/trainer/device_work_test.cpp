@@ -1,5 +1,6 @@
 #include "trainer/data/image.h"
 #include "trainer/data/random.h"
+#include "trainer/data/volume_crop.h"
 #include "trainer/hooks/gradient_check.h"
 #include "trainer/memory/device_augment.h"
 #include "trainer/precision/float32_settings.h"
@@ -9,8 +10,11 @@
 #include <ATen/Context.h>
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/nn/modules/linear.h>
+#include <tuple>
+#include <utility>
 
 using namespace trainer;
 
@@ -52,7 +56,7 @@ double quantile(std::vector<double> values, double share)
 TEST(DeviceAugment, CropsAndMirrorsAsTheLoaderDoes)
 {
     constexpr int kImages = 2000, kEdge = 64;
-    const at::Tensor result = augmented(coordinates(kEdge).unsqueeze(0).repeat({kImages, 1, 1, 1}), 5);
+    const at::Tensor result = cropped(coordinates(kEdge).unsqueeze(0).repeat({kImages, 1, 1, 1}), 5);
     std::vector<double> areas[2], ratios[2], places[2];
     int mirrored[2] = {0, 0};
     data::Random seeds(9);
@@ -78,9 +82,85 @@ TEST(DeviceAugment, CropsAndMirrorsAsTheLoaderDoes)
 
 TEST(DeviceAugment, DependsOnTheSeedAlone)
 {
-    const at::Tensor images = at::rand({4, 3, 16, 16});
-    EXPECT_TRUE(at::equal(augmented(images, 1), augmented(images, 1)));
-    EXPECT_FALSE(at::equal(augmented(images, 1), augmented(images, 2)));
+    for (const auto kind :
+         {data::BatchAugment::Kind::Crop, data::BatchAugment::Kind::Shift, data::BatchAugment::Kind::Turn}) {
+        const bool cubes = kind == data::BatchAugment::Kind::Turn;
+        data::SampleSpec spec;
+        spec.augment = {.kind = kind, .mostShift = 4, .mirrors = true, .outside = {0, 0, 0}};
+        const at::Tensor input =
+            at::rand(cubes ? std::vector<std::int64_t>{4, 3, 8, 8, 8} : std::vector<std::int64_t>{4, 3, 16, 16});
+        const at::Tensor target = cubes ? at::zeros({4, 8, 8, 8}, at::kLong) : at::zeros({4}, at::kLong);
+        const auto with = [&](std::uint64_t seed) {
+            BatchTensors batch{{input}, target, 4};
+            augment(batch, spec, seed);
+            return batch.inputs[0];
+        };
+        EXPECT_TRUE(at::equal(with(1), with(1)));
+        EXPECT_FALSE(at::equal(with(1), with(2)));
+    }
+}
+
+// As Cifar10 and Mnist do it: every way as often as every other, and mirrored half of the time.
+TEST(DeviceAugment, ShiftsByWholePixelsAsOftenEachWay)
+{
+    constexpr int kImages = 4500, kEdge = 12, kMost = 1;
+    const at::Tensor picture = at::arange(1, kEdge * kEdge + 1, at::kFloat).view({1, 1, kEdge, kEdge});
+    const at::Tensor result =
+        shifted(picture.repeat({kImages, 1, 1, 1}), {.mostShift = kMost, .mirrors = true, .outside = {-7}}, 5);
+    std::map<std::tuple<int, int, bool>, int> seen;
+    for (int i = 0; i < kImages; ++i) {
+        const auto value = [&](int row, int column) { return result[i][0][row][column].item<float>(); };
+        // Two pixels of the middle say it all: the number of each is its place in the picture, counted from one.
+        const int middle = static_cast<int>(value(5, 5)) - 1, right = static_cast<int>(value(5, 6)) - 1;
+        const bool mirrored = right < middle;
+        const int dx = middle % kEdge - (mirrored ? kEdge - 1 - 5 : 5), dy = middle / kEdge - 5;
+        ++seen[{dx, dy, mirrored}];
+        if (dy == -kMost) {
+            EXPECT_EQ(value(0, 5), -7) << "what lies outside";
+        }
+        if (dy == 0 && dx == 0 && !mirrored) {
+            EXPECT_TRUE(at::equal(result[i], picture[0]));
+        }
+    }
+    ASSERT_EQ(seen.size(), 18u) << "three ways by three ways, mirrored or not";
+    for (const auto& [how, count] : seen)
+        EXPECT_NEAR(count, kImages / 18, 80);
+}
+
+// The loader's view of one cube and the device's, drawn with the same dice: the same voxels.
+TEST(DeviceAugment, TurnsVolumesAsTheLoaderDoes)
+{
+    constexpr std::int64_t kEdge = 9;
+    data::Volume volume, labels;
+    for (data::Volume* cube : {&volume, &labels}) {
+        cube->channels = 1;
+        cube->size = {kEdge, kEdge, kEdge};
+    }
+    data::Random random(3);
+    for (std::int64_t i = 0; i < volume.voxels(); ++i) {
+        volume.values.push_back(static_cast<float>(random.real()));
+        labels.values.push_back(static_cast<float>(random.below(3)));
+    }
+    const auto asTensor = [](const data::Volume& cube) {
+        return at::tensor(cube.values).view({1, 1, kEdge, kEdge, kEdge});
+    };
+    constexpr std::uint64_t kSeed = 11;
+    const Turned result = turned(asTensor(volume), asTensor(labels).squeeze(1).to(at::kLong), kSeed);
+    data::Random seeds(kSeed);
+    data::VolumeView view = data::randomView(volume, kEdge, seeds.bits());
+    const float noise = std::exchange(view.noise, 0.0F);
+    std::vector<float> values(static_cast<std::size_t>(volume.voxels()));
+    std::vector<std::int64_t> classes(values.size());
+    data::cutValues(volume, view, kEdge, values);
+    data::cutLabels(labels, view, kEdge, classes);
+    const at::Tensor difference = result.volumes - at::tensor(values).view_as(result.volumes);
+    // Noise is drawn by other dice, with the same deviation.
+    EXPECT_NEAR(difference.std().item<double>(), noise, 0.1 * noise + 1e-5);
+    EXPECT_NEAR(difference.mean().item<double>(), 0, 0.2 * noise + 1e-5);
+    const double same =
+        result.labels.eq(at::tensor(classes).view_as(result.labels)).to(at::kFloat).mean().item<double>();
+    EXPECT_GT(same, 0.99) << "but for voxels halfway between two";
+    EXPECT_EQ(result.labels.scalar_type(), at::kLong);
 }
 
 TEST(Float32Settings, AreLibTorchs)

@@ -46,6 +46,16 @@ TEST(Knobs, ThatNeedAGpuAreRefusedWithoutOne)
     }
 }
 
+TEST(Knobs, OnNanStopsWithTheStepAlsoWhenMetricsComeLater)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"optimizer.learning_rate=100", "optimizer.weight_decay=10",
+                                           "model.norm=none", "run.steps=40", "host.async_work=true"});
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+    ASSERT_FALSE(notices(run).empty());
+    EXPECT_THAT(notices(run).back().what, HasSubstr(" at step "));
+}
+
 TEST(Knobs, OnNanStopsWithTheStepOrGoesOn)
 {
     const TestFolder folder;
@@ -76,7 +86,57 @@ TEST(Knobs, LogFileHasALineForEveryStep)
         for (int step = 0; step < 5; ++step)
             EXPECT_THAT(written[static_cast<std::size_t>(step) + 1], testing::StartsWith(std::to_string(step) + ","));
         EXPECT_THAT(written.back(), HasSubstr(",80,")) << "samples so far";
+        for (int step = 1; step <= 5; ++step)
+            EXPECT_NE(written[static_cast<std::size_t>(step)].back(), ',') << "its loss";
     }
+}
+
+TEST(Knobs, AsyncWorkComputesTheSameMetricsOffTheStepsPath)
+{
+    struct Numbers {
+        std::vector<double> epochs, losses;
+        int onMain = 0, apart = 0;
+    };
+    const auto with = [](const char* apart) {
+        const TestFolder folder;
+        const auto run = train(folder.path(), {apart, "run.epochs=2", "sync.every_n_steps=2"});
+        EXPECT_EQ(run.ended.status, 0) << run.ended.output;
+        Numbers numbers;
+        for (const protocol::Progress& record : run.records)
+            if (const auto* epoch = std::get_if<protocol::EpochProgress>(&record))
+                numbers.epochs.insert(numbers.epochs.end(), {epoch->trainLoss, epoch->trainAccuracy});
+        const TraceView trace(run.trace);
+        for (const profiler::Track& track : trace.tracks(profiler::TrackKind::Counter))
+            if (track.name == "loss")
+                for (const auto& sample : trace.trace().counter(track.id))
+                    numbers.losses.push_back(sample.value);
+        numbers.onMain = static_cast<int>(trace.phases(profiler::phase::kMetrics).size());
+        const auto everywhere = trace.trace().ofKind(profiler::ActivityKind::Phase);
+        numbers.apart =
+            static_cast<int>(std::ranges::count_if(
+                everywhere,
+                [&](const profiler::Slice& phase) { return trace.name(phase) == profiler::phase::kMetrics; })) -
+            numbers.onMain;
+        return numbers;
+    };
+    const Numbers here = with("host.async_work=false"), there = with("host.async_work=true");
+    EXPECT_EQ(here.epochs, there.epochs);
+    EXPECT_EQ(here.losses, there.losses) << "in their order";
+    EXPECT_EQ(here.losses.size(), 5u);
+    EXPECT_EQ(here.apart, 0);
+    EXPECT_EQ(here.onMain, 10) << "one for each step";
+    EXPECT_EQ(there.onMain, 0);
+    EXPECT_EQ(there.apart, 10);
+}
+
+TEST(Knobs, AutogradProfilerTakesThePlaceOfRecordedAllocationsAndSaysSo)
+{
+    const TestFolder folder;
+    const auto both = train(folder.path(), {"debug.autograd_profiler=true", "capture.level=full"});
+    EXPECT_EQ(both.ended.status, 0) << both.ended.output;
+    ASSERT_FALSE(notices(both).empty());
+    EXPECT_THAT(notices(both)[0].what, HasSubstr("Allocations are not recorded"));
+    EXPECT_TRUE(notices(train(folder.path(), {"debug.autograd_profiler=true"})).empty());
 }
 
 TEST(Knobs, LogFileThatCannotBeWrittenIsNamed)

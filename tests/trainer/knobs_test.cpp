@@ -152,6 +152,7 @@ TEST(Knobs, ThreadsAreMadeForOperators)
 TEST(Knobs, EveryOneHasATest)
 {
     std::set<std::string> tested = {"dataset.kind", "dataset.path", "device", "loader.pin_memory", "run.threads"};
+    tested.insert("eval.package_sha256"); // in compiled_model_test.cpp
     // In knobs_files_test.cpp and own_models_test.cpp: they name files and what is in them.
     tested.insert({"dataset.tokenizer", "dataset.target_column", "dataset.target", "model.path", "model.trusted_sha256",
                    "model.loss", "model.input_shapes"});

@@ -97,9 +97,23 @@ TEST_F(OwnModel, WrongShapesNameLayerAndShapes)
     writeLinearScript(script, 12, 4);
     const auto run = trainWith("torchscript", script);
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
-    EXPECT_THAT(failure(run),
-                AllOf(HasSubstr("layer fc"), HasSubstr("16x16"), HasSubstr("12x4"), HasSubstr("[16, 16]")));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("layer fc"), HasSubstr("16x16"), HasSubstr("12x4"), HasSubstr("[16, 16]"),
+                                    HasSubstr("at step 0"), HasSubstr("net.pt"), HasSubstr("model.input_shapes")));
     EXPECT_TRUE(run.trace) << "the run's trace stays";
+}
+
+TEST_F(OwnModel, ThatGoesByTheOrderInMemoryIsToldWhatToDo)
+{
+    const fs::path script = m_folder.path() / "net.pt";
+    writeViewScript(script, 3 * 16 * 16, 4);
+    const std::vector<std::string> pictures = {"dataset.kind=generated_images",
+                                               "dataset.path=" + (m_folder.path() / "images").string()};
+    EXPECT_EQ(trainWith("torchscript", script, pictures).ended.status, 0);
+    auto lastly = pictures;
+    lastly.emplace_back("memory_format=channels_last");
+    const auto run = trainWith("torchscript", script, lastly);
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("memory_format=contiguous"), HasSubstr("reshape()")));
 }
 
 TEST(ScriptTrace, LayersWhoseNamesAreNumbersAreNamedToo)

@@ -42,24 +42,27 @@ TEST(DistributedDataParallel, OnTwoRanksEqualsOneWithTwiceTheBatch)
     auto alone = kComparable, ranks = kComparable;
     alone.insert(alone.end(), {"batch.size=16", "schedule.kind=cosine"});
     ranks.insert(ranks.end(), {"batch.size=8", "schedule.kind=cosine", "parallel.kind=ddp", "parallel.local_ranks=2"});
-    // A rank's loss is of its own half; the last epoch's validation is of everything.
+    // An odd number of validation samples, which two ranks cannot share evenly.
     for (auto* settings : {&alone, &ranks})
-        settings->push_back("dataset.validation_share=0.25");
+        settings->insert(settings->end(), {"dataset.validation_share=0.25", "dataset.samples=98"});
     const auto one = train(folder.path(), alone), two = train(folder.path(), ranks);
     ASSERT_EQ(one.ended.status, 0) << one.ended.output;
     ASSERT_EQ(two.ended.status, 0) << two.ended.output;
-    const auto validation = [](const Finished& run) {
-        std::vector<double> losses;
+    ASSERT_EQ(one.one<protocol::Hello>().validationSamples % 2, 1);
+    ASSERT_EQ(one.one<protocol::Hello>().trainSamples % 2, 0);
+    // Sums over all ranks, of the training's samples and of the validation's.
+    const auto means = [](const Finished& run) {
+        std::vector<double> found;
         for (const protocol::Progress& record : run.records)
             if (const auto* epoch = std::get_if<protocol::EpochProgress>(&record))
-                losses.push_back(epoch->validationLoss);
-        return losses;
+                found.insert(found.end(), {epoch->trainLoss, epoch->trainAccuracy, epoch->validationLoss,
+                                           epoch->validationAccuracy, static_cast<double>(epoch->samples)});
+        return found;
     };
-    ASSERT_EQ(validation(one).size(), 2u);
-    ASSERT_EQ(validation(two).size(), 2u);
-    for (int epoch = 0; epoch < 2; ++epoch)
-        EXPECT_NEAR(validation(two)[static_cast<std::size_t>(epoch)], validation(one)[static_cast<std::size_t>(epoch)],
-                    1e-5);
+    ASSERT_EQ(means(one).size(), 10u);
+    ASSERT_EQ(means(two).size(), 10u);
+    for (std::size_t i = 0; i < 10; ++i)
+        EXPECT_NEAR(means(two)[i], means(one)[i], 1e-5) << i;
     EXPECT_EQ(two.one<protocol::Done>().steps, one.one<protocol::Done>().steps);
 }
 

@@ -27,6 +27,15 @@ void writeLinearScript(const std::filesystem::path& path, int in, int out)
     net.save(path.string());
 }
 
+void writeViewScript(const std::filesystem::path& path, int in, int out)
+{
+    const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+    torch::jit::Module net(c10::QualifiedName("__torch__.Net"), unit);
+    net.register_module("fc", linear(unit, in, out));
+    net.define("def forward(self, x):\n  return self.fc.forward(x.view(x.size(0), -1))\n");
+    net.save(path.string());
+}
+
 void writeLossScript(const std::filesystem::path& path, int in)
 {
     const auto unit = std::make_shared<torch::jit::CompilationUnit>();

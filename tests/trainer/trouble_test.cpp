@@ -123,7 +123,7 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
         ::setrlimit(RLIMIT_AS, &limit);
     });
     EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
-    EXPECT_THAT(none.notice.what, HasSubstr("Out of memory"));
+    EXPECT_THAT(none.notice.what, HasSubstr("Out of memory at step 0"));
     EXPECT_THAT(none.notice.mend, HasSubstr("batch.size"));
     const auto read = profiler::wire::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();

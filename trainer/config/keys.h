@@ -106,6 +106,8 @@ inline constexpr Text parallel{"parallel.kind"};             // none, dp, ddp
 inline constexpr Integer localRanks{"parallel.local_ranks"};
 inline constexpr Integer syncEvery{"sync.every_n_steps"};
 inline constexpr Flag evalNoGrad{"eval.no_grad"};
+inline constexpr Text evalPackage{"eval.package"};              // an AOTInductor package; empty: none
+inline constexpr Text evalPackageSha256{"eval.package_sha256"}; // of that file
 inline constexpr Flag anomaly{"debug.anomaly"};
 inline constexpr Flag autogradProfiler{"debug.autograd_profiler"};
 inline constexpr Flag emitNvtx{"debug.emit_nvtx"};

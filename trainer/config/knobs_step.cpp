@@ -100,7 +100,8 @@ void addPrecision(Rows& rows)
                      "not change.")));
     rows.push_back(flag(key::compile, kPrecision, "Compile", false, "every step",
                         "Records forward and backward pass as a CUDA graph, which starts thousands of kernels at once. "
-                        "Where that fails, it says why and goes on without. There is none on a processor."));
+                        "Where that fails, it says why and goes on without. There is none on a processor. What "
+                        "validation runs can be compiled by PyTorch, on any device: eval.package."));
 }
 
 void addMemory(Rows& rows)
@@ -123,13 +124,13 @@ void addTransfer(Rows& rows)
 {
     rows.push_back(
         gpuOnly(flag(key::nonBlocking, kTransfer, "Copy beside the training", false, "every step",
-                     "Copies batches to the GPU on a stream of their own while it computes. From pinned memory "
-                     "only.")));
+                     "Copies the next batch to the GPU on a stream of its own while it computes. From pinned memory "
+                     "only (loader.pin_memory). On a processor there is nothing to copy to.")));
     rows.push_back(
         flag(key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
-             "Crops and mirrors whole batches of picture files on the model's device instead of each picture "
-             "in the loader. The same choices at random; cut from the picture at the model's size, so a little "
-             "softer."));
+             "Augments whole batches of pictures or volumes on the model's device instead of each sample in the loader. "
+             "The same choices at random. What is cut from a picture is cut at the model's size, so a little softer; "
+             "what a turned volume shows beyond its cube is the cube's border."));
     rows.push_back(
         advanced(real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
                       "Standard deviation of random noise that is added to training inputs that are numbers. "

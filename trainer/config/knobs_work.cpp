@@ -6,7 +6,8 @@ namespace config::rows {
 void addHost(Rows& rows)
 {
     rows.push_back(flag(key::asyncWork, kHost, "Work beside the training", false, "every step",
-                        "Writes log and checkpoints on a thread of their own instead of in the step."));
+                        "Computes and reads metrics, and writes log and checkpoints, on threads of their own instead of in the "
+                        "step. The numbers are the same, and come a moment later."));
     rows.push_back(path(key::logFile, kHost, "Log", "every step",
                         "A file that gets a line for every step: time, samples, learning rate, loss. Empty: none."));
     rows.push_back(number(key::checkpointEvery, kHost, "Checkpoint every", 0, 0, 1e9, "steps", "every so many steps",
@@ -39,6 +40,11 @@ void addRest(Rows& rows)
     rows.push_back(
         flag(key::evalNoGrad, kValidation, "No gradients", true, "validation",
              "Validates without recording what a backward pass would need; false costs time and memory for nothing."));
+    rows.push_back(path(key::evalPackage, kValidation, "Compiled model", "validation",
+                        "A package of AOTInductor (.pt2) that runs the model's forward pass in validation, with the "
+                        "weights of now. Where it does not fit, it is said why, and the model itself runs."));
+    rows.push_back(advanced(text(key::evalPackageSha256, kValidation, "Trusted package", "validation",
+                                 "SHA-256 of that file, which says that it may be run: it is code.")));
     rows.push_back(flag(
         key::anomaly, kDebugging, "Detect anomalies", false, "every step",
         "Looks for NaN in every gradient and remembers where each operator was called. For hunting errors: slow."));

@@ -16,6 +16,7 @@ public:
         : m_tree(std::move(tree)), m_view{edge, normalise ? kImageNet : kUnchanged},
           m_spec(imageSpec(3, edge, edge, std::ssize(m_tree.classes)))
     {
+        m_spec.augment.kind = BatchAugment::Kind::Crop;
     }
 
     [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }

@@ -42,6 +42,23 @@ enum class DataKind {
 /// "images", "volumes", …
 std::string_view toText(DataKind kind);
 
+/// What a data set does to its training samples at random, where it can be done to whole batches on the model's device
+/// instead (augment.device).
+struct BatchAugment {
+    enum class Kind {
+        None,  ///< nothing, or only the loader can
+        Crop,  ///< pictures: a random part of each, mirrored or not; the loader gives them whole then
+        Shift, ///< pictures: moved by whole pixels, mirrored or not
+        Turn,  ///< volumes: turned, scaled, mirrored, brighter or darker, with noise; the loader still chooses the place
+    };
+    Kind kind = Kind::None;
+    std::int64_t mostShift = 0;   ///< Shift: px, each way
+    bool mirrors = false;         ///< Shift: half of them, left to right
+    std::vector<float> outside{}; ///< Shift: what comes in from outside of the picture, by channel
+
+    friend bool operator==(const BatchAugment&, const BatchAugment&) = default;
+};
+
 /// Inputs a sample has at most.
 inline constexpr std::size_t kMostInputs = 3;
 
@@ -53,6 +70,7 @@ struct SampleSpec {
     /// to be predicted.
     ArraySpec target{Dtype::Int64, {}};
     std::int64_t classes = 0; ///< Int64 targets are below it; Tokens: the vocabulary's size. 0 for Float32 targets
+    BatchAugment augment{};
 
     [[nodiscard]] std::size_t bytes() const
     {

@@ -180,6 +180,7 @@ TarStream::TarStream(TarShards train, TarShards validation, std::int64_t classes
     : m_train(std::move(train)), m_validation(std::move(validation)), m_classes(classes), m_view(view),
       m_spec(imageSpec(3, view.edge, view.edge, classes)), m_id(newId())
 {
+    m_spec.augment.kind = BatchAugment::Kind::Crop;
 }
 
 Result<void> TarStream::load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,

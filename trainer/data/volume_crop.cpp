@@ -115,6 +115,16 @@ VolumeView randomView(const Volume& volume, std::int64_t edge, std::uint64_t see
     return view;
 }
 
+VolumeView randomPlace(const Volume& volume, std::int64_t edge, std::uint64_t seed)
+{
+    VolumeView view = centreView(volume);
+    view.centre = randomView(volume, edge, seed).centre;
+    const double half = static_cast<double>(edge - 1) / 2;
+    for (double& centre : view.centre)
+        centre = std::round(centre - half) + half;
+    return view;
+}
+
 void cutValues(const Volume& volume, const VolumeView& view, std::int64_t edge, std::span<float> out)
 {
     const auto cube = static_cast<std::size_t>(edge * edge * edge);

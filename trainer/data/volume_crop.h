@@ -23,6 +23,8 @@ VolumeView centreView(const Volume& volume);
 /// without its elastic part.
 /// @param edge  of the cube
 VolumeView randomView(const Volume& volume, std::int64_t edge, std::uint64_t seed);
+/// The place alone of such a view, at whole voxels.
+VolumeView randomPlace(const Volume& volume, std::int64_t edge, std::uint64_t seed);
 
 /// Values of a cube, interpolated between voxels; outside of the volume its nearest voxel goes on.
 /// @param out  channels × edge × edge × edge

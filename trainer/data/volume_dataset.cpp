@@ -100,6 +100,7 @@ VolumeDataset::VolumeDataset(std::vector<VolumeFiles> files, const VolumeWishes&
     m_spec.inputs = {{Dtype::Float32, {channels, edge, edge, edge}}};
     m_spec.target = {Dtype::Int64, {edge, edge, edge}};
     m_spec.classes = wishes.classes;
+    m_spec.augment.kind = BatchAugment::Kind::Turn;
 }
 
 Result<std::shared_ptr<const Dataset>> VolumeDataset::make(std::vector<VolumeFiles> files, const VolumeWishes& wishes)
@@ -148,8 +149,9 @@ Result<void> VolumeDataset::load(Split split, std::int64_t index, std::uint64_t 
     if (auto loaded = read(space, m_files[file], index, stages); !loaded)
         return loaded;
     const StageTimer timer(stages, stages.augment, index);
-    const VolumeView view =
-        augmentSeed != 0 ? randomView(space.image, m_wishes.edge, augmentSeed) : centreView(space.image);
+    const VolumeView view = augmentSeed == 0     ? centreView(space.image)
+                            : m_wishes.placeOnly ? randomPlace(space.image, m_wishes.edge, augmentSeed)
+                                                 : randomView(space.image, m_wishes.edge, augmentSeed);
     cutValues(space.image, view, m_wishes.edge, out.input<float>());
     cutLabels(space.labels, view, m_wishes.edge, out.targets<std::int64_t>());
     return {};

@@ -19,6 +19,7 @@ struct VolumeWishes {
     std::int64_t classes = 2, edge = 32; ///< of the cubes that the model gets, voxels
     double validationShare = 0;
     bool normalise = true;
+    bool placeOnly = false; ///< to augment is to choose the place in the volume; somebody else does the rest
 };
 
 /// Reads a .nii, .nii.gz or .npy file: three dimensions, or four with the channels last (NIfTI) or first (NumPy).

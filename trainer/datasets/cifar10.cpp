@@ -38,6 +38,9 @@ public:
         : m_train(std::move(train)), m_validation(std::move(validation)), m_normalise(normalise),
           m_spec(data::imageSpec(kPlanes, kEdge, kEdge, kClasses))
     {
+        m_spec.augment = {.kind = data::BatchAugment::Kind::Shift, .mostShift = kMostShift, .mirrors = true};
+        for (std::size_t plane = 0; plane < kPlanes; ++plane)
+            m_spec.augment.outside.push_back(bias(plane));
     }
 
     [[nodiscard]] const data::SampleSpec& spec() const override { return m_spec; }
@@ -72,16 +75,18 @@ private:
     {
         return split == Split::Train ? m_train : m_validation;
     }
+    /// What black becomes.
+    [[nodiscard]] float bias(std::size_t plane) const { return m_normalise ? -kMean[plane] / kDeviation[plane] : 0; }
     /// Outside of the image it is black.
     void show(const std::uint8_t* from, const View& view, std::size_t plane, float* to) const
     {
         const float scale = m_normalise ? 1 / (255 * kDeviation[plane]) : 1.0F / 255;
-        const float bias = m_normalise ? -kMean[plane] / kDeviation[plane] : 0;
+        const float black = bias(plane);
         for (int y = 0; y < kEdge; ++y)
             for (int x = 0; x < kEdge; ++x) {
                 const int column = (view.mirrored ? kEdge - 1 - x : x) + view.dx, row = y + view.dy;
                 const bool inside = column >= 0 && column < kEdge && row >= 0 && row < kEdge;
-                *to++ = (inside ? static_cast<float>(from[row * kEdge + column]) : 0.0F) * scale + bias;
+                *to++ = (inside ? static_cast<float>(from[row * kEdge + column]) : 0.0F) * scale + black;
             }
     }
 

@@ -40,6 +40,8 @@ public:
           m_deviation(normalise ? kDeviation : 1),
           m_spec(data::imageSpec(1, m_train.size.height, m_train.size.width, kClasses))
     {
+        m_spec.augment = {
+            .kind = data::BatchAugment::Kind::Shift, .mostShift = kMostShift, .outside = {-m_mean / m_deviation}};
     }
 
     [[nodiscard]] const data::SampleSpec& spec() const override { return m_spec; }
@@ -117,8 +119,10 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
         return broken(fmt::format("there are {} images but {} labels", count, labels->dimensions[0]));
     if (count == 0 || height < 1 || width < 1 || height > kMostEdge || width > kMostEdge)
         return broken(fmt::format("{} images of {} × {} pixels cannot be used", count, width, height));
-    if (const auto most = *std::max_element(labels->values.begin(), labels->values.end()); most >= kClasses)
-        return broken(fmt::format("a label is {}, MNIST has 0 to 9", most));
+    const auto bad =
+        std::find_if(labels->values.begin(), labels->values.end(), [](auto label) { return label >= kClasses; });
+    if (bad != labels->values.end())
+        return broken(fmt::format("the label of image {} is {}, MNIST has 0 to 9", bad - labels->values.begin(), *bad));
     return Samples{.pixels = std::move(images->values),
                    .labels = std::move(labels->values),
                    .size = {static_cast<int>(width), static_cast<int>(height)}};

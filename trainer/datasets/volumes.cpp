@@ -130,7 +130,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     return data::VolumeDataset::make(std::move(*files), {.classes = classes,
                                                          .edge = config[config::key::volumeSize],
                                                          .validationShare = config[config::key::datasetValidation],
-                                                         .normalise = config[config::key::normalize]});
+                                                         .normalise = config[config::key::normalize],
+                                                         .placeOnly = config[config::key::augmentOnDevice]});
 }
 
 } // namespace

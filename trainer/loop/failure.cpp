@@ -1,6 +1,7 @@
 #include "trainer/loop/failure.h"
 
 #include "trainer/loop/run.h"
+#include "trainer/models/model_file.h"
 
 #include <c10/util/Exception.h>
 #include <new>
@@ -27,15 +28,16 @@ bool isOutOfMemory(const std::exception& exception, std::string_view text)
 
 } // namespace
 
-Notice explain(const std::exception& exception)
+Notice explain(const std::exception& exception, std::int64_t step)
 {
+    const std::string at = step < 0 ? "" : " at step " + std::to_string(step);
     // c10's what() has a backtrace that is of no use to users.
     const auto* error = dynamic_cast<const c10::Error*>(&exception);
     const std::string text = error ? error->what_without_backtrace() : exception.what();
     Notice notice;
     notice.severity = Notice::Severity::Error;
     if (isOutOfMemory(exception, text)) {
-        notice.what = "Out of memory";
+        notice.what = "Out of memory" + at;
         notice.where = firstLine(text);
         notice.mend = "choose a smaller batch.size, dataset.image_size or model, or fewer loader.workers";
     } else if (text.find("returned nan values") != std::string::npos) {
@@ -45,12 +47,21 @@ Notice explain(const std::exception& exception)
         notice.what = text;
         notice.mend = "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or let it go on with "
                       "run.on_nan = continue; debug.anomaly names the operator";
+    } else if (text.find("view size is not compatible") != std::string::npos) {
+        notice.what = "The training failed" + at +
+                      ": the model goes by the order of its dimensions in memory: " + firstLine(text);
+        notice.where = "memory_format";
+        notice.mend = "set memory_format=contiguous, or have the model use reshape() in place of view()";
+    } else if (const auto* misfit = dynamic_cast<const ModelMisfit*>(&exception)) {
+        notice.what = "The training failed" + at + ": " + text;
+        notice.where = misfit->where();
+        notice.mend = misfit->mend();
     } else if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos) {
         notice.what = "Another rank of this training has ended or cannot be reached";
         notice.where = firstLine(text);
         notice.mend = "look at what that rank said";
     } else {
-        notice.what = "The training failed: " + firstLine(text);
+        notice.what = "The training failed" + at + ": " + firstLine(text);
     }
     return notice;
 }

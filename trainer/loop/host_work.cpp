@@ -4,11 +4,8 @@
 
 namespace trainer {
 
-namespace {
-constexpr std::size_t kMostOutstanding = 64;
-}
-
-HostWork::HostWork(bool apart, profiler::capture::Recorder* recorder) : m_recorder(recorder)
+HostWork::HostWork(bool apart, profiler::capture::Recorder* recorder, std::string name, std::size_t mostOutstanding)
+    : m_recorder(recorder), m_name(std::move(name)), m_mostOutstanding(mostOutstanding)
 {
     if (apart)
         m_thread = std::thread([this] { run(); });
@@ -31,7 +28,7 @@ void HostWork::give(std::string_view what, std::function<void()> work)
         return doOne(work);
     const std::uint32_t name = m_recorder ? m_recorder->intern(what) : 0;
     std::unique_lock lock(m_mutex);
-    m_changed.wait(lock, [this] { return m_pieces.size() < kMostOutstanding; });
+    m_changed.wait(lock, [this] { return m_pieces.size() < m_mostOutstanding; });
     m_pieces.push_back({name, std::move(work)});
     lock.unlock();
     m_changed.notify_all();
@@ -55,7 +52,7 @@ std::optional<std::string> HostWork::takeError()
 
 void HostWork::run()
 {
-    auto* lane = m_recorder ? &m_recorder->nameThisThread("host work", profiler::TrackKind::Thread) : nullptr;
+    auto* lane = m_recorder ? &m_recorder->nameThisThread(m_name, profiler::TrackKind::Thread) : nullptr;
     std::unique_lock lock(m_mutex);
     for (;;) {
         m_changed.wait(lock, [this] { return m_ending || !m_pieces.empty(); });

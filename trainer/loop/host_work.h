@@ -13,22 +13,24 @@
 
 namespace trainer {
 
-/// Work of the host that no step needs to wait for: writing the log and checkpoints. Done in the order in which it was
+/// Work of the host that no step needs to wait for: metrics, writing the log and checkpoints. Done in the order in which it was
 /// given, on a thread of its own or, for comparison, at once by the caller.
 class HostWork {
 public:
     /// @param apart  on a thread of its own
     /// @param recorder  where that thread's work is recorded; null: nowhere
-    HostWork(bool apart, profiler::capture::Recorder* recorder);
+    /// @param name  of that thread
+    /// @param mostOutstanding  give() waits while so many pieces are
+    HostWork(bool apart, profiler::capture::Recorder* recorder, std::string name = "host work",
+             std::size_t mostOutstanding = 64);
     /// Finishes what was given.
     ~HostWork();
     HostWork(const HostWork&) = delete;
     HostWork& operator=(const HostWork&) = delete;
 
     /// @param what  name of its range in the trace
-    /// @param work  an exception of it is kept for takeError(); what comes after it is still done. Waits while more
-    /// than
-    ///              a few pieces are outstanding: a disk that is too slow must not fill the memory
+    /// @param work  an exception of it is kept for takeError(); what comes after it is still done. Waits while too
+    ///              many pieces are outstanding: a disk that is too slow must not fill the memory
     void give(std::string_view what, std::function<void()> work);
     /// Returns when everything given so far is done.
     void finish();
@@ -44,6 +46,8 @@ private:
     void doOne(const std::function<void()>& work);
 
     profiler::capture::Recorder* m_recorder;
+    std::string m_name;
+    std::size_t m_mostOutstanding;
     std::mutex m_mutex; // never held while work is done
     std::condition_variable m_changed;
     std::deque<Piece> m_pieces;

@@ -35,6 +35,7 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
                  std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps)
     : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
       m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
+      m_outputsKept(config[key::asyncWork]),
       m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
 {
     m_network->to(device);
@@ -61,6 +62,7 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
             m_update->scaled(output.loss).backward();
             return GraphedStep::Result{output.loss.detach(), output.pass.detached()};
         });
+    m_package = CompiledModel::open(config, *m_network, device);
 }
 
 Learner::~Learner() = default;
@@ -127,8 +129,10 @@ Learner::Output Learner::accumulate(const BatchTensors& batch, double share, boo
         anomaly.emplace();
     if (m_graph) {
         const PhaseRange phase(recording, Phase::Forward);
-        if (const auto result = m_graph->run(batch))
-            return {result->loss, result->pass};
+        if (const auto result = m_graph->run(batch)) {
+            const Pass& pass = result->pass;
+            return {result->loss, m_outputsKept ? Pass{pass.predictions.clone(), pass.targets.clone()} : pass};
+        }
     }
     Output output;
     {
@@ -153,6 +157,8 @@ Learner::Output Learner::accumulate(const BatchTensors& batch, double share, boo
 bool Learner::update(std::int64_t step, double factor, Recording& recording)
 {
     const PhaseRange phase(recording, Phase::Optimizer);
+    if (m_package)
+        m_package->weightsChanged();
     return m_update->apply(step, factor);
 }
 
@@ -160,7 +166,13 @@ Learner::Output Learner::evaluate(const BatchTensors& batch)
 {
     const at::AutoGradMode gradients(!m_evalNoGrad);
     m_network->eval();
-    const Output output = forward(batch);
+    Output output;
+    if (m_package) {
+        output.pass = m_package->forward(batch, [&] { return forward(batch).pass; });
+        output.loss = lossOf(m_objective, output.pass);
+    } else {
+        output = forward(batch);
+    }
     m_network->train();
     return {output.loss.detach(), output.pass.detached()};
 }

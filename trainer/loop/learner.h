@@ -8,6 +8,7 @@
 #include "trainer/loop/weight_update.h"
 #include "trainer/memory/batch_memory.h"
 #include "trainer/memory/checkpointing.h"
+#include "trainer/models/compiled_model.h"
 #include "trainer/parallel/copies.h"
 #include "trainer/workloads/network.h"
 
@@ -55,6 +56,11 @@ public:
     [[nodiscard]] const Checkpointing& checkpointing() const { return *m_checkpointing; }
     /// Why the step is not compiled although that was asked for, once.
     std::optional<std::string> takeCompileFailure() { return m_graph ? m_graph->takeFailure() : std::nullopt; }
+    /// What is to be said about eval.package, once each.
+    std::optional<config::protocol::Notice> takePackageNotice()
+    {
+        return m_package ? m_package->takeNotice() : std::nullopt;
+    }
     /// Waits for all work on the device. Nothing to wait for on the processor.
     void synchronize() const;
 
@@ -72,6 +78,7 @@ private:
     at::Device m_device;
     std::optional<at::ScalarType> m_amp;
     bool m_setToNone, m_evalNoGrad, m_anomaly, m_unused;
+    bool m_outputsKept; // a pass may be read after the next one
     std::shared_ptr<Network> m_network;
     Objective m_objective;
     std::vector<at::Tensor> m_parameters, m_trained; // all, and those that the optimizer changes
@@ -79,6 +86,7 @@ private:
     std::unique_ptr<WeightUpdate> m_update;
     std::unique_ptr<ModelCopies> m_copies; // null: one model
     std::unique_ptr<GraphedStep> m_graph;  // null: not compiled
+    std::unique_ptr<CompiledModel> m_package; // for validation; null: none
 };
 
 } // namespace trainer

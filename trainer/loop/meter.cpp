@@ -45,14 +45,13 @@ void Meter::setState(const std::vector<double>& sums)
     m_samplesRead = static_cast<std::int64_t>(sums.at(3));
 }
 
-Meter::Means Meter::take()
+Meter::Means Meter::take(ProcessGroup* group)
 {
-    read();
-    const auto samples = static_cast<double>(std::max<std::int64_t>(m_samplesRead, 1));
-    const Means means{m_lossRead / samples, metricValue(m_objective, m_sumRead, m_weightRead)};
-    m_lossRead = m_sumRead = m_weightRead = 0;
-    m_samplesRead = 0;
-    return means;
+    std::vector<double> sums = state();
+    setState({0, 0, 0, 0});
+    if (group)
+        group->addUp(sums);
+    return {sums[0] / std::max(sums[3], 1.0), metricValue(m_objective, sums[1], sums[2])};
 }
 
 } // namespace trainer

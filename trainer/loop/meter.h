@@ -22,7 +22,8 @@ public:
     /// @return the mean loss over it
     double read();
     /// Reads, and gives the means over all samples since the last take().
-    Means take();
+    /// @param group  the samples of all ranks, which all must ask; null: those of this process
+    Means take(ProcessGroup* group = nullptr);
 
     /// Sums so far, after reading them: what a resumed run needs.
     std::vector<double> state();

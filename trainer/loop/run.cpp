@@ -7,6 +7,8 @@
 #include "trainer/memory/peak_memory.h"
 
 #include <cmath>
+#include <deque>
+#include <future>
 
 namespace trainer {
 
@@ -32,7 +34,7 @@ public:
     Run(Training& training, const Surroundings& around)
         : m_training(training), m_around(around), m_reports(around.recording, around.progress),
           m_files(around.config, around.recording, around.progress, !around.group || around.group->rank() == 0),
-          m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
+          m_ranks(around.group ? around.group->size() : 1), m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
     {
         if (around.config[key::schedule] == "range_test")
             m_range.emplace();
@@ -46,7 +48,7 @@ public:
         m_done.seconds = elapsed();
         m_files.finish();
         m_done.steps = m_training.steps();
-        m_done.samples = m_training.samples();
+        m_done.samples = m_training.samples() * m_ranks;
         m_done.skipped = m_training.learner().weights().skipped();
         m_done.samplesPerSecond = m_stepSeconds > 0 ? static_cast<double>(m_samples) / m_stepSeconds : 0;
         m_done.peakBytes = peakBytes(m_training.learner().device());
@@ -60,11 +62,15 @@ private:
     // Ranks must all stop at the same step, or those that go on would wait for the others.
     void agree()
     {
-        if (m_around.group)
-            m_agreed = m_around.group->anyOf(m_around.commands.stopRequested());
+        m_rangeOver = m_range && m_range->diverged();
+        if (!m_around.group)
+            return;
+        m_agreed = m_around.group->anyOf(m_around.commands.stopRequested());
+        if (m_range)
+            m_rangeOver = m_around.group->anyOf(m_rangeOver);
     }
     [[nodiscard]] bool stopped() const { return m_around.group ? m_agreed : m_around.commands.stopRequested(); }
-    [[nodiscard]] bool finished() const { return m_training.steps() >= m_planned || (m_range && m_range->diverged()); }
+    [[nodiscard]] bool finished() const { return m_training.steps() >= m_planned || m_rangeOver; }
     [[nodiscard]] double elapsed() const { return Seconds(Clock::now() - m_begin).count(); }
 
     void epoch()
@@ -75,12 +81,14 @@ private:
         while (!m_training.epochFinished() && !finished()) {
             obey();
             agree();
-            if (stopped())
+            if (stopped() || finished())
                 break;
             step();
         }
-        m_reports.flush();
         const Meter::Means train = m_training.takeMeans();
+        if (const auto loss = judgeLosses(true))
+            m_reports.setLoss(*loss);
+        m_reports.flush();
         report.epoch = m_training.epoch();
         report.metric = m_done.metric = metricName(m_training.learner().objective());
         report.trainLoss = m_done.finalLoss = train.loss;
@@ -96,7 +104,7 @@ private:
         report.validationLoss = validation.means.loss;
         report.validationAccuracy = m_done.validationAccuracy = validation.means.metric;
         report.validationSeconds = validation.seconds;
-        report.samples = m_training.samples();
+        report.samples = m_training.samples() * m_ranks;
         report.seconds = elapsed();
         m_around.progress.report(report);
     }
@@ -105,29 +113,47 @@ private:
     {
         const std::int64_t index = m_training.steps();
         const Training::Step step = m_training.step();
-        m_samples += step.samples;
+        m_samples += step.samples * m_ranks;
         m_stepSeconds += step.seconds;
-        m_reports.setTotals(m_training.samples(), elapsed(), step.learningRate,
+        if (step.loss.valid())
+            m_losses.push_back({index, step.learningRate, step.loss});
+        const auto loss = judgeLosses(false);
+        m_reports.setTotals(m_training.samples() * m_ranks, elapsed(), step.learningRate,
                             m_training.learner().weights().skipped());
-        m_reports.add(index, m_training.epoch(), step.samples, step.seconds, step.loss);
-        if (step.loss)
-            judge(index, step);
+        m_reports.add(index, m_training.epoch(), step.samples * m_ranks, step.seconds, loss);
         m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
             m_around.progress.warn("The trace can no longer be written, the training goes on: " + error->what,
                                    error->where, error->mend);
     }
 
-    void judge(std::int64_t index, const Training::Step& step)
+    // @param all  waits for those that are still computed
+    // @return the last that came
+    std::optional<double> judgeLosses(bool all)
+    {
+        std::optional<double> last;
+        const auto isReady = [](const ReadLoss& read) {
+            return read.loss.wait_for(Seconds(0)) == std::future_status::ready;
+        };
+        while (!m_losses.empty() && (all || isReady(m_losses.front()))) {
+            const ReadLoss read = std::move(m_losses.front());
+            m_losses.pop_front();
+            last = read.loss.get();
+            judge(read.step, read.learningRate, *last);
+        }
+        return last;
+    }
+
+    void judge(std::int64_t index, double learningRate, double loss)
     {
         if (m_range)
-            return m_range->add(step.learningRate, *step.loss);
-        if (std::isfinite(*step.loss) || m_lossLost)
+            return m_range->add(learningRate, loss);
+        if (std::isfinite(loss) || m_lossLost)
             return;
         m_lossLost = true;
         if (m_around.config[key::onNan] == "stop")
-            throw LossLost(index, *step.loss);
-        m_around.progress.warn("The loss is " + inWords(*step.loss) + " since step " + std::to_string(index) +
+            throw LossLost(index, loss);
+        m_around.progress.warn("The loss is " + inWords(loss) + " since step " + std::to_string(index) +
                                    " or shortly before; the training goes on, as run.on_nan says",
                                {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
@@ -193,11 +219,18 @@ private:
     const Surroundings& m_around;
     StepReports m_reports;
     RunFiles m_files;
+    struct ReadLoss {
+        std::int64_t step;
+        double learningRate;
+        std::shared_future<double> loss;
+    };
+    std::deque<ReadLoss> m_losses; // that are still computed
+    std::int64_t m_ranks;          // as many samples in each step
     std::optional<RangeTest> m_range;
     Clock::time_point m_begin = Clock::now();
     std::int64_t m_planned, m_samples = 0;
     double m_stepSeconds = 0;
-    bool m_agreed = false, m_lossLost = false;
+    bool m_agreed = false, m_rangeOver = false, m_lossLost = false;
     protocol::Done m_done;
 };
 

@@ -29,20 +29,20 @@ void RunFiles::stepDone(std::int64_t number, const Training::Step& step, double 
     using config::toText;
     if (m_log)
         log(std::to_string(number) + "," + toText(seconds) + "," + std::to_string(training.samples()) + "," +
-            toText(step.seconds) + "," + toText(step.learningRate) + "," + (step.loss ? toText(*step.loss) : "") +
-            "\n");
+                toText(step.seconds) + "," + toText(step.learningRate) + ",",
+            step.loss);
     if (m_checkpointEvery > 0 && (number + 1) % m_checkpointEvery == 0)
         checkpoint(training);
     tellErrors();
 }
 
-void RunFiles::log(std::string line)
+void RunFiles::log(std::string line, std::shared_future<double> loss)
 {
     std::optional<PhaseRange> phase;
     if (!m_apart)
         phase.emplace(m_recording, Phase::Log);
-    m_work.give(profiler::phase::kLog, [file = m_log, line = std::move(line)] {
-        if (!(*file << line << std::flush))
+    m_work.give(profiler::phase::kLog, [file = m_log, line = std::move(line), loss = std::move(loss)] {
+        if (!(*file << line << (loss.valid() ? config::toText(loss.get()) : "") << '\n' << std::flush))
             throw std::runtime_error("A line of the log could not be written");
     });
 }
@@ -51,9 +51,12 @@ void RunFiles::checkpoint(Training& training)
 {
     // The copy is taken here in any case: the next step changes the weights.
     const PhaseRange phase(m_recording, Phase::Checkpoint);
-    const auto state = std::make_shared<const SavedState>(training.save());
+    const auto state = std::make_shared<SavedState>(training.save());
     const auto path = m_folder / ("step" + std::to_string(training.steps()) + ".checkpoint");
-    m_work.give(profiler::phase::kCheckpoint, [state, path] { trainer::save(*state, path); });
+    m_work.give(profiler::phase::kCheckpoint, [state, sums = training.metricsState(), path] {
+        Training::addMetrics(*state, sums.get());
+        trainer::save(*state, path);
+    });
 }
 
 void RunFiles::tellErrors()

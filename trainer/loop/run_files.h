@@ -5,6 +5,7 @@
 #include "trainer/loop/training.h"
 
 #include <fstream>
+#include <future>
 #include <memory>
 
 namespace trainer {
@@ -25,7 +26,7 @@ public:
     void finish();
 
 private:
-    void log(std::string line);
+    void log(std::string line, std::shared_future<double> loss);
     void checkpoint(Training& training);
     void tellErrors();
 

@@ -76,6 +76,19 @@ protocol::Hello hello(const Training& training, const data::Dataset& dataset, co
     return record;
 }
 
+/// Keeps how far a training came beyond its end.
+class StepReached {
+public:
+    StepReached(const Training& training, std::int64_t& step) : m_training(training), m_step(step) {}
+    ~StepReached() { m_step = m_training.steps(); }
+    StepReached(const StepReached&) = delete;
+    StepReached& operator=(const StepReached&) = delete;
+
+private:
+    const Training& m_training;
+    std::int64_t& m_step;
+};
+
 class Session {
 public:
     Session(const Invocation& invocation, Progress& progress)
@@ -176,10 +189,12 @@ private:
     // own.
     Exit train(const std::shared_ptr<const data::Dataset>& dataset, const ChosenDevice& device)
     {
+        std::int64_t step = -1;
         try {
             const auto group = joinGroup(device);
             at::manual_seed(static_cast<std::uint64_t>(m_config[key::seed] + (group ? group->rank() : 0)));
             Training training(m_config, dataset, device.device, group, *m_recording, m_progress);
+            const StepReached reached(training, step);
             if (!m_config[key::resume].empty())
                 training.restore(loadState(m_config[key::resume]));
             describeRun(*m_recording, m_config, device);
@@ -195,7 +210,7 @@ private:
             if (death)
                 m_progress.fail("The training cannot go on: " + *death, {}, "look at what that rank said");
             else
-                m_progress.report(explain(exception));
+                m_progress.report(explain(exception, step));
             return Exit::Failed;
         }
     }

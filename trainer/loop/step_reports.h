@@ -14,6 +14,8 @@ class StepReports {
 public:
     StepReports(Recording& recording, Progress& progress) : m_recording(recording), m_progress(progress) {}
     void add(std::int64_t step, std::int64_t epoch, std::int64_t samples, double seconds, std::optional<double> loss);
+    /// Of the steps so far, where it comes later than they.
+    void setLoss(double loss) { m_next.loss = loss; }
     /// Where the training stands after the step that is added next.
     /// @param seconds  since it began
     void setTotals(std::int64_t samples, double seconds, double learningRate, std::int64_t skipped);

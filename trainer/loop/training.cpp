@@ -21,18 +21,12 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-// Only picture files can be given whole; other data sets augment in their own way.
-bool augmentsOnDevice(const config::TrainingConfig& config)
+data::LoaderOptions loaderOptions(const config::TrainingConfig& config, const data::SampleSpec& spec,
+                                  data::Split split, Recording& recording, const ProcessGroup* group)
 {
-    const std::string kind = config[key::dataset];
-    return config[key::augmentOnDevice] && config[key::augment] &&
-           (kind == "generated_images" || kind == "image_folder");
-}
-
-data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Split split, Recording& recording,
-                                  const ProcessGroup* group)
-{
+    using Augment = data::BatchAugment::Kind;
     const bool train = split == data::Split::Train;
+    const Augment onDevice = augmentsOnDevice(config, spec) ? spec.augment.kind : Augment::None;
     data::LoaderOptions options;
     options.split = split;
     options.batchSize = config[key::batchSize];
@@ -40,12 +34,14 @@ data::LoaderOptions loaderOptions(const config::TrainingConfig& config, data::Sp
     options.prefetchFactor = static_cast<int>(config[key::prefetchFactor]);
     options.persistentWorkers = config[key::persistentWorkers];
     options.shuffle = train && config[key::shuffle];
-    options.augment = train && config[key::augment];
-    options.wholeImages = train && augmentsOnDevice(config);
+    options.augment = train && config[key::augment] && onDevice != Augment::Shift;
+    options.wholeImages = train && onDevice == Augment::Crop;
     options.shardStreams = config[key::shardStreams];
     options.seed = static_cast<std::uint64_t>(config[key::seed]);
-    // Every rank validates on everything: the same number on each, without another exchange.
-    if (group && train) {
+    // Ranks that train wait for each other in every step and need as many batches; in validation no sample may be left
+    // out.
+    if (group) {
+        options.equalRanks = train;
         options.rank = static_cast<int>(group->rank());
         options.ranks = static_cast<int>(group->size());
     }
@@ -80,10 +76,11 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
                    at::Device device, std::shared_ptr<ProcessGroup> group, Recording& recording, Progress& progress)
     : m_config(config), m_dataset(std::move(dataset)), m_recording(recording), m_progress(progress),
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
-      m_loader(m_dataset, loaderOptions(config, data::Split::Train, recording, group.get())),
+      m_loader(m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Train, recording, group.get())),
       m_learner(config, m_dataset->spec(), withSettings(device, config), group,
                 plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation]))),
-      m_bad(progress), m_feed(config, m_dataset->spec(), device), m_meter(m_learner.objective()),
+      m_bad(progress), m_feed(config, m_dataset->spec(), device),
+      m_metrics(m_learner.objective(), config[key::asyncWork], recording), m_group(group),
       m_syncEvery(config[key::syncEvery]), m_accumulation(config[key::accumulation])
 {
     namespace capture = profiler::capture;
@@ -100,7 +97,25 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
         m_nvtxOps = std::make_unique<NvtxOps>();
     if (hasValidation())
         m_validationLoader = std::make_unique<data::Loader>(
-            m_dataset, loaderOptions(config, data::Split::Validation, recording, nullptr));
+            m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Validation, recording, group.get()));
+    warnOfKnobs();
+}
+
+// Knobs that are switched on and change nothing here.
+void Training::warnOfKnobs()
+{
+    const std::string device(key::augmentOnDevice.name), beside(key::nonBlocking.name);
+    if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
+        m_progress.warn("This data set has no augmentation that a device could do: the knob changes nothing", device,
+                        "images and volumes have one");
+    const auto level = profiler::capture::captureLevelFromName(m_config[key::captureLevel]);
+    if (m_recording.events() && m_config[key::autogradProfiler] && level &&
+        profiler::capture::contentsOf(*level).memory)
+        m_progress.warn("Allocations are not recorded: LibTorch's own profiler listens to them",
+                        std::string(key::autogradProfiler.name), "leave it off, as in any real run");
+    if (m_config[key::nonBlocking] && !m_feed.runsBeside())
+        m_progress.warn("Only copies from page-locked memory run beside the training: these wait", beside,
+                        "set loader.pin_memory as well");
 }
 
 Training::~Training()
@@ -129,6 +144,7 @@ void Training::beginEpoch()
     ++m_epoch;
     m_gradientsDue = m_config[key::gradcheck] || m_config[key::gradgradcheck];
     m_batchesLeft = m_loader.batchesPerEpoch();
+    m_ahead.reset();
     m_loader.startEpoch(m_epoch);
     // Loaded again, and let go: their random choices depend on epoch and sample alone.
     for (; m_skipBatches > 0; --m_skipBatches, --m_batchesLeft)
@@ -137,12 +153,26 @@ void Training::beginEpoch()
 
 std::optional<BatchTensors> Training::nextBatch()
 {
+    auto batch = m_ahead ? std::move(*m_ahead) : fetch();
+    m_ahead.reset();
+    m_batchesLeft = batch ? m_batchesLeft - 1 : 0;
+    return batch;
+}
+
+// While the device is at the step's work, which reading the loss would wait for.
+void Training::fetchAhead()
+{
+    if (m_feed.runsBeside() && m_batchesLeft > 0)
+        m_ahead = fetch();
+}
+
+std::optional<BatchTensors> Training::fetch()
+{
     std::optional<data::Batch> batch;
     {
         const PhaseRange phase(m_recording, Phase::DataWait, m_loader.batchesPerEpoch() - m_batchesLeft);
         batch = m_loader.next();
     }
-    m_batchesLeft = batch ? m_batchesLeft - 1 : 0;
     if (!batch)
         return std::nullopt;
     m_bad.add(data::Split::Train, batch->bad);
@@ -156,15 +186,13 @@ std::optional<BatchTensors> Training::nextBatch()
     return tensors;
 }
 
-std::optional<double> Training::measure(const Learner::Output& output, std::int64_t samples, bool last)
+std::shared_future<double> Training::measure(Learner::Output output, std::int64_t samples, bool last)
 {
-    const PhaseRange phase(m_recording, Phase::Metrics);
-    m_meter.add(output, samples);
-    if (!last || m_syncEvery == 0 || (m_steps + 1) % m_syncEvery != 0)
-        return std::nullopt;
-    const double loss = m_meter.read();
-    m_recording.sampleLoss(loss);
-    return loss;
+    if (last && m_syncEvery > 0 && (m_steps + 1) % m_syncEvery == 0)
+        return m_metrics.addAndRead(std::move(output), samples);
+    m_metrics.add(std::move(output), samples);
+    m_metrics.sample();
+    return {};
 }
 
 void Training::train(const BatchTensors& batch, bool last, Group& group)
@@ -193,6 +221,7 @@ void Training::finish(Group& group)
         m_accumulation == 1 ? 1 : static_cast<double>(group.expected) / static_cast<double>(group.step.samples);
     group.step.learningRate = m_learner.weights().learningRate(m_steps);
     m_learner.update(m_steps, factor, m_recording);
+    fetchAhead();
     if (group.last.samples > 0)
         group.step.loss = measure(group.last.output, group.last.samples, true);
     m_samples += group.step.samples;
@@ -285,7 +314,21 @@ void Training::tellOfBlocks()
 Meter::Means Training::takeMeans()
 {
     m_bad.sumUp();
-    return m_meter.take();
+    return m_metrics.take(m_group.get());
+}
+
+void Training::takeBatch(const data::Batch& batch, Meter& meter, Validation& result)
+{
+    BatchTensors tensors;
+    {
+        PhaseRange phase(m_recording, Phase::Copy, batch.index);
+        tensors = m_feed.place(batch, false, 0);
+        phase.setBytes(tensors.bytes());
+    }
+    meter.add(m_learner.evaluate(tensors), tensors.count);
+    result.samples += batch.count;
+    if (const auto notice = m_learner.takePackageNotice())
+        m_progress.report(*notice);
 }
 
 Training::Validation Training::validate(const std::function<bool()>& stop)
@@ -308,20 +351,12 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
             if (!batch)
                 break;
             m_bad.add(data::Split::Validation, batch->bad);
-            if (batch->count == 0)
-                continue;
-            BatchTensors tensors;
-            {
-                PhaseRange phase(m_recording, Phase::Copy, batch->index);
-                tensors = m_feed.place(*batch, false, 0);
-                phase.setBytes(tensors.bytes());
-            }
-            meter.add(m_learner.evaluate(tensors), tensors.count);
-            result.samples += batch->count;
+            if (batch->count > 0)
+                takeBatch(*batch, meter, result);
             if (index + 1 == m_window.validationBatches())
                 setDetailed(false);
         }
-        result.means = meter.take();
+        result.means = meter.take(m_group.get());
     }
     setDetailed(false);
     result.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();

@@ -7,12 +7,13 @@
 #include "trainer/hooks/op_hook.h"
 #include "trainer/loop/bad_samples.h"
 #include "trainer/loop/learner.h"
-#include "trainer/loop/meter.h"
+#include "trainer/loop/metrics.h"
 #include "trainer/loop/op_window.h"
 #include "trainer/loop/progress.h"
 #include "trainer/memory/batch_feed.h"
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -31,7 +32,8 @@ public:
         std::int64_t samples = 0; ///< 0: all samples of the batch were bad
         double seconds = 0;       ///< from waiting for its data to its end
         double learningRate = 0;
-        std::optional<double> loss; ///< mean since the last read, when this step read it back
+        /// Mean since the last read, when this step reads it back; with host.async_work it comes later.
+        std::shared_future<double> loss;
         at::Tensor lossOnDevice;    ///< mean of the step, without the graph; undefined for an empty batch
     };
     struct Validation {
@@ -45,9 +47,9 @@ public:
     [[nodiscard]] bool epochFinished() const { return m_batchesLeft == 0; }
     /// The next step of the epoch: as many micro-batches as gradient.accumulation says, fewer at its end.
     Step step();
-    /// Means over the epoch's steps so far; starts counting anew.
+    /// Means over the epoch's steps so far, of all ranks; starts counting anew.
     Meter::Means takeMeans();
-    /// A pass over the validation samples. `stop` is asked between batches.
+    /// A pass over the validation samples, shared by the ranks. `stop` is asked between batches.
     Validation validate(const std::function<bool()>& stop);
 
     /// Records operators in the next `steps` steps.
@@ -63,8 +65,11 @@ public:
     [[nodiscard]] std::int64_t stepsPerEpoch() const;
     [[nodiscard]] bool hasValidation() const { return m_dataset->size(data::Split::Validation) > 0; }
 
-    /// Everything that the next step depends on. Between steps; reads the loss back.
+    /// Everything that the next step depends on, but for the sums of loss and metric, which are read back later where
+    /// that is not the step's work: addMetrics() puts them in. Between steps.
     [[nodiscard]] SavedState save();
+    [[nodiscard]] std::shared_future<std::vector<double>> metricsState() { return m_metrics.state(); }
+    static void addMetrics(SavedState& state, const std::vector<double>& sums);
     /// Before the first epoch. Throws std::exception when it is the state of another training.
     void restore(const SavedState& state);
 
@@ -79,8 +84,12 @@ private:
         } last; ///< of the group's last batch; none while samples is 0
     };
     std::optional<BatchTensors> nextBatch();
+    std::optional<BatchTensors> fetch();
+    void fetchAhead();
+    void warnOfKnobs();
     void train(const BatchTensors& batch, bool last, Group& group);
-    std::optional<double> measure(const Learner::Output& output, std::int64_t samples, bool last);
+    std::shared_future<double> measure(Learner::Output output, std::int64_t samples, bool last);
+    void takeBatch(const data::Batch& batch, Meter& meter, Validation& result);
     void finish(Group& group);
     void checkGradientsOf(const BatchTensors& batch);
     void tellOfBlocks();
@@ -99,7 +108,9 @@ private:
     BadSamples m_bad;
     std::unique_ptr<data::Loader> m_validationLoader;
     BatchFeed m_feed;
-    Meter m_meter;
+    Metrics m_metrics;
+    std::shared_ptr<ProcessGroup> m_group; // null: this one alone
+    std::optional<std::optional<BatchTensors>> m_ahead; // the next batch, on its way to the device
     std::int64_t m_syncEvery, m_accumulation;
     bool m_detailed = false;     // operators are being recorded
     bool m_gradientsDue = false; // debug.gradcheck: once an epoch

@@ -41,10 +41,13 @@ SavedState Training::save()
                      {"batches", static_cast<double>(m_loader.batchesPerEpoch() - m_batchesLeft)},
                      {"batch size", static_cast<double>(m_config[key::batchSize])},
                      {"validations", static_cast<double>(m_validations)}};
-    const std::vector<double> sums = m_meter.state();
+    return state;
+}
+
+void Training::addMetrics(SavedState& state, const std::vector<double>& sums)
+{
     for (std::size_t i = 0; i < sums.size(); ++i)
         state.numbers.emplace("meter." + std::to_string(i), sums[i]);
-    return state;
 }
 
 void Training::restore(const SavedState& state)
@@ -65,9 +68,9 @@ void Training::restore(const SavedState& state)
     m_samples = state.integer("samples");
     m_validations = state.integer("validations");
     std::vector<double> sums;
-    for (std::size_t i = 0; i < m_meter.state().size(); ++i)
+    for (std::size_t i = 0; i < m_metrics.state().get().size(); ++i)
         sums.push_back(state.numbers.at("meter." + std::to_string(i)));
-    m_meter.setState(sums);
+    m_metrics.setState(sums);
     m_epoch = state.integer("epoch");
     const std::int64_t done = state.integer("batches");
     // With another batch size the place within the epoch means nothing: the next epoch begins.

@@ -5,43 +5,55 @@
 #include <ATen/ATen.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <deque>
 
 namespace trainer {
 
 namespace key = config::key;
 
-namespace {
-
-// Only picture files are loaded whole for it; other data sets augment in their own way.
-bool augmentsPictures(const config::TrainingConfig& config)
+bool augmentsOnDevice(const config::TrainingConfig& config, const data::SampleSpec& spec)
 {
-    const std::string kind = config[key::dataset];
     return config[key::augmentOnDevice] && config[key::augment] &&
-           (kind == "generated_images" || kind == "image_folder");
+           spec.augment.kind != data::BatchAugment::Kind::None;
 }
-
-} // namespace
 
 // Copies on a stream of their own, so that the device computes meanwhile.
 struct BatchFeed::Stream {
     explicit Stream(at::Device device) : guard(device.type()), own(guard.getStreamFromGlobalPool(device)) {}
+
+    // The loader fills a batch's memory again as soon as its tensors are gone, which is when it was copied.
+    void letGoOfCopied()
+    {
+        while (!onTheWay.empty() && onTheWay.front().copied.query())
+            onTheWay.pop_front();
+    }
+
+    struct OnTheWay {
+        BatchTensors batch;
+        c10::Event copied;
+    };
     c10::impl::VirtualGuardImpl guard;
     c10::Stream own;
+    std::deque<OnTheWay> onTheWay;
 };
 
 BatchFeed::BatchFeed(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device)
     : m_spec(spec), m_device(device),
       m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                             : at::MemoryFormat::Contiguous),
-      m_share(config[key::shareMemory]), m_nonBlocking(config[key::nonBlocking] && !device.is_cpu()),
-      m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(augmentsPictures(config)),
+      m_share(config[key::shareMemory]), m_nonBlocking(config[key::nonBlocking] && config[key::pinMemory] && !device.is_cpu()),
+      m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(augmentsOnDevice(config, spec)),
       m_noise(config[key::noise])
 {
     if (m_nonBlocking)
         m_stream = std::make_unique<Stream>(device);
 }
 
-BatchFeed::~BatchFeed() = default;
+BatchFeed::~BatchFeed()
+{
+    if (m_stream)
+        m_stream->own.synchronize();
+}
 
 BatchTensors BatchFeed::copied(const BatchTensors& batch)
 {
@@ -65,6 +77,8 @@ BatchTensors BatchFeed::copied(const BatchTensors& batch)
         input = input.contiguous(formatFor(input.dim(), m_format));
     }
     there.target.record_stream(computing);
+    m_stream->letGoOfCopied();
+    m_stream->onTheWay.push_back({batch, std::move(done)});
     return there;
 }
 
@@ -81,19 +95,34 @@ void BatchFeed::addNoise(BatchTensors& batch) const
     input = input.add(noise, m_noise);
 }
 
-BatchTensors BatchFeed::place(const data::Batch& batch, bool augment, std::uint64_t seed)
+namespace {
+
+// As a collate function copies it: into page-locked memory where the batch lies in such, or the copy to the device
+// would be a slow one.
+at::Tensor copyOf(const at::Tensor& tensor, bool pinned)
+{
+    if (!pinned)
+        return tensor.clone();
+    return at::empty(tensor.sizes(), tensor.options().pinned_memory(true)).copy_(tensor);
+}
+
+} // namespace
+
+BatchTensors BatchFeed::place(const data::Batch& batch, bool train, std::uint64_t seed)
 {
     BatchTensors tensors = viewOf(batch, m_spec);
     if (!m_share) {
         for (at::Tensor& input : tensors.inputs)
-            input = input.clone();
-        tensors.target = tensors.target.clone();
+            input = copyOf(input, batch.pinned);
+        tensors.target = copyOf(tensors.target, batch.pinned);
     }
     BatchTensors there = copied(tensors);
-    if (!augment)
+    if (!train)
         return there;
-    if (m_augmentOnDevice && m_spec.kind == data::DataKind::Images)
-        there.inputs[0] = augmented(there.inputs[0], seed).contiguous(m_format);
+    if (m_augmentOnDevice) {
+        augment(there, m_spec, seed);
+        there.inputs[0] = there.inputs[0].contiguous(formatFor(there.inputs[0].dim(), m_format));
+    }
     addNoise(there);
     return there;
 }

@@ -9,6 +9,9 @@
 
 namespace trainer {
 
+/// Whether batches of this data set are augmented on the device instead of by the loader.
+bool augmentsOnDevice(const config::TrainingConfig& config, const data::SampleSpec& spec);
+
 /// What becomes of a loaded batch before the model gets it: tensors on its memory or in their own, noise, augmentation,
 /// the copy to the device. One thread.
 class BatchFeed {
@@ -17,9 +20,11 @@ public:
     ~BatchFeed();
 
     /// For the model, on its device. What is queued on the device's current stream after this may use it.
-    /// @param augment  a batch to train on
+    /// @param train  a batch to train on: noise, and augmentation on the device
     /// @param seed  of this batch's augmentation on the device
-    BatchTensors place(const data::Batch& batch, bool augment, std::uint64_t seed);
+    BatchTensors place(const data::Batch& batch, bool train, std::uint64_t seed);
+    /// Whether copies run beside the training: a batch is best placed before it is needed.
+    [[nodiscard]] bool runsBeside() const { return m_stream != nullptr; }
 
 private:
     BatchTensors copied(const BatchTensors& batch);

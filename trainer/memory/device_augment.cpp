@@ -2,12 +2,70 @@
 
 #include "trainer/data/image.h"
 #include "trainer/data/random.h"
+#include "trainer/data/volume_crop.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <mutex>
 
 namespace trainer {
 
-at::Tensor augmented(const at::Tensor& images, std::uint64_t seed)
+namespace {
+
+// grid_sampler's names for how it interpolates, and for what lies outside.
+constexpr std::int64_t kLinear = 0, kNearest = 1, kBorder = 1;
+
+// Numbers of their own: those of the device's generator belong to the model.
+at::Tensor noiseLike(const at::Tensor& values, std::uint64_t seed)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(values.device()).clone();
+    {
+        const std::lock_guard lock(generator.mutex());
+        generator.set_current_seed(seed);
+    }
+    return at::randn(values.sizes(), generator, values.options());
+}
+
+// Where each place of the shifted rows or columns comes from, and whether it lies in the picture.
+struct Origin {
+    at::Tensor place, inside;
+};
+
+Origin origins(std::int64_t size, const std::vector<std::int64_t>& shifts, const std::vector<bool>& mirrored)
+{
+    const auto count = static_cast<std::int64_t>(shifts.size());
+    const at::Tensor place = at::empty({count, size}, at::kLong);
+    auto at = place.accessor<std::int64_t, 2>();
+    for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t x = 0; x < size; ++x) {
+            const auto image = static_cast<std::size_t>(i);
+            at[i][x] = (mirrored[image] ? size - 1 - x : x) + shifts[image];
+        }
+    return {place.clamp(0, size - 1), place.ge(0).logical_and(place.lt(size))};
+}
+
+} // namespace
+
+void augment(BatchTensors& batch, const data::SampleSpec& spec, std::uint64_t seed)
+{
+    at::Tensor& first = batch.inputs[0];
+    switch (spec.augment.kind) {
+    case data::BatchAugment::Kind::None:
+        return;
+    case data::BatchAugment::Kind::Crop:
+        first = cropped(first, seed);
+        return;
+    case data::BatchAugment::Kind::Shift:
+        first = shifted(first, spec.augment, seed);
+        return;
+    case data::BatchAugment::Kind::Turn:
+        const Turned result = turned(first, batch.target, seed);
+        first = result.volumes;
+        batch.target = result.labels;
+    }
+}
+
+at::Tensor cropped(const at::Tensor& images, std::uint64_t seed)
 {
     const at::NoGradGuard noGradients;
     const std::int64_t count = images.size(0);
@@ -27,8 +85,64 @@ at::Tensor augmented(const at::Tensor& images, std::uint64_t seed)
         map[i][1][2] = static_cast<float>((2 * box.y + box.height) / height - 1);
     }
     const at::Tensor grid = at::affine_grid_generator(maps.to(images.device()), images.sizes(), false);
-    constexpr std::int64_t kBilinear = 0, kBorder = 1;
-    return at::grid_sampler(images, grid, kBilinear, kBorder, false);
+    return at::grid_sampler(images, grid, kLinear, kBorder, false);
+}
+
+
+at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std::uint64_t seed)
+{
+    const at::NoGradGuard noGradients;
+    const auto count = static_cast<std::size_t>(images.size(0));
+    const auto most = static_cast<std::uint32_t>(how.mostShift);
+    std::vector<std::int64_t> dx(count), dy(count);
+    std::vector<bool> mirrored(count);
+    data::Random random(seed);
+    for (std::size_t i = 0; i < count; ++i) {
+        dx[i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
+        dy[i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
+        mirrored[i] = how.mirrors && random.coin();
+    }
+    const auto columns = origins(images.size(3), dx, mirrored);
+    const auto rows = origins(images.size(2), dy, std::vector<bool>(count, false));
+    const auto onDevice = [&](const at::Tensor& tensor) { return tensor.to(images.device()); };
+    const at::Tensor column = onDevice(columns.place).view({-1, 1, 1, images.size(3)}).expand_as(images);
+    const at::Tensor row = onDevice(rows.place).view({-1, 1, images.size(2), 1}).expand_as(images);
+    const at::Tensor inside = onDevice(
+        columns.inside.view({-1, 1, 1, images.size(3)}).logical_and(rows.inside.view({-1, 1, images.size(2), 1})));
+    const at::Tensor outside = onDevice(at::tensor(how.outside)).view({1, -1, 1, 1});
+    return at::where(inside, images.gather(2, row).gather(3, column), outside);
+}
+
+Turned turned(const at::Tensor& volumes, const at::Tensor& labels, std::uint64_t seed)
+{
+    const at::NoGradGuard noGradients;
+    const std::int64_t count = volumes.size(0), edge = volumes.size(4);
+    data::Volume cube;
+    cube.size = {edge, edge, edge};
+    // As data::VolumeView has it: a step along an axis of the cube is a way along the axes of the volume. Both are
+    // cubes of one size, so that the same numbers hold from -1 to 1. grid_sampler counts axes from the last.
+    const at::Tensor maps = at::zeros({count, 3, 4}, at::kFloat), changes = at::zeros({3, count}, at::kFloat);
+    auto map = maps.accessor<float, 3>();
+    auto change = changes.accessor<float, 2>();
+    data::Random seeds(seed);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const data::VolumeView view = data::randomView(cube, edge, seeds.bits());
+        for (std::size_t to = 0; to < 3; ++to)
+            for (std::size_t along = 0; along < 3; ++along)
+                map[i][static_cast<std::int64_t>(2 - to)][static_cast<std::int64_t>(2 - along)] =
+                    static_cast<float>(view.step[along][to]);
+        change[0][i] = view.gain;
+        change[1][i] = view.shift;
+        change[2][i] = view.noise;
+    }
+    const at::Tensor grid = at::affine_grid_generator(maps.to(volumes.device()), {count, 1, edge, edge, edge}, true);
+    const at::Tensor there = changes.to(volumes.device());
+    const auto of = [&](std::int64_t which) { return there[which].view({-1, 1, 1, 1, 1}); };
+    const at::Tensor values = at::grid_sampler(volumes, grid, kLinear, kBorder, true) * of(0) + of(1) +
+                              noiseLike(volumes, seeds.bits()) * of(2);
+    const at::Tensor nearest =
+        at::grid_sampler(labels.unsqueeze(1).to(volumes.scalar_type()), grid, kNearest, kBorder, true);
+    return {values, nearest.squeeze(1).to(labels.scalar_type())};
 }
 
 } // namespace trainer

@@ -64,25 +64,29 @@ std::string sha256(const std::string& bytes)
     return text;
 }
 
-Result<std::string> readTrusted(const ModelOptions& options)
+Result<std::string> readTrusted(const CodeFile& file)
 {
-    if (options.path.empty())
-        return tl::unexpected(
-            Error{Error::Code::Invalid, "no model file is chosen", "model.path", "set it to the file of your model"});
+    if (file.path.empty())
+        return tl::unexpected(Error{Error::Code::Invalid, "no model file is chosen", std::string(file.pathKey),
+                                    "set it to the file of your model"});
     std::vector<std::uint8_t> bytes;
-    if (auto read = data::readFile(options.path, bytes); !read)
+    if (auto read = data::readFile(file.path, bytes); !read)
         return tl::unexpected(read.error());
     std::string content(bytes.begin(), bytes.end());
     const std::string hash = sha256(content);
-    if (hash == options.trustedSha256)
+    if (hash == file.trustedSha256)
         return content;
-    const std::string why = options.trustedSha256.empty()
-                                ? "nobody said yet that this file may be run"
-                                : "another file is trusted, with SHA-256 " + options.trustedSha256;
+    const std::string why = file.trustedSha256.empty() ? "nobody said yet that this file may be run"
+                                                       : "another file is trusted, with SHA-256 " + file.trustedSha256;
     return tl::unexpected(
         Error{Error::Code::Permission,
-              "a model file is code and can do whatever you can do; " + why + ". Its SHA-256 is " + hash, options.path,
-              "if you trust where it comes from, set model.trusted_sha256=" + hash});
+              "a model file is code and can do whatever you can do; " + why + ". Its SHA-256 is " + hash, file.path,
+              "if you trust where it comes from, set " + std::string(file.trustKey) + "=" + hash});
+}
+
+Result<std::string> readTrusted(const ModelOptions& options)
+{
+    return readTrusted(CodeFile{.path = options.path, .trustedSha256 = options.trustedSha256});
 }
 
 Objective objectiveOf(const ModelOptions& options)
@@ -131,8 +135,9 @@ void checkAnswer(const ModelOptions& options, const Pass& pass)
     const Objective objective = objectiveOf(options);
     const at::Tensor& answer = pass.predictions;
     const auto wrong = [&](const std::string& needed) {
-        throw std::runtime_error("the model gives " + shapeText(answer.sizes()) + ", " + needed + " (targets are " +
-                                 shapeText(pass.targets.sizes()) + ")");
+        throw ModelMisfit("the model gives " + shapeText(answer.sizes()) + ", " + needed + " (targets are " +
+                              shapeText(pass.targets.sizes()) + ")",
+                          options.path, "take the data set or the model.loss that it was made for, or another model");
     };
     const std::string classes = std::to_string(options.data.classes);
     const std::int64_t dimensions = pass.targets.dim();

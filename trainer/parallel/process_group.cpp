@@ -3,6 +3,7 @@
 #include "trainer/parallel/cuda_plugin.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
@@ -111,6 +112,14 @@ bool ProcessGroup::anyOf(bool here)
     options.reduceOp = c10d::ReduceOp::MAX;
     m->group->allreduce(flag, options)->wait();
     return flag[0].item<int>() != 0;
+}
+
+void ProcessGroup::addUp(std::vector<double>& numbers)
+{
+    std::vector<at::Tensor> sums = {at::tensor(numbers, at::kDouble).to(m->device)};
+    m->group->allreduce(sums)->wait();
+    const at::Tensor here = sums[0].to(at::kCPU);
+    std::copy_n(here.const_data_ptr<double>(), numbers.size(), numbers.begin());
 }
 
 c10d::ProcessGroup& ProcessGroup::native()

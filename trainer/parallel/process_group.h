@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace c10d {
 class ProcessGroup;
@@ -35,6 +36,8 @@ public:
     void barrier();
     /// Whether any rank says so; all must ask.
     [[nodiscard]] bool anyOf(bool here);
+    /// Adds up each number over the ranks; all must ask, with as many numbers.
+    void addUp(std::vector<double>& numbers);
     /// LibTorch's own object, for its Reducer.
     [[nodiscard]] c10d::ProcessGroup& native();
 

@@ -76,9 +76,11 @@ private:
             throw;
         } catch (const std::exception& thrown) {
             const auto* error = dynamic_cast<const c10::Error*>(&thrown);
-            throw std::runtime_error("the model file " + m_options.path + " failed on inputs of shape " +
-                                     shapesOf(batch) + ", " +
-                                     layerAndReason(error ? error->what_without_backtrace() : thrown.what()));
+            throw ModelMisfit("the model failed on inputs of shape " + shapesOf(batch) + ", " +
+                                  layerAndReason(error ? error->what_without_backtrace() : thrown.what()),
+                              m_options.path,
+                              "take the data set and dataset.image_size that it was made for; model.input_shapes says "
+                              "what it takes, and is checked before the run");
         }
     }
 

@@ -1,0 +1,27 @@
+"""Writes a model as TorchScript and as packages of AOTInductor into a folder: for any batch, and for one of 16."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 32), nn.ReLU(), nn.Linear(32, 4))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+folder = sys.argv[1]
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = Model()
+torch.jit.script(model).save(folder + "/model.pt")
+model.eval()
+example = (torch.rand(16, 3, 16, 16),)
+for name, shapes in (("dynamic", ({0: torch.export.Dim("batch", min=1, max=64)},)), ("fixed", None)):
+    program = torch.export.export(model, example, dynamic_shapes=shapes)
+    torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/{name}.pt2")

@@ -1,0 +1,248 @@
+#include "trainer/models/compiled_model.h"
+
+#include "trainer/models/model_file.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <link.h>
+#include <sstream>
+#include <stdexcept>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#include <unistd.h>
+#include <unordered_map>
+
+namespace trainer {
+
+namespace key = config::key;
+using config::protocol::Notice;
+
+namespace {
+
+/// A copy of what was trusted: the file itself may be another by the time it is loaded. The loader unpacks it.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(const std::string& content)
+    {
+        const char* folder = std::getenv("TMPDIR");
+        m_path = std::string(folder && *folder ? folder : "/tmp") + "/stepscope-XXXXXX.pt2";
+        const int file = ::mkstemps(m_path.data(), 4);
+        if (file < 0)
+            throw std::runtime_error("no temporary file can be made for it: " + m_path);
+        const bool written = ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+        ::close(file);
+        if (!written) {
+            ::unlink(m_path.c_str());
+            throw std::runtime_error("there is no room for a copy of it: " + m_path);
+        }
+    }
+    ~TemporaryFile() { ::unlink(m_path.c_str()); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+private:
+    std::string m_path;
+};
+
+/// Where this process's LibTorch lies.
+std::filesystem::path libraryFolder()
+{
+    std::filesystem::path found;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* out) {
+            const std::filesystem::path path = info->dlpi_name;
+            if (path.filename() != "libtorch_cpu.so")
+                return 0;
+            *static_cast<std::filesystem::path*>(out) = path.parent_path();
+            return 1;
+        },
+        &found);
+    return found;
+}
+
+/// Packages are linked to the whole of LibTorch, of which this program has only what it needs, and look for it in the
+/// system's folders.
+void openWholeLibTorch()
+{
+    if (!::dlopen((libraryFolder() / "libtorch.so").c_str(), RTLD_LAZY | RTLD_GLOBAL))
+        throw std::runtime_error(::dlerror());
+}
+
+std::string reason(const std::exception& failure)
+{
+    const auto* error = dynamic_cast<const c10::Error*>(&failure);
+    const std::string text = error ? error->what_without_backtrace() : failure.what();
+    return text.substr(0, text.find('\n'));
+}
+
+/// Names as Python has them; a TorchScript module's have slashes here.
+std::string pythonName(std::string name)
+{
+    std::replace(name.begin(), name.end(), '/', '.');
+    return name;
+}
+
+std::string shapesOf(const BatchTensors& batch)
+{
+    std::ostringstream text;
+    for (const at::Tensor& input : batch.inputs)
+        text << (text.tellp() == 0 ? "" : ", ") << input.sizes();
+    return text.str();
+}
+
+} // namespace
+
+std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig& config, Network& network,
+                                                   c10::Device device)
+{
+    const std::string path = config[key::evalPackage];
+    if (path.empty())
+        return nullptr;
+    // Half precision of either side is three digits.
+    std::unique_ptr<CompiledModel> model(new CompiledModel(network, device, config[key::amp] == "off" ? 0.01 : 0.05));
+    model->m_path = path;
+    const auto content =
+        readTrusted(CodeFile{path, config[key::evalPackageSha256], key::evalPackage.name, key::evalPackageSha256.name});
+    if (!content) {
+        model->giveUp(content.error().what, content.error().mend);
+        return model;
+    }
+    try {
+        model->load(*content);
+    } catch (const std::exception& failure) {
+        model->giveUp("it is no package that this LibTorch can load: " + reason(failure),
+                      "make it with torch._inductor.aoti_compile_and_package of PyTorch 2.11");
+    }
+    return model;
+}
+
+CompiledModel::CompiledModel(Network& network, c10::Device device, double tolerance)
+    : m_network(network), m_device(device), m_tolerance(tolerance)
+{
+}
+
+CompiledModel::~CompiledModel() = default;
+
+void CompiledModel::giveUp(const std::string& why, const std::string& mend)
+{
+    m_package.reset();
+    m_notice = Notice{Notice::Severity::Warning, "Validation runs without the compiled model: " + why, m_path, mend, 1};
+}
+
+void CompiledModel::load(const std::string& content)
+{
+    using torch::inductor::AOTIModelPackageLoader;
+    // Without it, compiled code believes in the shapes that it was made for, and reads beyond smaller ones.
+    ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);
+    const TemporaryFile file(content);
+    const auto metadata = AOTIModelPackageLoader::load_metadata_from_package(file.path(), "model");
+    const auto made = metadata.find("AOTI_DEVICE_KEY");
+    const std::string here = m_device.is_cpu() ? "cpu" : "cuda";
+    if (made != metadata.end() && made->second != here)
+        return giveUp("it was compiled for the device " + made->second + ", and the training runs on " + here,
+                      "export and compile the model on the device that it is to run on");
+    openWholeLibTorch();
+    m_package = std::make_unique<AOTIModelPackageLoader>(
+        file.path(), "model", false, 1, m_device.has_index() ? m_device.index() : c10::DeviceIndex(-1));
+    std::vector<std::string> names = m_package->get_constant_fqns();
+    std::sort(names.begin(), names.end());
+    for (const auto& item : m_network.named_parameters())
+        if (!std::binary_search(names.begin(), names.end(), pythonName(item.key())))
+            return giveUp("it is of another model: it has no weight '" + pythonName(item.key()) + "'",
+                          "compile the model that is trained here, or leave eval.package empty");
+}
+
+void CompiledModel::updateWeights()
+{
+    if (!std::exchange(m_stale, false))
+        return;
+    std::vector<std::string> names = m_package->get_constant_fqns();
+    std::sort(names.begin(), names.end());
+    std::unordered_map<std::string, at::Tensor> weights;
+    const auto add = [&](const std::string& name, const at::Tensor& tensor) {
+        if (std::binary_search(names.begin(), names.end(), pythonName(name)))
+            weights.emplace(pythonName(name), tensor.detach().contiguous());
+    };
+    for (const auto& item : m_network.named_parameters())
+        add(item.key(), item.value());
+    for (const auto& item : m_network.named_buffers())
+        add(item.key(), item.value());
+    // The package's own constants stay as they are.
+    m_package->load_constants(weights, false, false);
+}
+
+std::optional<at::Tensor> CompiledModel::run(const BatchTensors& batch)
+{
+    const at::NoGradGuard noGradients;
+    try {
+        updateWeights();
+        const auto answers = m_package->run(batch.inputs);
+        if (!answers.empty() && answers[0].dim() > 0 && answers[0].size(0) == batch.count)
+            return answers[0];
+    } catch (const c10::OutOfMemoryError&) {
+        throw;
+    } catch (const std::exception&) {
+        // It says on stderr what it does not like, and here only that there was something.
+    }
+    return std::nullopt;
+}
+
+Pass CompiledModel::compared(const BatchTensors& batch, Pass own)
+{
+    m_compared = true;
+    if (own.targets.const_data_ptr() != batch.target.const_data_ptr()) {
+        giveUp("this model makes its own targets, which a package does not", "leave eval.package empty");
+        return own;
+    }
+    const auto answer = run(batch);
+    if (!answer) {
+        giveUp("it does not take inputs of the shape " + shapesOf(batch),
+               "export it with an example of that shape, and with a dynamic first dimension");
+        return own;
+    }
+    if (answer->sizes() != own.predictions.sizes()) {
+        std::ostringstream shapes;
+        shapes << "it gives " << answer->sizes() << " where the model gives " << own.predictions.sizes();
+        giveUp(shapes.str(), "compile the model that is trained here");
+        return own;
+    }
+    const at::Tensor truth = own.predictions.detach().to(at::kFloat);
+    const double largest = truth.abs().max().item<double>();
+    const double worst = (answer->to(at::kFloat) - truth).abs().max().item<double>();
+    // Not greater: a difference that is no number is one.
+    if (!(worst <= m_tolerance * largest)) {
+        std::ostringstream numbers;
+        numbers << "it gives other numbers than the model: they differ by " << worst << ", of " << largest;
+        giveUp(numbers.str(), "compile the model that is trained here, in evaluation mode");
+        return own;
+    }
+    m_notice = Notice{
+        Notice::Severity::Info, "Validation runs the compiled model; its first batch was checked", m_path, {}, 1};
+    return own;
+}
+
+Pass CompiledModel::forward(const BatchTensors& batch, const std::function<Pass()>& model)
+{
+    if (!m_package)
+        return model();
+    if (!m_compared)
+        return compared(batch, model());
+    if (auto answer = run(batch))
+        return {std::move(*answer), batch.target};
+    if (!std::exchange(m_toldOfShapes, true))
+        m_notice = Notice{Notice::Severity::Warning,
+                          "The compiled model does not take a batch of " + std::to_string(batch.count) +
+                              ": the model itself runs such",
+                          m_path, "export it with a dynamic first dimension", 1};
+    return model();
+}
+
+std::optional<Notice> CompiledModel::takeNotice()
+{
+    return std::exchange(m_notice, std::nullopt);
+}
+
+} // namespace trainer
