@@ -141,6 +141,7 @@ private:
     void connectRun();
     void connectGate();
     void passGate(std::function<void()> go);
+    void passPackage(const std::function<void()>& go);
     void startRun();
     void connectTrace();
     void connectExperiments();

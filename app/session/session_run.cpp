@@ -124,6 +124,22 @@ void Session::passGate(std::function<void()> go)
         // The trainer runs no file but the one with this hash; the run's record tells which it was.
         if (!sha256.isEmpty())
             static_cast<void>(setKnob(config::key::trustedSha256.name, sha256));
+        passPackage(go);
+    });
+}
+
+// A compiled model for validation is code as well, and is asked about like a model file.
+void Session::passPackage(const std::function<void()>& go)
+{
+    config::TrainingConfig package = m->configuration;
+    const std::string path = package[config::key::evalPackage];
+    if (path.empty() || !package.set(config::key::workload.name, "torchscript") ||
+        !package.set(config::key::modelPath.name, path)) {
+        go();
+        return;
+    }
+    m->gate.pass(package, [this, go](const QString& sha256) {
+        static_cast<void>(setKnob(config::key::evalPackageSha256.name, sha256));
         go();
     });
 }

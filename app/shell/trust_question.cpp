@@ -66,7 +66,8 @@ TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(pa
     font.setPointSizeF(font.pointSizeF() * 1.25);
     heading->setFont(font);
     auto* why = makeWords(
-        (file.workload == "plugin"
+        (file.path.extension() == ".pt2" ? tr("A compiled model is a program. ")
+         : file.workload == "plugin"
              ? tr("A plug-in is a program. ")
              : tr("A TorchScript file is a program: it can do more than compute a model, and it starts when it is "
                   "opened. ")) +

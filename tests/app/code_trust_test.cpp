@@ -84,6 +84,7 @@ private slots:
     void trustIsForOnePath();
     void whatAConfigurationSaysOfItselfDoesNotCount();
     void anExperimentAsksToo();
+    void aCompiledModelIsAskedAboutToo();
     void aFileThatCannotBeReadIsTold();
     void theDialogShowsWhatAndWhere();
     void closingTheDialogStartsNothing();
@@ -197,6 +198,25 @@ void CodeTrustTest::anExperimentAsksToo()
     QVERIFY(session.experimentRunning());
     session.cancelExperiment();
     QTRY_VERIFY_WITH_TIMEOUT(!session.experimentRunning(), 20000);
+}
+
+void CodeTrustTest::aCompiledModelIsAskedAboutToo()
+{
+    const QString path = write(m_folder.filePath("model.pt2"), "compiled");
+    config::TrainingConfig configuration = shortTraining();
+    // What it says of itself does not count.
+    QVERIFY(configuration.set("eval.package", path.toStdString()));
+    QVERIFY(configuration.set("eval.package_sha256", sha256("compiled").toStdString()));
+    Session session;
+    session.setConfiguration(configuration, "own");
+    const auto asked = start(session);
+    QVERIFY(asked);
+    QCOMPARE(QString::fromStdString(asked->path.string()), path);
+    QCOMPARE(session.runState(), RunState::Idle);
+    session.answerCode(*asked, CodeGate::Answer::Once);
+    QCOMPARE(session.runState(), RunState::Starting);
+    finish(session);
+    QCOMPARE(session.runs().front().configuration.text("eval.package_sha256"), sha256("compiled").toStdString());
 }
 
 void CodeTrustTest::aFileThatCannotBeReadIsTold()

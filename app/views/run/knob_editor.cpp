@@ -134,7 +134,8 @@ private:
     };
     static Wanted wantedBy(std::string_view key)
     {
-        if (key == config::key::modelPath.name || key == config::key::resume.name || key == config::key::tokenizer.name)
+        if (key == config::key::modelPath.name || key == config::key::evalPackage.name ||
+            key == config::key::resume.name || key == config::key::tokenizer.name)
             return {true, false, false, tr("none")};
         if (key == config::key::logFile.name)
             return {true, false, true, tr("none")};
