@@ -86,7 +86,7 @@ BatchTrial judge(const std::string& progress, int state)
         if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
             if (const auto* notice = std::get_if<protocol::Notice>(&*record);
                 notice && notice->severity == protocol::Notice::Severity::Error) {
-                if (notice->what == "Out of memory")
+                if (notice->what.starts_with("Out of memory"))
                     return {Outcome::OutOfMemory, {}};
                 last = sentence(*notice);
             }
