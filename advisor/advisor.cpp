@@ -46,8 +46,9 @@ void withholdWidePrediction(Advice& advice)
     const auto text = [&](double value) {
         return saving.unit == SavingUnit::Bytes ? fmt::format("{:.0f} bytes", value) : timeText(value);
     };
-    advice.whyNoPrediction = fmt::format("By this trace it saves anything from {} to {}: too wide a range to promise. Measure it.",
-                                         text(saving.low), text(saving.high));
+    advice.whyNoPrediction =
+        fmt::format("By this trace it saves anything from {} to {}: too wide a range to promise. Measure it.",
+                    text(saving.low), text(saving.high));
     advice.saving.reset();
 }
 
@@ -68,7 +69,8 @@ int rank(State state)
 const profiler::analysis::ReplayGraph& Case::replay() const
 {
     if (!graph)
-        graph = std::make_shared<profiler::analysis::ReplayGraph>(profiler::analysis::ReplayGraph::of(trace, facts.steps));
+        graph =
+            std::make_shared<profiler::analysis::ReplayGraph>(profiler::analysis::ReplayGraph::of(trace, facts.steps));
     return *graph;
 }
 

@@ -21,12 +21,12 @@ struct NamedCapability {
 };
 // Longer marks first where one holds another ("A10" in "A100").
 constexpr std::array<NamedCapability, 38> kCapabilities = {{
-    {"K80", 37},      {"P100", 60},     {"P40", 61},      {"P4", 61},       {"GTX 10", 61},   {"V100", 70},
-    {"TITAN V", 70},  {"T4", 75},       {"RTX 20", 75},   {"GTX 16", 75},   {"TITAN RTX", 75}, {"Quadro RTX", 75},
-    {"A100", 80},     {"A800", 80},     {"A30", 80},      {"A10", 86},      {"A40", 86},      {"A16", 86},
-    {"RTX 30", 86},   {"RTX A", 86},    {"A2", 86},       {"L40", 89},      {"L4", 89},       {"RTX 40", 89},
-    {"6000 Ada", 89}, {"GH200", 90},    {"H100", 90},     {"H200", 90},     {"H800", 90},     {"H20", 90},
-    {"GB200", 100},   {"B200", 100},    {"B100", 100},    {"GB300", 103},   {"B300", 103},    {"RTX 50", 120},
+    {"K80", 37},      {"P100", 60},  {"P40", 61},    {"P4", 61},     {"GTX 10", 61},    {"V100", 70},
+    {"TITAN V", 70},  {"T4", 75},    {"RTX 20", 75}, {"GTX 16", 75}, {"TITAN RTX", 75}, {"Quadro RTX", 75},
+    {"A100", 80},     {"A800", 80},  {"A30", 80},    {"A10", 86},    {"A40", 86},       {"A16", 86},
+    {"RTX 30", 86},   {"RTX A", 86}, {"A2", 86},     {"L40", 89},    {"L4", 89},        {"RTX 40", 89},
+    {"6000 Ada", 89}, {"GH200", 90}, {"H100", 90},   {"H200", 90},   {"H800", 90},      {"H20", 90},
+    {"GB200", 100},   {"B200", 100}, {"B100", 100},  {"GB300", 103}, {"B300", 103},     {"RTX 50", 120},
     {"RTX PRO", 120}, {"Orin", 87},
 }};
 
@@ -87,7 +87,8 @@ CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
         ranges.push_back(copy.range());
     }
     use.exposed = total(subtract(unite(std::move(ranges)), c.facts.device.kernels));
-    std::stable_sort(copies.begin(), copies.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(copies.begin(), copies.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     for (std::size_t i = 0; i < std::min(copies.size(), kMostEvidence); ++i)
         use.longest.push_back(copies[i].id);
     return use;
@@ -118,7 +119,8 @@ std::string detail(const Trace& trace, SliceId slice, std::string_view key)
     const auto details = trace.details(slice);
     if (!details)
         return {};
-    const auto found = std::find_if(details->begin(), details->end(), [&](const auto& entry) { return entry.first == key; });
+    const auto found =
+        std::find_if(details->begin(), details->end(), [&](const auto& entry) { return entry.first == key; });
     return found == details->end() ? std::string() : found->second;
 }
 

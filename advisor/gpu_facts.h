@@ -10,12 +10,12 @@
 /// What several rules ask of a run on a GPU.
 namespace advisor {
 
-/// What every rule that speaks of a GPU says of a run without one, or of a trace that holds nothing of it; no value when
-/// there is something to judge.
+/// What every rule that speaks of a GPU says of a run without one, or of a trace that holds nothing of it; no value
+/// when there is something to judge.
 std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu);
 
-/// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where neither
-/// tells. Source of the names: NVIDIA's table of CUDA GPUs.
+/// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where
+/// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.
 std::optional<int> computeCapability(const Case& c);
 
 /// Share of the time that a share of the work is: kernels fill only a part of it. On the CPU the work is the time.
@@ -24,8 +24,8 @@ double shareOfTime(const Case& c, double shareOfWork);
 /// Copies of one kind in the judged window.
 struct CopyUse {
     std::int64_t count = 0, bytes = 0;
-    profiler::Nanoseconds time{};    ///< summed
-    profiler::Nanoseconds exposed{}; ///< union of the copies while no kernel ran
+    profiler::Nanoseconds time{};           ///< summed
+    profiler::Nanoseconds exposed{};        ///< union of the copies while no kernel ran
     std::vector<profiler::SliceId> longest; ///< longest first, at most ten
     [[nodiscard]] double gbPerSecond() const
     {
@@ -41,8 +41,8 @@ Saving spreadOverSteps(std::vector<double> perStep);
 /// For each step of the judged window, µs of `time` inside it.
 std::vector<double> insideEachStep(const Case& c, const profiler::analysis::Intervals& time);
 
-/// An entry of the details that an importer reads on demand ("Concrete Inputs", "Input Strides"), as JSON; empty where the
-/// trace has no such thing.
+/// An entry of the details that an importer reads on demand ("Concrete Inputs", "Input Strides"), as JSON; empty where
+/// the trace has no such thing.
 std::string detail(const profiler::Trace& trace, profiler::SliceId slice, std::string_view key);
 /// Top-level entries of a JSON list, as text: "[1, [2, 3], \"x\"]" gives 1 · [2, 3] · x. Empty for anything else.
 std::vector<std::string> listEntries(std::string_view list);

@@ -40,7 +40,8 @@ std::vector<Evidence> longestGaps(const Case& c, const IdleCause& cause)
     std::partial_sort(gaps.begin(), gaps.begin() + most, gaps.end(),
                       [](TimeRange a, TimeRange b) { return a.duration() > b.duration(); });
     for (auto gap = gaps.begin(); gap != gaps.begin() + most; ++gap)
-        evidence.push_back({.track = busiest->id, .slice = std::nullopt, .range = *gap, .name = "idle: " + std::string(cause.cause)});
+        evidence.push_back(
+            {.track = busiest->id, .slice = std::nullopt, .range = *gap, .name = "idle: " + std::string(cause.cause)});
     return evidence;
 }
 

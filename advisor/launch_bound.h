@@ -9,14 +9,17 @@ namespace advisor {
 /// Whether the devices wait for the host to launch work.
 struct LaunchBound {
     double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
-    double hostShare = 0;   ///< of the judged window: idle for that, or while the host did what no event records (Python)
-    double idleShare = 0;   ///< of the judged window: idle for whatever cause
-    double smallShare = 0;  ///< of the kernels: under 10 µs
+    double hostShare = 0; ///< of the judged window: idle for that, or while the host did what no event records (Python)
+    double idleShare = 0; ///< of the judged window: idle for whatever cause
+    double smallShare = 0;                                ///< of the kernels: under 10 µs
     const profiler::analysis::IdleCause* cause = nullptr; ///< "launch"; null where there is none
 
     /// Idle for the launches' sake long enough to matter, and for nothing else as long.
     /// Source of the share: XProf calls 15 % of the step in kernel launches high.
-    [[nodiscard]] bool holds() const { return cause && hostShare >= 0.15 && hostShare >= 0.5 * idleShare && launchShare >= 0.05; }
+    [[nodiscard]] bool holds() const
+    {
+        return cause && hostShare >= 0.15 && hostShare >= 0.5 * idleShare && launchShare >= 0.05;
+    }
 };
 LaunchBound launchBound(const Case& c);
 

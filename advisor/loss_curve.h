@@ -22,6 +22,7 @@ struct LossCurve {
 };
 /// Empty samples where the trace has no counter "loss".
 LossCurve lossCurve(const Case& c);
-std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve, const std::vector<profiler::CounterSample>& samples);
+std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve,
+                                 const std::vector<profiler::CounterSample>& samples);
 
 } // namespace advisor

@@ -33,8 +33,9 @@ double limitOf(const Case& c, const Track& counter)
         return 0;
     }
     const bool processors = counter.name == "memory" || counter.name == "peak memory";
-    return processors && ranOnCpu(c) && c.config ? static_cast<double>((*c.config)[config::key::memoryLimit]) * kMebibyte
-                                                 : 0;
+    return processors && ranOnCpu(c) && c.config
+               ? static_cast<double>((*c.config)[config::key::memoryLimit]) * kMebibyte
+               : 0;
 }
 
 } // namespace

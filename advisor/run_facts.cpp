@@ -31,7 +31,8 @@ WorkShare kernelShare(const profiler::Trace& trace, bool (*fits)(std::string_vie
         fitting.push_back(kernel);
     }
     result.share = all.count() > 0 ? static_cast<double>(some.count()) / static_cast<double>(all.count()) : 0;
-    std::stable_sort(fitting.begin(), fitting.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     for (std::size_t i = 0; i < std::min(fitting.size(), kMostEvidence); ++i)
         result.longest.push_back(fitting[i].id);
     return result;
@@ -96,7 +97,8 @@ std::optional<std::string> setting(const Case& c, std::string_view key)
 
 bool isConvolution(std::string_view name)
 {
-    return containsAny(name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn"});
+    return containsAny(
+        name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn"});
 }
 
 bool isMatrixProduct(std::string_view name)

@@ -13,8 +13,8 @@ namespace advisor {
 bool ranOnCpu(const Case& c);
 /// Some device ran kernels, copies or memsets.
 bool hasDeviceWork(const profiler::Trace& trace);
-/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads ("host.threads",
-/// else the configuration's, else one for each core).
+/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads
+/// ("host.threads", else the configuration's, else one for each core).
 int computeThreads(const Case& c);
 /// A value of the trace's metadata; empty where it is not recorded.
 std::string_view metadata(const profiler::Trace& trace, std::string_view key);
@@ -29,8 +29,8 @@ bool isMatrixProduct(std::string_view name);
 /// Share of the steps' work whose name fits: of kernel time where kernels are recorded, else of operators' self time.
 struct WorkShare {
     bool recorded = false;
-    double share = 0;                            ///< [0, 1]
-    std::vector<profiler::SliceId> longest;      ///< of what fits, longest first, at most ten
+    double share = 0;                       ///< [0, 1]
+    std::vector<profiler::SliceId> longest; ///< of what fits, longest first, at most ten
 };
 WorkShare workShare(const Case& c, bool (*fits)(std::string_view name));
 

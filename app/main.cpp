@@ -23,7 +23,9 @@ Arguments parse(const QApplication& application)
     const QCommandLineOption config("config",
                                     QApplication::translate("main", "Start with this training configuration."), "FILE");
     parser.addOption(config);
-    parser.addPositionalArgument("TRACE", QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, or ours."), "[TRACE]");
+    parser.addPositionalArgument(
+        "TRACE", QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, or ours."),
+        "[TRACE]");
     parser.process(application);
     const QStringList positional = parser.positionalArguments();
     return {positional.value(0), parser.value(config)};

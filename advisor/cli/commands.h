@@ -96,8 +96,8 @@ struct TuneOptions {
 int tuneTraining(const TuneOptions& options, const Streams& streams);
 
 struct ReportOptions {
-    std::filesystem::path trace;  ///< or a folder that holds one, as the app keeps runs
-    std::filesystem::path config; ///< empty: the configuration that the trace holds, if it does
+    std::filesystem::path trace;   ///< or a folder that holds one, as the app keeps runs
+    std::filesystem::path config;  ///< empty: the configuration that the trace holds, if it does
     std::filesystem::path against; ///< a trace before, to compare with; may be empty
     std::filesystem::path output;
 };

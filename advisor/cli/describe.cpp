@@ -58,7 +58,8 @@ std::string formatsText()
     std::string text = "\nFormats\n";
     for (const auto& [stem, format] : profiler::formats::all()) {
         const char* does = format.read ? format.write ? "read, written" : "read" : "written";
-        text += fmt::format("  {:<16} {} ({}; {})\n", formatId(stem), format.title, fmt::join(format.extensions, " "), does);
+        text += fmt::format("  {:<16} {} ({}; {})\n", formatId(stem), format.title, fmt::join(format.extensions, " "),
+                            does);
     }
     return text;
 }

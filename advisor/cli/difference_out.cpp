@@ -58,7 +58,8 @@ Json rowsJson(const std::vector<Difference::Row>& rows)
 {
     Json list = Json::array();
     for (const Difference::Row& row : rows)
-        list.push_back({{"name", row.name}, {"time_us", {{"a", row.aUs}, {"b", row.bUs}}}, {"delta_us", row.bUs - row.aUs}});
+        list.push_back(
+            {{"name", row.name}, {"time_us", {{"a", row.aUs}, {"b", row.bUs}}}, {"delta_us", row.bUs - row.aUs}});
     return list;
 }
 

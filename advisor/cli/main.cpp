@@ -57,7 +57,8 @@ void addReaders(CLI::App& app, CommandLine& line)
     convert->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::convert(line.convert, s); }; });
 
-    CLI::App* describe = app.add_subcommand("describe", "Knobs, workloads, optimizers, schedules, data sets, rules, formats, tips");
+    CLI::App* describe =
+        app.add_subcommand("describe", "Knobs, workloads, optimizers, schedules, data sets, rules, formats, tips");
     CLI::Option* json = describe->add_flag("--json", line.describe.json, kJson);
     describe->add_flag("--tips", line.describe.tips, "Only the table of tips, in Markdown")->excludes(json);
     describe->callback(
@@ -94,7 +95,9 @@ void addProof(CLI::App& app, CommandLine& line)
 {
     CLI::App* tune = app.add_subcommand("tune", "Applies what pays, one after another, each measured");
     tune->add_option("--config", line.tune.config, kConfig)->required();
-    tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend at most")->check(CLI::PositiveNumber)->capture_default_str();
+    tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend at most")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     tune->add_option("-o,--output", line.tune.output, "Folder for config.json and report.html");
     tune->add_flag("--json", line.tune.json, kJson);
     tune->callback([&line] { line.run = [&line](const Streams& s) { return tuneTraining(line.tune, s); }; });
@@ -104,7 +107,8 @@ void addProof(CLI::App& app, CommandLine& line)
     report->add_option("--config", line.report.config, "Configuration of the run; else the one that the trace holds");
     report->add_option("--against", line.report.against, "Trace of a run before, to compare with");
     report->add_option("-o,--output", line.report.output, "HTML file to write")->required();
-    report->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
+    report->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
 }
 
 void addRecorder(CLI::App& app, CommandLine& line)
@@ -114,7 +118,8 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("--level", line.record.level, "How much of the GPU is recorded: more costs more")
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
-    record->add_flag("--ops", line.record.operators, "PyTorch's operators too, in Python: small ones take noticeably longer");
+    record->add_flag("--ops", line.record.operators,
+                     "PyTorch's operators too, in Python: small ones take noticeably longer");
     record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases");
     record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
         ->check(CLI::NonNegativeNumber);

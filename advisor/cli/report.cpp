@@ -31,7 +31,8 @@ int report(const ReportOptions& options, const Streams& streams)
         return fail(trace.error().message());
     std::optional<config::TrainingConfig> configuration;
     if (!options.config.empty() || !metadata(**trace, "config").empty()) {
-        const auto loaded = options.config.empty() ? config::TrainingConfig::fromJson(metadata(**trace, "config"), "the trace's configuration")
+        const auto loaded = options.config.empty() ? config::TrainingConfig::fromJson(metadata(**trace, "config"),
+                                                                                      "the trace's configuration")
                                                    : config::TrainingConfig::load(options.config);
         if (!loaded)
             return fail(loaded.error().message());

@@ -24,7 +24,7 @@ struct Summary {
     Counts counts;
     double kernelUs = 0;
     std::int64_t shortKernels = 0; ///< under 10 µs
-    std::int64_t dataWaits = 0; ///< of the training's threads for their loader
+    std::int64_t dataWaits = 0;    ///< of the training's threads for their loader
     double dataWaitUs = 0;
     std::optional<int> workers; ///< of the loader; empty: the trace does not tell
     std::vector<profiler::analysis::Transfer> transfers;

@@ -74,8 +74,8 @@ private:
     }
     void on(const protocol::EpochProgress& epoch)
     {
-        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · {}, validation {}\n", epoch.epoch,
-                               epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss,
+        m_lines << fmt::format("epoch {} · {:.1f} s · loss {:.4f}, validation {:.4f} · {}, validation {}\n",
+                               epoch.epoch, epoch.epochSeconds, epoch.trainLoss, epoch.validationLoss,
                                protocol::metricText(epoch.metric, epoch.trainAccuracy),
                                protocol::metricText(epoch.metric, epoch.validationAccuracy));
         m_epochs.push_back({{"epoch", epoch.epoch},

@@ -53,8 +53,10 @@ private:
 };
 
 /// Lets a training run for a while, then stops it; its trace is read when it has ended.
-profiler::Result<std::shared_ptr<const profiler::Trace>> recordOnce(const std::filesystem::path& program, const config::TrainingConfig& config,
-                                                                    const std::filesystem::path& file, const std::stop_token& stop)
+profiler::Result<std::shared_ptr<const profiler::Trace>> recordOnce(const std::filesystem::path& program,
+                                                                    const config::TrainingConfig& config,
+                                                                    const std::filesystem::path& file,
+                                                                    const std::stop_token& stop)
 {
     config::TrainingConfig recorded = config;
     if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
@@ -114,7 +116,8 @@ Json toJson(const TuneResult& result)
             {"start", Json::parse(result.start.toJson())},
             {"best", Json::parse(result.best.toJson())},
             {"changes", changes},
-            {"samples_per_s_ratio", {{"value", result.ratio.value}, {"ci95", Json::array({result.ratio.low, result.ratio.high})}}},
+            {"samples_per_s_ratio",
+             {{"value", result.ratio.value}, {"ci95", Json::array({result.ratio.low, result.ratio.high})}}},
             {"trials", trials},
             {"code", codeJson(result)},
             {"stopped", result.stopped},
@@ -126,7 +129,8 @@ std::string toText(const TuneResult& result)
 {
     TextTable table({"Change", "Outcome", "Ratio", "95 %", "Measured", "Predicted"});
     for (const TuneTrial& trial : result.trials) {
-        std::vector<std::string> row = {trial.change.key + " = " + trial.change.to, std::string(outcomeName(trial.outcome)), "–", "–", "–", "–"};
+        std::vector<std::string> row = {
+            trial.change.key + " = " + trial.change.to, std::string(outcomeName(trial.outcome)), "–", "–", "–", "–"};
         if (trial.result) {
             const Interval& ratio = trial.result->samplesPerSecond;
             row[2] = fmt::format("{:.3f}", ratio.value);
@@ -138,11 +142,12 @@ std::string toText(const TuneResult& result)
         table.add(std::move(row));
     }
     std::string text = table.empty() ? std::string("Nothing was tried.\n") : table.text();
-    text += fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}), in {:.0f} s. {}\n", result.ratio.value,
-                        result.ratio.low, result.ratio.high, result.secondsSpent, result.why);
+    text += fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}), in {:.0f} s. {}\n",
+                        result.ratio.value, result.ratio.low, result.ratio.high, result.secondsSpent, result.why);
     for (const TuneTrial& trial : result.trials)
         if (trial.outcome == TuneTrial::Outcome::Kept)
-            text += fmt::format("\n{} = {}, in PyTorch:\n{}\n", trial.change.key, trial.change.to, tipCode(trial.change.key, tip_section::kPyTorch));
+            text += fmt::format("\n{} = {}, in PyTorch:\n{}\n", trial.change.key, trial.change.to,
+                                tipCode(trial.change.key, tip_section::kPyTorch));
     return text;
 }
 
@@ -154,8 +159,8 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& 
     std::error_code failed;
     std::filesystem::create_directories(options.output, failed);
     if (failed)
-        return tl::unexpected(Error{Error::Code::Unavailable, "The folder cannot be made: " + failed.message(), options.output.string(),
-                                    "choose another with -o"});
+        return tl::unexpected(Error{Error::Code::Unavailable, "The folder cannot be made: " + failed.message(),
+                                    options.output.string(), "choose another with -o"});
     if (const auto saved = result.best.save(options.output / "config.json"); !saved)
         return tl::unexpected(Error{Error::Code::Unavailable, saved.error().message(), {}, {}});
     ReportInput input;
@@ -174,7 +179,8 @@ int tuneTraining(const TuneOptions& options, const Streams& streams)
     const auto program = findTrainer();
     const TemporaryFolder folder;
     if (!program || folder.path().empty()) {
-        streams.err << (program ? "There is no room for temporary files (set TMPDIR)" : program.error().message()) << '\n';
+        streams.err << (program ? "There is no room for temporary files (set TMPDIR)" : program.error().message())
+                    << '\n';
         return kBadInput;
     }
     catchInterrupts();

@@ -193,10 +193,12 @@ std::vector<Difference::Row> phaseChanges(const StepStatistics& a, const StepSta
     };
     std::map<std::string, Difference::Row> rows;
     for (const Part& part :
-         {Part{phase::kDataWait, &StepParts::dataWait}, Part{phase::kCopy, &StepParts::copy}, Part{phase::kForward, &StepParts::forward},
-          Part{phase::kBackward, &StepParts::backward}, Part{phase::kOptimizer, &StepParts::optimizer},
-          Part{phase::kZeroGrad, &StepParts::zeroGrad}, Part{phase::kMetrics, &StepParts::metrics}, Part{"other", &StepParts::other}})
-        if (const double inA = toUs(a.steadyMeanParts.*part.part), inB = toUs(b.steadyMeanParts.*part.part); inA > 0 || inB > 0)
+         {Part{phase::kDataWait, &StepParts::dataWait}, Part{phase::kCopy, &StepParts::copy},
+          Part{phase::kForward, &StepParts::forward}, Part{phase::kBackward, &StepParts::backward},
+          Part{phase::kOptimizer, &StepParts::optimizer}, Part{phase::kZeroGrad, &StepParts::zeroGrad},
+          Part{phase::kMetrics, &StepParts::metrics}, Part{"other", &StepParts::other}})
+        if (const double inA = toUs(a.steadyMeanParts.*part.part), inB = toUs(b.steadyMeanParts.*part.part);
+            inA > 0 || inB > 0)
             rows[std::string(part.name)] = {{}, inA, inB};
     return sorted(std::move(rows));
 }

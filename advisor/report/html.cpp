@@ -57,11 +57,11 @@ std::string savingHtml(const Advice& advice)
 std::string findingHtml(const RuleAdvice& row)
 {
     const Advice& advice = row.advice;
-    std::string html = fmt::format("<div class=\"finding\"><h3>{} <small>{}</small></h3><p>{}</p><p>{}</p>", escaped(advice.title), escaped(row.id),
-                                   escaped(advice.reason), savingHtml(advice));
+    std::string html = fmt::format("<div class=\"finding\"><h3>{} <small>{}</small></h3><p>{}</p><p>{}</p>",
+                                   escaped(advice.title), escaped(row.id), escaped(advice.reason), savingHtml(advice));
     if (advice.toggle)
-        html += fmt::format("<p>Change: <code>{} = {}</code> (now {})</p>", escaped(advice.toggle->key), escaped(advice.toggle->to),
-                            escaped(advice.toggle->from));
+        html += fmt::format("<p>Change: <code>{} = {}</code> (now {})</p>", escaped(advice.toggle->key),
+                            escaped(advice.toggle->to), escaped(advice.toggle->from));
     html += "<ul>";
     for (const std::string& caveat : advice.caveats)
         html += "<li>" + escaped(caveat) + "</li>";
@@ -92,11 +92,12 @@ std::string adviceHtml(const std::vector<RuleAdvice>& advice)
 
 std::string toHtml(const ReportModel& model)
 {
-    std::string html = fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-                                   "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>{1}</style></head>\n"
-                                   "<body><h1>{0}</h1>\n",
-                                   escaped(model.title), kStyle);
+    std::string html = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>{1}</style></head>\n"
+        "<body><h1>{0}</h1>\n",
+        escaped(model.title), kStyle);
     if (!model.environment.empty()) {
         html += "<table><tbody>\n";
         for (const auto& [name, value] : model.environment)
@@ -104,16 +105,16 @@ std::string toHtml(const ReportModel& model)
         html += "</tbody></table>\n";
     }
     for (const ReportModel::Figure& figure : model.figures)
-        html += fmt::format("<h2>{}</h2>\n<figure>{}<figcaption>{}</figcaption></figure>\n", escaped(figure.heading), figure.svg,
-                            escaped(figure.caption));
+        html += fmt::format("<h2>{}</h2>\n<figure>{}<figcaption>{}</figcaption></figure>\n", escaped(figure.heading),
+                            figure.svg, escaped(figure.caption));
     html += adviceHtml(model.advice);
     for (const ReportModel::Table& table : model.tables)
         html += tableHtml(table);
     if (!model.code.empty())
         html += "<h2>Code to paste</h2>\n";
     for (const ReportModel::Code& code : model.code)
-        html += fmt::format("<h3>{}</h3><p>PyTorch</p><pre>{}</pre><p>LibTorch</p><pre>{}</pre>\n", escaped(code.key), escaped(code.python),
-                            escaped(code.cpp));
+        html += fmt::format("<h3>{}</h3><p>PyTorch</p><pre>{}</pre><p>LibTorch</p><pre>{}</pre>\n", escaped(code.key),
+                            escaped(code.python), escaped(code.cpp));
     return html + "</body></html>\n";
 }
 
@@ -138,7 +139,8 @@ profiler::Result<void> writeReport(const std::filesystem::path& path, const Repo
         return {};
     const std::string why = failed.message();
     std::filesystem::remove(partial, failed);
-    return tl::unexpected(Error{Error::Code::Unavailable, "The report cannot be written: " + why, path.string(), "choose another name"});
+    return tl::unexpected(
+        Error{Error::Code::Unavailable, "The report cannot be written: " + why, path.string(), "choose another name"});
 }
 
 } // namespace advisor

@@ -39,7 +39,8 @@ void addEnvironment(ReportModel& model, const profiler::Trace& trace)
     for (const profiler::Device& device : trace.devices())
         model.environment.emplace_back(fmt::format("GPU {}", device.id.value), device.name);
     for (const Known& row : kKnown)
-        if (const auto entry = trace.metadata().find(row.key); entry != trace.metadata().end() && !entry->second.empty())
+        if (const auto entry = trace.metadata().find(row.key);
+            entry != trace.metadata().end() && !entry->second.empty())
             model.environment.emplace_back(row.label, entry->second);
     model.environment.emplace_back("Trace", fmt::format("{}, {} slices, {:.2f} s", trace.format(), trace.sliceCount(),
                                                         static_cast<double>(trace.range().duration().count()) * 1e-9));
@@ -62,9 +63,10 @@ void addSteps(ReportModel& model, const std::vector<Step>& steps, const StepStat
             ms.push_back(toUs(step.range.duration()) / 1000);
     if (ms.empty())
         return;
-    model.figures.push_back({"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
-                             fmt::format("{} steps: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
-                                         timeText(statistics.medianUs), timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
+    model.figures.push_back(
+        {"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
+         fmt::format("{} steps: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
+                     timeText(statistics.medianUs), timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
 }
 
 void addLoss(ReportModel& model, const profiler::Trace& trace)
@@ -90,7 +92,8 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
         if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)
             shares.emplace_back(timeClassName(part), parts.share(part));
     if (!shares.empty())
-        model.figures.push_back({"Where the steps' time goes", svg::shares(shares), "Each moment counts once, as the first that fits."});
+        model.figures.push_back(
+            {"Where the steps' time goes", svg::shares(shares), "Each moment counts once, as the first that fits."});
     ReportModel::Table kernels{"Longest kernels", {"Kernel", "Count", "Time"}, {}, {}};
     for (const KernelTotal& kernel : scan.kernels)
         if (kernels.rows.size() < kMostRows)
@@ -120,7 +123,8 @@ void addPath(ReportModel& model, const profiler::Trace& trace, const std::vector
                                   : row.where == ReplayWork::Where::Loader ? "loader"
                                                                            : "host",
                                   timeText(toUs(row.time)), share(row.time)});
-    table.note = fmt::format("Only what stands here is worth shortening; {} of it lies between a cause and its effect.", share(path.latency));
+    table.note = fmt::format("Only what stands here is worth shortening; {} of it lies between a cause and its effect.",
+                             share(path.latency));
     model.tables.push_back(std::move(table));
 }
 
@@ -135,14 +139,16 @@ std::vector<std::string> trialRow(const ExperimentResult& result)
             std::string(verdictName(result.verdict)),
             fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high),
             predicted ? fmt::format("{} to {}", timeText(predicted->low), timeText(predicted->high)) : "–",
-            fmt::format("{} ({} to {})", timeText(result.savedUs.value), timeText(result.savedUs.low), timeText(result.savedUs.high)),
+            fmt::format("{} ({} to {})", timeText(result.savedUs.value), timeText(result.savedUs.low),
+                        timeText(result.savedUs.high)),
             result.why};
 }
 
 void addExperiments(ReportModel& model, const ReportInput& input)
 {
     ReportModel::Table table{"Experiments",
-                             {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving", "Measured saving (95 %)", "Why"},
+                             {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving",
+                              "Measured saving (95 %)", "Why"},
                              {},
                              "Both trainers took turns on the same machine, unrecorded."};
     for (const ExperimentResult& result : input.experiments)
@@ -150,7 +156,8 @@ void addExperiments(ReportModel& model, const ReportInput& input)
     if (input.tuning)
         for (const TuneTrial& trial : input.tuning->trials) {
             table.rows.push_back(trial.result ? trialRow(*trial.result)
-                                              : std::vector<std::string>{trial.change.key + " = " + trial.change.to, "failed", "–", "–", "–", trial.why});
+                                              : std::vector<std::string>{trial.change.key + " = " + trial.change.to,
+                                                                         "failed", "–", "–", "–", trial.why});
             if (trial.outcome == TuneTrial::Outcome::Kept)
                 table.rows.back()[1] += ": kept";
         }
@@ -164,7 +171,8 @@ void addTuning(ReportModel& model, const TuneResult& tuning)
     ReportModel::Table table{"What tuning made of it", {"Setting", "Before", "After"}, {}, {}};
     for (const config::Difference& row : config::difference(tuning.start, tuning.best))
         table.rows.push_back({row.key, row.a, row.b});
-    table.note = fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}). {}", ratio.value, ratio.low, ratio.high, tuning.why);
+    table.note = fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}). {}", ratio.value,
+                             ratio.low, ratio.high, tuning.why);
     model.tables.insert(model.tables.begin(), std::move(table));
 }
 
@@ -183,16 +191,18 @@ void addDifference(ReportModel& model, const Difference& difference)
         return us;
     };
     if (difference.perStep)
-        model.figures.push_back({"Steps before and now, sorted",
-                                 svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
-                                 difference.ci95 ? fmt::format("Mean of before over mean of now: between {:.3f} and {:.3f} (95 %).",
-                                                               difference.ci95->first, difference.ci95->second)
-                                                 : "Too few steps for an interval."});
+        model.figures.push_back(
+            {"Steps before and now, sorted",
+             svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
+             difference.ci95 ? fmt::format("Mean of before over mean of now: between {:.3f} and {:.3f} (95 %).",
+                                           difference.ci95->first, difference.ci95->second)
+                             : "Too few steps for an interval."});
     const auto add = [&](const char* heading, const std::vector<Difference::Row>& rows) {
         ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "A step's."};
         for (const Difference::Row& row : rows)
             if (table.rows.size() < kMostRows)
-                table.rows.push_back({row.name, timeText(row.aUs), timeText(row.bUs), (row.bUs < row.aUs ? "−" : "+") + timeText(std::abs(row.bUs - row.aUs))});
+                table.rows.push_back({row.name, timeText(row.aUs), timeText(row.bUs),
+                                      (row.bUs < row.aUs ? "−" : "+") + timeText(std::abs(row.bUs - row.aUs))});
         if (!table.rows.empty())
             model.tables.push_back(std::move(table));
     };
@@ -215,7 +225,8 @@ void addCode(ReportModel& model, const ReportInput& input)
     }
     for (const std::string& key : keys)
         if (!tipText(key).empty())
-            model.code.push_back({key, std::string(tipCode(key, tip_section::kPyTorch)), std::string(tipCode(key, tip_section::kLibTorch))});
+            model.code.push_back({key, std::string(tipCode(key, tip_section::kPyTorch)),
+                                  std::string(tipCode(key, tip_section::kLibTorch))});
 }
 
 } // namespace

@@ -56,7 +56,8 @@ std::string legend(const std::vector<std::string>& names)
 {
     std::string text = "<div class=\"legend\">";
     for (std::size_t i = 0; i < names.size(); ++i)
-        text += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", kColours[i % kColours.size()], escaped(names[i]));
+        text += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", kColours[i % kColours.size()],
+                            escaped(names[i]));
     return text + "</div>";
 }
 
@@ -112,15 +113,17 @@ std::string lines(const std::vector<Series>& series, std::string_view unit, bool
     const double height = kHeight - kTop - kBottom;
     for (int i = 0; i <= 4; ++i) {
         const double y = kTop + height * i / 4, value = range.high - (range.high - range.low) * i / 4;
-        svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
-                           "text-anchor=\"end\">{:.3g} {}</text>",
-                           kLeft, kWidth - 8, y, y, kLeft - 6, y + 4, value, escaped(unit));
+        svg += fmt::format(
+            "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
+            "text-anchor=\"end\">{:.3g} {}</text>",
+            kLeft, kWidth - 8, y, y, kLeft - 6, y + 4, value, escaped(unit));
     }
-    svg += fmt::format("<text x=\"{}\" y=\"{}\">1</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft, kHeight - 8, kWidth - 8,
-                       kHeight - 8, longest);
+    svg += fmt::format("<text x=\"{}\" y=\"{}\">1</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft,
+                       kHeight - 8, kWidth - 8, kHeight - 8, longest);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < series.size(); ++i) {
-        svg += fmt::format("<polyline fill=\"none\" stroke=\"{}\" points=\"{}\"/>", kColours[i % kColours.size()], points(series[i].values, range));
+        svg += fmt::format("<polyline fill=\"none\" stroke=\"{}\" points=\"{}\"/>", kColours[i % kColours.size()],
+                           points(series[i].values, range));
         names.push_back(series[i].name);
     }
     return svg + "</svg>" + (series.size() > 1 ? legend(names) : std::string());
@@ -138,7 +141,8 @@ std::string shares(const std::vector<std::pair<std::string, double>>& parts)
     double x = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const double width = kWidth * std::max(0.0, parts[i].second) / all;
-        svg += fmt::format("<rect x=\"{:.2f}\" y=\"2\" width=\"{:.2f}\" height=\"30\" fill=\"{}\"/>", x, width, kColours[i % kColours.size()]);
+        svg += fmt::format("<rect x=\"{:.2f}\" y=\"2\" width=\"{:.2f}\" height=\"30\" fill=\"{}\"/>", x, width,
+                           kColours[i % kColours.size()]);
         names.push_back(fmt::format("{} {:.1f} %", parts[i].first, 100 * parts[i].second / all));
         x += width;
     }

@@ -30,7 +30,8 @@ Part partOfOp(std::string_view op)
         return Part::Product;
     if (op == "aten::softmax" || op == "aten::_softmax")
         return Part::Softmax;
-    return op.find("scaled_dot_product") != op.npos || op.find("_attention_forward") != op.npos ? Part::Fused : Part::Other;
+    return op.find("scaled_dot_product") != op.npos || op.find("_attention_forward") != op.npos ? Part::Fused
+                                                                                                : Part::Other;
 }
 
 Part partOfKernel(std::string_view kernel)
@@ -41,7 +42,8 @@ Part partOfKernel(std::string_view kernel)
     case KernelClass::Attention:
         return Part::Fused;
     default:
-        return kernel.find("softmax") != kernel.npos || kernel.find("SoftMax") != kernel.npos ? Part::Softmax : Part::Other;
+        return kernel.find("softmax") != kernel.npos || kernel.find("SoftMax") != kernel.npos ? Part::Softmax
+                                                                                              : Part::Other;
     }
 }
 
@@ -133,8 +135,9 @@ Attention amongOps(const Trace& trace)
 
 Advice finding(const Case& c, const Attention& found, double share)
 {
-    Advice advice = fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
-                                      found.writtenOut, shareText(share)));
+    Advice advice =
+        fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
+                          found.writtenOut, shareText(share)));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Fused attention runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"The result agrees within the tolerance of its type, not bit by bit.",

@@ -27,17 +27,19 @@ Advice check(const Case& c)
         return *advice;
     const InputWait& input = c.facts.input;
     if (input.idleWaitUsPerStep < kWorthFixing * c.facts.statistics.steadyMeanUs)
-        return silent(fmt::format("The device idles only {} a step for lack of data.", timeText(input.idleWaitUsPerStep)));
+        return silent(
+            fmt::format("The device idles only {} a step for lack of data.", timeText(input.idleWaitUsPerStep)));
     if (input.stages.empty())
         return cannotTell("The stages of the loader are not recorded.");
-    const auto augment = std::find_if(input.stages.begin(), input.stages.end(),
-                                      [](const InputWait::Stage& stage) { return stage.name == profiler::stage::kAugment; });
+    const auto augment = std::find_if(input.stages.begin(), input.stages.end(), [](const InputWait::Stage& stage) {
+        return stage.name == profiler::stage::kAugment;
+    });
     if (augment == input.stages.end() || augment->share < kLargePart)
         return silent(fmt::format("Augmentation is only {} of a batch's loading.",
                                   shareText(augment == input.stages.end() ? 0 : augment->share)));
-    Advice advice = fires(fmt::format("Augmentation is {} of a batch's loading ({}), and the device idles {} a step for lack of data.",
-                                      shareText(augment->share), timeText(augment->usPerBatch),
-                                      timeText(input.idleWaitUsPerStep)));
+    Advice advice = fires(
+        fmt::format("Augmentation is {} of a batch's loading ({}), and the device idles {} a step for lack of data.",
+                    shareText(augment->share), timeText(augment->usPerBatch), timeText(input.idleWaitUsPerStep)));
     // What loading saves is shared among the workers; the device's own time for it is not in the trace.
     const double saved = std::min(input.idleWaitUsPerStep, augment->usPerBatch / std::max(1, input.workers));
     advice.saving = perStep(0, saved / 2, saved);

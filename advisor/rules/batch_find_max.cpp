@@ -20,13 +20,17 @@ Advice check(const Case& c)
     if (!use)
         return cannotTell(memoryNotRecorded(c));
     if (!c.config)
-        return cannotTell(fmt::format("Memory was at most {} full, but the trace does not record the batch, nor what else it was kept for.",
-                                      shareText(use->share())));
+        return cannotTell(fmt::format(
+            "Memory was at most {} full, but the trace does not record the batch, nor what else it was kept for.",
+            shareText(use->share())));
     if (use->share() > kRoom)
-        return silent(fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
-    Advice advice = fires(fmt::format("Memory was at most {} full: a batch at least twice as large fits.", shareText(use->share())));
+        return silent(
+            fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
+    Advice advice = fires(
+        fmt::format("Memory was at most {} full: a batch at least twice as large fits.", shareText(use->share())));
     advice.whyNoPrediction = "How fast larger batches are is not in this trace: measure it.";
-    advice.caveats = {"A larger batch wants another learning rate: see optimizer.lr_scaling.", "Very large batches may generalise worse.",
+    advice.caveats = {"A larger batch wants another learning rate: see optimizer.lr_scaling.",
+                      "Very large batches may generalise worse.",
                       "The search runs out of memory on purpose, in processes of its own."};
     setToggle(advice, c, kKey, "true");
     advice.evidence = {peakEvidence(c, *use)};

@@ -30,14 +30,17 @@ Advice check(const Case& c)
     if (fixedUs == 0)
         return cannotTell("The trace does not mark what of a step the optimizer takes.");
     if (share < kWorthFixing)
-        return silent(fmt::format("Only {} of a step does not grow with the batch (optimizer and zeroing).", shareText(share)));
+        return silent(
+            fmt::format("Only {} of a step does not grow with the batch (optimizer and zeroing).", shareText(share)));
     const auto use = memoryUse(c);
     if (use && use->share() > kRoom)
-        return silent(fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
+        return silent(
+            fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
     if (!use && hasDeviceWork(c.trace))
         return cannotTell(memoryNotRecorded(c));
-    Advice advice = fires(fmt::format("{} of each step goes over the weights (optimizer and zeroing), however many samples the batch has.",
-                                      shareText(share)));
+    Advice advice = fires(fmt::format(
+        "{} of each step goes over the weights (optimizer and zeroing), however many samples the batch has.",
+        shareText(share)));
     advice.concerns = share;
     if (hasDeviceWork(c.trace)) {
         advice.whyNoPrediction = "How much faster larger kernels are is not in this trace: measure it.";
@@ -50,7 +53,8 @@ Advice check(const Case& c)
         advice.saving = spreadOverSteps(std::move(halves));
     }
     advice.caveats = {"Until memory is out: batch.find_max searches for it.",
-                      "Double the batch, double the rate, with a warm-up: see optimizer.lr_scaling. Very large batches may generalise worse."};
+                      "Double the batch, double the rate, with a warm-up: see optimizer.lr_scaling. Very large batches "
+                      "may generalise worse."};
     setToggle(advice, c, kKey, c.config ? config::toText(2 * (*c.config)[config::key::batchSize]) : "");
     std::vector<Slice> phases = c.trace.ofKind(ActivityKind::Phase);
     std::erase_if(phases, [&](const Slice& slice) { return c.trace.name(slice) != phase::kOptimizer; });

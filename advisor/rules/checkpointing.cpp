@@ -21,10 +21,13 @@ Advice check(const Case& c)
         return cannotTell(memoryNotRecorded(c));
     if (use->share() < kFull)
         return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
-    Advice advice = fires(fmt::format("Memory was {} full, and every activation is kept for the backward pass.", shareText(use->share())));
+    Advice advice = fires(fmt::format("Memory was {} full, and every activation is kept for the backward pass.",
+                                      shareText(use->share())));
     advice.judgedBy = JudgedBy::Memory;
     advice.whyNoPrediction = "How much of the memory are activations is not recorded: measure it.";
-    advice.caveats = {"It costs time: about one more forward pass of those blocks.", "The second run must draw the same random numbers, and batch norm must count its statistics once."};
+    advice.caveats = {
+        "It costs time: about one more forward pass of those blocks.",
+        "The second run must draw the same random numbers, and batch norm must count its statistics once."};
     setToggle(advice, c, kKey, "cheap");
     advice.evidence = {peakEvidence(c, *use)};
     return advice;

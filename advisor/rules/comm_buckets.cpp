@@ -38,9 +38,10 @@ Advice check(const Case& c)
         return silent(fmt::format("A step exchanges gradients in {} kernels.", countText(aStep)));
     if (overlap >= kOverlapped)
         return silent(fmt::format("{} of the communication is hidden by computing.", shareText(overlap)));
-    Advice advice = fires(fmt::format("A step exchanges gradients in {} small kernels (median {}), none of them beside computing: one "
-                                      "for each parameter, after backward.",
-                                      countText(aStep), timeText(percentile(us, 0.5))));
+    Advice advice = fires(
+        fmt::format("A step exchanges gradients in {} small kernels (median {}), none of them beside computing: one "
+                    "for each parameter, after backward.",
+                    countText(aStep), timeText(percentile(us, 0.5))));
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
     else

@@ -26,15 +26,19 @@ Advice check(const Case& c)
     const double share = static_cast<double>(total(use.exposed).count()) /
                          static_cast<double>(std::max<std::int64_t>(1, c.facts.device.windowTime().count()));
     if (share < kWorthFixing)
-        return silent(fmt::format("Communication that no computing hides takes only {} of the time.", shareText(share)));
-    Advice advice = fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
-                                      "overlapped.",
-                                      shareText(share), shareText(use.overlap())));
+        return silent(
+            fmt::format("Communication that no computing hides takes only {} of the time.", shareText(share)));
+    Advice advice =
+        fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
+                          "overlapped.",
+                          shareText(share), shareText(use.overlap())));
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
     else
-        advice.whyNoPrediction = fmt::format("At most {}; without several steps the spread is not known.", timeText(exposedUs));
-    advice.caveats = {"The saving is what perfect overlap would hide; buckets, accumulation and faster links each reach a part."};
+        advice.whyNoPrediction =
+            fmt::format("At most {}; without several steps the spread is not known.", timeText(exposedUs));
+    advice.caveats = {
+        "The saving is what perfect overlap would hide; buckets, accumulation and faster links each reach a part."};
     advice.whyNoToggle = "No single setting: see parallel.kind and gradient.accumulation.";
     std::vector<SliceId> evidence;
     for (const Slice& kernel : use.kernels)

@@ -16,13 +16,13 @@ constexpr std::string_view kKey = "compile";
 // A graph replays kernels without the host: it helps where they are shorter than their launch, about ten microseconds.
 constexpr double kManySmall = 0.3;
 
-/// What a graph leaves of the host's work: waits and data stay; forward and backward pass go, or, where the trace does not
-/// mark these, everything. What is captured beyond them depends on the program.
+/// What a graph leaves of the host's work: waits and data stay; forward and backward pass go, or, where the trace does
+/// not mark these, everything. What is captured beyond them depends on the program.
 ReplayChange captured(const ReplayWork& work, bool everything)
 {
     const bool passes = work.phase == profiler::phase::kForward || work.phase == profiler::phase::kBackward;
-    const bool stays = work.where != ReplayWork::Where::Host || work.waits || work.phase == profiler::phase::kDataWait ||
-                       !(everything || passes || work.phase.empty());
+    const bool stays = work.where != ReplayWork::Where::Host || work.waits ||
+                       work.phase == profiler::phase::kDataWait || !(everything || passes || work.phase.empty());
     return {.factor = stays ? 1.0 : 0.0};
 }
 
@@ -38,14 +38,17 @@ Advice check(const Case& c)
     if (!bound.holds())
         return silent(fmt::format("The device waits for the host only {} of the time.", shareText(bound.hostShare)));
     if (bound.smallShare < kManySmall)
-        return silent(fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "
-                                  "many small launches. See host.bound.",
-                                  shareText(bound.smallShare)));
-    Advice advice = fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
-                                      "host launches the next one.",
-                                      shareText(bound.smallShare), shareText(bound.launchShare)));
-    if (auto saving = savingByReplay(c, c.replay(), [&](const ReplayWork& work) { return captured(work, false); },
-                                     [&](const ReplayWork& work) { return captured(work, true); });
+        return silent(
+            fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "
+                        "many small launches. See host.bound.",
+                        shareText(bound.smallShare)));
+    Advice advice =
+        fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
+                          "host launches the next one.",
+                          shareText(bound.smallShare), shareText(bound.launchShare)));
+    if (auto saving = savingByReplay(
+            c, c.replay(), [&](const ReplayWork& work) { return captured(work, false); },
+            [&](const ReplayWork& work) { return captured(work, true); });
         saving && saving->mid > 0)
         advice.saving = saving;
     else if (c.facts.device.steps.size() > 1)

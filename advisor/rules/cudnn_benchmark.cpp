@@ -66,7 +66,8 @@ Settings settings(const Case& c)
     }
     const auto steps = static_cast<double>(std::max<std::size_t>(1, c.facts.steps.size()));
     // With fixed shapes every step has the same ones, so there are as many as in one step, or fewer.
-    found.shapesVary = steps > 1 && static_cast<double>(shapes.size()) > kFixedShapes * static_cast<double>(count) / steps;
+    found.shapesVary =
+        steps > 1 && static_cast<double>(shapes.size()) > kFixedShapes * static_cast<double>(count) / steps;
     return found;
 }
 
@@ -89,9 +90,10 @@ Advice check(const Case& c)
         return silent("The autotuner is on already.");
     if (found.shapesVary)
         return silent("The shapes of convolutions vary from step to step: each would be tuned anew.");
-    Advice advice = fires(fmt::format("Convolutions are {} of kernel time, have fixed shapes, and run the algorithms that cuDNN's "
-                                      "rule of thumb chose.",
-                                      shareText(share)));
+    Advice advice =
+        fires(fmt::format("Convolutions are {} of kernel time, have fixed shapes, and run the algorithms that cuDNN's "
+                          "rule of thumb chose.",
+                          shareText(share)));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Other algorithms are other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"Shapes that vary are tuned anew each time.",

@@ -3,7 +3,8 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.autograd_profiler", "The autograd profiler is off.", "The autograd profiler records every operator of every step.",
+constexpr DebugTool kTool = {"debug.autograd_profiler", "The autograd profiler is off.",
+                             "The autograd profiler records every operator of every step.",
                              "A few recorded steps are enough to see where the time goes."};
 
 Advice check(const Case& c)

@@ -3,7 +3,8 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradcheck", "No gradient is checked numerically.", "Gradients are compared with finite differences while training.",
+constexpr DebugTool kTool = {"debug.gradcheck", "No gradient is checked numerically.",
+                             "Gradients are compared with finite differences while training.",
                              "Check a backward function of your own once, in a test."};
 
 Advice check(const Case& c)

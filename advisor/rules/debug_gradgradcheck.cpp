@@ -3,7 +3,8 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradgradcheck", "No second-order gradient is checked numerically.", "Gradients of gradients are compared with finite differences while training.",
+constexpr DebugTool kTool = {"debug.gradgradcheck", "No second-order gradient is checked numerically.",
+                             "Gradients of gradients are compared with finite differences while training.",
                              "Check a function that is differentiated twice once, in a test."};
 
 Advice check(const Case& c)

@@ -25,7 +25,7 @@ struct Run {
 };
 
 struct Runs {
-    Nanoseconds time{};        ///< of all kernels in runs of at least two
+    Nanoseconds time{};          ///< of all kernels in runs of at least two
     Nanoseconds beyondLongest{}; ///< of that, without the longest of each run: what one fused kernel would not do again
     std::int64_t count = 0, kernels = 0;
     std::vector<Slice> longestRuns; ///< first kernel of each, with the run's duration
@@ -103,19 +103,22 @@ Advice check(const Case& c)
     const Runs runs = findRuns(c);
     if (runs.count == 0)
         return silent("Elementwise kernels stand alone between others: there is nothing beside them to fuse with.");
-    Advice advice = fires(fmt::format("Elementwise kernels are {} of kernel time; {} of them follow each other in {} runs, "
-                                      "each reading and writing its tensors anew.",
-                                      shareText(share), runs.kernels, runs.count));
+    Advice advice =
+        fires(fmt::format("Elementwise kernels are {} of kernel time; {} of them follow each other in {} runs, "
+                          "each reading and writing its tensors anew.",
+                          shareText(share), runs.kernels, runs.count));
     advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction =
-        fmt::format("Which neighbours work on the same elements is not recorded. Were each run as fast as its longest kernel, "
-                    "{} of {} kernel time would go.",
-                    timeText(toUs(runs.beyondLongest)), timeText(toUs(work.all.time)));
+    advice.whyNoPrediction = fmt::format(
+        "Which neighbours work on the same elements is not recorded. Were each run as fast as its longest kernel, "
+        "{} of {} kernel time would go.",
+        timeText(toUs(runs.beyondLongest)), timeText(toUs(work.all.time)));
     advice.caveats = {"The first calls compile: judge it after the warm-up.", "Changing shapes compile again."};
     setToggle(advice, c, kKey, "true");
     for (const Slice& run : runs.longestRuns)
         if (advice.evidence.size() < kMostEvidence)
-            advice.evidence.push_back({.track = run.id.track, .slice = std::nullopt, .range = run.range(),
+            advice.evidence.push_back({.track = run.id.track,
+                                       .slice = std::nullopt,
+                                       .range = run.range(),
                                        .name = fmt::format("{} and what follows", c.trace.name(run))});
     return advice;
 }

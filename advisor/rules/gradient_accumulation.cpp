@@ -19,10 +19,12 @@ Advice check(const Case& c)
         return cannotTell(memoryNotRecorded(c));
     if (use->share() < kFull)
         return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
-    Advice advice = fires(fmt::format("Memory was {} full: a larger batch fits only bit by bit, its gradients added up.", shareText(use->share())));
+    Advice advice = fires(fmt::format(
+        "Memory was {} full: a larger batch fits only bit by bit, its gradients added up.", shareText(use->share())));
     advice.judgedBy = JudgedBy::Memory;
     advice.whyNoPrediction = "How much of the memory are activations is not recorded: measure it.";
-    advice.caveats = {"Costs of a step are paid for each part of the batch.", "The loss is divided by the number of parts; the last, partial group counts its real number."};
+    advice.caveats = {"Costs of a step are paid for each part of the batch.",
+                      "The loss is divided by the number of parts; the last, partial group counts its real number."};
     setToggle(advice, c, kKey, c.config ? config::toText((*c.config)[config::key::accumulation] * 2) : "2");
     advice.evidence = {peakEvidence(c, *use)};
     return advice;

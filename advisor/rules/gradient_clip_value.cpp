@@ -21,7 +21,9 @@ Advice check(const Case& c)
     const auto spikes = curve.spikes();
     if (spikes.empty())
         return silent(fmt::format("None of {} values of the loss stands out.", curve.samples.size()));
-    Advice advice = fires(fmt::format("{} of {} values of the loss stand out from those before, although the norm is clipped.", spikes.size(), curve.samples.size()));
+    Advice advice =
+        fires(fmt::format("{} of {} values of the loss stand out from those before, although the norm is clipped.",
+                          spikes.size(), curve.samples.size()));
     advice.judgedBy = JudgedBy::Convergence;
     advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
     advice.caveats = {"A hyper-parameter: 1 is usual for transformers, 10 to 100 elsewhere.",

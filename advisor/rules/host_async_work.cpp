@@ -34,7 +34,8 @@ std::vector<Slice> fileWork(const Case& c)
     for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase))
         if (isFileWork(c.trace.name(slice)) && !intersect(within, std::vector{slice.range()}).empty())
             found.push_back(slice);
-    std::stable_sort(found.begin(), found.end(), [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     return found;
 }
 
@@ -72,11 +73,13 @@ Advice check(const Case& c)
     const double share = us / c.facts.statistics.steadyMeanUs;
     if (share < kWorthFixing)
         return silent(fmt::format("Writing files takes only {} of a step.", shareText(share)));
-    Advice advice = fires(fmt::format("Each step writes files for {} ({} of it) before it goes on.", timeText(us), shareText(share)));
+    Advice advice = fires(
+        fmt::format("Each step writes files for {} ({} of it) before it goes on.", timeText(us), shareText(share)));
     advice.saving = saving(c);
     if (checkpoints || !advice.saving || advice.saving->high <= 0) {
-        advice.whyNoPrediction = checkpoints ? "A checkpoint is copied in the step in any case; what of it is the copy is not recorded."
-                                             : "Which of it a device hides is not recorded.";
+        advice.whyNoPrediction =
+            checkpoints ? "A checkpoint is copied in the step in any case; what of it is the copy is not recorded."
+                        : "Which of it a device hides is not recorded.";
         advice.saving.reset();
     }
     advice.caveats = {"The order of what is written stays; its errors come later, and must be shown.",

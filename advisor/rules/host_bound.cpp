@@ -21,15 +21,17 @@ Advice check(const Case& c)
     if (!bound.holds())
         return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",
                                   shareText(bound.hostShare)));
-    Advice advice = fires(fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
-                                      "event records: the step is bound by the host.",
-                                      shareText(bound.hostShare)));
+    Advice advice = fires(
+        fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
+                    "event records: the step is bound by the host.",
+                    shareText(bound.hostShare)));
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
     else
         advice.whyNoPrediction = "One step does not show how much the gaps vary.";
-    advice.caveats = {"A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
-                      "sample."};
+    advice.caveats = {
+        "A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
+        "sample."};
     advice.whyNoToggle = "No single setting: see compile, optimizer.fused and batch.size.";
     advice.evidence = longestGaps(c, *bound.cause);
     return advice;

@@ -17,7 +17,7 @@ constexpr double kWorthFixing = 0.01;
 
 struct Start {
     Slice slice;
-    double us = 0;     ///< making the workers, and the first wait beyond the usual one
+    double us = 0;      ///< making the workers, and the first wait beyond the usual one
     double epochUs = 0; ///< to the next start, or the end of the trace
 };
 
@@ -39,8 +39,9 @@ std::vector<Start> laterStarts(const Case& c)
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const TraceTime next = i + 1 < starts.size() ? starts[i + 1].begin : c.trace.range().end;
         Start start{starts[i], toUs(starts[i].duration), toUs(next - starts[i].begin)};
-        const auto first = std::find_if(waits.begin(), waits.end(),
-                                        [&](const Slice& wait) { return wait.end() > starts[i].end() && wait.begin < next; });
+        const auto first = std::find_if(waits.begin(), waits.end(), [&](const Slice& wait) {
+            return wait.end() > starts[i].end() && wait.begin < next;
+        });
         if (first != waits.end())
             start.us += std::max(0.0, toUs(std::min(first->duration, first->end() - starts[i].end())) - usualUs);
         found.push_back(start);
@@ -65,7 +66,8 @@ Advice check(const Case& c)
     }
     const double meanUs = mean(us);
     if (meanUs < kWorthFixing * epochUs)
-        return silent(fmt::format("Starting the workers costs only {} of an epoch of {}.", timeText(meanUs), timeText(epochUs)));
+        return silent(
+            fmt::format("Starting the workers costs only {} of an epoch of {}.", timeText(meanUs), timeText(epochUs)));
     Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
                                       timeText(meanUs), timeText(epochUs)));
     advice.saving = Saving{.unit = SavingUnit::UsPerEpoch,

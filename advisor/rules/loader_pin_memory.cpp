@@ -32,7 +32,8 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 {
     const double pinned = pinnedBandwidth(c);
     if (pinned <= pageable.gbPerSecond()) {
-        advice.whyNoPrediction = "No large copy from pinned memory in this trace shows what the link can do: measure it.";
+        advice.whyNoPrediction =
+            "No large copy from pinned memory in this trace shows what the link can do: measure it.";
         return;
     }
     // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
@@ -44,11 +45,13 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 
 Advice finding(const Case& c, const CopyUse& pageable)
 {
-    Advice advice = fires(fmt::format("{} copies to the device come from pageable memory: {} a step, {:.3g} GB/s, {} of it "
-                                      "while no kernel runs.",
-                                      pageable.count, timeText(c.facts.device.usPerStep(pageable.time)),
-                                      pageable.gbPerSecond(), timeText(c.facts.device.usPerStep(pageable.exposed))));
-    advice.concerns = c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
+    Advice advice =
+        fires(fmt::format("{} copies to the device come from pageable memory: {} a step, {:.3g} GB/s, {} of it "
+                          "while no kernel runs.",
+                          pageable.count, timeText(c.facts.device.usPerStep(pageable.time)), pageable.gbPerSecond(),
+                          timeText(c.facts.device.usPerStep(pageable.exposed))));
+    advice.concerns =
+        c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
     predict(advice, c, pageable);
     advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
                       "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};

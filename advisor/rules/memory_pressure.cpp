@@ -19,10 +19,12 @@ Advice check(const Case& c)
         return cannotTell(memoryNotRecorded(c));
     if (use->share() < kFull)
         return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
-    Advice advice = fires(fmt::format("Memory was {} full: a longer sample or another program is enough to end the run.", shareText(use->share())));
+    Advice advice = fires(fmt::format(
+        "Memory was {} full: a longer sample or another program is enough to end the run.", shareText(use->share())));
     advice.judgedBy = JudgedBy::Memory;
     advice.whyNoPrediction = "No single change: what each of them frees is measured.";
-    advice.caveats = {"A caching allocator keeps what it does not need: what is reserved may be more than what is used."};
+    advice.caveats = {
+        "A caching allocator keeps what it does not need: what is reserved may be more than what is used."};
     advice.whyNoToggle = "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.";
     advice.evidence = {peakEvidence(c, *use)};
     return advice;

@@ -68,12 +68,13 @@ Advice check(const Case& c)
     const Convolutions found = convolutions(c.trace);
     if (found.all == 0)
         return found.unknown > 0 ? cannotTell("The inputs of convolutions were not recorded (record shapes).")
-                                 : c.trace.ofKind(ActivityKind::CpuOp).empty() ? cannotTell("Operators were not recorded.")
-                                                                               : silent("No convolution ran.");
+               : c.trace.ofKind(ActivityKind::CpuOp).empty() ? cannotTell("Operators were not recorded.")
+                                                             : silent("No convolution ran.");
     if (found.beforeNorm == 0)
         return silent(fmt::format("None of {} convolutions has a bias directly before a batch norm.", found.all));
-    Advice advice = fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
-                                      found.beforeNorm, found.all));
+    Advice advice =
+        fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
+                          found.beforeNorm, found.all));
     advice.whyNoPrediction = "What the bias costs is inside the convolution's time: measure it.";
     advice.caveats = {"Only directly before the norm: with an activation in between the bias counts.",
                       "Weights saved with a bias do not load into layers without one."};

@@ -17,8 +17,8 @@ constexpr double kSingleTensorOps = 50;
 constexpr double kWorthFixing = 0.02;
 
 struct OptimizerUse {
-    double ops = 0;      ///< a step, other than foreach and fused ones
-    double manyOps = 0;  ///< foreach and fused ones
+    double ops = 0;     ///< a step, other than foreach and fused ones
+    double manyOps = 0; ///< foreach and fused ones
     std::vector<SliceId> longest;
 };
 
@@ -64,10 +64,12 @@ Advice check(const Case& c)
         return silent(fmt::format("The optimizer runs only {} operators a step.", countText(use.ops)));
     if (share < kWorthFixing)
         return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
-    Advice advice = fires(fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it.",
-                                      countText(use.ops), shareText(share)));
+    Advice advice =
+        fires(fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it.",
+                          countText(use.ops), shareText(share)));
     advice.concerns = share;
-    advice.whyNoPrediction = "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
+    advice.whyNoPrediction =
+        "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"A foreach optimizer needs temporary memory as large as the weights; a fused one does not."};
     setToggle(advice, c, "optimizer.implementation", "fused");
     addEvidence(advice, c.trace, use.longest);

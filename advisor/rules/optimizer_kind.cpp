@@ -31,14 +31,19 @@ Advice check(const Case& c)
     const double batch = samplesOfAStep(*c.config);
     const bool plain = optimizer == "sgd" || optimizer == "adam" || optimizer == "adamw";
     if (batch > kLargeBatch && plain)
-        return finding(c, fmt::format("{:.0f} samples in a step are more than {} keeps up with; optimizers with a rate for each layer "
-                                      "were made for that.",
-                                      batch, optimizer),
-                       optimizer == "sgd" ? "lars" : "lamb");
+        return finding(
+            c,
+            fmt::format(
+                "{:.0f} samples in a step are more than {} keeps up with; optimizers with a rate for each layer "
+                "were made for that.",
+                batch, optimizer),
+            optimizer == "sgd" ? "lars" : "lamb");
     if (optimizer == "adam" && (*c.config)[config::key::weightDecay] > 0)
-        return finding(c, "Adam divides its weight decay by the gradients' size, so that it hardly decays what has large ones; AdamW "
-                          "does not.",
-                       "adamw");
+        return finding(
+            c,
+            "Adam divides its weight decay by the gradients' size, so that it hardly decays what has large ones; AdamW "
+            "does not.",
+            "adamw");
     return silent(fmt::format("{} suits {:.0f} samples in a step.", optimizer, batch));
 }
 

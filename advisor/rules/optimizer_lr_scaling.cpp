@@ -18,12 +18,14 @@ Advice check(const Case& c)
         return silent("The learning rate grows with the batch already.");
     const double times = timesTheReferenceBatch(*c.config);
     if (times < kGrown)
-        return silent(fmt::format("A step's batch is {:.3g} times the one that the learning rate is meant for.", times));
+        return silent(
+            fmt::format("A step's batch is {:.3g} times the one that the learning rate is meant for.", times));
     const std::string& optimizer = (*c.config)[config::key::optimizer];
     const bool linear = optimizer == "sgd" || optimizer == "lars";
-    Advice advice = fires(fmt::format("A step's batch is {:.3g} times the one that the learning rate was chosen for: fewer, equally "
-                                      "short steps are made.",
-                                      times));
+    Advice advice = fires(
+        fmt::format("A step's batch is {:.3g} times the one that the learning rate was chosen for: fewer, equally "
+                    "short steps are made.",
+                    times));
     advice.judgedBy = JudgedBy::Convergence;
     advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
     advice.caveats = {"With a warm-up: the first steps at a large rate diverge (schedule.warmup_steps).",

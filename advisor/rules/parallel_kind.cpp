@@ -50,18 +50,21 @@ Advice check(const Case& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
     if (kind == "ddp" || kind == "none")
-        return silent(kind == "ddp" ? "The run is distributed data parallel already." : "The run uses one model on one device.");
+        return silent(kind == "ddp" ? "The run is distributed data parallel already."
+                                    : "The run uses one model on one device.");
     const Replication found = replication(c.trace);
     if (kind.empty() && found.forwards.empty()) {
         if (c.trace.ofKind(ActivityKind::UserAnnotation).empty() && c.trace.ofKind(ActivityKind::CpuOp).empty())
             return cannotTell("The trace holds neither operators nor ranges of the program.");
         return silent("No DataParallel.forward ran.");
     }
-    Advice advice = fires(fmt::format("One process feeds all devices (DataParallel): each step copies the model to each of them{}.",
-                                      found.copying.count() > 0
-                                          ? fmt::format(", {} for {} steps", timeText(toUs(found.copying)), found.forwards.size())
-                                          : std::string()));
-    advice.whyNoPrediction = "Distributed processes overlap their communication: what is left of it is not in this trace.";
+    Advice advice =
+        fires(fmt::format("One process feeds all devices (DataParallel): each step copies the model to each of them{}.",
+                          found.copying.count() > 0
+                              ? fmt::format(", {} for {} steps", timeText(toUs(found.copying)), found.forwards.size())
+                              : std::string()));
+    advice.whyNoPrediction =
+        "Distributed processes overlap their communication: what is left of it is not in this trace.";
     advice.caveats = {"One process for each GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.",
                       "The batch of a step is the sum over the processes: the learning rate goes with it."};
     setToggle(advice, c, kKey, "ddp");

@@ -32,8 +32,8 @@ Advice check(const Case& c)
         return silent(fmt::format("Matrix products in full FP32 are only {} of kernel time.", shareText(share)));
     if (!capability)
         return cannotTell("The trace does not say which GPU it was: TF32 needs sm_80 or newer.");
-    Advice advice = fires(fmt::format("{} of kernel time are matrix products in full FP32 on a device that has TF32.",
-                                      shareText(share)));
+    Advice advice = fires(
+        fmt::format("{} of kernel time are matrix products in full FP32 on a device that has TF32.", shareText(share)));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Other precision runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"TF32 keeps about ten bits of the mantissa: compare the loss.",

@@ -37,15 +37,22 @@ Advice check(const Case& c)
     const LossCurve curve = lossCurve(c);
     if ((*c.config)[config::key::lrScaling] != "none" && timesTheReferenceBatch(*c.config) >= 2 &&
         (*c.config)[config::key::warmupSteps] == 0)
-        return finding(c, "The rate was scaled up with the batch, and the first steps are made with all of it: there is no warm-up.", curve);
+        return finding(
+            c,
+            "The rate was scaled up with the batch, and the first steps are made with all of it: there is no warm-up.",
+            curve);
     const auto fall = curve.lastFall();
     if (!fall)
         return cannotTell("The trace holds too few values of the loss to see whether a constant rate still lowers it.");
     if (fall->share - fall->error < kStillFalls && fall->share + fall->error < 2 * kStillFalls)
-        return finding(c, fmt::format("At its constant rate the loss has stopped falling: {} in the last quarter of the run.", shareText(fall->share)),
-                       curve);
-    return silent(fmt::format("The loss still falls, or varies too much to say that it does not ({} ± {} in the last quarter).",
-                              shareText(fall->share), shareText(fall->error)));
+        return finding(
+            c,
+            fmt::format("At its constant rate the loss has stopped falling: {} in the last quarter of the run.",
+                        shareText(fall->share)),
+            curve);
+    return silent(
+        fmt::format("The loss still falls, or varies too much to say that it does not ({} ± {} in the last quarter).",
+                    shareText(fall->share), shareText(fall->error)));
 }
 
 } // namespace

@@ -57,19 +57,21 @@ Advice check(const Case& c)
             us.push_back(toUs(step.range.duration()));
         }
     if (steady.size() < kFewestSteps)
-        return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(), steady.size() == 1 ? " does" : "s do"));
+        return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(),
+                                      steady.size() == 1 ? " does" : "s do"));
     const double median = percentile(us, 0.5);
     const double slow = percentile(us, 0.9);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
-    const std::string range = fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
+    const std::string range =
+        fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
     if (median <= 0 || slow < kRestless * median)
         return silent(fmt::format("Steps are even: {}, nine of ten under {}.", range, timeText(slow)));
     std::stable_sort(steady.begin(), steady.end(),
                      [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
-    const std::vector<Step> slowest(steady.begin(),
-                                    steady.begin() + std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(steady.size() / 10)));
-    Advice advice = fires(fmt::format("Steps vary: {}; one in ten takes over {}. The slowest lose their time in {}.", range,
-                                      timeText(slow), varyingPart(slowest, steady).name));
+    const std::vector<Step> slowest(
+        steady.begin(), steady.begin() + std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(steady.size() / 10)));
+    Advice advice = fires(fmt::format("Steps vary: {}; one in ten takes over {}. The slowest lose their time in {}.",
+                                      range, timeText(slow), varyingPart(slowest, steady).name));
     advice.saving = perStep(0, mean(us) - median, slow - median);
     advice.caveats = {"Means of so uneven steps need many of them: judge changes by the interval."};
     advice.whyNoToggle = "No single setting: look at what the slow steps do.";

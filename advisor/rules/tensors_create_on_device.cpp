@@ -26,10 +26,12 @@ constexpr double kFastestFill = 100;
 
 bool makesATensor(std::string_view op)
 {
-    constexpr std::array<std::string_view, 12> kOps = {"aten::zeros", "aten::ones",    "aten::full",   "aten::arange",
-                                                       "aten::rand",  "aten::randn",   "aten::randint", "aten::eye",
-                                                       "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::linspace"};
-    return std::any_of(kOps.begin(), kOps.end(), [&](std::string_view name) { return op == name || op.starts_with(std::string(name) + "_like"); });
+    constexpr std::array<std::string_view, 12> kOps = {
+        "aten::zeros",   "aten::ones", "aten::full",    "aten::arange",   "aten::rand",       "aten::randn",
+        "aten::randint", "aten::eye",  "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::linspace"};
+    return std::any_of(kOps.begin(), kOps.end(), [&](std::string_view name) {
+        return op == name || op.starts_with(std::string(name) + "_like");
+    });
 }
 
 bool movesATensor(std::string_view op)
@@ -89,19 +91,23 @@ Advice check(const Case& c)
     const auto copies = copiesByCorrelation(c);
     if (copyUse(c, CopyKind::HtoD).count == 0)
         return silent("Nothing is copied from the host to a device.");
-    if (copies.empty() || c.trace.ofKind(ActivityKind::CpuOp).empty() || c.trace.ofKind(ActivityKind::CudaRuntime).empty())
+    if (copies.empty() || c.trace.ofKind(ActivityKind::CpuOp).empty() ||
+        c.trace.ofKind(ActivityKind::CudaRuntime).empty())
         return cannotTell("Operators and the calls that launch copies were not both recorded.");
     Found found;
     forEachThreadsOps(c.trace, [&](TrackId track, const std::vector<Slice>& ops) {
         searchThread(c.trace, track, ops, copies, found);
     });
-    const double share = static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
+    const double share =
+        static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
     if (found.count == 0)
         return silent("No tensor is filled on the host and then copied to a device.");
     if (share < kWorthFixing)
-        return silent(fmt::format("Tensors filled on the host and copied over take only {} of the time.", shareText(share)));
-    Advice advice = fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
-                                      found.count, shareText(share)));
+        return silent(
+            fmt::format("Tensors filled on the host and copied over take only {} of the time.", shareText(share)));
+    Advice advice =
+        fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
+                          found.count, shareText(share)));
     const double us = c.facts.device.usPerStep(found.time);
     advice.saving = perStep(0, us / 2, us);
     advice.caveats = {"The random numbers of the host and of the device differ."};

@@ -12,7 +12,7 @@ constexpr std::string_view kKey = "thermal.throttling";
 using namespace profiler;
 
 // Source: gpuprof's thresholds; NVIDIA's devices slow down from about these on.
-constexpr double kHot = 82;         // °C
+constexpr double kHot = 82;          // °C
 constexpr double kSlowedDown = 0.85; // of the highest clock seen
 
 /// Samples of the first counter whose name holds `mark`.
@@ -52,9 +52,10 @@ Advice check(const Case& c)
             lowest = sample.value;
         }
     if (!worst || lowest > kSlowedDown * highest)
-        return silent(fmt::format("While it was hot its clock did not fall below {} of the highest.", shareText(highest > 0 ? lowest / highest : 1)));
-    Advice advice = fires(fmt::format("At {:.0f} °C the device's clock fell to {} of its highest.", valueAt(temperatures, worst->time),
-                                      shareText(lowest / highest)));
+        return silent(fmt::format("While it was hot its clock did not fall below {} of the highest.",
+                                  shareText(highest > 0 ? lowest / highest : 1)));
+    Advice advice = fires(fmt::format("At {:.0f} °C the device's clock fell to {} of its highest.",
+                                      valueAt(temperatures, worst->time), shareText(lowest / highest)));
     advice.whyNoPrediction = "Cooling is no setting: what a cool device would have done is not in this trace.";
     advice.whyNoToggle = "No setting mends it: see to cooling and to the power limit.";
     advice.caveats = {"Timings taken meanwhile compare with nothing: let the device cool down first."};

@@ -37,9 +37,11 @@ Advice check(const Case& c)
     const double share =
         static_cast<double>(all.exposed.count()) / static_cast<double>(c.facts.device.windowTime().count());
     if (share < kWorthFixing)
-        return silent(fmt::format("Copies to the device that no kernel hides take only {} of the time.", shareText(share)));
+        return silent(
+            fmt::format("Copies to the device that no kernel hides take only {} of the time.", shareText(share)));
     if (copyUse(c, CopyKind::HtoD, MemoryKind::Pageable).count == all.count)
-        return silent("All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
+        return silent(
+            "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
     if (c.facts.device.steps.empty())
         return cannotTell("The trace has no step marks.");
     Advice advice = fires(fmt::format("{} of each step is copying to the device while no kernel runs.",

@@ -15,7 +15,8 @@ Advice check(const Case& c)
         return cannotTell("The trace does not record what becomes of results.");
     if (!(*c.config)[config::key::unusedWork])
         return silent("Nothing is computed that is not used, by the configuration.");
-    Advice advice = fires("Gradients of the inputs and of frozen layers, and outputs that nobody reads, are computed in each step.");
+    Advice advice = fires(
+        "Gradients of the inputs and of frozen layers, and outputs that nobody reads, are computed in each step.");
     advice.whyNoPrediction = "Which operators are the unneeded ones is not recorded: measure it.";
     advice.caveats = {"The results stay the same only if really nobody reads what goes.",
                       "A layer that is frozen now and trained later must get its gradients back."};

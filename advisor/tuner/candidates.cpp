@@ -24,21 +24,25 @@ bool canBeTried(const Toggle& change)
 
 } // namespace
 
-std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now, const Tried& tried)
+std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
+                               const Tried& tried)
 {
     std::vector<Candidate> predicted, others;
     for (const RuleAdvice& row : advice) {
         const Advice& found = row.advice;
-        if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::Convergence || !canBeTried(*found.toggle))
+        if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::Convergence ||
+            !canBeTried(*found.toggle))
             continue;
         const Toggle change{found.toggle->key, now.text(found.toggle->key), found.toggle->to};
         if (change.from == change.to || tried.contains({change.key, change.to}))
             continue;
-        (found.saving ? predicted : others).push_back({change, found.title, found.saving, found.measure, found.judgedBy});
+        (found.saving ? predicted : others)
+            .push_back({change, found.title, found.saving, found.measure, found.judgedBy});
     }
     // An epoch or a validation lasts as long as many steps: what is timed in steps is known sooner.
-    std::stable_sort(others.begin(), others.end(),
-                     [](const Candidate& a, const Candidate& b) { return (a.measure == "steps") > (b.measure == "steps"); });
+    std::stable_sort(others.begin(), others.end(), [](const Candidate& a, const Candidate& b) {
+        return (a.measure == "steps") > (b.measure == "steps");
+    });
     predicted.insert(predicted.end(), others.begin(), others.end());
     return predicted;
 }
@@ -58,7 +62,11 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
     std::vector<Candidate> candidates;
     for (const std::int64_t value : values)
         if (const std::string to = config::toText(value); !tried.contains({kept.key, to}))
-            candidates.push_back({{kept.key, now.text(kept.key), to}, "Further the way that paid", std::nullopt, "steps", JudgedBy::Time});
+            candidates.push_back({{kept.key, now.text(kept.key), to},
+                                  "Further the way that paid",
+                                  std::nullopt,
+                                  "steps",
+                                  JudgedBy::Time});
     return candidates;
 }
 

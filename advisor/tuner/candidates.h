@@ -20,8 +20,10 @@ struct Candidate {
 using Tried = std::set<std::pair<std::string, std::string>>;
 
 /// What the rules advise and has not been tried, in the rules' order of what it saves; convergence left out.
-std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now, const Tried& tried);
-/// Values further along the way that paid: more or fewer workers within the cores, twice the batch. Empty for other knobs.
+std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
+                               const Tried& tried);
+/// Values further along the way that paid: more or fewer workers within the cores, twice the batch. Empty for other
+/// knobs.
 /// @param cores  that a process may use; 0: not known
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried);
 /// Forgets what was tried of knobs that hang together with a kept one: what did not pay before may pay now.

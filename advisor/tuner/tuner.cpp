@@ -14,7 +14,8 @@ using profiler::Result;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// What two processes and the first look of an experiment take at the least; with less time there is no use in beginning.
+// What two processes and the first look of an experiment take at the least; with less time there is no use in
+// beginning.
 constexpr double kLeastSeconds = 20;
 // What is tried again after a change that hangs together with it may go round and round.
 constexpr std::size_t kMostTrials = 60;
@@ -58,7 +59,8 @@ private:
             m_result.why = "It was stopped; what paid until then is kept.";
         else if (m_result.trials.size() >= kMostTrials)
             m_result.why = fmt::format("{} changes were tried.", kMostTrials);
-        else if (m_plan.budget.count() > 0 && secondsLeft() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
+        else if (m_plan.budget.count() > 0 &&
+                 secondsLeft() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
             m_result.why = "The time was over.";
         return !m_result.why.empty();
     }
@@ -81,7 +83,8 @@ private:
             Candidate candidate = std::move(m_further.front());
             m_further.pop_front();
             candidate.change.from = m_result.best.text(candidate.change.key);
-            if (candidate.change.from != candidate.change.to && !m_tried.contains({candidate.change.key, candidate.change.to}))
+            if (candidate.change.from != candidate.change.to &&
+                !m_tried.contains({candidate.change.key, candidate.change.to}))
                 return candidate;
         }
         auto candidates = advised(m_result.advice, m_result.best, m_tried);
@@ -92,7 +95,8 @@ private:
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
-        TuneTrial trial{candidate.change, candidate.title, candidate.predicted, std::nullopt, TuneTrial::Outcome::Failed, {}};
+        TuneTrial trial{
+            candidate.change, candidate.title, candidate.predicted, std::nullopt, TuneTrial::Outcome::Failed, {}};
         const auto result = experiment(candidate);
         if (!result) {
             if (result.error().code == profiler::Error::Code::Cancelled)
@@ -147,7 +151,8 @@ private:
     void tell(std::string doing)
     {
         if (m_progress)
-            m_progress({std::move(doing), m_result.trials, seconds(), m_plan.budget.count() > 0 ? std::max(0.0, secondsLeft()) : 0});
+            m_progress({std::move(doing), m_result.trials, seconds(),
+                        m_plan.budget.count() > 0 ? std::max(0.0, secondsLeft()) : 0});
     }
 
     const TunePlan& m_plan;
@@ -167,7 +172,8 @@ std::string_view outcomeName(TuneTrial::Outcome outcome)
     return outcome == TuneTrial::Outcome::Kept ? "kept" : outcome == TuneTrial::Outcome::Dropped ? "dropped" : "failed";
 }
 
-Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress, std::stop_token stop)
+Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,
+                        std::stop_token stop)
 {
     return Tuning(plan, progress, std::move(stop)).go();
 }

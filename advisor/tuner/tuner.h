@@ -17,13 +17,13 @@ namespace advisor {
 
 /// Trains a configuration for a while and gives its trace; blocks. It lies with the caller, since only programs read
 /// trace files.
-using Recorder =
-    std::function<profiler::Result<std::shared_ptr<const profiler::Trace>>(const config::TrainingConfig&, std::stop_token)>;
+using Recorder = std::function<profiler::Result<std::shared_ptr<const profiler::Trace>>(const config::TrainingConfig&,
+                                                                                        std::stop_token)>;
 
 struct TunePlan {
     config::TrainingConfig start;
-    std::filesystem::path trainer;    ///< empty: findTrainer()
-    std::chrono::seconds budget{600}; ///< of all experiments together
+    std::filesystem::path trainer;        ///< empty: findTrainer()
+    std::chrono::seconds budget{600};     ///< of all experiments together
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan
     Recorder record;
 };
@@ -32,7 +32,7 @@ struct TunePlan {
 struct TuneTrial {
     enum class Outcome { Kept, Dropped, Failed };
     Toggle change;
-    std::string title;   ///< of the finding that it mends, or why it was searched
+    std::string title; ///< of the finding that it mends, or why it was searched
     std::optional<Saving> predicted;
     std::optional<ExperimentResult> result; ///< none: it failed
     Outcome outcome = Outcome::Dropped;
@@ -49,13 +49,13 @@ struct TuneProgress {
 
 struct TuneResult {
     config::TrainingConfig start, best;
-    std::vector<TuneTrial> trials; ///< in order
+    std::vector<TuneTrial> trials;  ///< in order
     std::vector<RuleAdvice> advice; ///< of the last recording
-    /// Samples/s of the best against the start: product of the kept trials' ratios. The interval multiplies theirs, so it
-    /// is too wide rather than too narrow.
+    /// Samples/s of the best against the start: product of the kept trials' ratios. The interval multiplies theirs, so
+    /// it is too wide rather than too narrow.
     Interval ratio{1, 1, 1};
-    bool stopped = false;  ///< by request
-    std::string why;       ///< it ended
+    bool stopped = false; ///< by request
+    std::string why;      ///< it ended
     double secondsSpent = 0;
 };
 

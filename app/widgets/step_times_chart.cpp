@@ -31,8 +31,9 @@ void StepTimesChart::setSteps(std::vector<Step> steps, double medianUs)
 {
     m_steps = std::move(steps);
     m_medianUs = medianUs;
-    setAccessibleDescription(
-        tr("%1, median %2").arg(formatCounted(static_cast<std::int64_t>(m_steps.size()), tr("step"), tr("steps")), formatUs(medianUs)));
+    setAccessibleDescription(tr("%1, median %2")
+                                 .arg(formatCounted(static_cast<std::int64_t>(m_steps.size()), tr("step"), tr("steps")),
+                                      formatUs(medianUs)));
     layOut();
     update();
 }

@@ -28,7 +28,7 @@ struct CriticalPathWalk {
         if (range.empty())
             return;
         path.pieces.push_back({node.slice, range, std::string(trace.string(node.name)), where, latency});
-        Nanoseconds& sum = latency                                 ? path.latency
+        Nanoseconds& sum = latency                              ? path.latency
                            : where == ReplayWork::Where::Device ? path.device
                            : where == ReplayWork::Where::Loader ? path.loader
                                                                 : path.host;
@@ -47,7 +47,8 @@ struct CriticalPathWalk {
             const bool first = at == lane.begin && !crosses;
             const std::uint32_t cause = first ? ReplayGraph::kNone : crosses ? node.cross : at - 1;
             const std::int64_t from = first ? run.ends[at] - node.duration : run.ends[cause];
-            const std::int64_t begin = node.endsAfter && crosses ? run.ends[at] : std::max(from, run.ends[at] - node.duration);
+            const std::int64_t begin =
+                node.endsAfter && crosses ? run.ends[at] : std::max(from, run.ends[at] - node.duration);
             add(node, lane.where, begin, run.ends[at], false);
             if (from < begin)
                 add(node, lane.where, from, begin, true);

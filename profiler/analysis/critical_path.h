@@ -7,13 +7,13 @@
 
 namespace profiler::analysis {
 
-/// The chain of work that decided how long the trace took: whatever is not on it may take longer for free, and only what
-/// is on it is worth shortening.
+/// The chain of work that decided how long the trace took: whatever is not on it may take longer for free, and only
+/// what is on it is worth shortening.
 struct CriticalPath {
     struct Piece {
         SliceId slice; ///< innermost slice; meaningless where `name` is empty
         TimeRange range;
-        std::string name;     ///< empty: no slice covers it
+        std::string name; ///< empty: no slice covers it
         ReplayWork::Where where{};
         bool latency = false; ///< between a cause and its effect: launching, waking up
     };
@@ -22,8 +22,8 @@ struct CriticalPath {
         ReplayWork::Where where{};
         Nanoseconds time{};
     };
-    std::vector<Piece> pieces;  ///< in time, without gaps between them
-    std::vector<Share> byName;  ///< largest first, latencies left out
+    std::vector<Piece> pieces; ///< in time, without gaps between them
+    std::vector<Share> byName; ///< largest first, latencies left out
     Nanoseconds host{}, loader{}, device{}, latency{};
 
     [[nodiscard]] Nanoseconds total() const { return host + loader + device + latency; }

@@ -23,7 +23,9 @@ std::vector<TimeRange> judgedSteps(const std::vector<Step>& steps)
 double DeviceFacts::idleShare() const
 {
     const Nanoseconds all = windowTime();
-    return all.count() > 0 ? static_cast<double>(total(subtract(window, any)).count()) / static_cast<double>(all.count()) : 0;
+    return all.count() > 0
+               ? static_cast<double>(total(subtract(window, any)).count()) / static_cast<double>(all.count())
+               : 0;
 }
 
 double DeviceFacts::idleShare(std::string_view cause) const

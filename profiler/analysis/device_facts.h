@@ -16,10 +16,10 @@ struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
     std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none
     int devices = 0;               ///< that did something, in the whole trace
-    Intervals kernels, any;        ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
-    KernelWork work;               ///< kernels that begin in the window
-    std::vector<Slice> copies;     ///< that begin in the window, by begin
-    std::vector<IdleCause> idle;   ///< in the window
+    Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
+    KernelWork work;           ///< kernels that begin in the window
+    std::vector<Slice> copies; ///< that begin in the window, by begin
+    std::vector<IdleCause> idle; ///< in the window
 
     [[nodiscard]] bool hasWork() const { return !any.empty(); }
     [[nodiscard]] Nanoseconds windowTime() const { return total(window); }

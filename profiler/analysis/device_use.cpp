@@ -117,7 +117,8 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
             causes[i].cause = kCauseNames[i];
             found.push_back(std::move(causes[i]));
         }
-    std::stable_sort(found.begin(), found.end(), [](const IdleCause& a, const IdleCause& b) { return a.time > b.time; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const IdleCause& a, const IdleCause& b) { return a.time > b.time; });
     return found;
 }
 

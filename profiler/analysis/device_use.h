@@ -36,14 +36,14 @@ struct DeviceUse {
 std::vector<DeviceUse> deviceUse(const Trace& trace);
 std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 
-/// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first that
-/// fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other operator,
-/// phase or runtime call), other.
+/// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
+/// that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other
+/// operator, phase or runtime call), other.
 struct IdleCause {
     std::string_view cause;
-    Nanoseconds time{};   ///< over all devices
-    DeviceId device;      ///< with most of it
-    Intervals where;      ///< on that device
+    Nanoseconds time{}; ///< over all devices
+    DeviceId device;    ///< with most of it
+    Intervals where;    ///< on that device
 };
 /// Over all devices, largest first; only causes that occur. Empty without devices.
 /// @param within  where to look, sorted and disjoint; empty: from each device's first operation to its last

@@ -41,8 +41,8 @@ std::vector<Slice> steadyWaits(const Trace& trace, const std::vector<Step>& step
     return waits;
 }
 
-void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepStatistics& statistics, const Intervals& busy,
-               InputWait& input)
+void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepStatistics& statistics,
+               const Intervals& busy, InputWait& input)
 {
     std::vector<Slice> waits = steadyWaits(trace, steps);
     const auto count = static_cast<double>(statistics.steadyCount);

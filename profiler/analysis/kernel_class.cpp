@@ -24,8 +24,7 @@ std::string lowered(std::string_view text)
 
 bool hasAny(std::string_view name, Marks marks)
 {
-    return std::any_of(marks.begin(), marks.end(),
-                       [&](std::string_view mark) { return name.find(mark) != name.npos; });
+    return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return name.find(mark) != name.npos; });
 }
 
 /// "lamb", but not the "lambda" that half of PyTorch's kernels have in their names.
@@ -39,12 +38,15 @@ bool isLamb(std::string_view name)
 
 bool isLibraryConvolution(std::string_view name)
 {
-    return hasAny(name, {"dgrad", "wgrad", "fprop", "convol", "winograd", "cudnn_infer", "cudnn_train", "scudnn", "conv1d",
-                         "conv2d", "conv3d", "conv_", "_conv", "depthwise", "fft1d", "fft2d", "cask_cudnn", "cudnn::gemm",
-                         "cudnn::cnn", "scalepackedtensor", "miopen"});
+    return hasAny(name, {"dgrad",       "wgrad",       "fprop",       "convol",     "winograd",
+                         "cudnn_infer", "cudnn_train", "scudnn",      "conv1d",     "conv2d",
+                         "conv3d",      "conv_",       "_conv",       "depthwise",  "fft1d",
+                         "fft2d",       "cask_cudnn",  "cudnn::gemm", "cudnn::cnn", "scalepackedtensor",
+                         "miopen"});
 }
 
-/// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn … nchwToNhwc").
+/// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn …
+/// nchwToNhwc").
 KernelClass classOf(std::string_view name)
 {
     if (hasAny(name, {"nccl", "rccl"}))
@@ -54,14 +56,16 @@ KernelClass classOf(std::string_view name)
     if (hasAny(name, {"bn_fw", "bn_bw", "batch_norm", "batchnorm", "layer_norm", "layernorm", "group_norm", "groupnorm",
                       "rms_norm", "rmsnorm"}))
         return KernelClass::Normalization;
-    if (hasAny(name, {"multi_tensor_apply", "fusedadam", "fused_adam", "adamw", "fusedsgd", "fused_sgd"}) || isLamb(name))
+    if (hasAny(name, {"multi_tensor_apply", "fusedadam", "fused_adam", "adamw", "fusedsgd", "fused_sgd"}) ||
+        isLamb(name))
         return KernelClass::Optimizer;
     if (hasAny(name, {"nchwtonhwc", "nhwctonchw", "transpose", "permute", "catarraybatchedcopy", "tensor_transform",
                       "tensortransform"}))
         return KernelClass::Layout;
     if (isLibraryConvolution(name))
         return KernelClass::Convolution;
-    if (hasAny(name, {"gemm", "gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"}))
+    if (hasAny(name,
+               {"gemm", "gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"}))
         return KernelClass::Gemm;
     if (hasAny(name, {"softmax", "reduce", "nll_loss", "triton_red", "triton_per", "welford", "norm_kernel"}))
         return KernelClass::Reduction;
@@ -191,7 +195,9 @@ KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
             trace.forEach(track.id, kAllTime, visit);
     const auto most = static_cast<std::ptrdiff_t>(std::min(kMostLongest, fullPrecision.size()));
     std::partial_sort(fullPrecision.begin(), fullPrecision.begin() + most, fullPrecision.end(),
-                      [](const Slice& a, const Slice& b) { return std::tuple{-a.duration, a.begin} < std::tuple{-b.duration, b.begin}; });
+                      [](const Slice& a, const Slice& b) {
+                          return std::tuple{-a.duration, a.begin} < std::tuple{-b.duration, b.begin};
+                      });
     for (auto at = fullPrecision.begin(); at != fullPrecision.begin() + most; ++at)
         work.fullPrecision.push_back(at->id);
     return work;

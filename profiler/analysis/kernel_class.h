@@ -11,8 +11,8 @@
 
 namespace profiler::analysis {
 
-/// What a kernel computes, told by its name: cuBLAS, cuDNN, CUTLASS, PyTorch's own, Triton, rocBLAS and NCCL name theirs
-/// systematically. A fused attention kernel is Attention; matmul and softmax written out are Gemm and Reduction.
+/// What a kernel computes, told by its name: cuBLAS, cuDNN, CUTLASS, PyTorch's own, Triton, rocBLAS and NCCL name
+/// theirs systematically. A fused attention kernel is Attention; matmul and softmax written out are Gemm and Reduction.
 enum class KernelClass : std::uint8_t {
     Gemm,
     Convolution,
@@ -33,8 +33,8 @@ inline constexpr std::size_t kKernelClasses = 12;
 std::string_view kernelClassName(KernelClass kernelClass);
 KernelClass kernelClass(std::string_view kernelName);
 
-/// The type in which a matrix product or a convolution multiplies, by the kernel's name; Unknown where that does not say
-/// (which is common: an unmarked cuDNN kernel, a copy).
+/// The type in which a matrix product or a convolution multiplies, by the kernel's name; Unknown where that does not
+/// say (which is common: an unmarked cuDNN kernel, a copy).
 enum class Precision : std::uint8_t { Unknown, Fp64, Fp32, Tf32, Fp16, Bf16, Fp8, Int8 };
 Precision kernelPrecision(std::string_view kernelName);
 /// The kernel multiplies on tensor cores, by the marks that NVIDIA's libraries put into names (hmma, 884, 1688, 16816,
@@ -55,11 +55,11 @@ struct KernelWork {
     };
     std::array<Sum, kKernelClasses> classes{}; ///< in KernelClass order
     Sum all;
-    Nanoseconds productTime{};           ///< matrix products, convolutions, attention
-    Nanoseconds tensorCoreTime{};        ///< of productTime, on tensor cores
-    Nanoseconds fullPrecisionTime{};     ///< of productTime, FP32 without tensor cores (TF32 is on them)
-    std::vector<SliceId> fullPrecision;  ///< longest of those, longest first, at most ten
-    std::int64_t under10us = 0;          ///< kernels
+    Nanoseconds productTime{};          ///< matrix products, convolutions, attention
+    Nanoseconds tensorCoreTime{};       ///< of productTime, on tensor cores
+    Nanoseconds fullPrecisionTime{};    ///< of productTime, FP32 without tensor cores (TF32 is on them)
+    std::vector<SliceId> fullPrecision; ///< longest of those, longest first, at most ten
+    std::int64_t under10us = 0;         ///< kernels
 
     [[nodiscard]] const Sum& of(KernelClass kernelClass) const
     {

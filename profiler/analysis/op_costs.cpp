@@ -46,8 +46,7 @@ struct Sum {
 /// Sums ops of one trace by (name, phase).
 class Summing {
 public:
-    Summing(const Trace& trace, const std::vector<Step>& steps)
-        : m_trace(trace), m_names(trace)
+    Summing(const Trace& trace, const std::vector<Step>& steps) : m_trace(trace), m_names(trace)
     {
         const bool steadyHaveOps =
             std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.opsRecorded && isSteady(s); });

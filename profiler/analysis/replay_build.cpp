@@ -136,13 +136,15 @@ void ReplayBuilder::addStream(const Track& track)
     std::vector<Work> works;
     m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
         if (isDeviceWork(slice.kind))
-            works.push_back({toNs(slice.begin), toNs(slice.end()), slice.id, slice.name, slice.kind, slice.correlation.value});
+            works.push_back(
+                {toNs(slice.begin), toNs(slice.end()), slice.id, slice.name, slice.kind, slice.correlation.value});
         return true;
     });
     if (works.empty())
         return;
-    std::stable_sort(works.begin(), works.end(),
-                     [](const Work& a, const Work& b) { return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end}; });
+    std::stable_sort(works.begin(), works.end(), [](const Work& a, const Work& b) {
+        return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end};
+    });
     auto& nodes = m_graph.m_nodes;
     const auto first = static_cast<std::uint32_t>(nodes.size());
     for (const Work& work : works) {
@@ -164,10 +166,12 @@ void ReplayBuilder::addStream(const Track& track)
 
 std::optional<std::uint32_t> ReplayBuilder::launchOf(std::uint64_t correlation) const
 {
-    const auto found = std::lower_bound(m_launches.begin(), m_launches.end(), correlation,
-                                        [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
-    return correlation != 0 && found != m_launches.end() && found->correlation == correlation ? std::optional(found->node)
-                                                                                               : std::nullopt;
+    const auto found =
+        std::lower_bound(m_launches.begin(), m_launches.end(), correlation,
+                         [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
+    return correlation != 0 && found != m_launches.end() && found->correlation == correlation
+               ? std::optional(found->node)
+               : std::nullopt;
 }
 
 /// The later of both causes binds and carries what time was left; the other counts with what it usually takes.
@@ -224,7 +228,8 @@ void ReplayBuilder::linkWaits()
     std::vector<End> device, loaded, taken;
     for (const auto& lane : m_graph.m_lanes)
         for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
-            const bool data = lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait;
+            const bool data =
+                lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait;
             if (lane.where == ReplayWork::Where::Device)
                 device.push_back({nodes[i].end, i});
             else if (lane.where == ReplayWork::Where::Loader && nodes[i].kind == ActivityKind::LoaderStage)
@@ -255,14 +260,16 @@ void ReplayBuilder::linkWaits()
 /// A call that copies and ends after its copy did waited for it.
 void ReplayBuilder::linkBlockingCopies()
 {
-    std::sort(m_deviceWork.begin(), m_deviceWork.end(),
-              [](const Link& a, const Link& b) { return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node); });
+    std::sort(m_deviceWork.begin(), m_deviceWork.end(), [](const Link& a, const Link& b) {
+        return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
+    });
     for (const Link& piece : m_callPieces) {
         ReplayGraph::Node& call = m_graph.m_nodes[piece.node];
         if (call.cross != ReplayGraph::kNone || !m_copies[call.name.value])
             continue;
-        const auto work = std::lower_bound(m_deviceWork.begin(), m_deviceWork.end(), piece.correlation,
-                                           [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
+        const auto work =
+            std::lower_bound(m_deviceWork.begin(), m_deviceWork.end(), piece.correlation,
+                             [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
         if (work == m_deviceWork.end() || work->correlation != piece.correlation)
             continue;
         const std::int64_t end = m_graph.m_nodes[work->node].end;
@@ -302,7 +309,9 @@ ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
             collect(track, entries);
             addHostLane(std::move(entries), ReplayWork::Where::Loader);
         }
-    const auto earlier = [](const Link& a, const Link& b) { return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node); };
+    const auto earlier = [](const Link& a, const Link& b) {
+        return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
+    };
     if (!std::is_sorted(m_launches.begin(), m_launches.end(), earlier))
         std::sort(m_launches.begin(), m_launches.end(), earlier);
     for (const Track& track : m_trace.tracks())

@@ -6,9 +6,22 @@ namespace profiler {
 
 namespace {
 constexpr std::array<std::string_view, kActivityKinds> kNames = {
-    "other",           "step",         "phase",       "loader_stage", "loader_wait", "cpu_op",
-    "user_annotation", "cuda_runtime", "cuda_driver", "kernel",       "gpu_memcpy",  "gpu_memset",
-    "gpu_user_annotation", "cuda_sync", "overhead",   "nvtx",
+    "other",
+    "step",
+    "phase",
+    "loader_stage",
+    "loader_wait",
+    "cpu_op",
+    "user_annotation",
+    "cuda_runtime",
+    "cuda_driver",
+    "kernel",
+    "gpu_memcpy",
+    "gpu_memset",
+    "gpu_user_annotation",
+    "cuda_sync",
+    "overhead",
+    "nvtx",
 };
 constexpr std::array<std::string_view, 6> kCopies = {"unknown", "HtoD", "DtoH", "DtoD", "PtoP", "HtoH"};
 constexpr std::array<std::string_view, 6> kMemories = {"unknown", "pageable", "pinned", "device", "array", "managed"};
@@ -20,7 +33,10 @@ std::string_view nameAt(const std::array<std::string_view, N>& names, unsigned i
 }
 } // namespace
 
-std::string_view activityName(ActivityKind kind) { return nameAt(kNames, static_cast<unsigned>(kind)); }
+std::string_view activityName(ActivityKind kind)
+{
+    return nameAt(kNames, static_cast<unsigned>(kind));
+}
 
 std::optional<ActivityKind> activityFromName(std::string_view name)
 {
@@ -30,7 +46,13 @@ std::optional<ActivityKind> activityFromName(std::string_view name)
     return std::nullopt;
 }
 
-std::string_view copyKindName(CopyKind kind) { return nameAt(kCopies, static_cast<unsigned>(kind)); }
-std::string_view memoryKindName(MemoryKind kind) { return nameAt(kMemories, static_cast<unsigned>(kind)); }
+std::string_view copyKindName(CopyKind kind)
+{
+    return nameAt(kCopies, static_cast<unsigned>(kind));
+}
+std::string_view memoryKindName(MemoryKind kind)
+{
+    return nameAt(kMemories, static_cast<unsigned>(kind));
+}
 
 } // namespace profiler

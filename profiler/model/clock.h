@@ -17,8 +17,14 @@ struct TraceClock {
 using Nanoseconds = std::chrono::nanoseconds;
 using TraceTime = TraceClock::time_point;
 
-constexpr TraceTime traceTime(std::int64_t ns) { return TraceTime{Nanoseconds{ns}}; }
-constexpr std::int64_t toNs(TraceTime time) { return time.time_since_epoch().count(); }
+constexpr TraceTime traceTime(std::int64_t ns)
+{
+    return TraceTime{Nanoseconds{ns}};
+}
+constexpr std::int64_t toNs(TraceTime time)
+{
+    return time.time_since_epoch().count();
+}
 
 /// Half-open interval [begin, end) of trace time.
 struct TimeRange {

@@ -30,8 +30,8 @@ public:
     [[nodiscard]] std::size_t bytes() const;
 
 private:
-    std::vector<Flow> m_flows;           ///< by from
-    std::vector<std::uint32_t> m_byEnd;  ///< positions in m_flows, by to
+    std::vector<Flow> m_flows;          ///< by from
+    std::vector<std::uint32_t> m_byEnd; ///< positions in m_flows, by to
 };
 
 } // namespace profiler

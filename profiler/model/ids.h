@@ -14,10 +14,10 @@ struct Id {
     friend constexpr auto operator<=>(const Id&, const Id&) = default;
 };
 
-using TrackId = Id<struct TrackTag>;   ///< index into Trace::tracks()
-using StringId = Id<struct StringTag>; ///< index into the trace's string pool; 0 is ""
-using DeviceId = Id<struct DeviceTag>; ///< CUDA device ordinal
-using StreamId = Id<struct StreamTag>; ///< CUDA stream as CUPTI numbers it
+using TrackId = Id<struct TrackTag>;                            ///< index into Trace::tracks()
+using StringId = Id<struct StringTag>;                          ///< index into the trace's string pool; 0 is ""
+using DeviceId = Id<struct DeviceTag>;                          ///< CUDA device ordinal
+using StreamId = Id<struct StreamTag>;                          ///< CUDA stream as CUPTI numbers it
 using CorrelationId = Id<struct CorrelationTag, std::uint64_t>; ///< joins a runtime call and its device work; 0: none
 
 /// One slice of a trace; stays valid in every later snapshot of a growing trace.

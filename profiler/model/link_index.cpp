@@ -47,12 +47,10 @@ std::span<const std::uint16_t> LinkIndex::find(const SliceColumns& columns, Link
     if (!m_ranges[static_cast<std::size_t>(role)].contains(link))
         return {};
     const auto& positions = m_positions[static_cast<std::size_t>(role)];
-    const auto first =
-        std::lower_bound(positions.begin(), positions.end(), link,
-                         [&](std::uint16_t p, std::int64_t wanted) { return columns.link(p) < wanted; });
-    const auto last = std::upper_bound(first, positions.end(), link, [&](std::int64_t wanted, std::uint16_t p) {
-        return wanted < columns.link(p);
-    });
+    const auto first = std::lower_bound(positions.begin(), positions.end(), link,
+                                        [&](std::uint16_t p, std::int64_t wanted) { return columns.link(p) < wanted; });
+    const auto last = std::upper_bound(first, positions.end(), link,
+                                       [&](std::int64_t wanted, std::uint16_t p) { return wanted < columns.link(p); });
     return {first, last};
 }
 

@@ -55,10 +55,10 @@ Result<NameMatcher> NameMatcher::make(const NamePattern& pattern)
     if (!compiled->code) {
         std::array<PCRE2_UCHAR, 256> words{};
         pcre2_get_error_message(number, words.data(), words.size());
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    std::string("the search pattern is wrong: ") +
-                                        reinterpret_cast<const char*>(words.data()),
-                                    "character " + std::to_string(offset + 1), "correct it, or search for plain text"});
+        return tl::unexpected(
+            Error{Error::Code::Invalid,
+                  std::string("the search pattern is wrong: ") + reinterpret_cast<const char*>(words.data()),
+                  "character " + std::to_string(offset + 1), "correct it, or search for plain text"});
     }
     // Without the just-in-time compiler (some kernels forbid it) the interpreter does the work.
     static_cast<void>(pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE));

@@ -72,8 +72,8 @@ std::optional<Key> nextAfter(const NameSearch& search, std::span<const TrackId> 
         const TrackSlices& slices = search.trace()->slicesOf(track);
         const auto& blocks = slices.blocks;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-            const bool passed = slices.ordered && i + 1 < blocks.size() &&
-                                blocks[i + 1].summary().firstBegin < after.begin;
+            const bool passed =
+                slices.ordered && i + 1 < blocks.size() && blocks[i + 1].summary().firstBegin < after.begin;
             if (passed || (best && blocks[i].summary().firstBegin > best->begin))
                 continue;
             const BlockPin block = blocks[i].pin();

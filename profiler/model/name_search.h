@@ -15,8 +15,8 @@ namespace profiler {
 
 /// What to look for in names.
 struct NamePattern {
-    std::string text;           ///< UTF-8
-    bool regex = false;         ///< `text` is a regular expression of ECMAScript (PCRE's extensions are taken, too)
+    std::string text;   ///< UTF-8
+    bool regex = false; ///< `text` is a regular expression of ECMAScript (PCRE's extensions are taken, too)
     bool caseSensitive = false;
 };
 

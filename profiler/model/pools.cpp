@@ -74,8 +74,7 @@ std::size_t ArgsPool::Hash::operator()(const SliceArgs& args) const noexcept
     hash = (hash ^ hash >> 32) * kMix;
     hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
     hash = (hash ^ hash >> 32) * kMix;
-    hash ^= std::uint64_t{args.device ? args.device->value + 1 : 0} << 32 |
-            (args.stream ? args.stream->value + 1 : 0);
+    hash ^= std::uint64_t{args.device ? args.device->value + 1 : 0} << 32 | (args.stream ? args.stream->value + 1 : 0);
     hash *= kMix;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }

@@ -15,10 +15,10 @@ namespace profiler {
 struct Row {
     std::uint8_t depth = 0;
     ActivityKind kind = ActivityKind::Other;
-    std::uint32_t first = 0, count = 0;  ///< entries, in RowIndex
-    std::uint32_t fine = 0, coarse = 0;  ///< first node in the block, in its summary
-    std::int64_t begin = 0, end = 0;     ///< of the first, of the last entry
-    std::int64_t covered = 0;            ///< ns of all entries
+    std::uint32_t first = 0, count = 0; ///< entries, in RowIndex
+    std::uint32_t fine = 0, coarse = 0; ///< first node in the block, in its summary
+    std::int64_t begin = 0, end = 0;    ///< of the first, of the last entry
+    std::int64_t covered = 0;           ///< ns of all entries
 };
 
 /// The longest of some slices.
@@ -79,10 +79,7 @@ struct LodNodes {
     PackedColumn duration; ///< of the longest
     PackedColumn name;     ///< of the longest
 
-    [[nodiscard]] std::size_t bytes() const
-    {
-        return begin.bytes() + before.bytes() + duration.bytes() + name.bytes();
-    }
+    [[nodiscard]] std::size_t bytes() const { return begin.bytes() + before.bytes() + duration.bytes() + name.bytes(); }
 };
 
 /// One level of one row.

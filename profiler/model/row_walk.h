@@ -43,8 +43,8 @@ private:
     const BlockRef* m_ref;
     BlockPin* m_pin;
     const Row* m_row;
-    int m_level;          ///< where to look first; below m_lowest: exactly
-    int m_lowest;         ///< the lowest level to look at
+    int m_level;               ///< where to look first; below m_lowest: exactly
+    int m_lowest;              ///< the lowest level to look at
     bool m_neverExact = false; ///< m_lowest is as exact as it gets
     std::array<std::optional<RowLevel>, 8> m_levels;
     bool m_failed = false;

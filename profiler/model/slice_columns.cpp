@@ -89,8 +89,8 @@ std::uint32_t SliceColumns::firstFrom(std::int64_t time) const
 std::size_t SliceColumns::bytes() const
 {
     std::size_t bytes = 0;
-    for (const PackedColumn* column : {&m_begin, &m_duration, &m_link, &m_name, &m_args, &m_external, &m_source, &m_kind,
-                                       &m_depth, &m_flags, &m_ordinalAhead})
+    for (const PackedColumn* column : {&m_begin, &m_duration, &m_link, &m_name, &m_args, &m_external, &m_source,
+                                       &m_kind, &m_depth, &m_flags, &m_ordinalAhead})
         bytes += column->bytes();
     return bytes;
 }

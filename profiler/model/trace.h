@@ -33,13 +33,13 @@ inline constexpr int kTrackKinds = static_cast<int>(TrackKind::Annotation) + 1;
 struct Track {
     TrackId id;
     TrackKind kind = TrackKind::Thread;
-    std::string name;          ///< "main thread", "loader worker 0", "stream 7", "loss"
-    std::int64_t pid = 0;      ///< process, 0 where unknown
-    std::int64_t tid = 0;      ///< system thread id, 0 for streams and counters
-    DeviceId device;           ///< Stream and Annotation only
-    StreamId stream;           ///< Stream and Annotation only
-    std::string unit;          ///< Counter only: "bytes", "samples/s", ""
-    std::string processName{}; ///< of pid: "python", "python 4711"; empty where unknown
+    std::string name;           ///< "main thread", "loader worker 0", "stream 7", "loss"
+    std::int64_t pid = 0;       ///< process, 0 where unknown
+    std::int64_t tid = 0;       ///< system thread id, 0 for streams and counters
+    DeviceId device;            ///< Stream and Annotation only
+    StreamId stream;            ///< Stream and Annotation only
+    std::string unit;           ///< Counter only: "bytes", "samples/s", ""
+    std::string processName{};  ///< of pid: "python", "python 4711"; empty where unknown
     std::int32_t sortIndex = 0; ///< the file's wish: smaller ones of a process first; equal: in the order of ids
 };
 
@@ -72,8 +72,8 @@ struct Slice {
     ActivityKind kind = ActivityKind::Other;
     std::uint8_t depth = 0; ///< nesting within its track, 0 outermost
     std::uint8_t flags = 0;
-    CorrelationId correlation;   ///< device work and runtime calls; 0: none
-    std::int64_t sequence = -1;  ///< CpuOp: autograd sequence number; −1: none
+    CorrelationId correlation;    ///< device work and runtime calls; 0: none
+    std::int64_t sequence = -1;   ///< CpuOp: autograd sequence number; −1: none
     std::uint32_t externalId = 0; ///< joins an op and what it launched, where there is no nesting to tell; 0: none
     std::uint64_t source = 0;     ///< place of its text in the file it came from, see Trace::details; 0: none
     SliceArgs args;
@@ -98,17 +98,17 @@ struct CounterSample {
 
 /// What a span of pixels holds, from the level-of-detail index.
 struct LodBucket {
-    std::uint32_t count = 0;                    ///< slices that overlap the bucket
-    float busy = 0;                             ///< share of the bucket that is covered, [0, 1]
-    ActivityKind kind = ActivityKind::Other;    ///< kind with the largest covered time
-    StringId name;                              ///< name of the longest slice
+    std::uint32_t count = 0;                 ///< slices that overlap the bucket
+    float busy = 0;                          ///< share of the bucket that is covered, [0, 1]
+    ActivityKind kind = ActivityKind::Other; ///< kind with the largest covered time
+    StringId name;                           ///< name of the longest slice
 };
 
 /// Device as the trace records it.
 struct Device {
     DeviceId id;
     std::string name;
-    std::string uuid; ///< empty where unknown
+    std::string uuid;                       ///< empty where unknown
     int computeMajor = 0, computeMinor = 0; ///< compute capability ("sm_90" is 9, 0); 0, 0 where unknown
     std::int64_t memoryBytes = 0;           ///< of its own; 0 where unknown
 };
@@ -150,8 +150,8 @@ public:
     [[nodiscard]] std::vector<Slice> ofKind(ActivityKind kind) const;
     /// The innermost slice of `track` at `depth` that contains `time`.
     [[nodiscard]] std::optional<Slice> at(TrackId track, int depth, TraceTime time) const;
-    /// Level of detail: `buckets.size()` equal spans of `window` at one nesting depth. Costs O(buckets × log n) however many
-    /// slices there are.
+    /// Level of detail: `buckets.size()` equal spans of `window` at one nesting depth. Costs O(buckets × log n) however
+    /// many slices there are.
     void summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets) const;
 
     /// All arguments of a slice as its file has them, read from the file now; empty where the file says nothing more.

@@ -25,7 +25,9 @@ Judged imported(std::string_view stem, const std::string& text)
 
 std::string copyRun(std::string_view more)
 {
-    return fmt::format("device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 10 every 1000\n{}\nend", more);
+    return fmt::format(
+        "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 10 every 1000\n{}\nend",
+        more);
 }
 
 TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
@@ -39,9 +41,9 @@ TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
 
 TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
 {
-    const auto judged = imported("loader_pin_memory",
-                                 copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 500\n"
-                                         "copy HtoD 700 50 bytes=100000 src=pinned dst=device"));
+    const auto judged =
+        imported("loader_pin_memory", copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 500\n"
+                                              "copy HtoD 700 50 bytes=100000 src=pinned dst=device"));
     ASSERT_TRUE(judged.advice().saving); // at twice the bandwidth half of 100 µs goes, all of it exposed
     EXPECT_NEAR(judged.advice().saving->low, 50, 1e-9);
     EXPECT_NEAR(judged.advice().saving->high, 50, 1e-9);
@@ -49,26 +51,30 @@ TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
 
 TEST(LoaderPinMemory, ASlowPinnedCopyIsNotPageable)
 {
-    EXPECT_EQ(imported("loader_pin_memory", copyRun("copy HtoD 0 500 bytes=10 src=pinned dst=device")).advice().state, State::Silent);
+    EXPECT_EQ(imported("loader_pin_memory", copyRun("copy HtoD 0 500 bytes=10 src=pinned dst=device")).advice().state,
+              State::Silent);
 }
 
 TEST(LoaderPinMemory, HostPageTablesProveNothing)
 {
-    const auto judged = imported("loader_pin_memory", "meta device.pageable_uses_host_page_tables 1\n" +
-                                                          copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device"));
+    const auto judged =
+        imported("loader_pin_memory", "meta device.pageable_uses_host_page_tables 1\n" +
+                                          copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device"));
     EXPECT_EQ(judged.advice().state, State::CannotTell);
 }
 
 TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
 {
-    const auto judged = imported("transfer_non_blocking", copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 800"));
+    const auto judged = imported("transfer_non_blocking",
+                                 copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 800"));
     EXPECT_EQ(judged.advice().state, State::Silent);
     EXPECT_THAT(judged.advice().reason, HasSubstr("loader.pin_memory"));
 }
 
 TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
 {
-    const auto judged = imported("transfer_non_blocking", copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device\nkernel a 60 800"));
+    const auto judged = imported("transfer_non_blocking",
+                                 copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device\nkernel a 60 800"));
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_NEAR(judged.advice().saving->mid, 60, 1e-9); // the kernel hides the rest
     EXPECT_NEAR(judged.advice().saving->high, 60, 1e-9);
@@ -94,16 +100,18 @@ TEST(PrecisionTf32, SaysNothingWhereTensorCoresWork)
 
 TEST(PrecisionAmp, OldDevicesHaveNoTensorCores)
 {
-    const auto judged = imported("precision_amp", "device 0 \"Tesla P100\"\nmain\nrepeat 5 every 100\nstep 0 0 100\nend\n"
-                                                  "stream 0 7\nkernel maxwell_sgemm_128x64 0 400");
+    const auto judged =
+        imported("precision_amp", "device 0 \"Tesla P100\"\nmain\nrepeat 5 every 100\nstep 0 0 100\nend\n"
+                                  "stream 0 7\nkernel maxwell_sgemm_128x64 0 400");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
 TEST(FusePointwise, AQuarterOfKernelTimeIsWorthALook)
 {
     const auto text = [](double us) {
-        return fmt::format("stream 0 7\nkernel elementwise_kernel_a 0 {0}\nkernel elementwise_kernel_b 500 {0}\nkernel sgemm 1000 {1}", us,
-                           1000 - 2 * us);
+        return fmt::format(
+            "stream 0 7\nkernel elementwise_kernel_a 0 {0}\nkernel elementwise_kernel_b 500 {0}\nkernel sgemm 1000 {1}",
+            us, 1000 - 2 * us);
     };
     EXPECT_EQ(imported("fuse_pointwise", text(124)).advice().state, State::Silent);
     EXPECT_EQ(imported("fuse_pointwise", text(126)).advice().state, State::Fires);
@@ -111,14 +119,16 @@ TEST(FusePointwise, AQuarterOfKernelTimeIsWorthALook)
 
 TEST(FusePointwise, KernelsThatStandAloneHaveNothingToFuseWith)
 {
-    const auto judged = imported("fuse_pointwise", "stream 0 7\nkernel elementwise_kernel_a 0 100\nkernel sgemm 100 100\n"
-                                                   "kernel elementwise_kernel_b 200 100");
+    const auto judged =
+        imported("fuse_pointwise", "stream 0 7\nkernel elementwise_kernel_a 0 100\nkernel sgemm 100 100\n"
+                                   "kernel elementwise_kernel_b 200 100");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
 TEST(Attention, FlashKernelsAreNotWrittenOut)
 {
-    const auto judged = imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel flash_fwd_kernel 100 100\nkernel sgemm 200 100");
+    const auto judged =
+        imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel flash_fwd_kernel 100 100\nkernel sgemm 200 100");
     EXPECT_EQ(judged.advice().state, State::Silent);
     EXPECT_THAT(judged.advice().reason, HasSubstr("fused already"));
 }
@@ -126,9 +136,10 @@ TEST(Attention, FlashKernelsAreNotWrittenOut)
 TEST(Attention, OperatorsTellItOnTheCpu)
 {
     const auto text = [](std::string_view middle) {
-        return fmt::format("main\nrepeat 5 every 100\nstep 0 0 100\nop aten::matmul 0 30\nop aten::bmm 1 28\nop aten::div 31 4\n"
-                           "op {} 36 10\nop aten::matmul 50 30\nop aten::bmm 51 28\nend",
-                           middle);
+        return fmt::format(
+            "main\nrepeat 5 every 100\nstep 0 0 100\nop aten::matmul 0 30\nop aten::bmm 1 28\nop aten::div 31 4\n"
+            "op {} 36 10\nop aten::matmul 50 30\nop aten::bmm 51 28\nend",
+            middle);
     };
     EXPECT_EQ(imported("attention", text("aten::softmax")).advice().state, State::Fires);
     EXPECT_EQ(imported("attention", text("aten::relu")).advice().state, State::Silent);
@@ -136,21 +147,24 @@ TEST(Attention, OperatorsTellItOnTheCpu)
 
 TEST(Attention, AClassifiersSoftmaxIsNoAttention)
 {
-    const auto judged = imported("attention", "main\nop aten::linear 0 30\nop aten::softmax 31 10\nop aten::nll_loss 42 5");
+    const auto judged =
+        imported("attention", "main\nop aten::linear 0 30\nop aten::softmax 31 10\nop aten::nll_loss 42 5");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
 TEST(ModelConvBias, AnActivationInBetweenMakesTheBiasCount)
 {
-    const auto judged = imported("model_conv_bias", "main\nop aten::conv2d 0 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
-                                                    "op aten::relu 101 10\nop aten::batch_norm 112 50");
+    const auto judged =
+        imported("model_conv_bias", "main\nop aten::conv2d 0 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
+                                    "op aten::relu 101 10\nop aten::batch_norm 112 50");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
 TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
 {
-    const auto judged = imported("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 60\n"
-                                               "call cudaLaunchKernel 60 10\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 30\nend");
+    const auto judged = imported(
+        "host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 60\n"
+                      "call cudaLaunchKernel 60 10\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 30\nend");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
@@ -209,7 +223,8 @@ State benchmarkVerdict(std::string inputs)
 // cudnn_benchmark_fires, from the operator's own flag: traces of text have no details.
 TEST(CudnnBenchmark, ReadsTheFlagThatTheOperatorWasCalledWith)
 {
-    constexpr std::string_view kInputs = "[\"\", \"\", \"\", \"[1, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\", \"[0, 0]\", \"1\", \"{}\"]";
+    constexpr std::string_view kInputs =
+        "[\"\", \"\", \"\", \"[1, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\", \"[0, 0]\", \"1\", \"{}\"]";
     EXPECT_EQ(benchmarkVerdict(fmt::format(fmt::runtime(kInputs), "False")), State::Fires);
     EXPECT_EQ(benchmarkVerdict(fmt::format(fmt::runtime(kInputs), "True")), State::Silent);
     EXPECT_EQ(benchmarkVerdict("[\"\"]"), State::CannotTell);

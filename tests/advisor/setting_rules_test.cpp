@@ -15,7 +15,9 @@ const std::string kRun = "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n";
 TEST(OptimizerLrScaling, FollowsTheOptimizer)
 {
     const auto to = [](const char* optimizer) {
-        return Judged("optimizer_lr_scaling", kRun, {"batch.size=128", std::string("optimizer.kind=") + optimizer}).advice().toggle->to;
+        return Judged("optimizer_lr_scaling", kRun, {"batch.size=128", std::string("optimizer.kind=") + optimizer})
+            .advice()
+            .toggle->to;
     };
     EXPECT_EQ(to("sgd"), "linear");
     EXPECT_EQ(to("adamw"), "sqrt");
@@ -33,8 +35,11 @@ TEST(ScheduleKind, AScaledRateWantsAWarmUp)
     const Judged judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear"});
     EXPECT_EQ(judged.advice().state, State::Fires);
     EXPECT_THAT(judged.advice().reason, HasSubstr("warm-up"));
-    EXPECT_NE(Judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear", "schedule.warmup_steps=100"}).advice().state,
-              State::Fires);
+    EXPECT_NE(
+        Judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear", "schedule.warmup_steps=100"})
+            .advice()
+            .state,
+        State::Fires);
 }
 
 TEST(GradientClip, ALossThatIsNoNumberStandsOut)
@@ -54,7 +59,8 @@ TEST(HostAsyncWork, PredictsWhatTheLogTakes)
     EXPECT_NEAR(judged.advice().saving->low, 60, 0.1);
     EXPECT_NEAR(judged.advice().saving->high, 60, 0.1);
     // On two cores that the training fills, the log keeps half a core busy.
-    const Judged crowded("host_async_work", "meta host.cores 2\nmeta host.threads 2\n" + text.substr(text.find("main")));
+    const Judged crowded("host_async_work",
+                         "meta host.cores 2\nmeta host.threads 2\n" + text.substr(text.find("main")));
     EXPECT_NEAR(crowded.advice().saving->low, 30, 0.1);
     EXPECT_NEAR(crowded.advice().saving->high, 60, 0.1);
 }
@@ -69,7 +75,8 @@ TEST(HostAsyncWork, DoesNotPromiseWhatACheckpointCosts)
 
 TEST(BatchSize, DoublesTheBatchAndHalvesTheOptimizer)
 {
-    const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n", {"batch.size=16"});
+    const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n",
+                        {"batch.size=16"});
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_EQ(judged.advice().toggle->to, "32");
     EXPECT_DOUBLE_EQ(judged.advice().saving->mid, 100);

@@ -54,7 +54,8 @@ TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
     open("v100_resnet50_nw0_a.json.gz");
     if (IsSkipped())
         return;
-    for (const char* id : {"loader.workers", "loader.pin_memory", "precision.amp", "zero_grad.set_to_none", "optimizer.fused"})
+    for (const char* id :
+         {"loader.workers", "loader.pin_memory", "precision.amp", "zero_grad.set_to_none", "optimizer.fused"})
         EXPECT_EQ(state(id), State::Fires) << id << ": " << reason(id);
     for (const char* id : {"model.conv_bias", "sync.every_n_steps", "precision.tf32"})
         EXPECT_EQ(state(id), State::Silent) << id << ": " << reason(id);
@@ -126,10 +127,10 @@ TEST_P(ReplayOfSharedTraces, WithoutAChangeTakesAsLongAsTheRun)
     }
     // Half of any one kind of work never takes longer.
     for (const auto where : {ReplayWork::Where::Host, ReplayWork::Where::Device})
-        EXPECT_LE(graph.replay([&](const ReplayWork& work) {
-                           return ReplayChange{.factor = work.where == where ? 0.5 : 1};
-                       }).duration,
-                  replayed.duration);
+        EXPECT_LE(
+            graph.replay([&](const ReplayWork& work) { return ReplayChange{.factor = work.where == where ? 0.5 : 1}; })
+                .duration,
+            replayed.duration);
     // The chain has no holes, and ends where the trace ends.
     const CriticalPath chain = criticalPath(**trace, graph);
     ASSERT_FALSE(chain.pieces.empty());

@@ -15,8 +15,8 @@ using test_support::traceFromText;
 using testing::DoubleNear;
 using testing::Each;
 
-/// Three steps of 100 µs on a GPU: the host launches a kernel of 40 µs, waits for it to read a value back, and then does
-/// 30 µs of its own.
+/// Three steps of 100 µs on a GPU: the host launches a kernel of 40 µs, waits for it to read a value back, and then
+/// does 30 µs of its own.
 constexpr std::string_view kReadsBack = R"(
     main
       repeat 3 every 100
@@ -159,7 +159,8 @@ TEST(Replay, TheThreadOfAutogradIsInLineWithTheMainThread)
 
 TEST(Replay, OperatorsAreCutOutWhereTheyAreAskedFor)
 {
-    const auto trace = traceFromText("main\nstep 0 0 100\nphase forward 0 100\nop aten::zero_ 20 30\nop aten::add 60 10");
+    const auto trace =
+        traceFromText("main\nstep 0 0 100\nphase forward 0 100\nop aten::zero_ 20 30\nop aten::add 60 10");
     const auto isZero = [&](const Slice& slice) { return trace->name(slice) == "aten::zero_"; };
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "aten::zero_", 0), isZero), 70);
 }
@@ -188,10 +189,11 @@ TEST(Replay, IsMonotonic)
         for (int i = 1; i <= 40; ++i) {
             now += upTo(20);
             const int duration = upTo(10), stream = upTo(2) - 1;
-            host += "call cudaLaunchKernel " + std::to_string(now) + " " + std::to_string(duration) + " corr=" + std::to_string(i) + "\n";
+            host += "call cudaLaunchKernel " + std::to_string(now) + " " + std::to_string(duration) +
+                    " corr=" + std::to_string(i) + "\n";
             const int begin = std::max(now + upTo(8), free[stream]), kernel = upTo(60);
-            streams[stream] += "kernel k" + std::to_string(i) + " " + std::to_string(begin) + " " + std::to_string(kernel) +
-                               " corr=" + std::to_string(i) + "\n";
+            streams[stream] += "kernel k" + std::to_string(i) + " " + std::to_string(begin) + " " +
+                               std::to_string(kernel) + " corr=" + std::to_string(i) + "\n";
             free[stream] = begin + kernel;
             now += duration;
             if (upTo(5) == 1) {
@@ -206,9 +208,11 @@ TEST(Replay, IsMonotonic)
         double less = 1;
         Nanoseconds before = graph.replay().duration;
         for (; less >= 0; less -= 0.25) {
-            const Nanoseconds after = graph.replay([&](const ReplayWork& work) {
-                                               return ReplayChange{.factor = work.slice.ordinal % 3 == 0 ? less : 1};
-                                           }).duration;
+            const Nanoseconds after = graph
+                                          .replay([&](const ReplayWork& work) {
+                                              return ReplayChange{.factor = work.slice.ordinal % 3 == 0 ? less : 1};
+                                          })
+                                          .duration;
             EXPECT_LE(after, before);
             before = after;
         }

@@ -164,7 +164,8 @@ private:
             m_lane->open(ActivityKind::Step, m_lane->intern("step"), step);
         if (m_lane)
             m_lane->open(ActivityKind::Phase, m_lane->intern(phase::kDataWait), step);
-        slice(ActivityKind::LoaderStage, profiler::stage::kDecode, 12ms, step); // the longest by far, on a busy machine too
+        slice(ActivityKind::LoaderStage, profiler::stage::kDecode, 12ms,
+              step); // the longest by far, on a busy machine too
         if (m_lane)
             m_lane->close();
         slice(ActivityKind::Phase, phase::kForward, 1ms, step);

@@ -8,7 +8,7 @@ namespace architecture {
 
 /// A source file of the project, as far as its place in the architecture goes.
 struct SourceFile {
-    std::string path;                  ///< from the root, with '/'
+    std::string path; ///< from the root, with '/'
     std::size_t lines = 0;
     std::vector<std::string> includes; ///< as written, without brackets or quotes
 };

@@ -88,8 +88,8 @@ int main(int argc, char** argv)
     QElapsedTimer timer;
     timer.start();
     const auto found = rows->find(trace->slice(rows->slice(rows->size() - 1)));
-    std::printf("%-32s %8.1f ms  row %zu\n", "the row of the last slice", static_cast<double>(timer.nsecsElapsed()) / 1e6,
-                found.value_or(0));
+    std::printf("%-32s %8.1f ms  row %zu\n", "the row of the last slice",
+                static_cast<double>(timer.nsecsElapsed()) / 1e6, found.value_or(0));
     app::TableModel model;
     model.setRows(rows);
     timer.restart();

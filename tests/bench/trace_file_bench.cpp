@@ -82,8 +82,7 @@ void packedWrite(benchmark::State& state)
     std::error_code none;
     state.counters["bytes/slice"] =
         static_cast<double>(std::filesystem::file_size(path, none)) / static_cast<double>(state.range(0));
-    state.counters["memory/slice"] =
-        static_cast<double>(trace->memoryBytes()) / static_cast<double>(state.range(0));
+    state.counters["memory/slice"] = static_cast<double>(trace->memoryBytes()) / static_cast<double>(state.range(0));
 }
 BENCHMARK(packedWrite)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
 

@@ -19,8 +19,8 @@ std::shared_ptr<const profiler::Trace> run(const std::string& head, int forward,
         main
           repeat 10 every 1000
             step 0 0 )" + std::to_string(400 + forward) +
-                         "\nphase forward 0 " + std::to_string(forward) + "\nop aten::conv2d 0 " + std::to_string(conv) +
-                         "\nphase optimizer " + std::to_string(forward) + " 100\nend\n");
+                         "\nphase forward 0 " + std::to_string(forward) + "\nop aten::conv2d 0 " +
+                         std::to_string(conv) + "\nphase optimizer " + std::to_string(forward) + " 100\nend\n");
 }
 
 TEST(Compare, SaysFirstWhatMakesRunsIncomparable)
@@ -28,7 +28,8 @@ TEST(Compare, SaysFirstWhatMakesRunsIncomparable)
     const auto a = run("meta batch.size 32\nmeta workload convnet\nmeta host.cpu one\nmeta ranks 1\n", 400, 300);
     const auto b = run("meta batch.size 64\nmeta workload resnet18\nmeta host.cpu two\nmeta ranks 2\n", 400, 300);
     const Difference found = difference(*a, *b);
-    EXPECT_THAT(found.whyNot, ElementsAre(HasSubstr("ranks"), HasSubstr("models"), HasSubstr("batch sizes: 32 and 64"), HasSubstr("processors")));
+    EXPECT_THAT(found.whyNot, ElementsAre(HasSubstr("ranks"), HasSubstr("models"), HasSubstr("batch sizes: 32 and 64"),
+                                          HasSubstr("processors")));
     EXPECT_EQ(found.verdict, Difference::Verdict::NotComparable);
     EXPECT_THAT(difference(*a, *a).whyNot, IsEmpty());
 }
@@ -52,7 +53,8 @@ TEST(Compare, TellsWhatMovedByPhaseAndOperator)
 TEST(Compare, TellsWhichKindOfKernelMoved)
 {
     const auto gpu = [](int gemm) {
-        return traceFromText("device 0 gpu\nmain\nrepeat 4 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 4 every 1000\nkernel sgemm_a 0 " +
+        return traceFromText("device 0 gpu\nmain\nrepeat 4 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 4 every "
+                             "1000\nkernel sgemm_a 0 " +
                              std::to_string(gemm) + "\nkernel elementwise_kernel_b 500 50\nend\n");
     };
     const Difference found = difference(*gpu(400), *gpu(100));

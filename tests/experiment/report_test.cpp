@@ -93,8 +93,9 @@ TEST(Report, HasFindingsFiguresEnvironmentAndWhatWasNotFound)
     input.config = &config;
     const ReportModel model = reportModel(input);
     const std::string html = toHtml(model);
-    for (const char* part : {"Duration of the steps", "Where the steps&#39; time goes", "Findings", "loader.workers", "Looked for and not found",
-                             "Cannot be told", "critical path", "batch.size", "Code to paste", "Loss"})
+    for (const char* part :
+         {"Duration of the steps", "Where the steps&#39; time goes", "Findings", "loader.workers",
+          "Looked for and not found", "Cannot be told", "critical path", "batch.size", "Code to paste", "Loss"})
         EXPECT_THAT(html, HasSubstr(part)) << part;
 }
 
@@ -119,8 +120,14 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
 {
     TuneResult tuning;
     ASSERT_TRUE(tuning.best.set("loader.workers", "2"));
-    tuning.trials = {{{"loader.workers", "0", "2"}, "The step waits for data", {}, ExperimentResult{}, TuneTrial::Outcome::Kept, "Faster"},
-                     {{"batch.size", "32", "64"}, "x", {}, std::nullopt, TuneTrial::Outcome::Failed, "out of <memory>"}};
+    tuning.trials = {
+        {{"loader.workers", "0", "2"},
+         "The step waits for data",
+         {},
+         ExperimentResult{},
+         TuneTrial::Outcome::Kept,
+         "Faster"},
+        {{"batch.size", "32", "64"}, "x", {}, std::nullopt, TuneTrial::Outcome::Failed, "out of <memory>"}};
     tuning.ratio = {2, 1.9, 2.1};
     ReportInput input;
     input.tuning = &tuning;

@@ -26,7 +26,8 @@ constexpr std::string_view kWaits = R"(
         phase forward 500 500
       end
 )";
-constexpr std::string_view kBusy = "meta host.cores 2\nmain\nrepeat 20 every 1000\nstep 0 0 1000\nphase forward 0 1000\nend\n";
+constexpr std::string_view kBusy =
+    "meta host.cores 2\nmain\nrepeat 20 every 1000\nstep 0 0 1000\nphase forward 0 1000\nend\n";
 
 TunePlan planWith(int& recordings)
 {
@@ -110,8 +111,8 @@ TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
     TunePlan plan;
     plan.trainer = scriptedTrainer();
     plan.record = [](const config::TrainingConfig&, const std::stop_token&) {
-        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
-            tl::unexpected(profiler::Error{profiler::Error::Code::NotFound, "There is no such folder", "/nowhere", {}}));
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(tl::unexpected(
+            profiler::Error{profiler::Error::Code::NotFound, "There is no such folder", "/nowhere", {}}));
     };
     EXPECT_FALSE(tune(plan, {}, {}));
 }
@@ -154,7 +155,8 @@ TEST(TunerCandidates, WorkersAreSearchedWithinTheCoresAndBatchesDoubled)
         return texts;
     };
     EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 4, {})), ElementsAre("4", "2"));
-    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 0, {{"loader.workers", "2"}})), ElementsAre("4", "6"));
+    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 0, {{"loader.workers", "2"}})),
+                ElementsAre("4", "6"));
     ASSERT_TRUE(config.set("batch.size", "64"));
     EXPECT_THAT(values(further({"batch.size", "32", "64"}, config, 4, {})), ElementsAre("128"));
     EXPECT_THAT(further({"memory_format", "contiguous", "channels_last"}, config, 4, {}), IsEmpty());

@@ -103,7 +103,9 @@ TEST_P(LargeTrace, BucketsAreThoseOfLookingAtEverySlice)
         for (int depth = 0; depth < std::min(trace->depthCount(TrackId{1}), 2); ++depth) {
             trace->summarize(TrackId{1}, depth, window, buckets);
             for (std::int64_t i = 0; i < 12; ++i) {
-                const auto edge = [&](std::int64_t n) { return traceTime(begin + width / 12 * n + width % 12 * n / 12); };
+                const auto edge = [&](std::int64_t n) {
+                    return traceTime(begin + width / 12 * n + width % 12 * n / 12);
+                };
                 const Naive naive = lookAtEverySlice(slices, depth, {edge(i), edge(i + 1)});
                 const LodBucket& bucket = buckets[static_cast<std::size_t>(i)];
                 const bool groups = naive.mostOfAKind >= kCounted;

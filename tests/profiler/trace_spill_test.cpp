@@ -90,9 +90,8 @@ TEST(Spill, WhatTheDiskDoesNotTakeStaysInMemory)
     const auto trace = builder.finish(2);
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(trace->captureStats().notes,
-                ElementsAre(HasSubstr("stays in memory all the same: cannot write to " +
-                                      std::filesystem::temp_directory_path().string())));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("stays in memory all the same: cannot write to " +
+                                                                   std::filesystem::temp_directory_path().string())));
     EXPECT_EQ(trace->captureStats().dropped, 0);
     packed_test::expectSame(*trace, *expected);
 }

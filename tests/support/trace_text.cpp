@@ -149,7 +149,8 @@ std::string head(const Trace& trace)
         text += fmt::format("meta {} {}\n", quoted(key), value);
     for (const Device& device : trace.devices())
         text += fmt::format("device {} {} {}{}{}\n", device.id.value, quoted(device.name), quoted(device.uuid),
-                            device.computeMajor > 0 ? fmt::format(" sm={}{}", device.computeMajor, device.computeMinor) : "",
+                            device.computeMajor > 0 ? fmt::format(" sm={}{}", device.computeMajor, device.computeMinor)
+                                                    : "",
                             device.memoryBytes > 0 ? fmt::format(" memory={}", device.memoryBytes) : "");
     const CaptureStats& stats = trace.captureStats();
     if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)

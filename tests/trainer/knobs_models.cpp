@@ -22,7 +22,8 @@ auto forwardOps(std::string_view op)
 std::vector<Observable> modelKnobs()
 {
     const std::vector<std::string> one = {"run.steps=1", "model.width=0"};
-    const std::vector<std::string> transformer = {"workload=vit", "model.size=tiny", "model.width=0", "run.steps=2", "capture.ops_every=1"};
+    const std::vector<std::string> transformer = {"workload=vit", "model.size=tiny", "model.width=0", "run.steps=2",
+                                                  "capture.ops_every=1"};
     return {
         {"model.size", "tiny", "small", "weights", one, parameters, Less},
         {"model.depth", "1", "3", "weights", {"run.steps=1"}, parameters, Less},

@@ -126,11 +126,11 @@ void addTransfer(Rows& rows)
         gpuOnly(flag(key::nonBlocking, kTransfer, "Copy beside the training", false, "every step",
                      "Copies the next batch to the GPU on a stream of its own while it computes. From pinned memory "
                      "only (loader.pin_memory). On a processor there is nothing to copy to.")));
-    rows.push_back(
-        flag(key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
-             "Augments whole batches of pictures or volumes on the model's device instead of each sample in the loader. "
-             "The same choices at random. What is cut from a picture is cut at the model's size, so a little softer; "
-             "what a turned volume shows beyond its cube is the cube's border."));
+    rows.push_back(flag(
+        key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
+        "Augments whole batches of pictures or volumes on the model's device instead of each sample in the loader. "
+        "The same choices at random. What is cut from a picture is cut at the model's size, so a little softer; "
+        "what a turned volume shows beyond its cube is the cube's border."));
     rows.push_back(
         advanced(real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
                       "Standard deviation of random noise that is added to training inputs that are numbers. "

@@ -5,9 +5,10 @@ namespace config::rows {
 
 void addHost(Rows& rows)
 {
-    rows.push_back(flag(key::asyncWork, kHost, "Work beside the training", false, "every step",
-                        "Computes and reads metrics, and writes log and checkpoints, on threads of their own instead of in the "
-                        "step. The numbers are the same, and come a moment later."));
+    rows.push_back(
+        flag(key::asyncWork, kHost, "Work beside the training", false, "every step",
+             "Computes and reads metrics, and writes log and checkpoints, on threads of their own instead of in the "
+             "step. The numbers are the same, and come a moment later."));
     rows.push_back(path(key::logFile, kHost, "Log", "every step",
                         "A file that gets a line for every step: time, samples, learning rate, loss. Empty: none."));
     rows.push_back(number(key::checkpointEvery, kHost, "Checkpoint every", 0, 0, 1e9, "steps", "every so many steps",

@@ -16,7 +16,7 @@ namespace config {
 
 /// A wrong key or value: names the key, the value, and what is allowed.
 struct ConfigError {
-    std::string key;     ///< empty for a file that cannot be read
+    std::string key; ///< empty for a file that cannot be read
     std::string value;
     std::string allowed; ///< "an integer from 0 to 256", "one of sgd, adamw", the nearest keys…
     std::string where;   ///< file and, for bad JSON, the byte; empty for --set
@@ -34,14 +34,14 @@ struct Knob {
     std::string_view group; ///< heading in the form: "Data loading"
     std::string_view label; ///< name in the form: "Workers"
     KnobType type{};
-    Value fallback;         ///< the default
-    double min = 0, max = 0;                  ///< Integer, Real: inclusive
-    std::vector<std::string_view> choices;    ///< Choice
-    std::string_view unit;  ///< "samples", "ms"; empty for none
-    std::string_view doc;   ///< what it does, one or two sentences, for users
-    std::string_view where; ///< where it applies: "loader", "every step", "validation"…
-    bool needsGpu = false;  ///< no effect, and refused, without a GPU
-    bool advanced = false;  ///< folded away in the form
+    Value fallback;                        ///< the default
+    double min = 0, max = 0;               ///< Integer, Real: inclusive
+    std::vector<std::string_view> choices; ///< Choice
+    std::string_view unit;                 ///< "samples", "ms"; empty for none
+    std::string_view doc;                  ///< what it does, one or two sentences, for users
+    std::string_view where;                ///< where it applies: "loader", "every step", "validation"…
+    bool needsGpu = false;                 ///< no effect, and refused, without a GPU
+    bool advanced = false;                 ///< folded away in the form
 };
 
 /// All knobs in the form's order.

@@ -27,7 +27,8 @@ namespace {
 /// Of this rank.
 std::int64_t samplesOf(const LoaderOptions& options, const Dataset& dataset)
 {
-    const std::int64_t all = dataset.size(options.split), more = options.equalRanks ? 0 : options.ranks - 1 - options.rank;
+    const std::int64_t all = dataset.size(options.split),
+                       more = options.equalRanks ? 0 : options.ranks - 1 - options.rank;
     return (all + more) / options.ranks;
 }
 
@@ -35,7 +36,8 @@ std::int64_t samplesOf(const LoaderOptions& options, const Dataset& dataset)
 
 BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
     : m_dataset(std::move(dataset)), m_split(options.split), m_batchSize(std::max<std::int64_t>(options.batchSize, 1)),
-      m_whole(options.wholeImages), m_rank(options.rank), m_ranks(options.ranks), m_samples(samplesOf(options, *m_dataset)),
+      m_whole(options.wholeImages), m_rank(options.rank), m_ranks(options.ranks),
+      m_samples(samplesOf(options, *m_dataset)),
       m_copies(m_dataset->isStream() && !options.shardStreams ? std::max(options.workers, 1) : 1),
       m_shuffle(options.shuffle && !m_dataset->isStream()), m_augment(options.augment), m_pinned(options.memory.pinned),
       m_seed(options.seed)

@@ -42,7 +42,7 @@ private:
     bool m_whole;
     std::int64_t m_rank, m_ranks;
     std::int64_t m_samples; ///< of this rank
-    std::int64_t m_copies; ///< how often each batch comes: once, but for streams that are not shared out
+    std::int64_t m_copies;  ///< how often each batch comes: once, but for streams that are not shared out
     bool m_shuffle, m_augment, m_pinned;
     std::uint64_t m_seed;
     std::int64_t m_epoch = 0;

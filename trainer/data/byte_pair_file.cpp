@@ -111,8 +111,8 @@ private:
     Result<BytePairEncoder> fromTokenizer(const json& root)
     {
         const json& model = root["model"];
-        if (model.value("type", "BPE") != "BPE" || !model.contains("vocab") ||
-            !model.contains("merges") || !model["merges"].is_array())
+        if (model.value("type", "BPE") != "BPE" || !model.contains("vocab") || !model.contains("merges") ||
+            !model["merges"].is_array())
             return wrong("its model is no BPE");
         const std::string splitting = root.contains("pre_tokenizer") ? root["pre_tokenizer"].dump() : "";
         if (splitting.find("ByteLevel") == std::string::npos)

@@ -66,7 +66,8 @@ struct LoaderOptions {
     bool wholeImages = false; ///< with augment: kWholeImage in place of a seed, somebody else augments
     bool shardStreams = true; ///< false: each worker gives the whole of a stream, the mistake to be shown
     std::uint64_t seed = 0;
-    int rank = 0, ranks = 1; ///< every `ranks`-th sample of the common order, from the rank's own: processes share a set
+    int rank = 0,
+        ranks = 1;          ///< every `ranks`-th sample of the common order, from the rank's own: processes share a set
     bool equalRanks = true; ///< as many samples for each rank, which leaves some out; false: all of them
     BufferAllocator memory{};
     profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded

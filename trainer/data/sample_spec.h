@@ -49,7 +49,7 @@ struct BatchAugment {
         None,  ///< nothing, or only the loader can
         Crop,  ///< pictures: a random part of each, mirrored or not; the loader gives them whole then
         Shift, ///< pictures: moved by whole pixels, mirrored or not
-        Turn,  ///< volumes: turned, scaled, mirrored, brighter or darker, with noise; the loader still chooses the place
+        Turn, ///< volumes: turned, scaled, mirrored, brighter or darker, with noise; the loader still chooses the place
     };
     Kind kind = Kind::None;
     std::int64_t mostShift = 0;   ///< Shift: px, each way

@@ -13,8 +13,8 @@
 
 namespace trainer {
 
-/// Work of the host that no step needs to wait for: metrics, writing the log and checkpoints. Done in the order in which it was
-/// given, on a thread of its own or, for comparison, at once by the caller.
+/// Work of the host that no step needs to wait for: metrics, writing the log and checkpoints. Done in the order in
+/// which it was given, on a thread of its own or, for comparison, at once by the caller.
 class HostWork {
 public:
     /// @param apart  on a thread of its own

@@ -35,8 +35,7 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
                  std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps)
     : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
       m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
-      m_outputsKept(config[key::asyncWork]),
-      m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
+      m_outputsKept(config[key::asyncWork]), m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
 {
     m_network->to(device);
     m_network->train();

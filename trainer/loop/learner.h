@@ -84,8 +84,8 @@ private:
     std::vector<at::Tensor> m_parameters, m_trained; // all, and those that the optimizer changes
     std::unique_ptr<Checkpointing> m_checkpointing;
     std::unique_ptr<WeightUpdate> m_update;
-    std::unique_ptr<ModelCopies> m_copies; // null: one model
-    std::unique_ptr<GraphedStep> m_graph;  // null: not compiled
+    std::unique_ptr<ModelCopies> m_copies;    // null: one model
+    std::unique_ptr<GraphedStep> m_graph;     // null: not compiled
     std::unique_ptr<CompiledModel> m_package; // for validation; null: none
 };
 

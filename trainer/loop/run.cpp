@@ -34,7 +34,8 @@ public:
     Run(Training& training, const Surroundings& around)
         : m_training(training), m_around(around), m_reports(around.recording, around.progress),
           m_files(around.config, around.recording, around.progress, !around.group || around.group->rank() == 0),
-          m_ranks(around.group ? around.group->size() : 1), m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
+          m_ranks(around.group ? around.group->size() : 1),
+          m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
     {
         if (around.config[key::schedule] == "range_test")
             m_range.emplace();

@@ -21,8 +21,8 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-data::LoaderOptions loaderOptions(const config::TrainingConfig& config, const data::SampleSpec& spec,
-                                  data::Split split, Recording& recording, const ProcessGroup* group)
+data::LoaderOptions loaderOptions(const config::TrainingConfig& config, const data::SampleSpec& spec, data::Split split,
+                                  Recording& recording, const ProcessGroup* group)
 {
     using Augment = data::BatchAugment::Kind;
     const bool train = split == data::Split::Train;

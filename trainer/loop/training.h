@@ -34,7 +34,7 @@ public:
         double learningRate = 0;
         /// Mean since the last read, when this step reads it back; with host.async_work it comes later.
         std::shared_future<double> loss;
-        at::Tensor lossOnDevice;    ///< mean of the step, without the graph; undefined for an empty batch
+        at::Tensor lossOnDevice; ///< mean of the step, without the graph; undefined for an empty batch
     };
     struct Validation {
         Meter::Means means;
@@ -99,9 +99,9 @@ private:
     std::shared_ptr<const data::Dataset> m_dataset;
     Recording& m_recording;
     Progress& m_progress;
-    std::unique_ptr<OpHook> m_hook;     // null when nothing is recorded, or no operators
+    std::unique_ptr<OpHook> m_hook;           // null when nothing is recorded, or no operators
     std::unique_ptr<MemoryHook> m_memoryHook; // null unless allocations are recorded
-    std::unique_ptr<NvtxOps> m_nvtxOps; // null without debug.emit_nvtx
+    std::unique_ptr<NvtxOps> m_nvtxOps;       // null without debug.emit_nvtx
     OpWindow m_window;
     data::Loader m_loader;
     Learner m_learner;
@@ -109,7 +109,7 @@ private:
     std::unique_ptr<data::Loader> m_validationLoader;
     BatchFeed m_feed;
     Metrics m_metrics;
-    std::shared_ptr<ProcessGroup> m_group; // null: this one alone
+    std::shared_ptr<ProcessGroup> m_group;              // null: this one alone
     std::optional<std::optional<BatchTensors>> m_ahead; // the next batch, on its way to the device
     std::int64_t m_syncEvery, m_accumulation;
     bool m_detailed = false;     // operators are being recorded

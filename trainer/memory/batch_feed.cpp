@@ -13,8 +13,7 @@ namespace key = config::key;
 
 bool augmentsOnDevice(const config::TrainingConfig& config, const data::SampleSpec& spec)
 {
-    return config[key::augmentOnDevice] && config[key::augment] &&
-           spec.augment.kind != data::BatchAugment::Kind::None;
+    return config[key::augmentOnDevice] && config[key::augment] && spec.augment.kind != data::BatchAugment::Kind::None;
 }
 
 // Copies on a stream of their own, so that the device computes meanwhile.
@@ -41,7 +40,8 @@ BatchFeed::BatchFeed(const config::TrainingConfig& config, const data::SampleSpe
     : m_spec(spec), m_device(device),
       m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                             : at::MemoryFormat::Contiguous),
-      m_share(config[key::shareMemory]), m_nonBlocking(config[key::nonBlocking] && config[key::pinMemory] && !device.is_cpu()),
+      m_share(config[key::shareMemory]),
+      m_nonBlocking(config[key::nonBlocking] && config[key::pinMemory] && !device.is_cpu()),
       m_createOnDevice(config[key::createOnDevice]), m_augmentOnDevice(augmentsOnDevice(config, spec)),
       m_noise(config[key::noise])
 {

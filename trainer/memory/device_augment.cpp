@@ -88,7 +88,6 @@ at::Tensor cropped(const at::Tensor& images, std::uint64_t seed)
     return at::grid_sampler(images, grid, kLinear, kBorder, false);
 }
 
-
 at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std::uint64_t seed)
 {
     const at::NoGradGuard noGradients;

@@ -117,11 +117,13 @@ QString RunsModel::toolTip(const RunRecord& run) const
     const QString changes = changesText(config::TrainingConfig(), run.configuration);
     lines << (changes.isEmpty() ? tr("all defaults") : changes);
     if (run.outcome.steps > 0)
-        lines << tr("%1, loss %2").arg(formatCounted(run.outcome.steps, tr("step"), tr("steps")), formatSignificant(run.outcome.finalLoss));
+        lines << tr("%1, loss %2")
+                     .arg(formatCounted(run.outcome.steps, tr("step"), tr("steps")),
+                          formatSignificant(run.outcome.finalLoss));
     if (run.outcome.validationMetric > 0)
         lines << tr("validation %1")
-                     .arg(QString::fromStdString(config::protocol::metricText(run.outcome.metric.toStdString(),
-                                                                              run.outcome.validationMetric)));
+                     .arg(QString::fromStdString(
+                         config::protocol::metricText(run.outcome.metric.toStdString(), run.outcome.validationMetric)));
     if (!run.outcome.message.isEmpty())
         lines << run.outcome.message;
     return lines.join('\n');

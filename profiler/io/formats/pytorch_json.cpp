@@ -36,13 +36,14 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, const 
 
 Format pytorch_json()
 {
-    return {.title = "PyTorch profiler JSON",
-            .doc = "What torch.profiler exports, of every version, and Chrome's trace format; also compressed or cut short",
-            .extensions = {".json.gz", ".json.zst", ".json"},
-            .recognises = recognises,
-            .read = json::readJson,
-            .write = write,
-            .readsCompressed = true};
+    return {
+        .title = "PyTorch profiler JSON",
+        .doc = "What torch.profiler exports, of every version, and Chrome's trace format; also compressed or cut short",
+        .extensions = {".json.gz", ".json.zst", ".json"},
+        .recognises = recognises,
+        .read = json::readJson,
+        .write = write,
+        .readsCompressed = true};
 }
 
 } // namespace profiler::formats

@@ -69,9 +69,9 @@ void ByteReader::takeColumn(std::span<std::int64_t> values)
             values[i] = static_cast<std::int64_t>(base);
         for (std::size_t plane = 0; plane < width; ++plane) {
             for (std::size_t i = first; i < last; ++i)
-                values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) +
-                                                      (std::to_integer<std::uint64_t>(from[plane * size + i])
-                                                       << 8 * plane));
+                values[i] =
+                    static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) +
+                                              (std::to_integer<std::uint64_t>(from[plane * size + i]) << 8 * plane));
         }
     }
 }

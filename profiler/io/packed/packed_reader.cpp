@@ -99,8 +99,10 @@ Result<void> Reading::readMeta()
         return tl::unexpected(raw.error());
     m_meta = decodeMeta(*raw, m_builder);
     if (!m_meta.good)
-        return tl::unexpected(Error{Error::Code::Malformed, "the names and tracks of the trace are damaged",
-                                    fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes), {}});
+        return tl::unexpected(Error{Error::Code::Malformed,
+                                    "the names and tracks of the trace are damaged",
+                                    fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
+                                    {}});
     return {};
 }
 

@@ -34,7 +34,8 @@ void appendClock(Payload& payload, const ClockTriple& clock);
 void appendString(Payload& payload, std::uint32_t id, std::string_view text);
 /// One entry of FrameType::Tracks.
 void appendTrack(Payload& payload, const TrackEntry& track);
-/// One batch of FrameType::Events, as version 1 wrote them; a frame may hold several. `batch.count` is set from `records`.
+/// One batch of FrameType::Events, as version 1 wrote them; a frame may hold several. `batch.count` is set from
+/// `records`.
 void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecord> records);
 /// Payload of FrameType::Device.
 void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts = {});
