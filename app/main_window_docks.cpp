@@ -1,10 +1,12 @@
 #include "app/main_window.h"
 #include "stepscope_app_views_registry.h"
 
+#include <QChildEvent>
 #include <QDockWidget>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <algorithm>
 #include <utility>
 
@@ -76,6 +78,18 @@ void MainWindow::addDock(const View& view, QWidget* widget)
         addDockWidget(dockArea(view.area), dock);
     dock->show(); // else it is hidden until the event loop runs, and a layout saved before has it so
     m_docks.emplace_back(view, dock);
+}
+
+bool MainWindow::event(QEvent* event)
+{
+    // The docks' tabs come and go with them. Names cut to a letter or two tell nothing: tabs that have no room scroll.
+    if (event->type() == QEvent::ChildPolished) {
+        if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+            tabs->setElideMode(Qt::ElideNone);
+            tabs->setUsesScrollButtons(true);
+        }
+    }
+    return QMainWindow::event(event);
 }
 
 void MainWindow::arrangeDocks()

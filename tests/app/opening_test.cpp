@@ -11,6 +11,7 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -215,6 +216,10 @@ void OpeningTest::theWindowFitsALaptop()
         const QSize least = app.window.minimumSizeHint();
         QVERIFY2(least.width() <= 1180 && least.height() <= 700, qPrintable(leastSizes(app.window)));
     }
+    const auto docksTabs = app.window.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly);
+    QVERIFY(!docksTabs.isEmpty());
+    for (const QTabBar* tabs : docksTabs)
+        QCOMPARE(tabs->elideMode(), Qt::ElideNone); // their names are whole
     QCOMPARE(app.window.size(), QSize(1280, 720));
 }
 
