@@ -17,22 +17,16 @@ find_path(STEPSCOPE_CUPTI_INCLUDE cupti.h HINTS ${roots} PATH_SUFFIXES include e
 find_library(STEPSCOPE_CUPTI_LIBRARY NAMES libcupti.so.13 cupti HINTS ${roots} PATH_SUFFIXES lib lib64 extras/CUPTI/lib64
              NO_DEFAULT_PATH)
 find_path(STEPSCOPE_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH)
-# CUDA's headers include some of its compiler's, which CUDA's wheels leave out and Triton's brings along. They come last: the
-# folder holds other headers of CUDA, too.
-find_path(STEPSCOPE_CRT_INCLUDE crt/host_defines.h HINTS ${roots} "${STEPSCOPE_TORCH_ROOT}/triton/backends/nvidia"
-          PATH_SUFFIXES include NO_DEFAULT_PATH)
-if(STEPSCOPE_CUPTI_INCLUDE AND STEPSCOPE_CUPTI_LIBRARY AND STEPSCOPE_NVTX_INCLUDE AND STEPSCOPE_CRT_INCLUDE)
-  set(cuda_includes "${STEPSCOPE_CUPTI_INCLUDE}" "${STEPSCOPE_NVTX_INCLUDE}" "${STEPSCOPE_CRT_INCLUDE}")
-  list(REMOVE_DUPLICATES cuda_includes)
+if(STEPSCOPE_CUPTI_INCLUDE AND STEPSCOPE_CUPTI_LIBRARY AND STEPSCOPE_NVTX_INCLUDE)
   add_library(cuda::cupti SHARED IMPORTED GLOBAL)
   set_target_properties(cuda::cupti PROPERTIES IMPORTED_LOCATION "${STEPSCOPE_CUPTI_LIBRARY}"
-    INTERFACE_INCLUDE_DIRECTORIES "${cuda_includes}"
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${cuda_includes}")
+    INTERFACE_INCLUDE_DIRECTORIES "${STEPSCOPE_CUPTI_INCLUDE};${STEPSCOPE_NVTX_INCLUDE}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${STEPSCOPE_CUPTI_INCLUDE};${STEPSCOPE_NVTX_INCLUDE}")
   add_library(cuda::nvtx INTERFACE IMPORTED GLOBAL)
   set_target_properties(cuda::nvtx PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${STEPSCOPE_NVTX_INCLUDE}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${STEPSCOPE_NVTX_INCLUDE}" INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
 elseif(STEPSCOPE_TRAINER)
-  message(FATAL_ERROR "No CUPTI, NVTX and compiler headers (crt/host_defines.h) of CUDA 13 under '${STEPSCOPE_CUDA_ROOT}' or '${STEPSCOPE_TORCH_ROOT}/nvidia/cu13'. ${how}")
+  message(FATAL_ERROR "No CUPTI and NVTX of CUDA 13 under '${STEPSCOPE_CUDA_ROOT}' or '${STEPSCOPE_TORCH_ROOT}/nvidia/cu13'. ${how}")
 endif()
 
 if(STEPSCOPE_TRAINER)
@@ -53,7 +47,7 @@ if(STEPSCOPE_TRAINER)
   find_path(nccl_include nccl.h HINTS "${STEPSCOPE_TORCH_ROOT}/nvidia/nccl" ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
   find_library(cudart_library NAMES libcudart.so.13 cudart HINTS ${roots} PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH NO_CACHE)
   add_library(torch::cuda INTERFACE IMPORTED GLOBAL)
-  target_include_directories(torch::cuda SYSTEM INTERFACE "${cudart_include}" "${nccl_include}" "${STEPSCOPE_CRT_INCLUDE}")
+  target_include_directories(torch::cuda SYSTEM INTERFACE "${cudart_include}" "${nccl_include}")
   target_link_libraries(torch::cuda INTERFACE torch::cpu "-Wl,--no-as-needed" "${torch_dir}/lib/libtorch_cuda.so"
                         "${torch_dir}/lib/libc10_cuda.so" "${cudart_library}" "-Wl,--as-needed")
 endif()
