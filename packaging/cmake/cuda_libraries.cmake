@@ -13,6 +13,13 @@ set(how "Run packaging/libtorch, or give a LibTorch of your own with -DSTEPSCOPE
 unpacked LibTorch) and its CUDA 13 toolkit with -DSTEPSCOPE_CUDA_ROOT=DIR, or build without the trainer: -DSTEPSCOPE_TRAINER=OFF.")
 
 set(roots "${STEPSCOPE_CUDA_ROOT}" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13")
+# A build folder that found another LibTorch before looks anew: other pins, other headers.
+if(NOT "${STEPSCOPE_ROOTS_SEARCHED}" STREQUAL "${roots}")
+  unset(STEPSCOPE_CUPTI_INCLUDE CACHE)
+  unset(STEPSCOPE_CUPTI_LIBRARY CACHE)
+  unset(STEPSCOPE_NVTX_INCLUDE CACHE)
+  set(STEPSCOPE_ROOTS_SEARCHED "${roots}" CACHE INTERNAL "")
+endif()
 find_path(STEPSCOPE_CUPTI_INCLUDE cupti.h HINTS ${roots} PATH_SUFFIXES include extras/CUPTI/include NO_DEFAULT_PATH)
 find_library(STEPSCOPE_CUPTI_LIBRARY NAMES libcupti.so.13 cupti HINTS ${roots} PATH_SUFFIXES lib lib64 extras/CUPTI/lib64
              NO_DEFAULT_PATH)
