@@ -67,7 +67,7 @@ double shareOfTime(const Case& c, double shareOfWork)
 {
     const auto& device = c.facts.device;
     if (device.work.all.count == 0 || device.windowTime().count() == 0)
-        return shareOfWork;
+        return shareOfWork * (1 - c.facts.input.waitShare);
     return shareOfWork * profiler::analysis::toUs(total(intersect(device.kernels, device.window))) /
            profiler::analysis::toUs(device.windowTime());
 }

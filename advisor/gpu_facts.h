@@ -18,7 +18,8 @@ std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu
 /// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.
 std::optional<int> computeCapability(const Case& c);
 
-/// Share of the time that a share of the work is: kernels fill only a part of it. On the CPU the work is the time.
+/// Share of the time that a share of the work is: kernels fill only a part of it, on the CPU operators what is not spent
+/// waiting for data.
 double shareOfTime(const Case& c, double shareOfWork);
 
 /// Copies of one kind in the judged window.
