@@ -247,8 +247,9 @@ void CodeTrustTest::theDialogShowsWhatAndWhere()
     QCOMPARE(app.session.runState(), RunState::Starting);
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
     QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
+    QSignalSpy states(&app.session, &Session::runStateChanged);
     app.session.start();
-    QTRY_COMPARE(app.session.runState(), RunState::Starting);
+    QTRY_VERIFY(!states.isEmpty()); // it may be past Starting when one looks
     QVERIFY(!app.window.findChild<app::TrustQuestion*>());
     finish(app.session);
 }
