@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <span>
 
 namespace advisor {
@@ -89,6 +90,24 @@ std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve, const st
             evidence.push_back({.track = curve.counter, .slice = std::nullopt, .range = {at, at}, .name = "loss"});
         }
     return evidence;
+}
+
+Advice adviseOnSpikes(const Case& c, config::key::Real clip)
+{
+    const LossCurve curve = lossCurve(c);
+    if (curve.samples.empty())
+        return cannotTell("The trace does not record the loss.");
+    if (!c.config)
+        return cannotTell("The trace holds no configuration: whether gradients are clipped is not recorded.");
+    if ((*c.config)[clip] > 0)
+        return silent("Gradients are clipped already.");
+    const auto spikes = curve.spikes();
+    if (spikes.empty())
+        return silent(fmt::format("None of {} values of the loss stands out.", curve.samples.size()));
+    Advice advice = firesOnLearning(
+        fmt::format("{} of {} values of the loss stand out from those before.", spikes.size(), curve.samples.size()));
+    advice.evidence = evidenceOf(c, curve, spikes);
+    return advice;
 }
 
 } // namespace advisor

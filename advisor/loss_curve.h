@@ -20,6 +20,10 @@ struct LossCurve {
     };
     [[nodiscard]] std::optional<Fall> lastFall() const;
 };
+/// What the loss says to a rule about a setting that clips gradients: a finding where values stand out, with those as
+/// evidence, judged by the loss; silent where none does or the setting is on; cannot tell without loss or
+/// configuration.
+Advice adviseOnSpikes(const Case& c, config::key::Real clip);
 /// Empty samples where the trace has no counter "loss".
 LossCurve lossCurve(const Case& c);
 std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve,

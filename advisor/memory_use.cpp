@@ -1,8 +1,11 @@
 #include "advisor/memory_use.h"
 
+#include "advisor/numbers.h"
 #include "advisor/run_facts.h"
+#include "advisor/verdict.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace advisor {
 
@@ -10,6 +13,7 @@ using namespace profiler;
 
 namespace {
 
+constexpr double kFull = 0.9; ///< of the memory that there is
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 /// Device number that a counter's name begins with: "GPU 1 memory reserved" or "cuda:1 …".
@@ -68,6 +72,24 @@ Evidence peakEvidence(const Case& c, const MemoryUse& use)
     const TimeRange all = c.trace.range();
     const TraceTime at = std::clamp(use.peakAt, all.begin, all.end);
     return {.track = use.counter, .slice = std::nullopt, .range = {at, at}, .name = use.where};
+}
+
+std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use)
+{
+    if (!use)
+        return cannotTell(memoryNotRecorded(c));
+    if (use->share() < kFull)
+        return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
+    return std::nullopt;
+}
+
+Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason)
+{
+    Advice advice = fires(std::move(reason));
+    advice.judgedBy = JudgedBy::Memory;
+    advice.whyNoPrediction = "How much of the memory are activations is not recorded: measure it.";
+    advice.evidence = {peakEvidence(c, use)};
+    return advice;
 }
 
 } // namespace advisor

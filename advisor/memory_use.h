@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/advice.h"
 #include "advisor/rule.h"
 
 #include <optional>
@@ -22,5 +23,10 @@ std::optional<MemoryUse> memoryUse(const Case& c);
 std::string memoryNotRecorded(const Case& c);
 /// The sample at the peak, as evidence.
 Evidence peakEvidence(const Case& c, const MemoryUse& use);
+/// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and
+/// TraceML's advisors warn; no value when there is something to advise.
+std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use);
+/// A finding about memory: judged by it, with the peak as evidence.
+Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason);
 
 } // namespace advisor

@@ -28,6 +28,13 @@ Advice fires(std::string reason)
 {
     return verdict(State::Fires, std::move(reason));
 }
+Advice firesOnLearning(std::string reason)
+{
+    Advice advice = fires(std::move(reason));
+    advice.judgedBy = JudgedBy::Convergence;
+    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    return advice;
+}
 
 std::optional<Advice> withoutSteadySteps(const Case& c)
 {

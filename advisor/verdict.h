@@ -15,6 +15,8 @@ inline constexpr std::size_t kMostEvidence = 10;
 Advice silent(std::string reason);
 Advice cannotTell(std::string reason);
 Advice fires(std::string reason);
+/// A finding that changes what is learnt: judged by the loss, never predicted.
+Advice firesOnLearning(std::string reason);
 /// What every rule that speaks of steps says when there are none to speak of; no value when there are some.
 std::optional<Advice> withoutSteadySteps(const Case& c);
 

@@ -10,9 +10,7 @@ Advice check(const Case& c)
         return cannotTell("The trace holds no configuration: whether inputs are normalised is not recorded.");
     if ((*c.config)[config::key::normalize])
         return silent("Inputs have mean 0 and deviation 1 already.");
-    Advice advice = fires("Inputs are taken as they are stored: the first layers have to learn their scale.");
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    Advice advice = firesOnLearning("Inputs are taken as they are stored: the first layers have to learn their scale.");
     advice.caveats = {"Statistics of the training samples only: those of the validation must not leak in.",
                       "A model that was trained on other inputs expects theirs."};
     setToggle(advice, c, kKey, "true");

@@ -1,32 +1,19 @@
 #include "advisor/loss_curve.h"
 #include "advisor/verdict.h"
 
-#include <fmt/format.h>
-
 namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "gradient.clip_norm";
+
 Advice check(const Case& c)
 {
-    const LossCurve curve = lossCurve(c);
-    if (curve.samples.empty())
-        return cannotTell("The trace does not record the loss.");
-    if (!c.config)
-        return cannotTell("The trace holds no configuration: whether gradients are clipped is not recorded.");
-    if ((*c.config)[config::key::clipNorm] > 0)
-        return silent("Gradients are clipped already.");
-    const auto spikes = curve.spikes();
-    if (spikes.empty())
-        return silent(fmt::format("None of {} values of the loss stands out.", curve.samples.size()));
-    Advice advice = fires(
-        fmt::format("{} of {} values of the loss stand out from those before.", spikes.size(), curve.samples.size()));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    Advice advice = adviseOnSpikes(c, config::key::clipNorm);
+    if (advice.state != State::Fires)
+        return advice;
     advice.caveats = {"A hyper-parameter: 1 is usual for transformers, 10 to 100 elsewhere.",
                       "The norm has to be read from the device in each step."};
     setToggle(advice, c, kKey, "1");
-    advice.evidence = evidenceOf(c, curve, spikes);
     return advice;
 }
 

@@ -31,12 +31,10 @@ Advice check(const Case& c)
     const bool small = batch < kSmallBatch;
     if (norm == "group" || (norm == "batch" && !small))
         return silent(fmt::format("Layers are followed by {} norm, with {} samples in a batch.", norm, batch));
-    Advice advice =
-        fires(norm == "none"
-                  ? std::string("Nothing normalises what layers pass on: deep stacks then learn slowly or not at all.")
-                  : fmt::format("Batch norm takes its statistics from {} samples: mostly noise.", batch));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    Advice advice = firesOnLearning(
+        norm == "none"
+            ? std::string("Nothing normalises what layers pass on: deep stacks then learn slowly or not at all.")
+            : fmt::format("Batch norm takes its statistics from {} samples: mostly noise.", batch));
     advice.caveats = {
         "Batch norm depends on the other samples of a batch: small batches hurt it, group norm does not mind.",
         "Weights saved with one kind of norm do not load into a model with another."};

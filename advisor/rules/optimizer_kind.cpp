@@ -13,9 +13,7 @@ constexpr double kLargeBatch = 8192;
 
 Advice finding(const Case& c, std::string reason, std::string to)
 {
-    Advice advice = fires(std::move(reason));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    Advice advice = firesOnLearning(std::move(reason));
     advice.caveats = {"Another optimizer wants another learning rate: find it first (schedule.kind=range_test).",
                       "Decoupled weight decay is not L2: its value has to be chosen anew."};
     setToggle(advice, c, kKey, std::move(to));

@@ -22,12 +22,10 @@ Advice check(const Case& c)
             fmt::format("A step's batch is {:.3g} times the one that the learning rate is meant for.", times));
     const std::string& optimizer = (*c.config)[config::key::optimizer];
     const bool linear = optimizer == "sgd" || optimizer == "lars";
-    Advice advice = fires(
+    Advice advice = firesOnLearning(
         fmt::format("A step's batch is {:.3g} times the one that the learning rate was chosen for: fewer, equally "
                     "short steps are made.",
                     times));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
     advice.caveats = {"With a warm-up: the first steps at a large rate diverge (schedule.warmup_steps).",
                       "Very large batches may generalise worse whatever the rate."};
     setToggle(advice, c, kKey, linear ? "linear" : "sqrt");

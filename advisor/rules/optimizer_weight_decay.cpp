@@ -20,14 +20,12 @@ Advice check(const Case& c)
         return silent(fmt::format("Weights decay by {:.3g}, with {:.3g} times the reference batch.", decay, times));
     const std::string& optimizer = (*c.config)[config::key::optimizer];
     const bool decoupled = optimizer != "sgd" && optimizer != "adam";
-    Advice advice = fires(
+    Advice advice = firesOnLearning(
         decay > 0
             ? fmt::format("The batch is {:.3g} times the reference batch, and the weight decay of {:.3g} is that of "
                           "the smaller one: batch, rate and decay are tuned together.",
                           times, decay)
             : std::string("Nothing holds the weights back: the weight decay is 0."));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
     advice.caveats = {"A hyper-parameter: another value may be better, and small models may want none.",
                       "With Adam it is L2, not decay; AdamW, LARS and LAMB decouple it from the gradient."};
     // As large as the documents' examples have it; doubled where there is one.

@@ -14,9 +14,7 @@ constexpr double kStillFalls = 0.02;
 
 Advice finding(const Case& c, std::string reason, const LossCurve& curve)
 {
-    Advice advice = fires(std::move(reason));
-    advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    Advice advice = firesOnLearning(std::move(reason));
     advice.caveats = {"A schedule is planned for the whole training: it must know how long that is.",
                       "More hyper-parameters; OneCycle and CyclicLR want the rate that a range test finds."};
     setToggle(advice, c, kKey, "cosine");

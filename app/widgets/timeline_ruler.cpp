@@ -56,13 +56,18 @@ void paintSteps(QPainter& painter, TimelineScene& scene, LaneMemory* memory)
                           (box.right - box.left) / scene.ratio - 1, strip.height() - 4);
         painter.fillRect(rect, box.slice.args.value % 2 == 0 ? style.fill : mixed(style.fill, theme.header, 0.45));
         const double y = strip.top() + inset;
-        if (rect.width() > kWholeLabel)
+        if (rect.width() > kWholeLabel) {
+            // A step that is cut off at the left has its number only where it does not run into the next one's title.
+            while (!numbers.empty() &&
+                   numbers.back().first + scene.labels.width(numbers.back().second, theme.text) > rect.left())
+                numbers.pop_back();
             scene.labels.draw(painter, rect.left() + 4, y, rect.width() - 6,
                               sliceTitle(*scene.trace, box.slice) + QStringLiteral(" · ") +
                                   formatDuration(box.slice.duration),
                               theme.text);
-        else if (box.slice.args.value % every == 0)
+        } else if (box.slice.args.value % every == 0) {
             numbers.push_back({rect.left() + 4, formatCount(box.slice.args.value)});
+        }
     }
     for (const auto& [x, number] : numbers)
         scene.labels.draw(painter, x, strip.top() + inset, kNumberSpacing, number, theme.text);

@@ -12,13 +12,16 @@ constexpr std::string_view kSteps = "main\nrepeat 10 every 1000\nstep 0 0 1000\n
 /// Steps that write their log for `us`, with eight cores of which the training takes one.
 std::string logging(double us)
 {
-    return fmt::format("meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nphase log 900 {}\nend\n", us);
+    return fmt::format(
+        "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nphase log 900 {}\nend\n",
+        us);
 }
 
 /// Steps whose batch is cloned for `us`.
 std::string cloning(double us)
 {
-    return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase copy 0 {}\nop aten::clone 1 {}\nend\n", us + 2, us);
+    return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase copy 0 {}\nop aten::clone 1 {}\nend\n", us + 2,
+                       us);
 }
 
 /// Steps of which the optimizer takes `us`.
@@ -93,14 +96,33 @@ std::vector<Fixture> convergenceFixtures()
         {"optimizer_lr_scaling_fires", "optimizer_lr_scaling", State::Fires, run, false, {"batch.size=64"}},
         {"optimizer_lr_scaling_silent", "optimizer_lr_scaling", State::Silent, run, false, {"batch.size=63"}},
         {"optimizer_lr_scaling_cannot_tell", "optimizer_lr_scaling", State::CannotTell, run, true, {}},
-        {"optimizer_weight_decay_fires", "optimizer_weight_decay", State::Fires, run, false, {"optimizer.weight_decay=0"}},
-        {"optimizer_weight_decay_fires_on_a_grown_batch", "optimizer_weight_decay", State::Fires, run, false, {"batch.size=128"}},
+        {"optimizer_weight_decay_fires",
+         "optimizer_weight_decay",
+         State::Fires,
+         run,
+         false,
+         {"optimizer.weight_decay=0"}},
+        {"optimizer_weight_decay_fires_on_a_grown_batch",
+         "optimizer_weight_decay",
+         State::Fires,
+         run,
+         false,
+         {"batch.size=128"}},
         {"optimizer_weight_decay_silent", "optimizer_weight_decay", State::Silent, run, false, {}},
         {"optimizer_weight_decay_cannot_tell", "optimizer_weight_decay", State::CannotTell, run, true, {}},
         {"optimizer_kind_fires", "optimizer_kind", State::Fires, run, false, {"optimizer.kind=adam"}},
-        {"optimizer_kind_fires_on_a_huge_batch", "optimizer_kind", State::Fires, run, false,
+        {"optimizer_kind_fires_on_a_huge_batch",
+         "optimizer_kind",
+         State::Fires,
+         run,
+         false,
          {"batch.size=1024", "gradient.accumulation=9"}},
-        {"optimizer_kind_silent", "optimizer_kind", State::Silent, run, false, {"batch.size=1024", "gradient.accumulation=8"}},
+        {"optimizer_kind_silent",
+         "optimizer_kind",
+         State::Silent,
+         run,
+         false,
+         {"batch.size=1024", "gradient.accumulation=8"}},
         {"optimizer_kind_cannot_tell", "optimizer_kind", State::CannotTell, run, true, {}},
         {"schedule_kind_fires", "schedule_kind", State::Fires, losses(1, 1), false, {}},
         {"schedule_kind_silent", "schedule_kind", State::Silent, losses(1, 0.8), false, {}},
@@ -108,7 +130,12 @@ std::vector<Fixture> convergenceFixtures()
         {"gradient_clip_norm_fires", "gradient_clip_norm", State::Fires, losses(1, 1, 9), false, {}},
         {"gradient_clip_norm_silent", "gradient_clip_norm", State::Silent, losses(1, 1), false, {}},
         {"gradient_clip_norm_cannot_tell", "gradient_clip_norm", State::CannotTell, run, false, {}},
-        {"gradient_clip_value_fires", "gradient_clip_value", State::Fires, losses(1, 1, 9), false, {"gradient.clip_norm=1"}},
+        {"gradient_clip_value_fires",
+         "gradient_clip_value",
+         State::Fires,
+         losses(1, 1, 9),
+         false,
+         {"gradient.clip_norm=1"}},
         {"gradient_clip_value_silent", "gradient_clip_value", State::Silent, losses(1, 1, 9), false, {}},
         {"gradient_clip_value_cannot_tell", "gradient_clip_value", State::CannotTell, run, false, {}},
     };
@@ -118,11 +145,21 @@ std::vector<Fixture> memoryFixtures()
 {
     const std::string run(kSteps);
     return {
-        {"gradient_accumulation_fires", "gradient_accumulation", State::Fires, filling(95), false, {"batch.memory_limit=100"}},
-        {"gradient_accumulation_silent", "gradient_accumulation", State::Silent, filling(80), false, {"batch.memory_limit=100"}},
+        {"gradient_accumulation_fires",
+         "gradient_accumulation",
+         State::Fires,
+         filling(95),
+         false,
+         {"batch.memory_limit=100"}},
+        {"gradient_accumulation_silent",
+         "gradient_accumulation",
+         State::Silent,
+         filling(80),
+         false,
+         {"batch.memory_limit=100"}},
         {"gradient_accumulation_cannot_tell", "gradient_accumulation", State::CannotTell, filling(95), false, {}},
-        {"checkpointing_fires", "checkpointing", State::Fires, filling(85), false, {"batch.memory_limit=100"}},
-        {"checkpointing_silent", "checkpointing", State::Silent, filling(75), false, {"batch.memory_limit=100"}},
+        {"checkpointing_fires", "checkpointing", State::Fires, filling(95), false, {"batch.memory_limit=100"}},
+        {"checkpointing_silent", "checkpointing", State::Silent, filling(85), false, {"batch.memory_limit=100"}},
         {"checkpointing_cannot_tell", "checkpointing", State::CannotTell, run, true, {}},
         {"memory_pressure_silent", "memory_pressure", State::Silent, filling(80), false, {"batch.memory_limit=100"}},
         {"memory_pressure_fires", "memory_pressure", State::Fires, onADevice(95), true, {}},
@@ -152,7 +189,12 @@ std::vector<Fixture> workFixtures()
         {"tensors_share_memory_cannot_tell", "tensors_share_memory", State::CannotTell, run, false, {}},
         {"thermal_throttling_fires", "thermal_throttling", State::Fires, clocks(84, 1200), true, {}},
         {"thermal_throttling_silent", "thermal_throttling", State::Silent, clocks(60, 1200), true, {}},
-        {"thermal_throttling_cannot_tell", "thermal_throttling", State::CannotTell, "device 0 gpu\nstream 0 7\nkernel a 0 9", true, {}},
+        {"thermal_throttling_cannot_tell",
+         "thermal_throttling",
+         State::CannotTell,
+         "device 0 gpu\nstream 0 7\nkernel a 0 9",
+         true,
+         {}},
     };
 }
 

@@ -1,5 +1,6 @@
 #include "tests/app/app_support.h"
 
+#include <QCoreApplication>
 #include <string>
 
 namespace app_test {
@@ -8,6 +9,8 @@ OwnFolders::OwnFolders()
 {
     for (const char* name : {"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
         qputenv(name, m_folder.filePath(name).toUtf8());
+    QCoreApplication::setOrganizationName("Stepscope");
+    QCoreApplication::setApplicationName("stepscope");
     qputenv("STEPSCOPE_TRAINER", STEPSCOPE_SCRIPTED_TRAINER);
     useScript("train");
 }

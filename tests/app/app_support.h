@@ -8,8 +8,8 @@
 
 namespace app_test {
 
-/// Settings, caches and runs of the app in a folder of the test's own. Make it before the application object, in
-/// initMain().
+/// The application's name, and its settings, caches and runs in a folder of the test's own. Make it before the
+/// application object, in initMain().
 class OwnFolders {
 public:
     OwnFolders();

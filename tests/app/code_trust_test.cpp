@@ -64,12 +64,7 @@ void finish(Session& session)
 class CodeTrustTest : public QObject {
     Q_OBJECT
 public:
-    static void initMain()
-    {
-        folders = std::make_unique<app_test::OwnFolders>();
-        QCoreApplication::setOrganizationName("Stepscope");
-        QCoreApplication::setApplicationName("stepscope");
-    }
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
     void init()

@@ -54,12 +54,7 @@ void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
 class MainWindowTest : public QObject {
     Q_OBJECT
 public:
-    static void initMain()
-    {
-        folders = std::make_unique<app_test::OwnFolders>();
-        QCoreApplication::setOrganizationName("Stepscope");
-        QCoreApplication::setApplicationName("stepscope");
-    }
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
     void init();
@@ -151,12 +146,13 @@ void MainWindowTest::actionsFollowTheRun()
 void MainWindowTest::theStatusLineTellsHowFarItIs()
 {
     App app;
-    app.session.setConfiguration(shortTraining(100), "short");
+    app.session.setConfiguration(shortTraining(100000), "long");
     app.session.start();
     auto* status = app.window.findChild<app::StatusLine*>();
-    QTRY_VERIFY2(
-        status->text().contains(QRegularExpression("training.*step [0-9]+ of 100.*samples/s.*loss.*0 events dropped")),
-        qPrintable(status->text()));
+    QTRY_VERIFY2(status->text().contains(
+                     QRegularExpression("training.*step [0-9]+ of 100000.*samples/s.*loss.*0 events dropped")),
+                 qPrintable(status->text()));
+    app.session.stop();
     QTRY_COMPARE(app.session.runState(), RunState::Idle);
     QVERIFY(status->text().startsWith("ready"));
 }
@@ -214,6 +210,7 @@ void MainWindowTest::findingsBecomeCards()
     QTest::mouseClick(find<QWidget>(card, "why"), Qt::LeftButton);
     QTRY_VERIFY(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible());
     // A training beside a measurement would spoil it: the card offers to stop it.
+    app.session.setConfiguration(shortTraining(100000), "long");
     app.session.start();
     QTRY_VERIFY(app.session.runState() == RunState::Running);
     QTRY_VERIFY(app.window.findChild<QPushButton*>("stopAndApply"));

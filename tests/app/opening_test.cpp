@@ -77,12 +77,7 @@ QString leastSizes(const QMainWindow& window)
 class OpeningTest : public QObject {
     Q_OBJECT
 public:
-    static void initMain()
-    {
-        folders = std::make_unique<app_test::OwnFolders>();
-        QCoreApplication::setOrganizationName("Stepscope");
-        QCoreApplication::setApplicationName("stepscope");
-    }
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
     void init()

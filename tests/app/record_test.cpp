@@ -63,8 +63,6 @@ public:
     {
         folders = std::make_unique<app_test::OwnFolders>();
         qputenv("STEPSCOPE_CLI", STEPSCOPE_CLI_PROGRAM);
-        QCoreApplication::setOrganizationName("Stepscope");
-        QCoreApplication::setApplicationName("stepscope");
     }
 
 private slots:

@@ -80,12 +80,7 @@ void writeJournal()
 class SessionKeepTest : public QObject {
     Q_OBJECT
 public:
-    static void initMain()
-    {
-        folders = std::make_unique<app_test::OwnFolders>();
-        QCoreApplication::setOrganizationName("Stepscope");
-        QCoreApplication::setApplicationName("stepscope");
-    }
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
     void init() { QFile::remove(sessionPath()); }

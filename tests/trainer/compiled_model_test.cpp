@@ -13,16 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string sha256Of(const fs::path& path)
-{
-    const fs::path answer = path.string() + ".sha256";
-    if (std::system(("sha256sum '" + path.string() + "' > '" + answer.string() + "'").c_str()) != 0)
-        return {};
-    std::string hash;
-    std::ifstream(answer) >> hash;
-    return hash;
-}
-
 std::string told(const Finished& run)
 {
     std::string text;

@@ -2,7 +2,6 @@
 #include "tests/trainer/trainer_run.h"
 #include "trainer/models/script_trace.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,17 +12,6 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What sha256sum says.
-std::string sha256Of(const fs::path& path)
-{
-    const fs::path answer = path.string() + ".sha256";
-    if (std::system(("sha256sum '" + path.string() + "' > '" + answer.string() + "'").c_str()) != 0)
-        return {};
-    std::string hash;
-    std::ifstream(answer) >> hash;
-    return hash;
-}
 
 class OwnModel : public testing::Test {
 protected:

@@ -43,6 +43,16 @@ TestFolder::~TestFolder()
     fs::remove_all(m_path, ignored);
 }
 
+std::string sha256Of(const fs::path& path)
+{
+    const std::filesystem::path answer = path.string() + ".sha256";
+    if (std::system(("sha256sum '" + path.string() + "' > '" + answer.string() + "'").c_str()) != 0)
+        return {};
+    std::string hash;
+    std::ifstream(answer) >> hash;
+    return hash;
+}
+
 TrainerRun::TrainerRun(const std::vector<std::string>& arguments, const std::function<void()>& beforeExec)
 {
     int input[2], progress[2];

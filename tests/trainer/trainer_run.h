@@ -28,6 +28,9 @@ private:
     std::filesystem::path m_path;
 };
 
+/// What sha256sum says of a file, which must exist.
+std::string sha256Of(const std::filesystem::path& path);
+
 /// How a trainer ended.
 struct Ended {
     int status = -1;    ///< exit status

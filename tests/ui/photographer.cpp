@@ -1,5 +1,6 @@
 #include "tests/ui/photographer.h"
 
+#include <QDir>
 #include <QDockWidget>
 #include <QTest>
 #include <cstdio>
@@ -45,6 +46,7 @@ void Photographer::take(const QString& name, QWidget* widget)
     for (const auto& [theme, suffix] : {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
         m_appearance.setTheme(theme);
         QTest::qWait(150);
+        QDir().mkpath(m_folder);
         const QString file = QString("%1/%2_%3.png").arg(m_folder, name, suffix);
         if (!(widget ? widget : &m_window)->grab().save(file))
             qFatal("%s cannot be written", qPrintable(file));

@@ -14,6 +14,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QToolButton>
+#include <algorithm>
 
 namespace app {
 
@@ -142,8 +143,6 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
-    if (m_nextEvidence >= a.evidence.size())
-        m_nextEvidence = 0;
     m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %1").arg(a.evidence.size()));
     setAccessibleName(m_title->text());
     refresh();
@@ -224,8 +223,12 @@ void FindingCard::showNextEvidence()
     const auto& evidence = m_advice.advice.evidence;
     if (evidence.empty())
         return;
-    const advisor::Evidence& place = evidence[m_nextEvidence];
-    m_nextEvidence = (m_nextEvidence + 1) % evidence.size();
+    // The evidence may have been found anew, in another order, since one was shown: the next one is another one.
+    const auto isShown = [this](const advisor::Evidence& one) { return one.range == m_shown; };
+    const auto shown = std::find_if(evidence.begin(), evidence.end(), isShown);
+    const bool startsOver = shown == evidence.end() || shown + 1 == evidence.end();
+    const advisor::Evidence& place = startsOver ? evidence.front() : *(shown + 1);
+    m_shown = place.range;
     if (place.slice)
         m_context.selection->selectSlice(*place.slice);
     else

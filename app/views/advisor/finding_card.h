@@ -50,7 +50,7 @@ private:
     ViewContext m_context;
     advisor::RuleAdvice m_advice;
     int m_rank = 0;
-    std::size_t m_nextEvidence = 0;
+    profiler::TimeRange m_shown; ///< of the evidence that was shown last
     QLabel *m_title = nullptr, *m_reason = nullptr, *m_saving = nullptr, *m_note = nullptr;
     QPushButton *m_show = nullptr, *m_apply = nullptr, *m_stopAndApply = nullptr;
     QToolButton* m_why = nullptr;
