@@ -150,7 +150,7 @@ void MainWindowTest::theStatusLineTellsHowFarItIs()
     app.session.start();
     auto* status = app.window.findChild<app::StatusLine*>();
     QTRY_VERIFY2(status->text().contains(
-                     QRegularExpression("training.*step [0-9]+ of 100000.*samples/s.*loss.*0 events dropped")),
+                     QRegularExpression("training.*step [0-9]+ of 100,000.*samples/s.*loss.*0 events dropped")),
                  qPrintable(status->text()));
     app.session.stop();
     QTRY_COMPARE(app.session.runState(), RunState::Idle);
