@@ -1,4 +1,5 @@
-"""Writes a model as TorchScript and as packages of AOTInductor into a folder: for any batch, and for one of 16."""
+"""Writes a model as TorchScript and as packages of AOTInductor into a folder: for any batch, for one of 16, and
+with its small weights written into the code, as PyTorch does it by itself."""
 
 import sys
 
@@ -22,6 +23,9 @@ model = Model()
 torch.jit.script(model).save(folder + "/model.pt")
 model.eval()
 example = (torch.rand(16, 3, 16, 16),)
-for name, shapes in (("dynamic", ({0: torch.export.Dim("batch", min=1, max=64)},)), ("fixed", None)):
+any_batch = ({0: torch.export.Dim("batch", min=1, max=64)},)
+for name, shapes, keep in (("dynamic", any_batch, True), ("fixed", None, True), ("written", None, False)):
     program = torch.export.export(model, example, dynamic_shapes=shapes)
-    torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/{name}.pt2")
+    torch._inductor.aoti_compile_and_package(
+        program, package_path=f"{folder}/{name}.pt2", inductor_configs={"always_keep_tensor_constants": keep}
+    )

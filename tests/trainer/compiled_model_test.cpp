@@ -108,6 +108,14 @@ TEST_F(CompiledByPython, ABatchThatItDoesNotTakeIsTheModels)
                                    HasSubstr("dynamic first dimension")));
 }
 
+TEST_F(CompiledByPython, WeightsWrittenIntoItsCodeAreRefused)
+{
+    const auto run = trained("written.pt2");
+    EXPECT_EQ(run.ended.status, 0) << run.ended.output;
+    EXPECT_THAT(told(run), AllOf(HasSubstr("the values of 'layers.3.bias' are written into its code"),
+                                 HasSubstr("always_keep_tensor_constants")));
+}
+
 TEST_F(CompiledByPython, OfAnotherModelIsNotUsed)
 {
     const fs::path package = s_folder->path() / "dynamic.pt2";

@@ -115,9 +115,10 @@ void addMemory(Rows& rows)
     rows.push_back(flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",
                         "Tries larger and larger batches in processes of their own, until one runs out of memory, and "
                         "trains with the largest that fits."));
-    rows.push_back(advanced(number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
-                                   "Memory that the search for the largest batch may use on the processor. 0: what is "
-                                   "free.")));
+    rows.push_back(
+        advanced(number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
+                        "Memory that the training may use on the processor: the search for the largest batch "
+                        "stays below, and the advisor judges the peak by it. 0: what is free.")));
 }
 
 void addTransfer(Rows& rows)

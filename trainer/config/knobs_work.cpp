@@ -41,9 +41,11 @@ void addRest(Rows& rows)
     rows.push_back(
         flag(key::evalNoGrad, kValidation, "No gradients", true, "validation",
              "Validates without recording what a backward pass would need; false costs time and memory for nothing."));
-    rows.push_back(path(key::evalPackage, kValidation, "Compiled model", "validation",
-                        "A package of AOTInductor (.pt2) that runs the model's forward pass in validation, with the "
-                        "weights of now. Where it does not fit, it is said why, and the model itself runs."));
+    rows.push_back(
+        path(key::evalPackage, kValidation, "Compiled model", "validation",
+             "A package of AOTInductor (.pt2) that runs the model's forward pass in validation, with the "
+             "weights of now; compiled with inductor_configs={'always_keep_tensor_constants': True}. Where it does "
+             "not fit, it is said why, and the model itself runs."));
     rows.push_back(advanced(text(key::evalPackageSha256, kValidation, "Trusted package", "validation",
                                  "SHA-256 of that file, which says that it may be run: it is code.")));
     rows.push_back(flag(

@@ -47,6 +47,10 @@ private:
     std::string m_path;
 };
 
+/// Vectors of at most so many numbers become part of the compiled code, unless PyTorch is told otherwise. Source:
+/// torch/_inductor/graph.py, can_inline_constant.
+constexpr std::int64_t kWrittenIntoCode = 8;
+
 /// Where this process's LibTorch lies.
 std::filesystem::path libraryFolder()
 {
@@ -147,12 +151,33 @@ void CompiledModel::load(const std::string& content)
     openWholeLibTorch();
     m_package = std::make_unique<AOTIModelPackageLoader>(
         file.path(), "model", false, 1, m_device.has_index() ? m_device.index() : c10::DeviceIndex(-1));
+    checkWeights();
+}
+
+void CompiledModel::checkWeights()
+{
     std::vector<std::string> names = m_package->get_constant_fqns();
     std::sort(names.begin(), names.end());
+    std::string lacking, written;
+    const auto look = [&](const std::string& key, const at::Tensor& tensor, bool isBuffer) {
+        const std::string name = pythonName(key);
+        if (std::binary_search(names.begin(), names.end(), name))
+            return;
+        if (tensor.dim() == 1 && tensor.numel() <= kWrittenIntoCode && tensor.is_floating_point())
+            written = name;
+        else if (!isBuffer) // what is not needed to go forward may be missing
+            lacking = name;
+    };
     for (const auto& item : m_network.named_parameters())
-        if (!std::binary_search(names.begin(), names.end(), pythonName(item.key())))
-            return giveUp("it is of another model: it has no weight '" + pythonName(item.key()) + "'",
-                          "compile the model that is trained here, or leave eval.package empty");
+        look(item.key(), item.value(), false);
+    for (const auto& item : m_network.named_buffers())
+        look(item.key(), item.value(), true);
+    if (!lacking.empty())
+        giveUp("it is of another model: it has no weight '" + lacking + "'",
+               "compile the model that is trained here, or leave eval.package empty");
+    else if (!written.empty())
+        giveUp("the values of '" + written + "' are written into its code, where training cannot change them",
+               "compile it with inductor_configs={\"always_keep_tensor_constants\": True}");
 }
 
 void CompiledModel::updateWeights()

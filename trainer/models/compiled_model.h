@@ -38,6 +38,7 @@ private:
     CompiledModel(Network& network, c10::Device device, double tolerance);
     void load(const std::string& content);
     void giveUp(const std::string& why, const std::string& mend);
+    void checkWeights();
     void updateWeights();
     std::optional<at::Tensor> run(const BatchTensors& batch);
     Pass compared(const BatchTensors& batch, Pass own);

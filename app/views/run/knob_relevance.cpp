@@ -58,7 +58,6 @@ const std::vector<Dependency>& dependencies()
         {key::lowestShare.name, key::schedule.name, true, {"cyclic", "one_cycle"}},
         {key::cycleShare.name, key::schedule.name, true, {"one_cycle"}},
         {key::rangeLowest.name, key::schedule.name, true, {"range_test"}},
-        {key::memoryLimit.name, key::findMax.name, true, {"true"}},
         {key::createOnDevice.name, key::noise.name, false, {"0"}},
         {key::checkpointPath.name, key::checkpointEvery.name, false, {"0"}},
         {key::localRanks.name, key::parallel.name, false, {"none"}},

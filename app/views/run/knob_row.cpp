@@ -6,6 +6,7 @@
 #include "app/views/run/knob_relevance.h"
 
 #include <QGridLayout>
+#include <algorithm>
 
 namespace app {
 
@@ -38,7 +39,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
       m_error(new QLabel(this)), m_note(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
-    m_label->setMinimumWidth(kLabelWidth);
+    m_label->setMinimumWidth(std::max(kLabelWidth, m_label->sizeHint().width()));
     m_label->setBuddy(m_editor);
     m_editor->setObjectName("editor");
     m_editor->setAccessibleName(asQString(knob.label));
