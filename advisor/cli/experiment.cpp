@@ -6,6 +6,7 @@
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/judged_by.h"
 #include "advisor/numbers.h"
 #include "advisor/rule.h"
 
@@ -53,8 +54,13 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
     plan.baseline = *baseline;
     for (const config::Difference& difference : config::difference(*baseline, *changed))
         plan.changes.push_back({difference.key, difference.a, difference.b});
-    plan.measure = options.measure.empty() ? measureOf(plan.changes) : options.measure;
+    // Whoever says what is to be timed wants it timed.
+    plan.judgedBy = options.measure.empty() ? judgedBy(plan.changes) : JudgedBy::Time;
+    plan.measure = !options.measure.empty()          ? options.measure
+                   : plan.judgedBy == JudgedBy::Time ? measureOf(plan.changes)
+                                                     : "steps";
     plan.budget = std::chrono::seconds(options.budgetSeconds);
+    plan.horizon = std::chrono::seconds(options.horizonSeconds);
     if (!options.trace.empty()) {
         const auto trace = openTrace(options.trace);
         if (!trace) {
@@ -69,11 +75,38 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
 void tell(const ExperimentProgress& progress, std::ostream& err)
 {
     err << progress.doing;
-    if (progress.ratio)
+    if (const auto& saved = progress.savedLoss)
+        err << fmt::format(" · loss lower by {:.3g} ({:.3g} to {:.3g})", saved->value, saved->low, saved->high);
+    else if (progress.ratio)
         err << fmt::format(" · {:.3f} × ({:.3f} to {:.3f})", progress.ratio->value, progress.ratio->low,
                            progress.ratio->high);
     err << fmt::format(" · {:.0f} s spent, at most {:.0f} s left", progress.secondsSpent, progress.secondsLeft)
         << std::endl;
+}
+
+void printSavedTime(const ExperimentResult& result, std::ostream& out)
+{
+    out << fmt::format("saves {} ({} to {}) of {}", timeText(result.savedUs.value), timeText(result.savedUs.low),
+                       timeText(result.savedUs.high), timeText(result.unitUsA));
+    if (const auto& promised = result.plan.predicted)
+        out << fmt::format("; predicted were {} to {}", timeText(promised->low), timeText(promised->high));
+    out << '\n';
+}
+
+void printLosses(const LossAtEqualTime& losses, std::ostream& out)
+{
+    out << fmt::format("{} loss {:.4g} against {:.4g} after {:.3g} s: lower by {:.3g} (95 % interval {:.3g} to {:.3g}, "
+                       "{} seeds)\n",
+                       losses.validation ? "validation" : "training", losses.b, losses.a, losses.seconds,
+                       losses.saved.value, losses.saved.low, losses.saved.high, losses.seeds.size());
+}
+
+void printSavedBytes(const ExperimentResult& result, std::ostream& out)
+{
+    const auto text = [](double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); };
+    const Interval& saved = result.savedBytes;
+    out << fmt::format("saves {} ({} to {}) of {}\n", text(saved.value), text(saved.low), text(saved.high),
+                       text(static_cast<double>(result.peakBytesA)));
 }
 
 void print(const ExperimentResult& result, std::ostream& out)
@@ -87,11 +120,12 @@ void print(const ExperimentResult& result, std::ostream& out)
     out << fmt::format("{:.0f} against {:.0f} samples/s: {:.3f} × (95 % interval {:.3f} to {:.3f}, {} pairs)\n",
                        result.samplesPerSecondB, result.samplesPerSecondA, ratio.value, ratio.low, ratio.high,
                        result.pairs.size());
-    out << fmt::format("saves {} ({} to {}) of {}", timeText(result.savedUs.value), timeText(result.savedUs.low),
-                       timeText(result.savedUs.high), timeText(result.unitUsA));
-    if (const auto& promised = result.plan.predicted)
-        out << fmt::format("; predicted were {} to {}", timeText(promised->low), timeText(promised->high));
-    out << '\n';
+    if (result.lossAtEqualTime)
+        printLosses(*result.lossAtEqualTime, out);
+    else if (result.plan.judgedBy == JudgedBy::Memory)
+        printSavedBytes(result, out);
+    else
+        printSavedTime(result, out);
 }
 
 } // namespace
@@ -101,6 +135,8 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     const auto plan = planOf(options, streams);
     if (!plan)
         return plan.error();
+    // How long a step takes is not known yet.
+    streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
     catchInterrupts();
     std::stop_source stop;
     const InterruptWatch watch(stop);

@@ -35,6 +35,26 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
             {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)}};
 }
 
+/// Differences are a − b: above zero the change's loss is the lower one.
+Json equalTimeJson(const std::optional<LossAtEqualTime>& losses)
+{
+    if (!losses)
+        return nullptr;
+    Json seeds = Json::array();
+    for (const Pair& seed : losses->seeds)
+        seeds.push_back({{"a", seed.a}, {"b", seed.b}});
+    return {{"a", losses->a},
+            {"b", losses->b},
+            {"difference", losses->saved.value},
+            {"ci95", ci95(losses->saved)},
+            {"ratio", losses->ratio.value},
+            {"ratio_ci95", ci95(losses->ratio)},
+            {"of", losses->validation ? "validation" : "training"},
+            {"seconds", losses->seconds},
+            {"seeds", std::move(seeds)},
+            {"diverged", {{"a", losses->diverged[0]}, {"b", losses->diverged[1]}}}};
+}
+
 Json bytesJson(std::int64_t bytes)
 {
     return bytes > 0 ? Json(bytes) : Json(nullptr);
@@ -45,6 +65,20 @@ std::string_view unitName(std::string_view measure)
     return savingUnitName(measure == "epoch"        ? SavingUnit::UsPerEpoch
                           : measure == "validation" ? SavingUnit::UsPerValidation
                                                     : SavingUnit::UsPerStep);
+}
+
+/// What the verdict is about.
+Json measuredJson(const ExperimentResult& result)
+{
+    if (result.lossAtEqualTime)
+        return {{"unit", "loss"},
+                {"value", result.lossAtEqualTime->saved.value},
+                {"ci95", ci95(result.lossAtEqualTime->saved)}};
+    if (result.plan.judgedBy == JudgedBy::Memory)
+        return {{"unit", savingUnitName(SavingUnit::Bytes)},
+                {"value", result.savedBytes.value},
+                {"ci95", ci95(result.savedBytes)}};
+    return {{"unit", unitName(result.plan.measure)}, {"value", result.savedUs.value}, {"ci95", ci95(result.savedUs)}};
 }
 
 } // namespace
@@ -66,13 +100,12 @@ Json toJson(const ExperimentResult& result)
     json["validation_us"] = unitJson(result, "validation");
     json["loss"] = {
         {"a", result.lossA}, {"b", result.lossB}, {"parity", result.lossParity}, {"tolerance", result.lossTolerance}};
-    json["loss_at_equal_time"] = nullptr;
+    json["loss_at_equal_time"] = equalTimeJson(result.lossAtEqualTime);
     json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}};
     json["verdict"] = verdictName(result.verdict);
     json["why"] = result.why;
     json["predicted"] = savingJson(plan.predicted);
-    json["measured"] = {
-        {"unit", unitName(plan.measure)}, {"value", result.savedUs.value}, {"ci95", ci95(result.savedUs)}};
+    json["measured"] = measuredJson(result);
     json["seconds_spent"] = result.secondsSpent;
     return json;
 }

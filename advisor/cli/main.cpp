@@ -86,6 +86,10 @@ void addRunners(CLI::App& app, CommandLine& line)
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
     experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")
         ->check(CLI::PositiveNumber);
+    experiment
+        ->add_option("--horizon", line.experiment.horizonSeconds,
+                     "Judged by the loss: seconds that both train from each seed; else as the training, at most 20")
+        ->check(CLI::PositiveNumber);
     experiment->add_flag("--json", line.experiment.json, kJson);
     experiment->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });

@@ -32,15 +32,27 @@ std::string nameOf(const std::vector<Toggle>& changes)
     return name;
 }
 
+/// A loss is compared with a loss of the same kind, over the same samples.
+Result<void> checkLosses(const std::vector<Toggle>& changes)
+{
+    namespace key = config::key;
+    constexpr std::string_view kOther[] = {key::workload.name, key::modelPath.name, key::modelLoss.name};
+    for (const Toggle& change : changes)
+        if (change.key.starts_with("dataset.") ||
+            std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther))
+            return tl::unexpected(Error{Error::Code::Unsupported,
+                                        "Losses of different data or models are no measure of each other",
+                                        change.key + "=" + change.to, "compare both runs by their metric instead"});
+    return {};
+}
+
 Result<void> checkPlan(const ExperimentPlan& plan)
 {
     if (plan.measure != "steps" && plan.measure != "epoch" && plan.measure != "validation")
         return tl::unexpected(Error{Error::Code::Invalid, "There is no such thing to measure", plan.measure,
                                     "measure steps, epoch or validation"});
     if (plan.judgedBy == JudgedBy::Convergence)
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    "How fast a training converges cannot be measured by turns", nameOf(plan.changes),
-                                    "train both configurations and compare their runs"});
+        return checkLosses(plan.changes);
     return {};
 }
 
@@ -77,12 +89,35 @@ double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::siz
     return n * 2 * turn + std::ceil(n / static_cast<double>(kPairsPerStart)) * start;
 }
 
+double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double trainingSeconds, double overheadSeconds)
+{
+    // With fewer steps nothing is learnt yet that one could compare.
+    constexpr double kFewestSteps = 20;
+    double seconds = std::chrono::duration<double>(plan.horizon).count();
+    if (seconds <= 0) {
+        seconds = std::chrono::duration<double>(kHorizon).count();
+        if (trainingSeconds > 0)
+            seconds = std::min(seconds, trainingSeconds);
+        // So that there is a second look within the budget.
+        if (const auto budget = static_cast<double>(plan.budget.count()); budget > 0)
+            seconds =
+                std::min(seconds, (budget / static_cast<double>(kLooks[1] / kPairsPerStart) - overheadSeconds) / 2);
+    }
+    return std::max(seconds, kFewestSteps * stepSeconds);
+}
+
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
 {
+    const double step = std::max(stepUs, 0.0) * 1e-6;
     // Most end at the first or the second look.
-    const auto expected =
-        std::chrono::seconds(std::llround(estimatedSeconds(plan, std::max(stepUs, 0.0) * 1e-6, kLooks[1])));
-    return plan.budget.count() > 0 ? std::min(expected, plan.budget) : expected;
+    double expected = estimatedSeconds(plan, step, kLooks[1]);
+    if (plan.judgedBy == JudgedBy::Convergence) {
+        const double training = step * static_cast<double>(plan.baseline[config::key::steps]);
+        const double seed = 2 * horizonSeconds(plan, step, training, kStartSeconds) + kStartSeconds;
+        expected = static_cast<double>(kLooks[1] / kPairsPerStart) * seed + kStartSeconds;
+    }
+    const auto seconds = std::chrono::seconds(std::llround(expected));
+    return plan.budget.count() > 0 ? std::min(seconds, plan.budget) : seconds;
 }
 
 Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
@@ -101,7 +136,9 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
     run.bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
         run.bounds.deadline = run.begin + plan.budget;
-    auto result = plan.judgedBy == JudgedBy::Memory ? measureMemory(run) : measureThroughput(run);
+    auto result = plan.judgedBy == JudgedBy::Memory        ? measureMemory(run)
+                  : plan.judgedBy == JudgedBy::Convergence ? measureConvergence(run)
+                                                           : measureThroughput(run);
     if (result)
         result->secondsSpent = run.secondsSpent();
     return result;

@@ -4,6 +4,7 @@
 #include "profiler/model/result.h"
 #include "trainer/config/training_config.h"
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -32,7 +33,12 @@ struct ExperimentPlan {
     /// A turn lasts about so long: long against a trainer's waking up, short against the drift of the machine. (Five
     /// steps, one epoch or one validation at least.)
     std::chrono::milliseconds turn{1000};
+    /// Judged by convergence: from each seed both arms train so long. 0: as long as the baseline's training is, at most
+    /// kHorizon, and less where the budget is too small for that.
+    std::chrono::milliseconds horizon{0};
 };
+/// What a change does to the learning shows early or late, but not in seconds; and up to ten seeds have to be trained.
+inline constexpr std::chrono::seconds kHorizon{20};
 
 /// One pair of turns.
 struct Pair {
@@ -42,21 +48,36 @@ struct Pair {
 
 struct ExperimentProgress {
     std::string doing; ///< "warming up", "pair 4 of at most 20"
-    std::vector<Pair> pairs;
-    std::optional<Interval> ratio;            ///< b / a so far; above 1 the change is faster
+    JudgedBy judgedBy = JudgedBy::Time;
+    std::vector<Pair> pairs; ///< as in the result
+    /// So far; above 1 the change is better. Speeds b / a, or losses at equal time a / b.
+    std::optional<Interval> ratio;
+    std::optional<Interval> savedLoss;        ///< a − b at equal time so far; only when judged by convergence
     double secondsSpent = 0, secondsLeft = 0; ///< left: at most, estimated
+};
+
+/// What both arms have learnt after training equally long.
+struct LossAtEqualTime {
+    bool validation = false; ///< a validation's mean; else the mean over the last fifth of the training's time
+    double seconds = 0;      ///< that each arm trained from each seed; validations do not count
+    std::vector<Pair> seeds; ///< loss of each arm; logRatio = log(a / b)
+    double a = 0, b = 0;     ///< geometric means
+    Interval ratio;          ///< a / b: above 1 the change's loss is the lower one
+    Interval saved;          ///< a − b in units of the loss
+    std::array<std::size_t, 2> diverged{}; ///< seeds from which the training of each arm was lost
 };
 
 struct ExperimentResult {
     ExperimentPlan plan;
-    std::vector<Pair> pairs;
+    std::vector<Pair> pairs;   ///< judged by convergence: one for each seed
     Interval samplesPerSecond; ///< ratio b / a with interval
     double samplesPerSecondA = 0, samplesPerSecondB = 0;
     double unitUsA = 0, unitUsB = 0; ///< µs of a step (epoch, validation) in each arm
     Interval savedUs;                ///< measured saving a − b in µs per unit
-    double lossA = 0, lossB = 0;     ///< over the same batches
-    bool lossParity = true;
-    double lossTolerance = 0;
+    double lossA = 0, lossB = 0;     ///< over the same batches; judged by convergence: after equal time
+    bool lossParity = true;          ///< they differ by no more than the tolerance
+    double lossTolerance = 0;        ///< from the spread of the baseline's losses over seeds; 0: not known
+    std::optional<LossAtEqualTime> lossAtEqualTime; ///< only when judged by convergence
     std::int64_t peakBytesA = 0, peakBytesB = 0;
     Interval savedBytes; ///< measured saving a − b at the peak; only when judged by memory
     Verdict verdict = Verdict::Inconclusive;
@@ -64,11 +85,15 @@ struct ExperimentResult {
     double secondsSpent = 0;
 };
 
-/// About how long an experiment of this plan takes, from the last known step time.
+/// About how long an experiment of this plan takes, from the last known step time; without its validations where it is
+/// judged by convergence.
 /// @param stepUs  µs of a baseline step (epoch, validation)
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs);
 
 /// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread.
+///
+/// Judged by convergence, both train equally long from the same seed, then from the next; what is compared is the loss
+/// that they have come to. Where a schedule needs to know the training's length, that is the steps of this time.
 /// @param progress  called on the calling thread after every turn
 /// @return Error with code Cancelled after `stop`; what was measured until then was given to `progress`
 profiler::Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,

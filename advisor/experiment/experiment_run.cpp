@@ -55,6 +55,7 @@ void ExperimentRun::tell(const ExperimentProgress& state) const
     if (!progress)
         return;
     ExperimentProgress now = state;
+    now.judgedBy = plan.judgedBy;
     now.secondsSpent = secondsSpent();
     if (bounds.deadline != Bounds::Clock::time_point::max()) {
         const double left = std::chrono::duration<double>(bounds.deadline - Bounds::Clock::now()).count();

@@ -26,11 +26,19 @@ struct ExperimentRun {
 profiler::Result<ExperimentResult> measureThroughput(const ExperimentRun& run);
 /// Peak memory, each arm alone in fresh processes: two residents would share what they compete for.
 profiler::Result<ExperimentResult> measureMemory(const ExperimentRun& run);
+/// Loss at equal time, seed by seed.
+profiler::Result<ExperimentResult> measureConvergence(const ExperimentRun& run);
 
 /// A start of both trainers, by experience: LibTorch and the data set's index.
 inline constexpr double kStartSeconds = 2;
 /// @param unitSeconds  of a baseline's step (epoch, validation); 0: not known
 double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs);
+
+/// How long both arms train from each seed, in seconds.
+/// @param stepSeconds  of the slower arm
+/// @param trainingSeconds  of the baseline's whole training; 0: not known
+/// @param overheadSeconds  that each seed takes beside its training: starts, warming up, validations
+double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double trainingSeconds, double overheadSeconds);
 
 /// b / a and both speeds as geometric means over the pairs.
 /// @param observations  independent of each other; log ratios that the interval comes from

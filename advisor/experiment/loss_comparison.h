@@ -1,43 +1,49 @@
 #pragma once
 
 #include "advisor/advice.h"
+#include "trainer/config/training_config.h"
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace advisor {
 
-/// Do both arms learn alike? They start from equal weights and train the same batches in the same order, so that a
-/// change which only makes the training faster gives equal losses, but for rounding.
+/// Do both arms learn alike? In each start of an experiment they train from equal weights on the same batches in the
+/// same order, each start with another seed. So a change that only makes the training faster gives equal losses, but
+/// for rounding; and what the seed alone does to the loss shows in the baseline's own starts.
 class LossComparison {
 public:
+    /// What is added from here on comes from another seed.
+    void nextSeed();
     /// Losses of the same steps in both arms; left out when their numbers differ.
     void add(std::span<const double> a, std::span<const double> b);
 
     struct Result {
-        double a = 0, b = 0; ///< mean loss of each arm; 0 when no step was compared
-        double tolerance = 0;
-        bool parity = true; ///< |a − b| ≤ tolerance; also when no step was compared
-        std::size_t steps = 0;
+        double a = 0, b = 0;  ///< mean loss of each arm, each seed counting the same; 0 when no step was compared
+        double tolerance = 0; ///< 0: not known, with fewer than two seeds
+        bool parity = true;   ///< |a − b| ≤ tolerance; with fewer than two seeds: both are finite, or neither
+        std::size_t seeds = 0;
     };
-    /// tolerance = max(2 % of a, 2 √((s_a² + s_b²) / n)). The first is about what reduced precision does to a loss in
-    /// its first steps. The second is two standard errors of the difference of the means: rounding makes the weights of
-    /// both arms drift apart, after which the losses of a step differ by their noise. That noise s is taken from
-    /// successive differences within a turn, s² = mean((x_i+1 − x_i)²) / 2 (von Neumann 1941), so that the falling of
-    /// the loss does not count as noise.
+    /// A change is let pass that moves the loss no further than another seed does: further would be told from the
+    /// baseline's own starts with other seeds. So tolerance = max(t(0.975, n − 1) · s √(2 / n), 10⁻⁴ a), s the standard
+    /// deviation of the baseline's mean losses over n seeds, s √(2 / n) the standard error of the difference of two
+    /// means of n such losses, t Student's quantile. Source: Bouthillier et al., Accounting for variance in machine
+    /// learning benchmarks, MLSys 2021 (a gain counts that stands out of the seeds' variance). The second is what
+    /// rounding makes of sums of floats where the seed changes nothing.
     [[nodiscard]] Result result() const;
 
 private:
-    struct Arm {
-        double sum = 0, squaredDifferences = 0;
+    struct Seed {
+        double a = 0, b = 0; // sums
+        std::size_t steps = 0;
     };
-    void add(Arm& arm, std::span<const double> losses);
-
-    std::array<Arm, 2> m_arms;
-    std::size_t m_steps = 0, m_differences = 0;
+    std::vector<Seed> m_seeds;
 };
+
+/// The configuration of an arm in the n-th start of an experiment: with its own seed in the first, then with those that
+/// follow it, so that both arms have the same.
+config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_t start);
 
 /// False when one of the changes gives the arms other batches: then their losses say nothing about each other.
 bool sameBatches(const std::vector<Toggle>& changes);

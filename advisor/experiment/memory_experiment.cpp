@@ -56,6 +56,7 @@ private:
                 return tl::unexpected(turn.error());
             turns[arm] = std::move(*turn);
         }
+        m_losses.nextSeed();
         m_losses.add(turns[0].losses, turns[1].losses);
         const auto speed = [&](std::size_t arm) {
             const auto& seconds = turns[arm].seconds;
@@ -75,7 +76,8 @@ private:
 
     Outcome<config::protocol::TurnResult> alone(std::size_t arm)
     {
-        auto trainer = TrainerArm::start(m_run.program, m_run.configs[arm], m_run.names[arm]);
+        auto trainer =
+            TrainerArm::start(m_run.program, withSeedOfStart(m_run.configs[arm], m_logRatios.size()), m_run.names[arm]);
         if (!trainer)
             return tl::unexpected(trainer.error());
         if (const auto hello = trainer->hello(m_run.bounds); !hello)

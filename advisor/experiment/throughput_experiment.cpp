@@ -78,8 +78,10 @@ Outcome<void> Throughput::startBoth()
 {
     tellDoing("starting the trainers");
     m_arms.clear();
+    m_losses.nextSeed();
+    const std::size_t start = m_result.pairs.size() / kPairsPerStart;
     for (std::size_t arm = 0; arm < 2; ++arm) {
-        auto started = TrainerArm::start(m_run.program, m_run.configs[arm], m_run.names[arm]);
+        auto started = TrainerArm::start(m_run.program, withSeedOfStart(m_run.configs[arm], start), m_run.names[arm]);
         if (!started)
             return tl::unexpected(started.error());
         m_arms.push_back(std::move(*started));
@@ -148,7 +150,8 @@ Outcome<void> Throughput::pair()
         std::int64_t& peak = arm == 0 ? m_result.peakBytesA : m_result.peakBytesB;
         peak = std::max(peak, result->peakBytes);
     }
-    m_losses.add(losses[0], losses[1]);
+    if (m_steps) // a validation tells the same of the same weights each time
+        m_losses.add(losses[0], losses[1]);
     m_result.pairs.push_back({speed[0], speed[1], std::log(speed[1] / speed[0])});
     return {};
 }

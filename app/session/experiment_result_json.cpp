@@ -79,6 +79,46 @@ std::optional<ExperimentPlan> planFrom(const QJsonObject& json)
     return plan;
 }
 
+QJsonArray pairsJson(const std::vector<advisor::Pair>& pairs)
+{
+    QJsonArray json;
+    for (const advisor::Pair& pair : pairs)
+        json << QJsonArray{number(pair.a), number(pair.b), number(pair.logRatio)};
+    return json;
+}
+std::vector<advisor::Pair> pairsFrom(const QJsonValue& json)
+{
+    std::vector<advisor::Pair> pairs;
+    for (const QJsonValue pair : json.toArray())
+        pairs.push_back({numberFrom(pair[0]), numberFrom(pair[1]), numberFrom(pair[2])});
+    return pairs;
+}
+
+QJsonObject lossesJson(const advisor::LossAtEqualTime& losses)
+{
+    return {{"validation", losses.validation},
+            {"seconds", losses.seconds},
+            {"seeds", pairsJson(losses.seeds)},
+            {"mean", QJsonArray{losses.a, losses.b}},
+            {"ratio", intervalJson(losses.ratio)},
+            {"saved", intervalJson(losses.saved)},
+            {"diverged", QJsonArray{static_cast<qint64>(losses.diverged[0]), static_cast<qint64>(losses.diverged[1])}}};
+}
+advisor::LossAtEqualTime lossesFrom(const QJsonObject& json)
+{
+    advisor::LossAtEqualTime losses;
+    losses.validation = json["validation"].toBool();
+    losses.seconds = json["seconds"].toDouble();
+    losses.seeds = pairsFrom(json["seeds"]);
+    losses.a = json["mean"][0].toDouble();
+    losses.b = json["mean"][1].toDouble();
+    losses.ratio = intervalFrom(json["ratio"]);
+    losses.saved = intervalFrom(json["saved"]);
+    for (qsizetype arm = 0; arm < 2; ++arm)
+        losses.diverged[static_cast<std::size_t>(arm)] = static_cast<std::size_t>(json["diverged"][arm].toInteger());
+    return losses;
+}
+
 } // namespace
 
 QJsonObject toJson(const advisor::Toggle& toggle)
@@ -94,24 +134,25 @@ advisor::Toggle toggleFromJson(const QJsonObject& json)
 
 QJsonObject toJson(const ExperimentResult& result)
 {
-    QJsonArray pairs;
-    for (const advisor::Pair& pair : result.pairs)
-        pairs << QJsonArray{pair.a, pair.b, number(pair.logRatio)};
-    return {{"plan", planJson(result.plan)},
-            {"pairs", pairs},
-            {"samples_per_second", QJsonObject{{"ratio", intervalJson(result.samplesPerSecond)},
-                                               {"a", result.samplesPerSecondA},
-                                               {"b", result.samplesPerSecondB}}},
-            {"unit_us", QJsonArray{result.unitUsA, result.unitUsB}},
-            {"saved_us", intervalJson(result.savedUs)},
-            {"loss", QJsonArray{number(result.lossA), number(result.lossB)}},
-            {"loss_parity", result.lossParity},
-            {"loss_tolerance", number(result.lossTolerance)},
-            {"peak_bytes", QJsonArray{static_cast<qint64>(result.peakBytesA), static_cast<qint64>(result.peakBytesB)}},
-            {"saved_bytes", intervalJson(result.savedBytes)},
-            {"verdict", static_cast<int>(result.verdict)},
-            {"why", asQString(result.why)},
-            {"seconds_spent", result.secondsSpent}};
+    QJsonObject json{
+        {"plan", planJson(result.plan)},
+        {"pairs", pairsJson(result.pairs)},
+        {"samples_per_second", QJsonObject{{"ratio", intervalJson(result.samplesPerSecond)},
+                                           {"a", result.samplesPerSecondA},
+                                           {"b", result.samplesPerSecondB}}},
+        {"unit_us", QJsonArray{result.unitUsA, result.unitUsB}},
+        {"saved_us", intervalJson(result.savedUs)},
+        {"loss", QJsonArray{number(result.lossA), number(result.lossB)}},
+        {"loss_parity", result.lossParity},
+        {"loss_tolerance", number(result.lossTolerance)},
+        {"peak_bytes", QJsonArray{static_cast<qint64>(result.peakBytesA), static_cast<qint64>(result.peakBytesB)}},
+        {"saved_bytes", intervalJson(result.savedBytes)},
+        {"verdict", static_cast<int>(result.verdict)},
+        {"why", asQString(result.why)},
+        {"seconds_spent", result.secondsSpent}};
+    if (result.lossAtEqualTime)
+        json["loss_at_equal_time"] = lossesJson(*result.lossAtEqualTime);
+    return json;
 }
 
 std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
@@ -121,10 +162,7 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
         return std::nullopt;
     ExperimentResult result;
     result.plan = std::move(*plan);
-    for (const QJsonValue pair : json["pairs"].toArray()) {
-        const QJsonArray numbers = pair.toArray();
-        result.pairs.push_back({numbers.at(0).toDouble(), numbers.at(1).toDouble(), numberFrom(numbers.at(2))});
-    }
+    result.pairs = pairsFrom(json["pairs"]);
     const QJsonObject rate = json["samples_per_second"].toObject();
     result.samplesPerSecond = intervalFrom(rate["ratio"]);
     result.samplesPerSecondA = rate["a"].toDouble();
@@ -139,6 +177,8 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
     result.peakBytesA = json["peak_bytes"][0].toInteger();
     result.peakBytesB = json["peak_bytes"][1].toInteger();
     result.savedBytes = intervalFrom(json["saved_bytes"]);
+    if (json.contains("loss_at_equal_time"))
+        result.lossAtEqualTime = lossesFrom(json["loss_at_equal_time"].toObject());
     result.verdict = static_cast<advisor::Verdict>(json["verdict"].toInt());
     result.why = json["why"].toString().toStdString();
     result.secondsSpent = json["seconds_spent"].toDouble();

@@ -1,5 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
+#include "advisor/judged_by.h"
 #include "advisor_rules_registry.h"
 
 #include <gmock/gmock.h>
@@ -81,6 +82,28 @@ TEST_P(RuleFixtures, AToggleChangesTheRunsConfiguration)
     EXPECT_EQ(advice.toggle->from, config.text(advice.toggle->key));
     EXPECT_NE(advice.toggle->from, advice.toggle->to);
     EXPECT_TRUE(config.set(advice.toggle->key, advice.toggle->to));
+}
+
+TEST_P(RuleFixtures, IsJudgedAsAChangeOfItsKnobIs)
+{
+    const Judged judged(GetParam());
+    if (const auto& toggle = judged.advice().toggle) {
+        EXPECT_EQ(judged.advice().judgedBy, advisor::judgedBy(toggle->key)) << toggle->key;
+    }
+}
+
+TEST(JudgedBy, OfSeveralChangesIsWhatTheyHaveInCommon)
+{
+    using advisor::judgedBy;
+    using advisor::JudgedBy;
+    const advisor::Toggle workers{"loader.workers", "0", "2"}, kind{"optimizer.kind", "adam", "adamw"},
+        recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "plain", "fused"};
+    EXPECT_EQ(judgedBy(std::vector<advisor::Toggle>{}), JudgedBy::Time);
+    EXPECT_EQ(judgedBy({fused}), JudgedBy::Time);
+    EXPECT_EQ(judgedBy({recompute}), JudgedBy::Memory);
+    EXPECT_EQ(judgedBy({recompute, workers}), JudgedBy::Time);
+    EXPECT_EQ(judgedBy({recompute, workers, kind}), JudgedBy::Convergence);
+    EXPECT_EQ(judgedBy("schedule.warmup_steps"), JudgedBy::Convergence);
 }
 
 TEST_P(RuleFixtures, WithoutAConfigurationThereIsNoToggle)

@@ -89,6 +89,33 @@ TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
               "Costs: 20.0 MB more at the peak (95 % interval 10.0–30.0 MB), 0.970 × as fast, loss unchanged");
 }
 
+TEST(FindingText, WhatIsJudgedByConvergenceIsSaidInUnitsOfTheLoss)
+{
+    auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
+    result.plan.judgedBy = advisor::JudgedBy::Convergence;
+    advisor::LossAtEqualTime& losses = result.lossAtEqualTime.emplace();
+    losses.validation = true;
+    losses.seconds = 20;
+    losses.seeds = {{2.0, 1.9, 0.05}, {2.1, 1.97, 0.06}, {2.05, 1.93, 0.06}};
+    losses.a = 2.05;
+    losses.b = 1.93;
+    losses.saved = {0.12, 0.08, 0.16};
+    EXPECT_EQ(text(verdictText(result)),
+              "Pays: validation loss 0.120 lower (95 % interval 0.0800–0.160) after 20.0 s of training");
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured validation loss 1.93 against 2.05");
+    result.verdict = advisor::Verdict::Costs;
+    losses.validation = false;
+    losses.saved = {-0.12, -0.16, -0.08};
+    EXPECT_EQ(text(verdictText(result)),
+              "Costs: training loss 0.120 higher (95 % interval 0.0800–0.160) after 20.0 s of training");
+    result.verdict = advisor::Verdict::Inconclusive;
+    losses.saved = {0.02, -0.08, 0.12};
+    EXPECT_EQ(text(verdictText(result)),
+              "No verdict: training loss 0.0200 lower (95 % interval −0.0800 to 0.120) after 20.0 s of training");
+    losses.seeds.resize(1);
+    EXPECT_EQ(text(verdictText(result)), "No verdict: too few seeds were trained in the time");
+}
+
 TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
 {
     Journal journal;

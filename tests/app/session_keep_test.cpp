@@ -42,6 +42,15 @@ app::KeptChange keptChange()
     result.peakBytesA = 1LL << 40;
     result.peakBytesB = 3;
     result.savedBytes = {7, 6, 8};
+    advisor::LossAtEqualTime& losses = result.lossAtEqualTime.emplace();
+    losses.validation = true;
+    losses.seconds = 20;
+    losses.seeds = {{2.0, 1.9, 0.05}, {2.1, 1.97, 0.06}};
+    losses.a = 2.05;
+    losses.b = 1.93;
+    losses.ratio = {1.06, 1.05, std::numeric_limits<double>::infinity()};
+    losses.saved = {0.12, 0.08, 0.16};
+    losses.diverged = {1, 2};
     result.verdict = advisor::Verdict::Pays;
     result.why = "The interval excludes 1.";
     result.secondsSpent = 12.5;
@@ -112,6 +121,12 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(b.plan.judgedBy == a.plan.judgedBy && b.plan.measure == a.plan.measure);
     QVERIFY(b.plan.predicted && b.plan.predicted->unit == a.plan.predicted->unit && b.plan.predicted->high == 3);
     QVERIFY(b.pairs.size() == 2 && b.pairs[1].b == 144 && b.pairs[1].logRatio == 0.354);
+    QVERIFY(a.lossAtEqualTime && b.lossAtEqualTime);
+    const advisor::LossAtEqualTime &learnt = *a.lossAtEqualTime, &again = *b.lossAtEqualTime;
+    QVERIFY(again.validation && again.seconds == 20 && again.a == learnt.a && again.b == learnt.b);
+    QVERIFY(again.seeds.size() == 2 && again.seeds[1].a == 2.1 && again.seeds[1].logRatio == 0.06);
+    QVERIFY(again.ratio.low == 1.05 && again.ratio.high == learnt.ratio.high && again.saved.high == 0.16);
+    QVERIFY(again.diverged == learnt.diverged);
     QVERIFY(b.samplesPerSecond.low == 1.40 && b.samplesPerSecond.high == a.samplesPerSecond.high);
     QVERIFY(b.samplesPerSecondA == 100 && b.samplesPerSecondB == 143 && b.unitUsA == 5 && b.unitUsB == 4);
     QVERIFY(b.savedUs.value == 44'100 && b.savedBytes.high == 8);

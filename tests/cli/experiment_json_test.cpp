@@ -81,5 +81,41 @@ TEST(ExperimentJson, AValidationIsMeasuredByItself)
     EXPECT_EQ(json["predicted"]["high"], 3);
 }
 
+TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
+{
+    ExperimentResult r = result({{"optimizer.kind", "adam", "adamw"}});
+    r.plan.judgedBy = JudgedBy::Convergence;
+    r.lossAtEqualTime = LossAtEqualTime{.validation = true,
+                                        .seconds = 20,
+                                        .seeds = {{2.0, 1.8, 0.105}, {2.2, 2.0, 0.095}},
+                                        .a = 2.1,
+                                        .b = 1.9,
+                                        .ratio = {1.1, 1.08, 1.13},
+                                        .saved = {0.2, 0.15, 0.25},
+                                        .diverged = {0, 1}};
+    const Json json = toJson(r);
+    EXPECT_EQ(json["judged_by"], "convergence");
+    const Json& losses = json["loss_at_equal_time"];
+    EXPECT_EQ(losses["a"], 2.1);
+    EXPECT_EQ(losses["b"], 1.9);
+    EXPECT_EQ(losses["difference"], 0.2);
+    EXPECT_EQ(losses["ci95"], Json::array({0.15, 0.25}));
+    EXPECT_EQ(losses["of"], "validation");
+    EXPECT_EQ(losses["seconds"], 20);
+    EXPECT_EQ(losses["seeds"][1], (Json{{"a", 2.2}, {"b", 2.0}}));
+    EXPECT_EQ(losses["diverged"]["b"], 1);
+    EXPECT_EQ(json["measured"], (Json{{"unit", "loss"}, {"value", 0.2}, {"ci95", {0.15, 0.25}}}));
+}
+
+TEST(ExperimentJson, WhatIsJudgedByMemoryIsMeasuredInBytes)
+{
+    ExperimentResult r = result({{"checkpointing", "off", "all"}});
+    r.plan.judgedBy = JudgedBy::Memory;
+    r.savedBytes = {300, 250, 350};
+    const Json json = toJson(r);
+    EXPECT_TRUE(json["loss_at_equal_time"].is_null());
+    EXPECT_EQ(json["measured"], (Json{{"unit", "bytes"}, {"value", 300.0}, {"ci95", {250.0, 350.0}}}));
+}
+
 } // namespace
 } // namespace advisor::cli

@@ -49,7 +49,8 @@ TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
     for (const std::string& turn : script.log("turn"))
         order += turn[5];
     EXPECT_EQ(order, "abbaab");
-    const auto all = script.log("");
+    auto all = script.log("");
+    std::erase_if(all, [](const std::string& line) { return line.starts_with("trains"); });
     for (std::size_t i = 0; i < all.size(); ++i)
         EXPECT_THAT(all[i], testing::StartsWith(i % 2 == 0 ? "start" : "turn")) << "one ended before the next began";
 }

@@ -83,5 +83,48 @@ TEST(RealTrainer, AnAAgainstAnA)
     EXPECT_LE(claimed, 1);
 }
 
+/// A small convnet that learns to tell two classes of generated images.
+ExperimentPlan learner(const char* rate)
+{
+    ExperimentPlan plan = planFor(smallTraining(
+        {"workload=convnet", "model.width=8", "dataset.kind=generated_images", "dataset.samples=400",
+         "dataset.source_size=32", "dataset.image_size=32", "run.threads=1", "batch.size=16", "optimizer.kind=sgd"}));
+    EXPECT_TRUE(plan.baseline.set("optimizer.learning_rate", rate));
+    plan.judgedBy = JudgedBy::Convergence;
+    plan.horizon = std::chrono::seconds(4);
+    return plan;
+}
+
+void printLosses(std::string_view name, const ExperimentResult& result)
+{
+    fmt::print("{}: {} · {} · {:.0f} s\n", name, verdictName(result.verdict), result.why, result.secondsSpent);
+    for (const Pair& seed : result.lossAtEqualTime->seeds)
+        fmt::print("    {:.4f} {:.4f}\n", seed.a, seed.b);
+    std::fflush(stdout);
+}
+
+TEST(RealTrainer, ABetterLearningRate)
+{
+    ExperimentPlan plan = learner("0.0001");
+    plan.changes = {{"optimizer.learning_rate", "0.0001", "0.02"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    printLosses("optimizer.learning_rate=0.02", *result);
+    EXPECT_TRUE(result->lossAtEqualTime->validation);
+    EXPECT_EQ(result->verdict, Verdict::Pays);
+    EXPECT_GT(result->lossAtEqualTime->saved.low, 0);
+}
+
+TEST(RealTrainer, AFarTooLowLearningRate)
+{
+    ExperimentPlan plan = learner("0.02");
+    plan.changes = {{"optimizer.learning_rate", "0.02", "0.0001"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    printLosses("optimizer.learning_rate=0.0001", *result);
+    EXPECT_EQ(result->verdict, Verdict::Costs);
+    EXPECT_FALSE(result->lossParity);
+}
+
 } // namespace
 } // namespace experiment_test

@@ -5,7 +5,11 @@
 //   SCRIPT_NOISE           standard deviation of the logarithm of each turn's speed: 0. The same in each run of a test
 //   SCRIPT_WARM_UP_STEPS   the first steps take ten times as long: 0
 //   SCRIPT_REAL_TIME       1: steps really take their time; else they only say so
-//   SCRIPT_LOSS_FACTOR     with loader workers losses are multiplied by it: 1
+//   SCRIPT_LOSS_FACTOR     with loader workers losses are multiplied by it, from the second step on: 1
+//   SCRIPT_SEED_NOISE      standard deviation of the logarithm of each seed's losses, in both arms alike: 0
+//   SCRIPT_LOSS_NOISE      the same, for each start by itself: 0
+//   SCRIPT_LOST            1: with loader workers losses are no numbers, from the second step on
+//   SCRIPT_VALIDATION      samples to validate with: 0
 //   SCRIPT_PEAK_BYTES      of the baseline: 1000000000; with loader workers SCRIPT_PEAK_FACTOR times as much
 //   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if
 //   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
@@ -25,6 +29,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <random>
 #include <thread>
 #include <unistd.h>
@@ -51,17 +56,25 @@ public:
     ScriptedTrainer(config::TrainingConfig config, int progress)
         : m_config(std::move(config)), m_progress(progress), m_random(2 * startsBefore() + (changed() ? 1 : 0))
     {
+        std::mt19937_64 seed(static_cast<std::uint64_t>(m_config[key::seed]));
+        std::normal_distribution<double> normal;
+        m_logLoss = number("SCRIPT_SEED_NOISE", 0) * normal(seed);
+        if (const double noise = number("SCRIPT_LOSS_NOISE", 0); noise > 0)
+            m_logLoss += noise * m_normal(m_random);
     }
 
     int run()
     {
         log(startWord());
+        log(fmt::format("trains {} seed {} for {} steps", changed() ? "b" : "a", m_config[key::seed],
+                        m_config[key::steps]));
         misbehaveAt("start");
         report(protocol::Preparing{"looking at the images", 3, 3});
         protocol::Hello hello;
         hello.pid = getpid();
         hello.device = "scripted";
         hello.trainSamples = m_config[key::datasetSamples];
+        hello.validationSamples = static_cast<std::int64_t>(number("SCRIPT_VALIDATION", 0));
         hello.stepsPerEpoch = 10;
         report(hello);
         for (std::string line; std::getline(std::cin, line);) {
@@ -111,14 +124,23 @@ private:
         const double seconds = number("SCRIPT_STEP_US", 10'000) * 1e-6 / speed * (cold ? 10 : 1);
         if (text("SCRIPT_REAL_TIME") == "1")
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-        const double loss = 1 + 1.0 / (1 + static_cast<double>(m_steps));
+        const double loss = lossNow();
         m_steps += turn.what == "steps" ? 1 : 0;
         if (!timed)
             return;
         result.seconds.push_back(seconds);
         result.samples += m_config[key::batchSize];
-        if (turn.what == "steps")
-            result.losses.push_back(loss * (changed() ? number("SCRIPT_LOSS_FACTOR", 1) : 1));
+        if (turn.what != "epoch")
+            result.losses.push_back(loss);
+    }
+
+    [[nodiscard]] double lossNow() const
+    {
+        const double loss = (1 + 1.0 / (1 + static_cast<double>(m_steps))) * std::exp(m_logLoss);
+        if (!changed() || m_steps == 0)
+            return loss;
+        return text("SCRIPT_LOST") == "1" ? std::numeric_limits<double>::quiet_NaN()
+                                          : loss * number("SCRIPT_LOSS_FACTOR", 1);
     }
 
     void misbehaveAt(const std::string& where)
@@ -185,6 +207,7 @@ private:
     config::TrainingConfig m_config;
     int m_progress;
     std::int64_t m_steps = 0;
+    double m_logLoss = 0; // of this start's losses
     int m_turns = 0;
     std::mt19937_64 m_random;
     std::normal_distribution<double> m_normal;

@@ -176,11 +176,15 @@ TEST(Turns, TimeWhatIsAskedAndNothingElse)
     EXPECT_EQ(epoch->what, "epoch");
     EXPECT_THAT(epoch->seconds, SizeIs(1));
     EXPECT_EQ(epoch->samples, 80);
+    EXPECT_TRUE(epoch->losses.empty());
     run.send(protocol::Turn{"validation", 1, 2});
     const auto validation = run.await<protocol::TurnResult>();
     ASSERT_TRUE(validation);
     EXPECT_THAT(validation->seconds, SizeIs(2));
     EXPECT_EQ(validation->samples, 2 * 20);
+    ASSERT_THAT(validation->losses, SizeIs(2));
+    EXPECT_GT(validation->losses[0], 0);
+    EXPECT_DOUBLE_EQ(validation->losses[0], validation->losses[1]) << "nothing was learnt between them";
     run.send(protocol::Stop{});
     EXPECT_EQ(run.end().status, 0);
 }

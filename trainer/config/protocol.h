@@ -55,7 +55,7 @@ struct EpochProgress {
 struct TurnResult {
     std::string what;            ///< "steps", "epoch" or "validation"
     std::vector<double> seconds; ///< of each timed step, epoch or validation
-    std::vector<double> losses;  ///< of each timed step; empty otherwise
+    std::vector<double> losses;  ///< of each timed step, or mean of each timed validation; empty for epochs
     std::int64_t samples = 0;    ///< over the timed ones
     std::int64_t peakBytes = 0;  ///< resident set (CPU) or allocator peak (CUDA) so far
 };

@@ -81,7 +81,7 @@ private:
         else if (what == "epoch")
             samples = epoch();
         else
-            samples = m_training.validate([this] { return stopped(); }).samples;
+            samples = validation(timed);
         // A step's own share of the device's work is not known before the last one ends, which therefore waits for it
         // all; epochs and validations have an end.
         if (what != "steps" || last)
@@ -113,6 +113,14 @@ private:
         while (!m_training.epochFinished() && !stopped())
             samples += m_training.step().samples;
         return samples;
+    }
+
+    std::int64_t validation(bool timed)
+    {
+        const Training::Validation validation = m_training.validate([this] { return stopped(); });
+        if (timed)
+            m_result.losses.push_back(validation.means.loss);
+        return validation.samples;
     }
 
     Training& m_training;

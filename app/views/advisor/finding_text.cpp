@@ -92,6 +92,15 @@ QString aboutText(std::chrono::seconds duration)
     return Words::tr("about %1 min").arg((seconds + 30) / 60);
 }
 
+QString lossDifferenceText(const advisor::Interval& saved)
+{
+    const bool more = saved.value < 0;
+    const advisor::Interval shown = more ? advisor::Interval{-saved.value, -saved.high, -saved.low} : saved;
+    return Words::tr("%1 %2 (95 % interval %3)")
+        .arg(formatSignificant(shown.value), more ? Words::tr("higher") : Words::tr("lower"),
+             rangeText(formatSignificant(shown.low), formatSignificant(shown.high)));
+}
+
 QString ratioText(const advisor::Interval& ratio)
 {
     return Words::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
@@ -126,6 +135,32 @@ QString memoryVerdict(const advisor::ExperimentResult& result)
     return text.arg(bytes) + Words::tr(", %1 as fast").arg(formatRatio(result.samplesPerSecond.value));
 }
 
+QString lossName(const advisor::LossAtEqualTime& losses)
+{
+    return losses.validation ? Words::tr("validation loss") : Words::tr("training loss");
+}
+
+/// "Pays: validation loss 0.120 lower after 20 s of training (95 % interval 0.080–0.160)".
+QString learningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
+{
+    if (losses.seeds.size() < 2)
+        return Words::tr("No verdict: too few seeds were trained in the time");
+    const QString difference = Words::tr("%1 %2 after %3 s of training")
+                                   .arg(lossName(losses), lossDifferenceText(losses.saved))
+                                   .arg(formatSignificant(losses.seconds));
+    switch (verdict) {
+    case advisor::Verdict::Pays:
+        return Words::tr("Pays: %1").arg(difference);
+    case advisor::Verdict::DoesNotPay:
+        return Words::tr("Does not pay: %1").arg(difference);
+    case advisor::Verdict::Costs:
+        return Words::tr("Costs: %1").arg(difference);
+    case advisor::Verdict::Inconclusive:
+        break;
+    }
+    return Words::tr("No verdict: %1").arg(difference);
+}
+
 QString timeVerdict(const advisor::ExperimentResult& result)
 {
     const advisor::Interval& ratio = result.samplesPerSecond;
@@ -146,6 +181,8 @@ QString timeVerdict(const advisor::ExperimentResult& result)
 
 QString verdictText(const advisor::ExperimentResult& result)
 {
+    if (result.lossAtEqualTime)
+        return learningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     return (memory ? memoryVerdict(result) : timeVerdict(result)) +
            (result.lossParity ? Words::tr(", loss unchanged")
@@ -155,6 +192,9 @@ QString verdictText(const advisor::ExperimentResult& result)
 
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 {
+    if (const auto& losses = result.lossAtEqualTime)
+        return Words::tr("measured %1 %2 against %3")
+            .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
     const auto amount = [&](double value) { return memory ? formatBytes(value) : formatUs(value); };

@@ -17,6 +17,8 @@ QString savingText(const advisor::Saving& saving);
 QString toggleText(const advisor::Toggle& toggle);
 /// "about 40 s", "about 3 min".
 QString aboutText(std::chrono::seconds duration);
+/// "0.120 lower (95 % interval 0.0800–0.160)": what the change saves of a loss.
+QString lossDifferenceText(const advisor::Interval& saved);
 /// "1.38 × (95 % interval 1.29–1.47)".
 QString ratioText(const advisor::Interval& ratio);
 /// "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged".

@@ -31,6 +31,15 @@ QPushButton* makeButton(const QString& name, const QString& text, QWidget* paren
     return button;
 }
 
+/// "3 pairs so far".
+QString soFar(const advisor::ExperimentProgress& progress)
+{
+    const auto count = progress.pairs.size();
+    if (progress.judgedBy == advisor::JudgedBy::Convergence)
+        return count == 1 ? MeasurementBox::tr("1 seed so far") : MeasurementBox::tr("%1 seeds so far").arg(count);
+    return count == 1 ? MeasurementBox::tr("1 pair so far") : MeasurementBox::tr("%1 pairs so far").arg(count);
+}
+
 } // namespace
 
 MeasurementBox::MeasurementBox(QWidget* parent)
@@ -85,10 +94,12 @@ void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
     if (!m_stop->isEnabled())
         return; // being stopped
     const QString doing = QString::fromStdString(progress.doing);
-    m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioText(*progress.ratio)) : doing);
+    if (progress.savedLoss)
+        m_headline->setText(tr("%1 · loss %2").arg(doing, lossDifferenceText(*progress.savedLoss)));
+    else
+        m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioText(*progress.ratio)) : doing);
     m_bar->show(progress.ratio);
-    QString detail =
-        progress.pairs.size() == 1 ? tr("1 pair so far") : tr("%1 pairs so far").arg(progress.pairs.size());
+    QString detail = soFar(progress);
     if (progress.secondsLeft > 0)
         detail +=
             tr(" · at most %1 left").arg(aboutText(std::chrono::seconds(static_cast<qint64>(progress.secondsLeft))));
@@ -104,7 +115,7 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
         setTextColor(m_headline, pays ? tones.good : tones.bad);
     else
         m_headline->setPalette(QPalette());
-    m_bar->show(result.samplesPerSecond);
+    m_bar->show(result.lossAtEqualTime ? result.lossAtEqualTime->ratio : result.samplesPerSecond);
     m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.why));
     m_stop->hide();
     m_keep->setVisible(!isKept);

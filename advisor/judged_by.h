@@ -1,0 +1,18 @@
+#pragma once
+
+#include "advisor/advice.h"
+
+#include <string_view>
+#include <vector>
+
+namespace advisor {
+
+/// What shows whether a change of this knob paid: memory where it trades time for that, the loss at equal time where it
+/// changes what is learnt, else time. What rules say of their own toggles agrees with it.
+/// @param key  also one that there is not
+JudgedBy judgedBy(std::string_view key);
+/// The same for changes that are made together: convergence where one of them changes what is learnt, memory where all
+/// are for that.
+JudgedBy judgedBy(const std::vector<Toggle>& changes);
+
+} // namespace advisor

@@ -1,0 +1,257 @@
+#include "advisor/experiment/experiment_run.h"
+#include "tests/experiment/script.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <sstream>
+
+namespace experiment_test {
+namespace {
+
+using namespace advisor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Steps of ten milliseconds, two seconds of them from each seed.
+ExperimentPlan learningPlan()
+{
+    ExperimentPlan plan = scriptedPlan();
+    plan.judgedBy = JudgedBy::Convergence;
+    plan.horizon = std::chrono::seconds(2);
+    return plan;
+}
+
+ExperimentResult run(const ExperimentPlan& plan)
+{
+    auto result = runExperiment(plan, {}, {});
+    if (!result)
+        ADD_FAILURE() << result.error().message();
+    if (result)
+        return *result;
+    ExperimentResult none;
+    none.lossAtEqualTime.emplace();
+    return none;
+}
+
+TEST(Convergence, ALowerValidationLossPays)
+{
+    const Script script{{"SCRIPT_LOSS_FACTOR", "0.8"},
+                        {"SCRIPT_SEED_NOISE", "0.05"},
+                        {"SCRIPT_LOSS_NOISE", "0.01"},
+                        {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    ASSERT_TRUE(result.lossAtEqualTime);
+    const LossAtEqualTime& losses = *result.lossAtEqualTime;
+    EXPECT_TRUE(losses.validation);
+    EXPECT_DOUBLE_EQ(losses.seconds, 2);
+    EXPECT_EQ(losses.seeds.size(), 3U) << "what is as clear as that ends at the first look";
+    EXPECT_NEAR(losses.b / losses.a, 0.8, 0.05);
+    EXPECT_NEAR(losses.saved.value, losses.a - losses.b, 1e-9);
+    EXPECT_GT(losses.saved.low, 0);
+    EXPECT_LT(losses.saved.low, 0.2 * losses.a);
+    EXPECT_GT(losses.saved.high, 0.2 * losses.a);
+    EXPECT_THAT(result.why, testing::StartsWith("Lower after 2 s of training: a validation loss of "));
+    EXPECT_THAT(script.log("turn b validation"), testing::SizeIs(3));
+}
+
+TEST(Convergence, AHigherLossCosts)
+{
+    const Script script{{"SCRIPT_LOSS_FACTOR", "1.2"}, {"SCRIPT_LOSS_NOISE", "0.01"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why;
+    EXPECT_LT(result.lossAtEqualTime->saved.high, 0);
+    EXPECT_FALSE(result.lossParity);
+    EXPECT_THAT(result.why, HasSubstr(" more (95 % interval "));
+}
+
+TEST(Convergence, TheSameLossDoesNotPay)
+{
+    const Script script{{"SCRIPT_SEED_NOISE", "0.3"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.verdict, Verdict::DoesNotPay) << result.why;
+    EXPECT_TRUE(result.lossParity) << "within what another seed does";
+    EXPECT_THAT(result.why, HasSubstr("No difference of one percent or more is shown"));
+}
+
+TEST(Convergence, RestlessSeedsAreInconclusiveAfterTheLastLook)
+{
+    const Script script{{"SCRIPT_LOSS_NOISE", "0.5"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.lossAtEqualTime->seeds.size(), 10U);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive) << result.why;
+    EXPECT_THAT(result.why, HasSubstr("The seeds differ too much to tell"));
+}
+
+TEST(Convergence, WithoutValidationTheEndOfTheTrainingIsCompared)
+{
+    const Script script{{"SCRIPT_LOSS_FACTOR", "0.9"}, {"SCRIPT_LOSS_NOISE", "0.001"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    EXPECT_FALSE(result.lossAtEqualTime->validation);
+    // 1 + 1 / step, over the last fifth of 205 steps.
+    EXPECT_NEAR(result.lossAtEqualTime->a, 1 + 1.0 / 185, 0.003);
+    EXPECT_THAT(result.why, HasSubstr("a training loss of"));
+    EXPECT_TRUE(script.log("turn b validation").empty());
+}
+
+/// Timed steps of an arm after the start from which line on the log is read.
+struct Work {
+    std::int64_t a = 0, b = 0;
+};
+
+TEST(Convergence, BothTrainTheSameTimeWhateverTheirSpeed)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_NEAR(result.unitUsA, 10'000, 1);
+    EXPECT_NEAR(result.unitUsB, 5'000, 1);
+    EXPECT_NEAR(result.samplesPerSecond.value, 2, 1e-6);
+    // Before: those that told how fast both are.
+    Work work;
+    std::size_t starts = 0;
+    for (const std::string& line : script.log("")) {
+        starts += line.starts_with("start") ? 1 : 0;
+        std::istringstream words(line);
+        std::string turn, arm, what;
+        std::int64_t drop = 0, count = 0;
+        if (starts > 2 && words >> turn >> arm >> what >> drop >> count && turn == "turn" && what == "steps")
+            (arm == "a" ? work.a : work.b) += count;
+    }
+    // Five steps of each start are untimed, as many in both arms.
+    EXPECT_EQ(work.a, 3 * (200 + 5));
+    EXPECT_EQ(work.b, 3 * (400 + 5));
+}
+
+TEST(Convergence, EachSeedIsTrainedByBothAndTheScheduleEndsWithTheTime)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
+    ExperimentPlan plan = learningPlan();
+    ASSERT_TRUE(plan.baseline.set("run.seed", "2147483646"));
+    run(plan);
+    EXPECT_THAT(script.log("trains"),
+                testing::UnorderedElementsAre(
+                    "trains a seed 2147483646 for 0 steps", "trains b seed 2147483646 for 0 steps",
+                    "trains a seed 2147483646 for 205 steps", "trains b seed 2147483646 for 405 steps",
+                    "trains a seed 2147483647 for 205 steps", "trains b seed 2147483647 for 405 steps",
+                    "trains a seed 0 for 205 steps", "trains b seed 0 for 405 steps"));
+}
+
+TEST(Convergence, HalvesAlternate)
+{
+    const Script script{{"SCRIPT_VALIDATION", "100"}};
+    run(learningPlan());
+    std::string order;
+    for (const std::string& turn : script.log("turn"))
+        if (turn.ends_with(" 100"))
+            order += turn[5];
+    EXPECT_EQ(order, "abba"
+                     "baab"
+                     "abba");
+}
+
+TEST(Convergence, ATrainingThatIsLostCosts)
+{
+    const Script script{{"SCRIPT_LOST", "1"}, {"SCRIPT_LOSS_NOISE", "0.05"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = run(learningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why;
+    EXPECT_THAT(result.lossAtEqualTime->diverged, ElementsAre(0, 3));
+    EXPECT_FALSE(result.lossParity);
+    EXPECT_THAT(result.why, HasSubstr("The change's training was lost from 3 of 3 seeds."));
+}
+
+TEST(Convergence, TheFirstStepsLossHasToBeOne)
+{
+    const Script script{{"SCRIPT_LOSS_FACTOR", "-1"}, {"SCRIPT_VALIDATION", "100"}};
+    const auto result = runExperiment(learningPlan(), {}, {});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("negative"));
+}
+
+TEST(Convergence, TheBudgetEndsIt)
+{
+    const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_VALIDATION", "100"}};
+    ExperimentPlan plan = learningPlan();
+    plan.horizon = std::chrono::seconds(60);
+    plan.budget = std::chrono::seconds(1);
+    const auto result = run(plan);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result.why, "The time was over before two seeds were trained.");
+}
+
+TEST(Convergence, CanBeStopped)
+{
+    const Script script{{"SCRIPT_VALIDATION", "100"}};
+    std::stop_source stop;
+    const auto tell = [&](const ExperimentProgress& progress) {
+        if (progress.pairs.size() == 1)
+            stop.request_stop();
+    };
+    const auto result = runExperiment(learningPlan(), tell, stop.get_token());
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, profiler::Error::Code::Cancelled);
+}
+
+TEST(Convergence, ProgressTellsSeedsLossAndTime)
+{
+    const Script script{{"SCRIPT_LOSS_FACTOR", "0.9"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_VALIDATION", "100"}};
+    std::vector<std::string> doing;
+    bool toldLoss = false;
+    const auto result = runExperiment(learningPlan(),
+                                      [&](const ExperimentProgress& progress) {
+                                          EXPECT_EQ(progress.savedLoss.has_value(), progress.pairs.size() >= 2);
+                                          toldLoss = toldLoss || (progress.savedLoss && progress.savedLoss->value > 0);
+                                          EXPECT_GT(progress.secondsLeft, 0);
+                                          if (doing.empty() || doing.back() != progress.doing)
+                                              doing.push_back(progress.doing);
+                                      },
+                                      {});
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(toldLoss);
+    EXPECT_THAT(doing, testing::IsSupersetOf({"starting the trainers", "warming up",
+                                              "seed 1 of at most 10: the baseline, 0 of 2 s",
+                                              "seed 2 of at most 10: the change loader.workers=2, 1 of 2 s"}));
+}
+
+TEST(Convergence, OtherDataAreNotComparedByTheirLoss)
+{
+    const Script script;
+    ExperimentPlan plan = learningPlan();
+    plan.changes = {{"optimizer.kind", "sgd", "adamw"}, {"dataset.samples", "2000", "4000"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("dataset.samples"));
+    EXPECT_TRUE(script.log("start").empty());
+}
+
+TEST(Horizon, IsTheTrainingItselfIfThatIsShort)
+{
+    ExperimentPlan plan;
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 12, 2), 12);
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 3600, 2), 20);
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 0, 2), 20) << "its length is not known";
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 3, 3600, 2), 60) << "twenty steps at least";
+    plan.horizon = std::chrono::seconds(30);
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 12, 2), 30);
+}
+
+TEST(Horizon, FitsSixSeedsIntoTheBudget)
+{
+    ExperimentPlan plan;
+    plan.budget = std::chrono::seconds(120);
+    EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 3600, 4), (120.0 / 6 - 4) / 2);
+}
+
+TEST(ExpectedDuration, OfLearningIsThatOfSixSeeds)
+{
+    ExperimentPlan plan = learningPlan();
+    plan.horizon = {};
+    const auto expected = expectedDuration(plan, 10'000).count();
+    EXPECT_GE(expected, 6 * 2 * 20);
+    EXPECT_LE(expected, 6 * 2 * 20 + 30);
+    plan.budget = std::chrono::seconds(60);
+    EXPECT_LE(expectedDuration(plan, 10'000).count(), 60);
+}
+
+} // namespace
+} // namespace experiment_test

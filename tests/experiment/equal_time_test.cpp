@@ -1,0 +1,128 @@
+#include "advisor/experiment/equal_time.h"
+
+#include "advisor/experiment/statistics.h"
+#include "advisor/experiment/turn_order.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <limits>
+#include <random>
+
+namespace advisor {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using testing::ElementsAre;
+
+TEST(LearningCurve, EndsWithTheLastFifthOfTheTime)
+{
+    LearningCurve curve(10);
+    EXPECT_EQ(curve.end(), std::nullopt);
+    curve.add({4, 3.5}, {9, 8});
+    EXPECT_EQ(curve.end(), 8) << "one step at least";
+    curve.add({1, 1, 0.5}, {3, 2, 1});
+    EXPECT_DOUBLE_EQ(curve.seconds(), 10);
+    EXPECT_EQ(curve.end(), 2) << "steps that ended after 8 s";
+}
+
+TEST(LearningCurve, StepsWithoutALossCountAsTime)
+{
+    LearningCurve curve(10);
+    curve.add({5, 5}, {});
+    EXPECT_DOUBLE_EQ(curve.seconds(), 10);
+    EXPECT_EQ(curve.end(), std::nullopt);
+}
+
+TEST(EqualTimeLosses, AreComparedByTheirRatio)
+{
+    EqualTimeLosses losses;
+    ASSERT_TRUE(losses.add({2.0, 1.8}, 3));
+    ASSERT_TRUE(losses.add({4.0, 3.6}, 3));
+    const LossAtEqualTime result = losses.result();
+    EXPECT_DOUBLE_EQ(result.a, std::sqrt(8.0));
+    EXPECT_NEAR(result.ratio.value, 1 / 0.9, 1e-12);
+    EXPECT_NEAR(result.ratio.low, 1 / 0.9, 1e-9) << "both seeds say the same";
+    EXPECT_NEAR(result.saved.value, result.a * 0.1, 1e-12);
+}
+
+TEST(EqualTimeLosses, HowFarALostTrainingWentAstrayIsNoMeasure)
+{
+    EqualTimeLosses losses;
+    ASSERT_TRUE(losses.add({1, kNan}, 3));
+    ASSERT_TRUE(losses.add({1, 1e30}, 3));
+    ASSERT_TRUE(losses.add({1, 29}, 3));
+    ASSERT_TRUE(losses.add({0, 1}, 3));
+    const LossAtEqualTime result = losses.result();
+    EXPECT_THAT(result.diverged, ElementsAre(0, 2));
+    EXPECT_DOUBLE_EQ(result.seeds[0].b, 30);
+    EXPECT_DOUBLE_EQ(result.seeds[1].b, 30);
+    EXPECT_DOUBLE_EQ(result.seeds[2].b, 29);
+    EXPECT_DOUBLE_EQ(result.seeds[3].a, 3e-6) << "nothing is left to learn";
+    EXPECT_TRUE(std::isfinite(result.ratio.value));
+}
+
+TEST(EqualTimeLosses, ALossWithoutARatioIsAnError)
+{
+    EqualTimeLosses losses;
+    EXPECT_FALSE(losses.add({-1, 1}, 3));
+    EXPECT_FALSE(losses.add({1, 1}, 0));
+    EXPECT_FALSE(losses.add({1, 1}, kNan));
+    EXPECT_EQ(losses.seeds(), 0U);
+}
+
+struct Learning {
+    double seeds = 0; ///< standard deviation of the logarithm of the loss from seed to seed, in both arms alike
+    double arms = 0;  ///< of each arm by itself: rounding, another number of steps in the same time
+    double ratio = 1; ///< true a / b
+};
+
+/// A whole experiment by its own looks.
+Verdict judged(const Learning& learning, std::uint64_t seed, std::size_t* seeds = nullptr)
+{
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    EqualTimeLosses losses;
+    for (;;) {
+        const double common = learning.seeds * normal(random);
+        const double a = 0.7 * std::exp(common + learning.arms * normal(random));
+        const double b = 0.7 * std::exp(common + learning.arms * normal(random)) / learning.ratio;
+        EXPECT_TRUE(losses.add({a, b}, 2.3));
+        const std::size_t pairs = losses.seeds() * kPairsPerStart;
+        if (seeds)
+            *seeds = losses.seeds();
+        if (!isLook(pairs))
+            continue;
+        if (const auto verdict = decide(losses.result().ratio, pairs == kLooks.back()))
+            return *verdict;
+    }
+}
+
+TEST(EqualTimeSimulated, AnAAndAnADifferAtMostOneTimeInTwenty)
+{
+    for (const double arms : {0.005, 0.02, 0.1}) {
+        int claimed = 0;
+        for (std::uint64_t i = 0; i < 1000; ++i) {
+            const Verdict verdict = judged({.seeds = 0.1, .arms = arms}, i);
+            claimed += verdict == Verdict::Pays || verdict == Verdict::Costs ? 1 : 0;
+        }
+        EXPECT_LE(claimed, 50) << "arms differ by " << arms;
+    }
+}
+
+TEST(EqualTimeSimulated, ABetterLearnerIsFoundThoughSeedsDifferMoreThanArms)
+{
+    int found = 0;
+    for (std::uint64_t i = 0; i < 500; ++i)
+        found += judged({.seeds = 0.2, .arms = 0.02, .ratio = 1.08}, i) == Verdict::Pays ? 1 : 0;
+    EXPECT_GE(found, 450);
+}
+
+TEST(EqualTimeSimulated, AClearDifferenceEndsAtTheFirstLook)
+{
+    std::size_t seeds = 0;
+    EXPECT_EQ(judged({.seeds = 0.1, .arms = 0.005, .ratio = 1.3}, 1, &seeds), Verdict::Pays);
+    EXPECT_EQ(seeds, 3U);
+}
+
+} // namespace
+} // namespace advisor
