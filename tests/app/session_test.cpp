@@ -43,6 +43,7 @@ private slots:
     void aTraceThatCannotBeReadIsToldAndTheOldOneStays();
     void openingARunTakesItsConfiguration();
     void anExperimentMeasuresAndKeepingItIsUndone();
+    void whatChangesTheLearningIsJudgedByItsLoss();
     void anExperimentCanBeCancelled();
 
 private:
@@ -336,6 +337,29 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     session.undoChange("loader.workers");
     QCOMPARE(session.configuration().text("loader.workers"), before);
     QVERIFY(session.journal().changes.empty());
+}
+
+void SessionTest::whatChangesTheLearningIsJudgedByItsLoss()
+{
+    Session session;
+    session.setConfiguration(shortTraining(60), "short"); // sixty steps of two milliseconds from each seed
+    advisor::RuleAdvice advice;
+    advice.id = "optimizer.kind";
+    advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
+    advice.advice.judgedBy = advisor::JudgedBy::Convergence;
+    QSignalSpy finished(&session, &Session::experimentFinished);
+    QSignalSpy failed(&session, &Session::experimentFailed);
+    session.startExperiment(advice);
+    QTRY_VERIFY_WITH_TIMEOUT(finished.count() + failed.count() == 1, 90000);
+    QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));
+    const auto* result = session.experiments().result("optimizer.kind");
+    QVERIFY(result && result->lossAtEqualTime);
+    QVERIFY2(result->verdict == advisor::Verdict::Pays, result->why.c_str());
+    QVERIFY(std::abs(result->lossAtEqualTime->saved.value - 0.1) < 1e-6);
+    QVERIFY(!result->lossAtEqualTime->validation);
+    session.keepChange(advice);
+    QCOMPARE(session.configuration().text("optimizer.kind"), "adamw");
+    QVERIFY(session.journal().changes[0].result.lossAtEqualTime);
 }
 
 void SessionTest::anExperimentCanBeCancelled()
