@@ -4,6 +4,7 @@
 #include "tests/advisor/compiled_snippets.h"
 
 #include <algorithm>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -12,41 +13,11 @@ namespace advisor_test {
 namespace {
 
 /// The training that snippets take for granted.
-constexpr std::string_view kTraining = R"(
-#include <torch/script.h>
-#include <torch/torch.h>
-
-#include <ATen/autocast_mode.h>
-#include <cmath>
-#include <cstdlib>
-#include <future>
-#include <iostream>
-#include <memory>
-#include <optional>
-#include <vector>
-
-struct NetImpl : torch::nn::Module {
-    torch::nn::Sequential backbone;
-    torch::Tensor forward(torch::Tensor x) { return backbone->forward(x); }
-};
-TORCH_MODULE(Net);
-using Model = Net;
-using Dataset = torch::data::datasets::MapDataset<torch::data::datasets::MNIST, torch::data::transforms::Stack<>>;
-using Loader = torch::data::StatelessDataLoader<Dataset, torch::data::samplers::RandomSampler>;
-extern Net model;
-extern torch::data::datasets::MNIST dataset;
-extern std::unique_ptr<Loader> loader;
-extern torch::nn::CrossEntropyLoss criterion;
-extern torch::optim::SGD optimizer;
-extern torch::Device device;
-extern torch::Tensor images, labels, nextImages, scores, accuracy, loss, x, q, k, v;
-extern std::vector<torch::Tensor> parameters, gradients;
-extern torch::data::Example<> batch;
-extern std::int64_t step, steps, warmup, epochs, batchSize;
-extern double peak;
-torch::Tensor trainStep(torch::Tensor images, torch::Tensor labels);
-torch::Tensor trainStep(torch::data::Example<> batch);
-)";
+std::string training()
+{
+    std::ifstream file(SNIPPET_TRAINING);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// What single ones take for granted beyond that.
 const std::map<std::string, std::string> kGiven = {
@@ -89,11 +60,12 @@ TEST(TipSnippets, EveryTipsLibTorchCompiles)
 {
     const std::vector<Snippet> all = snippets();
     ASSERT_GE(all.size(), 30U);
+    ASSERT_NE(training(), "") << SNIPPET_TRAINING;
     for (const Snippet& snippet : all)
         EXPECT_FALSE(snippet.code.empty()) << snippet.key << " has no C++";
     for (const auto& [key, given] : kGiven)
         EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Snippet& s) { return s.key == key; })) << key;
-    const Compiled compiled = compile(SNIPPET_COMPILER, sourceOf(kTraining, all));
+    const Compiled compiled = compile(SNIPPET_COMPILER, sourceOf(training(), all));
     for (const auto& [key, error] : compiled.errors)
         ADD_FAILURE() << "The C++ of the tip " << key << " does not compile: " << error;
     if (compiled.errors.empty()) {
