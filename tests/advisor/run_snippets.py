@@ -101,7 +101,8 @@ def run(key, code):
 
 def main():
     folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    tips = [path for path in sorted(folder.glob("*.md")) if not wanted or path.stem in wanted]
+    texts = [path for path in sorted(folder.glob("*.md")) if path.name != "README.md"]  # which is the table of all
+    tips = [path for path in texts if not wanted or path.stem in wanted]
     if not tips:
         sys.exit(f"There are no tips in {folder}")
     failed = []
