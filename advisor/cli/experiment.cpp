@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <fmt/format.h>
+#include <utility>
 
 namespace advisor::cli {
 
@@ -135,13 +136,17 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     const auto plan = planOf(options, streams);
     if (!plan)
         return plan.error();
-    // How long a step takes is not known yet.
-    streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
     catchInterrupts();
     std::stop_source stop;
     const InterruptWatch watch(stop);
-    const auto result = runExperiment(
-        *plan, [&](const ExperimentProgress& progress) { tell(progress, streams.err); }, stop.get_token());
+    bool begun = false;
+    const auto follow = [&](const ExperimentProgress& progress) {
+        // How long a step takes is not known yet.
+        if (!std::exchange(begun, true))
+            streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
+        tell(progress, streams.err);
+    };
+    const auto result = runExperiment(*plan, follow, stop.get_token());
     if (!result) {
         streams.err << result.error().message() << '\n';
         return kBadInput;

@@ -297,7 +297,7 @@ TEST(Usage, AMissingConfigurationOrTrainerIsBadInput)
           std::vector<std::string>{"experiment", "--config", folder / "c.json", "--set", "loader.workers=1"}}) {
         const Ended ended = run(arguments);
         EXPECT_EQ(ended.status, 1);
-        EXPECT_THAT(ended.err, HasSubstr("/nowhere/stepscope-train"));
+        EXPECT_THAT(onlyLine(ended.err), HasSubstr("/nowhere/stepscope-train"));
     }
 }
 
