@@ -3,6 +3,8 @@
 #include "profiler/model/result.h"
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,15 @@ public:
     /// @param source  what RawSlice::setSource was given: a byte offset, a row
     /// Fails where the file has changed, is gone, or has nothing of a slice there. May be called on any thread.
     [[nodiscard]] virtual Result<SliceDetails> read(std::uint64_t source) const = 0;
+    /// The details at many places, in their order: for copies of a whole trace, where a place's neighbours come next.
+    /// `take` returns false to end it. May be called on several threads at once.
+    virtual void readMany(std::span<const std::uint64_t> sources,
+                          const std::function<bool(Result<SliceDetails>)>& take) const
+    {
+        for (const std::uint64_t source : sources)
+            if (!take(read(source)))
+                return;
+    }
 };
 
 } // namespace profiler

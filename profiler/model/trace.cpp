@@ -81,6 +81,11 @@ std::uint32_t Trace::stringCount() const
     return static_cast<std::uint32_t>(m->strings.size());
 }
 
+const ArgSource* Trace::argSource() const
+{
+    return m->argSource.get();
+}
+
 Result<SliceDetails> Trace::details(SliceId id) const
 {
     const std::uint64_t source = slice(id).source;

@@ -175,6 +175,8 @@ public:
     [[nodiscard]] const TrackSlices& slicesOf(TrackId track) const;
     [[nodiscard]] std::uint32_t argsCount() const;
     [[nodiscard]] SliceArgs args(std::uint32_t number) const;
+    /// Who reads details; null where the trace's file says nothing more than the columns.
+    [[nodiscard]] const ArgSource* argSource() const;
 
     /// Bytes of memory held by columns, indexes and strings.
     [[nodiscard]] std::size_t memoryBytes() const;

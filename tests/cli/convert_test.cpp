@@ -43,6 +43,23 @@ TEST(Convert, ToPytorchsJsonKeepsTheSummary)
     EXPECT_EQ(after["counts"]["nvtx"], 4);
 }
 
+TEST(Convert, AnImportedTraceToOurFormatKeepsAllThatIsSaidOfIt)
+{
+    const Folder folder;
+    for (const char* name : {"pytorch_2.json.gz", "pytorch_1_8.json"}) {
+        const std::string source = std::string(STEPSCOPE_JSON_CORPUS) + "/" + name;
+        const Ended ended = run({"convert", source, folder / "b.sspack"});
+        ASSERT_EQ(ended.status, 0) << ended.err;
+        for (const char* command : {"summarize", "advise"}) {
+            Json before = Json::parse(run({command, source, "--json"}).out);
+            Json after = Json::parse(run({command, folder / "b.sspack", "--json"}).out);
+            for (Json* json : {&before, &after})
+                json->erase("file");
+            EXPECT_EQ(after, before) << command << " " << name;
+        }
+    }
+}
+
 TEST(Convert, ToPerfettoAndTables)
 {
     const Folder folder;

@@ -1,11 +1,13 @@
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/summary.h"
+#include "profiler/io/formats/format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 
 // Figures of real traces, counted by other programs, or published. The traces are no part of the project: their folder
 // is $STEPSCOPE_SHARED_TRACES, else shared/data/traces beside the checkout.
@@ -76,6 +78,23 @@ TEST_P(EverySharedTrace, HasItsPublishedFigures)
         EXPECT_NEAR(toUs(m_summary.devices[i].busyKernel) / toUs(m_summary.devices[i].span), figures.busy[i], 0.0025);
     EXPECT_EQ(m_trace->captureStats().dropped, 0U);
     EXPECT_FALSE(m_trace->captureStats().cut);
+}
+
+TEST_P(EverySharedTrace, HasThemInACopyOfOurFormat)
+{
+    open(GetParam().file);
+    if (!m_trace)
+        return;
+    const auto path = std::filesystem::temp_directory_path() /
+                      (std::string(GetParam().file) + "." + std::to_string(getpid()) + ".sspack");
+    ASSERT_TRUE(formats::saveTrace(*m_trace, path));
+    const auto copy = openTrace(path);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(copy) << copy.error().message();
+    EXPECT_EQ(toJson(**copy, summaryOf(**copy)), toJson(*m_trace, m_summary));
+    for (const Track& track : m_trace->tracks())
+        for (std::uint32_t i = 0; i < m_trace->sliceCount(track.id); i += 997)
+            EXPECT_EQ((*copy)->details({track.id, i}).value(), m_trace->details({track.id, i}).value());
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -2,6 +2,7 @@
 #include "profiler/analysis/transfers.h"
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
+#include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,6 +190,23 @@ TEST_F(TwoProcesses, DetailsAreTheWholeRowInWords)
     const auto range = m_trace->details(slice("main thread", 100, "aten::mm").id);
     ASSERT_TRUE(range) << range.error().message();
     EXPECT_THAT(*range, Contains(Pair("text", "aten::mm, seq = 7, op_id = 12, sizes = [[2, 3]]")));
+}
+
+TEST_F(TwoProcesses, ACopyInOurFormatHasTheSameDetails)
+{
+    const auto path = m_file.path().string() + ".sspack";
+    ASSERT_TRUE(formats::saveTrace(*m_trace, path));
+    const auto copy = formats::openTrace(path);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(copy) << copy.error().message();
+    EXPECT_EQ(test_support::traceToText(**copy), test_support::traceToText(*m_trace));
+    std::size_t entries = 0;
+    for (const Track& track : m_trace->tracks())
+        for (const Slice& slice : m_trace->sorted(track.id)) {
+            EXPECT_EQ((*copy)->details(slice.id).value(), m_trace->details(slice.id).value());
+            entries += m_trace->details(slice.id)->size();
+        }
+    EXPECT_GT(entries, m_trace->sliceCount() * 5);
 }
 
 TEST_F(TwoProcesses, DetailsOfAFileThatWentAreAnError)

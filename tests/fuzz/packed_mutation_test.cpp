@@ -1,5 +1,6 @@
 #include "profiler/io/packed/packed_writer.h"
 #include "profiler/io/packed/section.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/packed_reader_target.h"
 #include "tests/support/trace_text.h"
@@ -26,10 +27,35 @@ struct Part {
     Bytes raw;
 };
 
-Bytes fileOf(const char* text)
+/// Says a little of each place.
+class Places final : public profiler::ArgSource {
+public:
+    [[nodiscard]] profiler::Result<profiler::SliceDetails> read(std::uint64_t source) const override
+    {
+        return profiler::SliceDetails{{"place", std::to_string(source)},
+                                      {"share", "0." + std::to_string(source)},
+                                      {"name", source % 2 == 0 ? "even" : "odd"}};
+    }
+};
+
+std::shared_ptr<const profiler::Trace> withDetails()
+{
+    profiler::TraceBuilder builder;
+    std::vector<profiler::RawSlice> slices(40);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        slices[i].begin = static_cast<std::int64_t>(i) * 10;
+        slices[i].duration = 8;
+        slices[i].setSource(i);
+    }
+    builder.addMany(builder.addTrack({}), std::move(slices), profiler::Depth::Inferred);
+    builder.setArgSource(std::make_shared<Places>());
+    return builder.finish();
+}
+
+Bytes fileOf(const profiler::Trace& trace)
 {
     const auto path = std::filesystem::temp_directory_path() / ("packed_mutation." + std::to_string(getpid()));
-    EXPECT_TRUE(writePacked(*test_support::traceFromText(text), path));
+    EXPECT_TRUE(writePacked(trace, path));
     std::ifstream in{path, std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
     std::filesystem::remove(path);
@@ -97,7 +123,7 @@ counter memory
 
 TEST(PackedMutation, NoBytesBreakTheReader)
 {
-    const Bytes seed = fileOf(kText);
+    const Bytes seed = fileOf(*test_support::traceFromText(kText));
     fuzz::Mutator mutator{7};
     for (int i = 0; i < 1000; ++i) {
         Bytes bytes = seed;
@@ -109,10 +135,12 @@ TEST(PackedMutation, NoBytesBreakTheReader)
 
 TEST(PackedMutation, NoSectionsBreakTheReader)
 {
-    const std::vector<Part> seed = partsOf(fileOf(kText));
+    const std::vector<Part> seeds[] = {partsOf(fileOf(*test_support::traceFromText(kText))),
+                                       partsOf(fileOf(*withDetails()))};
+    ASSERT_EQ(seeds[1].size(), 5U) << "details and their index";
     fuzz::Mutator mutator{8};
-    for (int i = 0; i < 3000; ++i) {
-        std::vector<Part> parts = seed;
+    for (int i = 0; i < 4000; ++i) {
+        std::vector<Part> parts = seeds[i % 2];
         for (std::size_t count = 1 + mutator.below(4); count > 0; --count)
             mutator.change(parts[mutator.below(parts.size())].raw, 16);
         if (mutator.below(8) == 0)

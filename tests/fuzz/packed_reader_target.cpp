@@ -31,8 +31,10 @@ void ask(const std::shared_ptr<const Trace>& shared)
         for (const Slice& slice : trace.sorted(track.id)) {
             if (trace.slice(slice.id).begin != slice.begin || trace.name(slice).size() > 1U << 30)
                 std::abort();
-            if (asked++ < 50)
+            if (asked++ < 50) {
                 static_cast<void>(trace.flowsOf(slice.id));
+                static_cast<void>(trace.details(slice.id));
+            }
         }
         static_cast<void>(trace.counter(track.id));
     }

@@ -203,7 +203,7 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     ASSERT_TRUE(writePacked(*traceFromText("main\n op a 0 1"), path()));
     const auto good = bytes();
     auto newer = good;
-    newer[8] = 2;
+    newer[8] = static_cast<char>(packed::kVersion + 1);
     put(newer);
     ASSERT_FALSE(readPacked(path()));
     EXPECT_EQ(readPacked(path()).error().code, Error::Code::Unsupported);

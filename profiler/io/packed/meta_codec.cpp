@@ -153,6 +153,9 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows)
         writer.put(device.id.value);
         writer.putText(device.name);
         writer.putText(device.uuid);
+        writer.put(static_cast<std::int32_t>(device.computeMajor));
+        writer.put(static_cast<std::int32_t>(device.computeMinor));
+        writer.put(device.memoryBytes);
     }
     writer.put(static_cast<std::uint32_t>(trace.metadata().size()));
     for (const auto& [key, value] : trace.metadata()) {
@@ -171,7 +174,7 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows)
     return std::move(writer.bytes());
 }
 
-DecodedMeta decodeMeta(std::span<const std::byte> raw, TraceBuilder& builder)
+DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, TraceBuilder& builder)
 {
     ByteReader reader{raw};
     DecodedMeta meta;
@@ -188,6 +191,11 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, TraceBuilder& builder)
         device.id.value = reader.take<std::uint32_t>();
         device.name = reader.takeText();
         device.uuid = reader.takeText();
+        if (version > 1) {
+            device.computeMajor = reader.take<std::int32_t>();
+            device.computeMinor = reader.take<std::int32_t>();
+            device.memoryBytes = reader.take<std::int64_t>();
+        }
         builder.addDevice(std::move(device));
     }
     for (std::uint32_t count = reader.takeCount(2 * sizeof count); count > 0 && !reader.failed(); --count) {

@@ -19,12 +19,13 @@ struct MetaLimits {
 /// @param flows  the arrows that the trace was given
 Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows);
 /// Feeds a builder that has nothing yet; ids of the file are ids of the builder then.
+/// @param version  of the format
 /// @return how much there is; empty (failed) where the bytes are none of ours
 struct DecodedMeta {
     MetaLimits limits;
     std::vector<Flow> flows;
     bool good = false;
 };
-DecodedMeta decodeMeta(std::span<const std::byte> raw, TraceBuilder& builder);
+DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, TraceBuilder& builder);
 
 } // namespace profiler::packed

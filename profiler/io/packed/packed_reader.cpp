@@ -2,6 +2,7 @@
 
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/packed_blocks.h"
+#include "profiler/io/packed/packed_details.h"
 #include "profiler/io/packed/spill_file.h"
 #include "profiler/model/parallel.h"
 
@@ -54,6 +55,10 @@ public:
 private:
     Result<void> readMeta();
     bool readOverview();
+    void readDetailsIndex();
+    void findDetails(std::uint64_t end);
+    void takeDetails(std::uint64_t offset);
+    void setDetails();
     void scanBlocks(std::uint64_t offset);
     void setOnDemand();
     bool decodeAll();
@@ -71,6 +76,7 @@ private:
     TraceBuilder m_builder;
     DecodedMeta m_meta;
     std::vector<BlockEntry> m_entries;
+    std::vector<DetailsEntry> m_details;
     std::vector<std::shared_ptr<const TrackBlock>> m_blocks; ///< by entry; empty: not decoded
     std::vector<std::string> m_faults;                       ///< by entry; empty: none
     /// By track: first ordinal in the file → the entry's first ordinal now, and how many.
@@ -97,7 +103,7 @@ Result<void> Reading::readMeta()
     const auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
     if (!raw)
         return tl::unexpected(raw.error());
-    m_meta = decodeMeta(*raw, m_builder);
+    m_meta = decodeMeta(*raw, m_header.version, m_builder);
     if (!m_meta.good)
         return tl::unexpected(Error{Error::Code::Malformed,
                                     "the names and tracks of the trace are damaged",
@@ -115,6 +121,56 @@ bool Reading::readOverview()
     if (entries)
         m_entries = std::move(*entries);
     return entries.has_value();
+}
+
+/// It lies behind the overview, where there are details.
+void Reading::readDetailsIndex()
+{
+    const auto overview = m_file->headerAt(m_header.overviewOffset);
+    const std::uint64_t offset =
+        m_header.overviewOffset + sizeof(SectionHeader) + (overview ? overview->packedBytes : 0);
+    if (!overview || offset >= m_header.fileBytes)
+        return;
+    const auto raw = m_file->read(offset, SectionType::DetailsIndex);
+    auto index = raw ? decodeDetailsIndex(*raw) : std::nullopt;
+    if (!index) {
+        m_builder.captureStats().cut = true;
+        note(fmt::format("the index of details, at byte {}, is missing or damaged: what could be found is there",
+                         offset));
+        findDetails(m_header.overviewOffset);
+        return;
+    }
+    m_details = std::move(index->entries);
+    if (index->unread > 0)
+        note(fmt::format("the details of {} slices could not be read when this copy was made: {}", index->unread,
+                         index->whyUnread));
+}
+
+/// Goes from section to section, as far as they are whole.
+void Reading::findDetails(std::uint64_t end)
+{
+    for (std::uint64_t offset = m_header.headerBytes; offset < end && !m_options.stop.stop_requested();) {
+        const auto header = m_file->headerAt(offset);
+        if (!header)
+            break;
+        if (header->type == SectionType::Details)
+            takeDetails(offset);
+        offset += sizeof(SectionHeader) + header->packedBytes;
+    }
+}
+
+void Reading::takeDetails(std::uint64_t offset)
+{
+    const auto raw = m_file->read(offset, SectionType::Details);
+    const auto head = raw ? headOfDetails(*raw) : std::nullopt;
+    if (head && (m_details.empty() || head->first > m_details.back().first))
+        m_details.push_back({head->first, offset});
+}
+
+void Reading::setDetails()
+{
+    if (!m_details.empty())
+        m_builder.setArgSource(std::make_shared<PackedDetails>(m_file, m_details));
 }
 
 /// Finds blocks one after the other, past what is damaged.
@@ -150,6 +206,8 @@ void Reading::scanBlocks(std::uint64_t offset)
             else
                 note(fmt::format("the block at byte {} is damaged and was left out", offset));
         }
+        if (header->type == SectionType::Details)
+            takeDetails(offset);
         offset += sizeof(SectionHeader) + header->packedBytes;
     }
     if (damagedFrom != 0)
@@ -274,7 +332,11 @@ Result<std::shared_ptr<const Trace>> Reading::read()
         note("the overview at the end of the file is missing or damaged: what blocks could be found are shown");
         const auto meta = m_file->headerAt(m_header.headerBytes);
         scanBlocks(m_header.headerBytes + sizeof(SectionHeader) + (meta ? meta->packedBytes : 0));
-    } else if (m_options.preview) {
+    } else {
+        readDetailsIndex();
+    }
+    setDetails();
+    if (overview && m_options.preview) {
         setOnDemand();
         m_options.preview(m_builder.snapshot());
     }

@@ -1,8 +1,10 @@
 #include "profiler/io/packed/packed_writer.h"
 
 #include "profiler/io/packed/block_codec.h"
+#include "profiler/io/packed/details_writer.h"
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/overview_codec.h"
+#include "profiler/io/packed/packed_details.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/io/wire/file_error.h"
 #include "profiler/model/parallel.h"
@@ -86,6 +88,7 @@ struct Source {
     TrackId track;
     const BlockRef* block = nullptr;
     std::vector<RawSlice> slices; ///< where `block` is empty
+    std::uint64_t first = 0;      ///< number of its first slice in the file, from 1
 };
 
 class Packer {
@@ -98,9 +101,11 @@ public:
     Result<void> write();
 
 private:
+    void addSource(Source source, std::uint64_t slices);
     void collect(TrackId track);
     Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
     Result<void> writeBlocks();
+    Result<void> writeDetails(const PackedDetailsOfBlock& details);
     [[nodiscard]] std::vector<Flow> flows() const;
 
     const Trace& m_trace;
@@ -110,7 +115,15 @@ private:
     std::vector<Source> m_sources;
     std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: as they were
     std::vector<BlockEntry> m_entries;
+    DetailsIndex m_details;
+    std::uint64_t m_nextNumber = 1;
 };
+
+void Packer::addSource(Source source, std::uint64_t slices)
+{
+    source.first = std::exchange(m_nextNumber, m_nextNumber + slices);
+    m_sources.push_back(std::move(source));
+}
 
 /// Slices of a live track lie in blocks that overlap: they are put in order anew.
 void Packer::collect(TrackId track)
@@ -119,7 +132,7 @@ void Packer::collect(TrackId track)
     m_newOrdinals.emplace_back();
     if (slices.ordered) {
         for (const BlockRef& block : slices.blocks)
-            m_sources.push_back({track, &block, {}});
+            addSource({track, &block, {}}, block.summary().count);
         return;
     }
     std::vector<RawSlice> all;
@@ -137,7 +150,7 @@ void Packer::collect(TrackId track)
     for (std::size_t first = 0; first < all.size(); first += kSize) {
         const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
         const auto count = static_cast<std::ptrdiff_t>(std::min(kSize, all.size() - first));
-        m_sources.push_back({track, nullptr, {from, from + count}});
+        addSource({track, nullptr, {from, from + count}}, static_cast<std::uint64_t>(count));
     }
 }
 
@@ -162,11 +175,12 @@ Result<void> Packer::writeSection(SectionType type, std::span<const std::byte> r
 struct Packed {
     Result<Bytes> section;
     BlockEntry entry;
+    PackedDetailsOfBlock details;
 };
 
-Packed pack(Source& source)
+Packed pack(Source& source, const ArgSource* details, const std::stop_token& stop)
 {
-    Packed packed{Bytes{}, {}};
+    Packed packed{Bytes{}, {}, {}};
     auto& slices = source.slices;
     if (source.block) {
         const BlockPin block = source.block->pin();
@@ -178,8 +192,13 @@ Packed pack(Source& source)
         for (std::uint32_t i = 0; i < block->size(); ++i)
             slices.push_back(block->at(i));
     }
-    for (RawSlice& slice : slices)
-        slice.setSource(0); // the file that it means need not be where the copy goes
+    // The file that the trace came from need not be where the copy goes: it takes the details along.
+    auto packedDetails = packDetails(details, slices, source.first, stop);
+    if (!packedDetails) {
+        packed.section = tl::unexpected(packedDetails.error());
+        return packed;
+    }
+    packed.details = std::move(*packedDetails);
     const std::uint32_t first = slices.front().ordinal;
     packed.section = packSection(SectionType::Block, encodeBlock(source.track.value, first, slices));
     TrackBlock block{slices}; // of the slices as they will be read
@@ -196,7 +215,9 @@ Result<void> Packer::writeBlocks()
         if (m_options.stop.stop_requested())
             return tl::unexpected(Error{Error::Code::Cancelled, "writing the trace was cancelled", {}, {}});
         std::vector<std::optional<Packed>> packed(std::min(together, m_sources.size() - first));
-        parallelFor(packed.size(), m_threads, [&](std::size_t i) { packed[i] = pack(m_sources[first + i]); });
+        parallelFor(packed.size(), m_threads, [&](std::size_t i) {
+            packed[i] = pack(m_sources[first + i], m_trace.argSource(), m_options.stop);
+        });
         for (auto& block : packed) {
             if (!block->section)
                 return tl::unexpected(block->section.error());
@@ -204,10 +225,25 @@ Result<void> Packer::writeBlocks()
             if (auto written = m_file.append(*block->section); !written)
                 return written;
             m_entries.push_back(std::move(block->entry));
+            if (auto written = writeDetails(block->details); !written)
+                return written;
         }
         if (m_options.progress)
             m_options.progress(static_cast<double>(first) / static_cast<double>(m_sources.size()));
     }
+    return {};
+}
+
+Result<void> Packer::writeDetails(const PackedDetailsOfBlock& details)
+{
+    for (const auto& section : details.sections) {
+        m_details.entries.push_back({section.first, m_file.size()});
+        if (auto written = m_file.append(section.bytes); !written)
+            return written;
+    }
+    if (m_details.unread == 0)
+        m_details.whyUnread = details.whyUnread;
+    m_details.unread += details.unread;
     return {};
 }
 
@@ -231,6 +267,10 @@ Result<void> Packer::write()
     header.overviewOffset = m_file.size();
     if (auto written = writeSection(SectionType::Overview, encodeOverview(m_entries)); !written)
         return written;
+    if (!m_details.entries.empty() || m_details.unread > 0) {
+        if (auto written = writeSection(SectionType::DetailsIndex, encodeDetailsIndex(m_details)); !written)
+            return written;
+    }
     header.fileBytes = m_file.size();
     header.checksum = headerChecksum(header);
     done = m_file.finish(header);

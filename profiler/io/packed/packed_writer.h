@@ -15,9 +15,10 @@ struct PackOptions {
     unsigned threads = 0; ///< that compress; 0: one a core
 };
 
-/// Writes a whole trace in our own format (section.h), about 10 bytes a slice, without the places of the texts that its
-/// slices came from: Trace::details() of the copy is empty. Written beside `path` and renamed when it is whole: a
-/// failure leaves what was there.
+/// Writes a whole trace in our own format (section.h), about 10 bytes a slice, and what the details of its slices take:
+/// they are read from the file that the trace came from, and are in the copy. Where that file cannot be read any more
+/// the copy says how many slices have none. Written beside `path` and renamed when it is whole: a failure leaves what
+/// was there.
 Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options = {});
 
 } // namespace profiler::packed

@@ -22,6 +22,7 @@ namespace {
 constexpr int kLevel = 3;
 constexpr std::uint64_t kMaxRawBytes = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMaxBlockBytes = 8U << 20;
+constexpr std::uint64_t kMaxDetailsBytes = 32U << 20;
 constexpr std::uint64_t kMaxRatio = 1U << 15; ///< what zstd reaches on zeros
 
 struct FreeContext {
@@ -40,10 +41,21 @@ Error damaged(std::string what, const std::filesystem::path& path, std::uint64_t
     return {Error::Code::Malformed, std::move(what), fmt::format("{}, byte {}", path.string(), offset), {}};
 }
 
+std::uint64_t mostRawBytes(SectionType type)
+{
+    switch (type) {
+    case SectionType::Block:
+        return kMaxBlockBytes;
+    case SectionType::Details:
+        return kMaxDetailsBytes;
+    default:
+        return kMaxRawBytes;
+    }
+}
+
 bool isPlausible(const SectionHeader& header, std::uint64_t rest)
 {
-    return header.packedBytes <= rest &&
-           header.rawBytes <= (header.type == SectionType::Block ? kMaxBlockBytes : kMaxRawBytes) &&
+    return header.packedBytes <= rest && header.rawBytes <= mostRawBytes(header.type) &&
            header.rawBytes / kMaxRatio <= header.packedBytes;
 }
 

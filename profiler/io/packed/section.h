@@ -13,13 +13,17 @@
 ///
 ///     Meta          tracks, strings, arguments, counters, what was lost
 ///     Block …       65,536 slices of a track each; in any order of tracks
+///     Details …     what the file that the trace came from says of 4,096 slices each, read when somebody asks
 ///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
+///     DetailsIndex  where details lie; not there where there are none
+///
+/// Version 1 has no details, and nothing of a device but its name and UUID.
 ///
 /// A damaged block costs its slices only; without its Overview (a cut file) the blocks are found one after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 struct FileHeader {
     char magic[8];
@@ -31,7 +35,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 40);
 
-enum class SectionType : std::uint32_t { Meta = 1, Block = 2, Overview = 3 };
+enum class SectionType : std::uint32_t { Meta = 1, Block = 2, Overview = 3, Details = 4, DetailsIndex = 5 };
 
 struct SectionHeader {
     std::uint32_t magic;

@@ -37,30 +37,59 @@ public:
 
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
     {
-        const std::string where = m_source->path().string() + ", byte " + std::to_string(source);
         if (!m_source->unchanged())
-            return tl::unexpected(
-                Error{Error::Code::Invalid, "the file has changed since it was opened", where, "open it again"});
+            return tl::unexpected(changed(source));
         TextWindow window(*m_source);
-        window.moveTo(source);
-        Values reader;
-        do {
-            if (!window.readOn(window.begin()))
-                break;
-            reader.end = window.end();
-            if (*window.begin() != '{')
-                break;
-            if (const char* after = reader.any(window.begin())) {
-                SliceDetails details;
-                addEntries({window.begin(), static_cast<std::size_t>(after - window.begin())}, reader, details, true);
-                return details;
-            }
-        } while (reader.problem >= window.end());
-        return tl::unexpected(
-            Error{Error::Code::Malformed, "the event can no longer be read", where, "open the file again"});
+        return readAt(window, source);
+    }
+
+    void readMany(std::span<const std::uint64_t> sources,
+                  const std::function<bool(Result<SliceDetails>)>& take) const override
+    {
+        const bool unchanged = m_source->unchanged();
+        TextWindow window(*m_source);
+        for (const std::uint64_t source : sources)
+            if (!take(unchanged ? readAt(window, source) : tl::unexpected(changed(source))))
+                return;
     }
 
 private:
+    [[nodiscard]] std::string placeOf(std::uint64_t source) const
+    {
+        return m_source->path().string() + ", byte " + std::to_string(source);
+    }
+    [[nodiscard]] Error changed(std::uint64_t source) const
+    {
+        return {Error::Code::Invalid, "the file has changed since it was opened", placeOf(source), "open it again"};
+    }
+
+    /// An event that lies wholly in the window is read from there.
+    [[nodiscard]] Result<SliceDetails> readAt(TextWindow& window, std::uint64_t source) const
+    {
+        Values reader;
+        bool fresh = false;
+        for (;;) {
+            const char* event = window.placeOf(source);
+            reader.end = window.end();
+            if (event != window.end() && *event != '{')
+                break;
+            if (const char* after = event == window.end() ? nullptr : reader.any(event)) {
+                SliceDetails details;
+                addEntries({event, static_cast<std::size_t>(after - event)}, reader, details, true);
+                return details;
+            }
+            if (event != window.end() && reader.problem < window.end())
+                break;
+            if (!fresh)
+                window.moveTo(source);
+            fresh = true;
+            if (!window.readOn(window.begin()))
+                break;
+        }
+        return tl::unexpected(
+            Error{Error::Code::Malformed, "the event can no longer be read", placeOf(source), "open the file again"});
+    }
+
     std::shared_ptr<ByteSource> m_source;
 };
 

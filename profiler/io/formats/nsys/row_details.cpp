@@ -49,17 +49,20 @@ Result<std::unique_ptr<RowDetails>> RowDetails::open(const std::filesystem::path
     return std::unique_ptr<RowDetails>(new RowDetails(std::move(*file), std::move(schema)));
 }
 
-std::string RowDetails::lookedUp(std::string_view table, std::string_view column, std::int64_t id) const
+const std::string& RowDetails::lookedUp(std::size_t meaning, std::int64_t id) const
 {
-    if (!m_schema.has(table, column))
-        return {};
-    auto rows = m_file.select("SELECT " + identifier(column) + " FROM " + identifier(table) + " WHERE id = ?1",
+    const auto [place, isNew] = m_words.try_emplace({meaning, id});
+    const auto& [column, table, words] = kMeanings[meaning];
+    if (!isNew || !m_schema.has(table, words))
+        return place->second;
+    auto rows = m_file.select("SELECT " + identifier(words) + " FROM " + identifier(table) + " WHERE id = ?1",
                               std::string(table));
     if (!rows)
-        return {};
+        return place->second;
     rows->bind(0, id);
-    const auto found = rows->next();
-    return found && *found ? std::string(rows->text(0)) : std::string();
+    if (const auto found = rows->next(); found && *found)
+        place->second = rows->text(0);
+    return place->second;
 }
 
 Result<SliceDetails> RowDetails::read(std::uint64_t source) const
@@ -67,9 +70,15 @@ Result<SliceDetails> RowDetails::read(std::uint64_t source) const
     const Place place = placeFrom(source);
     const std::string table(tableOf(place.source));
     const std::lock_guard lock(m_mutex);
-    auto rows = m_file.select("SELECT * FROM " + identifier(table) + " WHERE rowid = ?1", table);
-    if (!rows)
-        return tl::unexpected(rows.error());
+    auto known = m_rows.find(table);
+    if (known == m_rows.end()) {
+        auto selected = m_file.select("SELECT * FROM " + identifier(table) + " WHERE rowid = ?1", table);
+        if (!selected)
+            return tl::unexpected(selected.error());
+        known = m_rows.emplace(table, std::move(*selected)).first;
+    }
+    Rows* const rows = &known->second;
+    rows->reset();
     rows->bind(0, place.row);
     const auto found = rows->next();
     if (!found)
@@ -84,10 +93,10 @@ Result<SliceDetails> RowDetails::read(std::uint64_t source) const
         const std::string& column = columns[static_cast<std::size_t>(i)];
         std::string value(rows->text(i));
         const auto id = rows->integer(i);
-        for (const Meaning& meaning : kMeanings)
-            if (id && meaning.column == column)
-                if (std::string words = lookedUp(meaning.table, meaning.words, *id); !words.empty())
-                    value = std::move(words);
+        for (std::size_t meaning = 0; id && meaning < kMeanings.size(); ++meaning)
+            if (kMeanings[meaning].column == column)
+                if (const std::string& words = lookedUp(meaning, *id); !words.empty())
+                    value = words;
         details.emplace_back(column, std::move(value));
     }
     return details;

@@ -3,8 +3,14 @@
 #include "profiler/io/formats/nsys/export_schema.h"
 #include "profiler/model/arg_source.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
 
 namespace profiler::formats::nsys {
 
@@ -17,11 +23,13 @@ public:
 
 private:
     RowDetails(SqliteFile file, ExportSchema schema) : m_file(std::move(file)), m_schema(std::move(schema)) {}
-    [[nodiscard]] std::string lookedUp(std::string_view table, std::string_view column, std::int64_t id) const;
+    [[nodiscard]] const std::string& lookedUp(std::size_t meaning, std::int64_t id) const;
 
     mutable std::mutex m_mutex; ///< a connection serves one thread at a time; nothing else is taken under it
     SqliteFile m_file;
     ExportSchema m_schema;
+    mutable std::map<std::string, Rows, std::less<>> m_rows; ///< by table: a statement that asks for one row
+    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_words; ///< of a meaning's number
 };
 
 } // namespace profiler::formats::nsys

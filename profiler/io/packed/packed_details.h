@@ -1,0 +1,56 @@
+#pragma once
+
+#include "profiler/io/packed/details_codec.h"
+#include "profiler/io/packed/section.h"
+#include "profiler/model/arg_source.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace profiler::packed {
+
+/// Where a Details section lies.
+struct DetailsEntry {
+    std::uint64_t first = 0; ///< number of its first slice
+    std::uint64_t offset = 0;
+};
+
+/// What the DetailsIndex section says.
+struct DetailsIndex {
+    std::vector<DetailsEntry> entries; ///< numbers and places rise
+    std::uint64_t unread = 0;          ///< slices whose details could not be read when the copy was made
+    std::string whyUnread{};
+};
+Bytes encodeDetailsIndex(const DetailsIndex& index);
+/// Empty where the bytes are no index.
+std::optional<DetailsIndex> decodeDetailsIndex(std::span<const std::byte> raw);
+
+/// Details that lie in a packed file, section by section. The section that was read last stays decoded.
+class PackedDetails final : public ArgSource {
+public:
+    /// @param entries  by their number
+    PackedDetails(std::shared_ptr<const SectionFile> file, std::vector<DetailsEntry> entries)
+        : m_file(std::move(file)), m_entries(std::move(entries))
+    {
+    }
+    [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override;
+    void readMany(std::span<const std::uint64_t> sources,
+                  const std::function<bool(Result<SliceDetails>)>& take) const override;
+
+private:
+    using Section = std::shared_ptr<const DecodedDetails>;
+    [[nodiscard]] Result<Section> sectionOf(std::uint64_t source) const;
+    static Result<SliceDetails> readFrom(const Result<Section>& section, std::uint64_t source);
+
+    std::shared_ptr<const SectionFile> m_file;
+    std::vector<DetailsEntry> m_entries;
+    mutable std::mutex m_mutex; ///< guards what follows; held for moments
+    mutable Section m_last;
+};
+
+} // namespace profiler::packed

@@ -1,0 +1,271 @@
+#include "profiler/io/packed/details_codec.h"
+#include "profiler/io/packed/packed_reader.h"
+#include "profiler/io/packed/packed_writer.h"
+#include "profiler/io/packed/section.h"
+#include "profiler/model/trace_builder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <random>
+#include <unistd.h>
+
+// What the file that a trace came from says of its slices goes with a copy in our own format.
+namespace {
+
+using namespace profiler;
+using packed::readPacked;
+using packed::writePacked;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+std::vector<SliceDetails> coded(const std::vector<SliceDetails>& all)
+{
+    const auto decoded = packed::decodeDetails(packed::encodeDetails(7, all));
+    EXPECT_TRUE(decoded);
+    EXPECT_EQ(decoded ? decoded->first : 0, 7U);
+    return decoded ? decoded->slices : std::vector<SliceDetails>{};
+}
+
+TEST(DetailsCodec, EveryTextComesBackLetterForLetter)
+{
+    std::vector<SliceDetails> all;
+    for (const char* text : {"0",
+                             "-0",
+                             "00",
+                             "1",
+                             "-1",
+                             "+1",
+                             "1.",
+                             ".5",
+                             "1.50",
+                             "-0.5",
+                             "-0.0",
+                             "0.0",
+                             "0.000000000000000001",
+                             "1e5",
+                             "9223372036854775807",
+                             "-9223372036854775808",
+                             "9223372036854775808",
+                             "123456789.123456789",
+                             "",
+                             " 1",
+                             "NaN",
+                             "[50, 1, 1]",
+                             "\xff\0x",
+                             "1621401187223005.123",
+                             "99999999999999999999999999999999999999"}) {
+        all.push_back({{"value", text}});
+        EXPECT_EQ(coded({{{"value", text}}}), (std::vector<SliceDetails>{{{"value", text}}})) << text;
+    }
+    EXPECT_EQ(coded(all), all) << "together they are texts";
+    EXPECT_THAT(coded({}), IsEmpty());
+    EXPECT_EQ(coded({{}, {{"a", "1"}}, {}}), (std::vector<SliceDetails>{{}, {{"a", "1"}}, {}}));
+    const SliceDetails twice = {{"a", "1"}, {"a", "2"}, {"", ""}};
+    EXPECT_EQ(coded({twice}), std::vector<SliceDetails>{twice});
+}
+
+TEST(DetailsCodec, ExtremeNumbersSideBySideComeBack)
+{
+    std::vector<SliceDetails> all;
+    for (const char* text :
+         {"9223372036854775807", "-9223372036854775808", "0", "9223372036854775807", "-0.25", "12.50"})
+        all.push_back({{"value", text}});
+    EXPECT_EQ(coded(all), all);
+}
+
+TEST(DetailsCodec, SlicesOfManyKindsComeBack)
+{
+    std::minstd_rand random;
+    std::vector<SliceDetails> all(1000);
+    for (SliceDetails& details : all)
+        for (unsigned i = random() % 6; i > 0; --i)
+            details.emplace_back("key " + std::to_string(random() % 4),
+                                 random() % 2 == 0 ? std::to_string(random()) : "text " + std::to_string(random() % 9));
+    EXPECT_EQ(coded(all), all);
+}
+
+TEST(DetailsCodec, BytesThatAreCutOrChangedAreNoDetailsOrOthers)
+{
+    const packed::Bytes good = packed::encodeDetails(1, std::vector<SliceDetails>{{{"a", "12"}, {"b", "text"}}, {}});
+    for (std::size_t size = 0; size < good.size(); ++size)
+        EXPECT_FALSE(packed::decodeDetails(std::span{good}.first(size))) << size;
+    for (std::size_t at = 0; at < good.size(); ++at) {
+        packed::Bytes bad = good;
+        bad[at] ^= std::byte{0x81};
+        static_cast<void>(packed::decodeDetails(bad)); // whatever it says: nothing breaks
+    }
+}
+
+TEST(DetailsCodec, WhatIsTooLongForACopyIsSaid)
+{
+    SliceDetails many(2000, {"name", "value"});
+    packed::limitDetails(many);
+    ASSERT_EQ(many.size(), packed::details_limit::kEntries);
+    EXPECT_THAT(many.back(), Pair("…", HasSubstr("977 more")));
+    SliceDetails longOnes = {{"a", "1"}, {"b", std::string(packed::details_limit::kOfSlice, 'x')}, {"c", "3"}};
+    packed::limitDetails(longOnes);
+    EXPECT_THAT(longOnes, ElementsAre(Pair("a", "1"), Pair("…", HasSubstr("2 more"))));
+    EXPECT_TRUE(packed::decodeDetails(packed::encodeDetails(1, std::vector{longOnes, many})));
+}
+
+/// Says of place n that it is n; from `goneFrom` on its file cannot be read any more.
+class Places final : public ArgSource {
+public:
+    explicit Places(std::uint64_t goneFrom = ~std::uint64_t{0}) : m_goneFrom(goneFrom) {}
+    [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
+    {
+        if (source >= m_goneFrom)
+            return tl::unexpected(Error{Error::Code::NotFound, "the file went away", "a.json", {}});
+        if (source % 5 == 0)
+            return SliceDetails{};
+        return SliceDetails{{"place", std::to_string(source)}, {source % 2 == 0 ? "even" : "odd", "yes"}};
+    }
+
+private:
+    std::uint64_t m_goneFrom;
+};
+
+constexpr std::uint32_t kSlices = 10'000; ///< on each of two tracks: several sections
+
+class PackedDetailsOfTraces : public testing::Test {
+protected:
+    ~PackedDetailsOfTraces() override
+    {
+        for (const auto& path : {m_path, m_copy})
+            std::filesystem::remove(path);
+    }
+
+    static std::shared_ptr<const Trace> make(std::shared_ptr<const ArgSource> source)
+    {
+        TraceBuilder builder;
+        const std::uint32_t name = builder.intern("aten::mm").value;
+        for (std::uint64_t track = 0; track < 2; ++track) {
+            std::vector<RawSlice> slices(kSlices);
+            for (std::uint64_t i = 0; i < kSlices; ++i) {
+                slices[i].begin = static_cast<std::int64_t>(i) * 100;
+                slices[i].duration = 50;
+                slices[i].name = name;
+                slices[i].setSource(i % 7 == 0 ? 0 : 2 * i + track + 1);
+            }
+            builder.addMany(builder.addTrack({}), std::move(slices), Depth::Inferred);
+        }
+        builder.setArgSource(std::move(source));
+        return builder.finish();
+    }
+
+    static std::shared_ptr<const Trace> open(const std::filesystem::path& path, std::uint64_t budget = 0)
+    {
+        packed::UnpackOptions options;
+        options.memoryBudget = budget;
+        const auto trace = readPacked(path, options);
+        EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
+        return trace.value_or(std::make_shared<const Trace>());
+    }
+
+    static void expectSameDetails(const Trace& copy, const Trace& original)
+    {
+        ASSERT_EQ(copy.sliceCount(), original.sliceCount());
+        for (std::uint32_t track = 0; track < 2; ++track)
+            for (std::uint32_t i = 0; i < kSlices; i += 37) {
+                const SliceId id{TrackId{track}, i};
+                ASSERT_EQ(copy.details(id).value(), original.details(id).value()) << track << " " << i;
+            }
+    }
+
+    std::filesystem::path m_path =
+        std::filesystem::temp_directory_path() / ("packed_details." + std::to_string(getpid()) + ".sspack");
+    std::filesystem::path m_copy = m_path.string() + ".copy.sspack";
+};
+
+TEST_F(PackedDetailsOfTraces, GoWithACopyAndWithACopyOfIt)
+{
+    const auto trace = make(std::make_shared<Places>());
+    ASSERT_TRUE(writePacked(*trace, m_path));
+    const auto copy = open(m_path);
+    expectSameDetails(*copy, *trace);
+    ASSERT_TRUE(writePacked(*copy, m_copy));
+    expectSameDetails(*open(m_copy), *trace);
+    EXPECT_THAT(copy->captureStats().notes, IsEmpty());
+}
+
+TEST_F(PackedDetailsOfTraces, AreThereWhereBlocksStayInTheFile)
+{
+    const auto trace = make(std::make_shared<Places>());
+    ASSERT_TRUE(writePacked(*trace, m_path));
+    expectSameDetails(*open(m_path, 1), *trace);
+}
+
+TEST_F(PackedDetailsOfTraces, AreFoundInACutFile)
+{
+    const auto trace = make(std::make_shared<Places>());
+    ASSERT_TRUE(writePacked(*trace, m_path));
+    for (const std::uintmax_t gone : {60, 400}) { // of the index, of the overview
+        std::filesystem::resize_file(m_path, std::filesystem::file_size(m_path) - gone);
+        const auto cut = open(m_path);
+        EXPECT_TRUE(cut->captureStats().cut);
+        expectSameDetails(*cut, *trace);
+    }
+}
+
+TEST_F(PackedDetailsOfTraces, ThatCouldNotBeReadAreCountedInTheCopy)
+{
+    const auto trace = make(std::make_shared<Places>(1001));
+    ASSERT_TRUE(writePacked(*trace, m_path));
+    const auto copy = open(m_path);
+    EXPECT_THAT(copy->captureStats().notes,
+                ElementsAre(testing::AllOf(HasSubstr("16286 slices"), HasSubstr("the file went away"))));
+    EXPECT_EQ(copy->details({TrackId{0}, 3}).value(), trace->details({TrackId{0}, 3}).value());
+    EXPECT_THAT(copy->details({TrackId{0}, 9000}).value(), IsEmpty());
+}
+
+TEST_F(PackedDetailsOfTraces, TakeNoRoomWhereThereAreNone)
+{
+    ASSERT_TRUE(writePacked(*make(nullptr), m_path));
+    ASSERT_TRUE(writePacked(*make(std::make_shared<Places>()), m_copy));
+    EXPECT_LT(std::filesystem::file_size(m_path) + 10'000, std::filesystem::file_size(m_copy));
+    EXPECT_EQ(open(m_path)->argSource(), nullptr);
+}
+
+TEST_F(PackedDetailsOfTraces, AreNotInFilesOfTheFirstVersionWhichOpenAllTheSame)
+{
+    ASSERT_TRUE(writePacked(*make(nullptr), m_path));
+    packed::FileHeader header{};
+    std::fstream file(m_path, std::ios::binary | std::ios::in | std::ios::out);
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    header.version = 1;
+    header.checksum = packed::headerChecksum(header);
+    file.seekp(0);
+    file.write(reinterpret_cast<const char*>(&header), sizeof header);
+    file.close();
+    const auto trace = open(m_path);
+    EXPECT_EQ(trace->sliceCount(), 2 * kSlices);
+    EXPECT_THAT(trace->captureStats().notes, IsEmpty());
+}
+
+TEST_F(PackedDetailsOfTraces, AWritingThatIsStoppedLeavesNothing)
+{
+    std::stop_source stop;
+    stop.request_stop();
+    packed::PackOptions options;
+    options.stop = stop.get_token();
+    const auto written = writePacked(*make(std::make_shared<Places>()), m_path, options);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, Error::Code::Cancelled);
+    EXPECT_FALSE(std::filesystem::exists(m_path));
+}
+
+TEST_F(PackedDetailsOfTraces, OfADeviceAreKept)
+{
+    TraceBuilder builder;
+    builder.addDevice({DeviceId{0}, "NVIDIA H100", "GPU-1", 9, 0, std::int64_t{80} << 30});
+    ASSERT_TRUE(writePacked(*builder.finish(), m_path));
+    const auto copy = open(m_path);
+    ASSERT_EQ(copy->devices().size(), 1U);
+    EXPECT_EQ(copy->devices()[0].computeMajor, 9);
+    EXPECT_EQ(copy->devices()[0].memoryBytes, std::int64_t{80} << 30);
+}
+
+} // namespace
