@@ -21,6 +21,7 @@
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <chrono>
 
 namespace app {
 
@@ -157,15 +158,22 @@ void MainWindow::keepSelection()
     if (!m_selected || trace->captureStats().live)
         return;
     const auto same = [&](const profiler::Slice& slice) {
-        return slice.begin == m_selected->begin && slice.kind == m_selected->kind && slice.depth == m_selected->depth;
+        return slice.begin == m_selected->begin && slice.kind == m_selected->kind &&
+               slice.duration == m_selected->duration;
     };
     if (holds(*trace, m_selected->id) && same(trace->slice(m_selected->id)))
         return;
     const profiler::TrackId track = m_selected->id.track;
-    const auto found =
-        track.value < trace->tracks().size() ? trace->at(track, m_selected->depth, m_selected->begin) : std::nullopt;
-    if (found && same(*found))
-        m_context.selection->selectSlice(found->id);
+    std::optional<profiler::SliceId> found;
+    if (track.value < trace->tracks().size())
+        trace->forEach(track, {m_selected->begin, m_selected->begin + std::chrono::nanoseconds(1)},
+                       [&](const profiler::Slice& slice) {
+                           if (same(slice))
+                               found = slice.id;
+                           return !found;
+                       });
+    if (found)
+        m_context.selection->selectSlice(*found);
     else
         m_context.selection->clear();
 }

@@ -80,6 +80,8 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
                 m_scene.axis.show({bounds.end - kLiveSpan, bounds.end});
             m_scene.axis.place(bounds.end, m_scene.axis.width() * kEndShare);
         }
+    } else if (wasWhole && m_scene.trace && !m_scene.trace->captureStats().live) {
+        m_scene.axis.fit(); // a file that is still being read
     }
     if (m_scene.selected) // an open slice may have grown
         setSelectedSlice(m_scene.selected->id);

@@ -143,8 +143,42 @@ std::shared_ptr<const TrackBlock> BulkTrack::seal(std::size_t block) const
     return TrackBlock::make(slices);
 }
 
+std::size_t BulkTrack::sealPreview()
+{
+    std::vector<RawSlice> slices;
+    for (; m_previewedPieces < m_pieces.size(); ++m_previewedPieces) {
+        const Piece& piece = m_pieces[m_previewedPieces];
+        for (RawSlice slice : piece.slices) {
+            if (piece.remap)
+                piece.remap->apply(slice);
+            slice.clampTimes();
+            slice.flags &= static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
+            slice.depth = piece.depth == Depth::Inferred ? kNoDepth : slice.depth;
+            slice.ordinal = static_cast<std::uint32_t>(slices.size());
+            slices.push_back(slice);
+        }
+    }
+    std::sort(slices.begin(), slices.end(), beginsBefore);
+    DepthScan scan;
+    for (RawSlice& slice : slices) {
+        slice.ordinal = m_previewOrdinal++;
+        if (slice.depth == kNoDepth)
+            slice.depth = scan.infer(slice.begin, slice.end());
+        else
+            scan.add(slice);
+    }
+    std::size_t bytes = 0;
+    for (std::size_t first = 0; first < slices.size(); first += kBlockSize) {
+        m_preview.emplace_back(
+            TrackBlock::make(std::span{slices}.subspan(first, std::min(kBlockSize, slices.size() - first))));
+        bytes += m_preview.back().bytes();
+    }
+    return bytes;
+}
+
 void BulkTrack::release()
 {
+    m_previewedPieces = 0;
     m_pieces = {};
     m_order = {};
     m_depths = {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/model/block_ref.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/radix_sort.h"
 #include "profiler/model/raw_slice.h"
@@ -37,6 +38,13 @@ public:
     /// @param lost  gets the number of slices left out
     [[nodiscard]] std::vector<BlockRef> sealSpilled(TrackId track, SliceSpill& spill, std::size_t& lost);
 
+    /// Makes blocks of what came since the last call, for showing before all is there: each with depths of its own, and
+    /// ordinals in the order of the calls. What was spilled meanwhile is missing.
+    /// @return bytes of the new blocks
+    std::size_t sealPreview();
+    [[nodiscard]] const std::vector<BlockRef>& preview() const { return m_preview; }
+    void endPreview() { m_preview = {}; }
+
     /// Puts the slices in order and finds their depths: a pass where they are sorted, else a radix sort of their
     /// begins.
     void sort();
@@ -72,6 +80,9 @@ private:
     class Cursor;
 
     std::vector<Run> m_runs;
+    std::vector<BlockRef> m_preview;
+    std::size_t m_previewedPieces = 0; ///< of m_pieces
+    std::uint32_t m_previewOrdinal = 0;
     std::vector<Piece> m_pieces;
     std::size_t m_count = 0;
     std::vector<SortKey> m_order;       ///< place: piece, position; empty where the pieces are in order as they are

@@ -225,6 +225,8 @@ void TraceBuilder::addSample(TrackId counter, CounterSample sample)
 /// Sorts every bulk track, then seals their blocks, each on any thread.
 void TraceBuilder::State::sealBulk(unsigned threads, const std::stop_token& stop)
 {
+    for (BulkTrack& track : bulk)
+        track.endPreview();
     sealSpilled(threads);
     struct Task {
         std::size_t track, block;
@@ -273,6 +275,8 @@ TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
 {
     TrackSlices slices;
     slices.ordered = !sealed[track].empty();
+    for (const BlockRef& block : bulk[track].preview())
+        slices.push_back(block);
     for (const BlockRef& block : sealed[track])
         slices.push_back(block);
     if (!slices.ordered) {
@@ -283,6 +287,14 @@ TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
         slices.count += block.summary().count;
     slices.samples = samples[track].view();
     return slices;
+}
+
+std::size_t TraceBuilder::sealPreview()
+{
+    std::size_t bytes = 0;
+    for (BulkTrack& track : m->bulk)
+        bytes += track.sealPreview();
+    return bytes;
 }
 
 std::shared_ptr<const Trace> TraceBuilder::snapshot()

@@ -71,7 +71,8 @@ public:
     [[nodiscard]] std::shared_ptr<const PoolRemap> merge(const LocalPools& pools);
     /// Many slices of a track, in any order, which finish() sorts; several calls for one track add up. `ordinal` is
     /// ignored: ordinals will be positions in the order of beginsBefore, arrival breaking ties. Costs nothing here; the
-    /// work is finish()'s, and snapshot() does not show them. A track takes slices by add() or by addMany(), not both.
+    /// work is finish()'s, and snapshot() does not show them before sealPreview(). A track takes slices by add() or by
+    /// addMany(), not both.
     /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});
@@ -89,6 +90,10 @@ public:
     /// Who reads the details of slices.
     void setArgSource(std::shared_ptr<const ArgSource> source);
 
+    /// Has snapshots show what addMany() took so far, while more of it comes; depths and ids of these slices will be
+    /// others in the finished trace. No other call of this builder may be under way but intern() and internArgs().
+    /// @return bytes of memory that it took since the last call, until finish()
+    std::size_t sealPreview();
     /// What is known so far. Open slices end at the latest time seen on any track and carry slice_flag::kOpen.
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
     /// Seals everything; the builder is spent. Null if it was stopped.

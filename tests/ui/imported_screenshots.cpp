@@ -9,6 +9,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLabel>
+#include <QTimer>
 #include <cstdio>
 #include <string_view>
 
@@ -28,8 +29,18 @@ public:
             opened = true;
             std::printf("opened after %lld ms\n", static_cast<long long>(timer.elapsed()));
         });
+        const auto watch = [&, shown = 0]() mutable {
+            if (opened || m_session.trace()->sliceCount() == 0)
+                return;
+            std::printf("%zu slices on screen after %lld ms\n", m_session.trace()->sliceCount(),
+                        static_cast<long long>(timer.elapsed()));
+            if (shown++ == 1) // the second preview: the window stands
+                QTimer::singleShot(0, &m_window, [this] { take("loading"); });
+        };
+        const auto watching = QObject::connect(&m_session, &app::Session::traceChanged, &m_window, watch);
         m_session.openTrace(trace.toStdString());
         await("the trace", [&] { return opened; });
+        QObject::disconnect(watching);
         awaitAnalysis();
         std::printf("%zu slices in %.1f MB of the model\n", m_session.trace()->sliceCount(),
                     static_cast<double>(m_session.trace()->memoryBytes()) / 1e6);

@@ -3,6 +3,7 @@
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -28,6 +29,8 @@ struct ReadOptions {
         0; ///< bytes of memory for columns, beyond which they go to disk; 0: a share of the machine's
     /// Called with what was read so far, on the reader's thread, a few times during a long reading. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> preview;
+    /// A reader that shows the trace as it grows begins then: shorter readings are not worth it.
+    std::chrono::milliseconds previewAfter{250};
 };
 
 struct WriteOptions {

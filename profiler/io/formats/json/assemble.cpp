@@ -84,7 +84,7 @@ void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, s
 {
     assembleRanges(shared, whole);
     assembleFlows(shared, whole);
-    assembleRows(shared, whole);
+    assembleRows(shared, whole, whole.losses);
     assembleCounters(shared, whole);
     assembleMetadata(shared, whole, values);
 }

@@ -19,7 +19,8 @@ void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, s
 void assembleRanges(SharedBuild& shared, Harvest& whole);
 void assembleFlows(SharedBuild& shared, Harvest& whole);
 void assembleCounters(SharedBuild& shared, Harvest& whole);
-void assembleRows(SharedBuild& shared, Harvest& whole);
+/// @param losses  gets what the metadata events lack
+void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses);
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);
 
 } // namespace profiler::formats::json

@@ -122,7 +122,6 @@ void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<
             builder.setMetadata("record.begin_ns", event.args);
     builder.setMetadata("source.events", std::to_string(whole.events));
     builder.setMetadata("source.marked_ops", std::to_string(whole.markedOps));
-    builder.setFormat("pytorch-json");
 }
 
 } // namespace profiler::formats::json

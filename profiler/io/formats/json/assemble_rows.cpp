@@ -54,18 +54,17 @@ void readInto(Named& named, const MetaEvent& event, std::string_view what, Losse
             number, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 
-NameTable readNames(Harvest& whole)
+NameTable readNames(const Harvest& whole, Losses& losses)
 {
     NameTable table;
     for (const MetaEvent& event : whole.metadata) {
         constexpr std::string_view kProcess = "process_", kThread = "thread_";
         const Process process{event.key.process, event.key.processIsText};
         if (event.name.starts_with(kProcess))
-            readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()),
-                     whole.losses);
+            readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()), losses);
         else if (event.name.starts_with(kThread))
             readInto(table.threads[{process, event.key.thread, event.key.threadIsText}], event,
-                     std::string_view(event.name).substr(kThread.size()), whole.losses);
+                     std::string_view(event.name).substr(kThread.size()), losses);
     }
     return table;
 }
@@ -122,9 +121,9 @@ bool contains(const std::vector<std::uint32_t>& lanes, std::uint32_t lane)
 
 } // namespace
 
-void assembleRows(SharedBuild& shared, Harvest& whole)
+void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
 {
-    const NameTable names = readNames(whole);
+    const NameTable names = readNames(whole, losses);
     const bool anySteps = !whole.stepLanes.empty();
     for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
         const LaneInfo& lane = shared.lanes[i];

@@ -3,6 +3,7 @@
 #include "profiler/io/formats/json/array_scan.h"
 #include "profiler/io/formats/json/assemble.h"
 #include "profiler/io/formats/json/event_details.h"
+#include "profiler/io/formats/json/loading_preview.h"
 #include "profiler/io/formats/json/order_check.h"
 #include "profiler/io/formats/json/top_level.h"
 #include "profiler/io/packed/spill_file.h"
@@ -17,8 +18,9 @@ namespace {
 class Reading {
 public:
     Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options)
-        : m_source(std::move(source)), m_options(options), m_top(*m_source)
+        : m_source(std::move(source)), m_options(options), m_preview(options), m_top(*m_source)
     {
+        m_shared.builder.setFormat("pytorch-json");
         packed::spillBeyond(m_shared.builder, options.memoryBudget);
     }
 
@@ -27,8 +29,12 @@ public:
         bool any = false;
         for (auto array = m_top.nextArray(); array; array = m_top.nextArray()) {
             any = true;
-            const ArrayEnd end = scanArray(*m_source, m_shared, *array, keepLaunchFlows, m_options,
-                                           [this](Harvest&& part) { commit(std::move(part)); });
+            const ArrayEnd end =
+                scanArray(*m_source, m_shared, *array, keepLaunchFlows, m_options, [&](Harvest&& part) {
+                    commit(std::move(part));
+                    if (!keepLaunchFlows) // a second reading of the same
+                        m_preview.show(m_shared, m_whole);
+                });
             if (m_options.stop.stop_requested())
                 return tl::unexpected(cancelled());
             if (end.how != ScannedPart::End::ArrayEnd) {
@@ -62,7 +68,8 @@ private:
         stats.cut = true;
         stats.notes.push_back(end.cutAt ? "The file ends inside an event, which begins at byte " +
                                               std::to_string(*end.cutAt) + "; all before it was read."
-                                        : "The array of events is not closed; every event of it was read.");
+                                        : "The array of events is not closed where the file ends, at byte " +
+                                              std::to_string(end.offset) + "; every event of it was read.");
         stats.dropped += end.cutAt.has_value();
     }
 
@@ -108,6 +115,7 @@ private:
 
     std::shared_ptr<ByteSource> m_source;
     const ReadOptions& m_options;
+    LoadingPreview m_preview;
     TopLevel m_top;
     SharedBuild m_shared;
     Harvest m_whole;

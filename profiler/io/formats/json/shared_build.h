@@ -43,7 +43,15 @@ public:
     /// Slices of a row. It becomes a track here, so that a part which does not count leaves no empty ones.
     void addMany(std::uint32_t lane, std::vector<RawSlice>&& slices);
 
-    /// Rows by their number. Of the committing thread, after the scanning threads have ended.
+    /// Runs `work` while no scanning thread adds a name, arguments or a row: it is to be short.
+    template <class Work>
+    void undisturbed(Work&& work)
+    {
+        const std::scoped_lock lock(m_mutex);
+        work();
+    }
+
+    /// Rows by their number. Of the committing thread, after the scanning threads have ended, or undisturbed().
     std::vector<LaneInfo> lanes;
 
 private:

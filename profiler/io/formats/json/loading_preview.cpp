@@ -1,0 +1,41 @@
+#include "profiler/io/formats/json/loading_preview.h"
+
+#include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/packed/spill_file.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace profiler::formats::json {
+
+namespace {
+
+constexpr int kLater = 4;           ///< times the first wait lie between later ones
+constexpr std::uint64_t kShare = 8; ///< of the memory that the columns may take
+
+} // namespace
+
+LoadingPreview::LoadingPreview(const ReadOptions& options)
+    : m_options(options), m_next(Clock::now() + options.previewAfter),
+      m_room((options.memoryBudget > 0 ? options.memoryBudget : packed::shareOfMemory()) / kShare)
+{
+}
+
+void LoadingPreview::show(SharedBuild& shared, const Harvest& whole)
+{
+    if (!m_options.preview || m_room == 0 || Clock::now() < m_next)
+        return;
+    const std::uint64_t taken = shared.builder.sealPreview();
+    m_room -= std::min(m_room, taken);
+    std::shared_ptr<const Trace> trace;
+    shared.undisturbed([&] {
+        Losses told; // in the end
+        assembleRows(shared, whole, told);
+        trace = shared.builder.snapshot();
+    });
+    if (trace->sliceCount() > 0)
+        m_options.preview(std::move(trace));
+    m_next = Clock::now() + kLater * m_options.previewAfter;
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "profiler/io/formats/format.h"
+#include "profiler/io/formats/json/event_sink.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace profiler::formats::json {
+
+/// Shows the rows that were read so far while the rest of a long file is read: after ReadOptions::previewAfter, then
+/// every four times as long. Nothing is shown where nobody asked for it. Of the committing thread.
+class LoadingPreview {
+public:
+    explicit LoadingPreview(const ReadOptions& options);
+
+    /// A part was committed; `whole` is what was taken over so far.
+    void show(SharedBuild& shared, const Harvest& whole);
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    const ReadOptions& m_options;
+    Clock::time_point m_next;
+    std::uint64_t m_room; ///< bytes of memory that previews may still take
+};
+
+} // namespace profiler::formats::json
