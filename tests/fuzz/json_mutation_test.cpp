@@ -75,10 +75,24 @@ private:
     std::mt19937 m_random;
 };
 
+TEST(Corpus, NoFileOfItBreaksTheReaders)
+{
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(STEPSCOPE_CORPUS)) {
+        if (!entry.is_regular_file())
+            continue;
+        std::ifstream in(entry.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        openAnything(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+        ++files;
+    }
+    EXPECT_GE(files, 10U) << "of every format that is read";
+}
+
 TEST(JsonMutation, NoBytesBreakTheReaders)
 {
     std::vector<std::string> seeds;
-    for (const auto& entry : std::filesystem::directory_iterator(STEPSCOPE_JSON_CORPUS)) {
+    for (const auto& entry : std::filesystem::directory_iterator(STEPSCOPE_CORPUS "/json")) {
         std::ifstream in(entry.path(), std::ios::binary);
         seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
     }
