@@ -7,7 +7,9 @@ namespace profiler {
 namespace {
 
 /// With this many groups in a bucket what is guessed of the two at its edges is little of it.
-constexpr std::uint32_t kEnoughGroups = 16;
+constexpr std::uint32_t kEnoughGroups = 8;
+/// So many groups hold a whole one of the level above.
+constexpr std::uint32_t kWorthALevelUp = 8;
 /// Where a bucket has this many slices of a block that is not in memory, its summary (groups of 64) does for it: the
 /// first view of a file with a million slices of a track decodes nothing.
 constexpr double kWorthNoReading = 64;
@@ -98,7 +100,7 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
     if (low >= high) {
         low = std::min(from.group, groups->count() - 1);
         high = low + 1;
-    } else if (high - low >= kEnoughGroups / 2 && lod::exists(*m_row, number + 1)) {
+    } else if (high - low >= kWorthALevelUp && lod::exists(*m_row, number + 1)) {
         groups = level(number + 1);
         low = (low + 3) / 4;
         high /= 4;

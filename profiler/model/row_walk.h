@@ -16,7 +16,7 @@ struct RowPart {
 };
 
 /// Goes over a row from bucket to bucket. Where a bucket holds some hundred entries or more its edges are looked up
-/// among groups of entries, of which it then holds sixteen or more, and what of a group lies beyond an edge is taken to
+/// among groups of entries, of which it then holds eight or more, and what of a group lies beyond an edge is taken to
 /// be spread evenly: so a bucket costs the same however many slices there are. Elsewhere all is exact.
 class RowWalk {
 public:

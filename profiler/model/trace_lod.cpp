@@ -26,21 +26,31 @@ struct Tally {
 /// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
 class Spans {
 public:
-    Spans(TimeRange window, std::size_t count) : m_count(static_cast<std::int64_t>(count))
+    Spans(TimeRange window, std::size_t count) : m_edges(count + 1)
     {
         constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
-        m_begin = std::clamp(toNs(window.begin), -kLimit, kLimit);
-        m_width = std::clamp(toNs(window.end), m_begin, kLimit) - m_begin;
+        const std::int64_t begin = std::clamp(toNs(window.begin), -kLimit, kLimit);
+        const std::int64_t all = std::clamp(toNs(window.end), begin, kLimit) - begin;
+        const auto number = static_cast<std::int64_t>(count);
+        const std::int64_t whole = all / number, rest = all % number;
+        m_width = std::max<std::int64_t>(whole, 1);
+        // Each edge is asked for many times: they are made once, without a division.
+        std::int64_t edge = begin, owed = 0;
+        for (std::int64_t& at : m_edges) {
+            at = edge;
+            edge += whole;
+            owed += rest;
+            if (owed >= number) {
+                owed -= number;
+                ++edge;
+            }
+        }
     }
     /// Of each span, in ns; those of a row differ by one at most.
-    [[nodiscard]] std::int64_t width() const { return std::max<std::int64_t>(m_width / m_count, 1); }
-    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(m_count); }
-    [[nodiscard]] std::int64_t begin(std::size_t index) const
-    {
-        const auto i = static_cast<std::int64_t>(index);
-        return m_begin + m_width / m_count * i + m_width % m_count * i / m_count;
-    }
-    [[nodiscard]] std::int64_t end(std::size_t index) const { return std::max(begin(index + 1), begin(index) + 1); }
+    [[nodiscard]] std::int64_t width() const { return m_width; }
+    [[nodiscard]] std::size_t count() const { return m_edges.size() - 1; }
+    [[nodiscard]] std::int64_t begin(std::size_t index) const { return m_edges[index]; }
+    [[nodiscard]] std::int64_t end(std::size_t index) const { return std::max(m_edges[index + 1], m_edges[index] + 1); }
     /// The first span that ends after `time`.
     [[nodiscard]] std::size_t firstEndingAfter(std::int64_t time) const
     {
@@ -57,7 +67,8 @@ public:
     }
 
 private:
-    std::int64_t m_begin = 0, m_width = 0, m_count = 0;
+    std::vector<std::int64_t> m_edges;
+    std::int64_t m_width = 1;
 };
 
 void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, std::span<LodBucket> buckets,

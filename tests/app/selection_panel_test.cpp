@@ -23,7 +23,11 @@ public:
         if (source != 100)
             return tl::unexpected(Error{Error::Code::Malformed, "the file has changed since it was opened",
                                         "trace.json, byte " + std::to_string(source), "open it again"});
-        return SliceDetails{{"grid", "[128, 1, 1]"}, {"est. achieved occupancy %", "41"}};
+        return SliceDetails{{"ph", "X"},
+                            {"name", "gemm"},
+                            {"ts", "1621401187223005"},
+                            {"grid", "[128, 1, 1]"},
+                            {"est. achieved occupancy %", "41"}};
     }
 };
 
@@ -110,6 +114,8 @@ void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
     QTRY_VERIFY2(shown.said().contains("[128, 1, 1]"), qPrintable(shown.said()));
     QVERIFY(shown.said().contains("est. achieved occupancy %"));
     QVERIFY(shown.said().contains("500 ns"));
+    QVERIFY2(!shown.said().contains("1621401187223005"), "what the facts tell in better words is not told again");
+    QCOMPARE(shown.said().count("gemm"), 1);
 }
 
 void SelectionPanelTest::itSaysWhyTheyCannotBeRead()

@@ -2,7 +2,7 @@
 // that answers it, painted into an image by the widget itself on one thread. Traces of 10 thousand to 10 million slices
 // are measured in one run, the same gestures on each; 60 frames a second leave 16.7 ms.
 //
-//   timeline_bench [--sizes 10000,1000000] [--frames 600] [--png FILE]
+//   timeline_bench [--sizes 10000,1000000] [--frames 600] [--only zoom] [--png FILE]
 //
 // Per gesture and size: median, 99th percentile and largest frame by the wall clock, and the same of the thread's own
 // CPU time, which on a machine with other work differs; the median against that of the smallest trace; a histogram of
@@ -218,6 +218,7 @@ int main(int argc, char** argv)
     parser.addHelpOption();
     parser.addOption({"sizes", "Slices of the traces.", "LIST", "10000,100000,1000000,10000000"});
     parser.addOption({"frames", "Frames a gesture.", "COUNT", "480"});
+    parser.addOption({"only", "Gestures whose name holds this.", "TEXT"});
     parser.addOption({"png", "Draw the histograms, too.", "FILE"});
     parser.process(application);
     const int frames = std::max(1, parser.value("frames").toInt());
@@ -229,6 +230,8 @@ int main(int argc, char** argv)
     for (const QString& size : parser.value("sizes").split(',')) {
         const auto trace = test::trainingTraceOf(size.toULongLong());
         for (const Gesture& gesture : kGestures) {
+            if (!QString(gesture.name).contains(parser.value("only")))
+                continue;
             Stage stage(trace);
             gesture.play(stage, frames);
             const Times wall(stage.wall), cpu(stage.cpu);

@@ -10,6 +10,9 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 
 namespace app {
 
@@ -21,12 +24,15 @@ namespace {
 
 constexpr profiler::Nanoseconds kLate{1'000'000'000}; ///< events of a live trace may come this much later than others
 
+constexpr int kNarrowestText = 48; ///< pixels
+
 QLabel* plainLabel(const QString& text, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setTextFormat(Qt::PlainText); // names come from the trace
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setWordWrap(true);
+    label->setMinimumWidth(kNarrowestText); // a name without a space would push the columns beside it out of sight
     return label;
 }
 
@@ -44,6 +50,13 @@ std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
     const auto found =
         std::find_if(facts.begin(), facts.end(), [](const SliceDetail& fact) { return fact.label == ownLabel(); });
     return found == facts.end() ? std::nullopt : std::optional(*found);
+}
+
+/// A field of Chrome's events that the facts beside it tell in better words.
+bool isTold(std::string_view name, std::string_view value, std::string_view title)
+{
+    constexpr std::array<std::string_view, 5> kFields = {"ph", "ts", "dur", "pid", "tid"};
+    return std::find(kFields.begin(), kFields.end(), name) != kFields.end() || (name == "name" && value == title);
 }
 
 QFont titleFont(QFont font)
@@ -194,15 +207,18 @@ void SelectionPanel::showSlice(SliceId id)
 void SelectionPanel::readMore(const Slice& slice)
 {
     m_readFor = slice;
-    m_reading.start([this, trace = m_trace, slice](const std::stop_token& stop, const Background::Post& post) {
+    const std::string title(m_trace->name(slice));
+    m_reading.start([this, trace = m_trace, slice, title](const std::stop_token& stop, const Background::Post& post) {
         const auto own = ownTime(*trace, slice, stop);
         const auto read = trace->details(slice.id);
-        post([this, slice, own, read] {
+        post([this, slice, title, own, read] {
             if (own != slice.duration)
                 m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
             if (read)
-                for (const auto& [name, value] : *read)
-                    m_page.recorded.push_back({traceText(name), traceText(value), {}});
+                for (const auto& [name, value] : *read) {
+                    if (!isTold(name, value, title))
+                        m_page.recorded.push_back({traceText(name), traceText(value), {}});
+                }
             else
                 m_page.problem = QString::fromStdString(read.error().message());
             showPage();
