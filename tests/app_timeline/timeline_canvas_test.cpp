@@ -58,6 +58,21 @@ TEST(TimelineCanvas, FollowsAGrowingTraceUntilTheUserMoves)
     EXPECT_NEAR(endX(), 0.97, 0.01);
 }
 
+TEST(TimelineCanvas, AFileThatIsStillReadStaysInViewAsAWholeUntilTheUserMoves)
+{
+    TimelineCanvas canvas;
+    canvas.resize(900, 500);
+    canvas.show();
+    canvas.setTrace(test::trainingTrace({.steps = 10}));
+    const auto more = test::trainingTrace({.steps = 100});
+    canvas.updateTrace(more);
+    EXPECT_GE(canvas.scene().axis.visible().end, more->range().end);
+    canvas.zoomIn();
+    const auto visible = canvas.scene().axis.visible();
+    canvas.updateTrace(test::trainingTrace({.steps = 200}));
+    EXPECT_EQ(canvas.scene().axis.visible(), visible);
+}
+
 TEST(TimelineCanvas, AnotherTraceIsShownWholeAndNothingIsSelected)
 {
     TimelineCanvas canvas;
