@@ -225,6 +225,8 @@ void MainWindowTest::showSelectsTheEvidence()
     app.session.start();
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
     QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
+    // What the rule points to is found anew with the last of the trace.
+    QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed() && app.session.analysed()->trace == app.session.trace(), 20000);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QSignalSpy shown(&app.selection, &app::Selection::showRequested);
     QTest::mouseClick(find<QPushButton>(card, "show"), Qt::LeftButton);
