@@ -1,7 +1,6 @@
 #include "profiler/io/packed/details_values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <unordered_map>
@@ -37,25 +36,29 @@ std::string textOf(Number number)
     return text;
 }
 
-/// Empty where the number's text would not be this one.
+/// Empty where the number's text would not be this one: with a plus, a needless zero, an exponent, or too long.
 std::optional<Number> numberOf(std::string_view text)
 {
-    char digits[kMostDigits + 2];
-    if (text.empty() || text.size() > sizeof digits)
-        return std::nullopt;
+    const bool negative = text.starts_with('-');
+    text.remove_prefix(negative ? 1 : 0);
     const std::size_t point = text.find('.');
     const std::size_t whole = std::min(point, text.size());
-    char* end = std::copy(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(whole), digits);
     Number number;
-    if (point != text.npos) {
-        end = std::copy(text.begin() + static_cast<std::ptrdiff_t>(point) + 1, text.end(), end);
-        number.digits = static_cast<std::int64_t>(text.size() - point - 1);
-        if (number.digits == 0)
-            return std::nullopt;
-    }
-    const auto [stop, error] = std::from_chars(digits, end, number.mantissa);
-    if (error != std::errc{} || stop != end || textOf(number) != text)
+    number.digits = point == text.npos ? 0 : static_cast<std::int64_t>(text.size() - point - 1);
+    const bool needlessZero = whole > 1 && text.front() == '0';
+    const bool endsWithPoint = point != text.npos && number.digits == 0;
+    if (whole == 0 || needlessZero || endsWithPoint || text.size() > kMostDigits + 1)
         return std::nullopt;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i == point)
+            continue;
+        if (text[i] < '0' || text[i] > '9')
+            return std::nullopt;
+        number.mantissa = number.mantissa * 10 + (text[i] - '0');
+    }
+    if (negative && number.mantissa == 0)
+        return std::nullopt;
+    number.mantissa = negative ? -number.mantissa : number.mantissa;
     return number;
 }
 
