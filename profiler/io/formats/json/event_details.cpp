@@ -5,6 +5,11 @@
 
 #include "profiler/io/formats/json/values.h"
 
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
 namespace profiler::formats::json {
 
 namespace {
@@ -48,9 +53,22 @@ public:
     {
         const bool unchanged = m_source->unchanged();
         TextWindow window(*m_source);
-        for (const std::uint64_t source : sources)
-            if (!take(unchanged ? readAt(window, source) : tl::unexpected(changed(source))))
-                return;
+        // Neighbours of a track lie near each other in the file, but not in order: read as they lie, given as asked.
+        constexpr std::size_t kTogether = 4096;
+        std::vector<std::uint32_t> order;
+        std::vector<Result<SliceDetails>> read;
+        for (; !sources.empty(); sources = sources.subspan(std::min(kTogether, sources.size()))) {
+            const auto some = sources.first(std::min(kTogether, sources.size()));
+            order.resize(some.size());
+            std::iota(order.begin(), order.end(), 0U);
+            std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return some[a] < some[b]; });
+            read.assign(some.size(), SliceDetails{});
+            for (const std::uint32_t i : order)
+                read[i] = unchanged ? readAt(window, some[i]) : tl::unexpected(changed(some[i]));
+            for (Result<SliceDetails>& details : read)
+                if (!take(std::move(details)))
+                    return;
+        }
     }
 
 private:
