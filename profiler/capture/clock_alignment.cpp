@@ -1,10 +1,9 @@
 #include "profiler/capture/clock_alignment.h"
 
+#include "profiler/capture/fast_clock.h"
+
 #include <algorithm>
 #include <ctime>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 namespace profiler::capture {
 
@@ -15,19 +14,6 @@ std::int64_t readNs(clockid_t clock)
     timespec time{};
     clock_gettime(clock, &time);
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-std::uint64_t readTsc()
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t count = 0;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
-    return count;
-#else
-    return 0;
-#endif
 }
 
 /// y at `x` on the line through two points. Long double: TSC and ns since the epoch need more than 53 bits.
@@ -46,7 +32,7 @@ wire::ClockTriple readClocks()
     for (int i = 0; i < kTries; ++i) {
         const std::int64_t before = readNs(CLOCK_MONOTONIC);
         const std::int64_t realtime = readNs(CLOCK_REALTIME);
-        const std::uint64_t tsc = readTsc();
+        const std::uint64_t tsc = timeStampCounter();
         const std::int64_t after = readNs(CLOCK_MONOTONIC);
         if (i == 0 || after - before < closest) {
             closest = after - before;

@@ -35,12 +35,36 @@ bool counterIsInvariant()
     constexpr unsigned kPowerLeaf = 0x80000007, kInvariantBit = 1U << 8;
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariantBit) != 0;
+#elif defined(__aarch64__)
+    return true; // by the architecture
 #else
     return false;
 #endif
 }
 
 } // namespace
+
+std::int64_t FastClock::nowNs() noexcept
+{
+    Copy copy;
+    copy.renew();
+    return copy.isUsable() ? copy.nowNs() : toNs(TraceClock::now());
+}
+
+void FastClock::Copy::renew() noexcept
+{
+    const std::uint64_t version = s_line.version.load(std::memory_order_acquire);
+    const std::uint64_t tsc = s_line.tsc.load(std::memory_order_acquire);
+    const std::uint64_t ns = s_line.ns.load(std::memory_order_acquire);
+    const std::uint64_t rate = s_line.rate.load(std::memory_order_acquire);
+    m_version = kNone;
+    if (rate == 0 || (version & 1) != 0 || s_line.version.load(std::memory_order_relaxed) != version)
+        return; // none, or just being changed
+    m_version = version;
+    m_tsc = tsc;
+    m_ns = static_cast<std::int64_t>(ns);
+    m_rate = static_cast<std::int64_t>(rate);
+}
 
 void FastClock::set(std::uint64_t tsc, std::uint64_t ns, std::uint64_t rate) noexcept
 {
@@ -56,10 +80,15 @@ void FastClock::set(std::uint64_t tsc, std::uint64_t ns, std::uint64_t rate) noe
 void FastClock::adjust() noexcept
 {
     static const bool s_usable = counterIsInvariant();
-    if (!s_usable || s_adjusting.busy.test_and_set(std::memory_order_acquire))
+    if (s_usable)
+        adjust(readClocks());
+}
+
+void FastClock::adjust(const wire::ClockTriple& now) noexcept
+{
+    if (s_adjusting.busy.test_and_set(std::memory_order_acquire))
         return;
     Adjusting& state = s_adjusting;
-    const wire::ClockTriple now = readClocks();
     const std::int64_t sinceAnchor = now.monotonicNs - state.anchor.monotonicNs;
     if (!state.started) {
         state.started = true;

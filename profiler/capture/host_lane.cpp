@@ -1,4 +1,3 @@
-#include "profiler/capture/fast_clock.h"
 #include "profiler/capture/host_lane_impl.h"
 
 #include <algorithm>
@@ -19,8 +18,6 @@ void increment(std::uint64_t& number)
     shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-constexpr std::uint64_t kPrefetch = 8; ///< records ahead
-
 std::uint32_t saturated(std::int64_t bytes)
 {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes, 0, std::numeric_limits<std::uint32_t>::max()));
@@ -34,33 +31,27 @@ HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_
 {
 }
 
-// On the way of every range: the compiler takes them for too large to be inlined by itself.
-[[gnu::always_inline]] inline std::int64_t HostLane::Impl::now()
+std::int64_t HostLane::Impl::now()
 {
-    lastNow = std::max(lastNow, FastClock::nowNs());
+    if (!clock.isCurrent())
+        clock.renew();
+    lastNow = std::max(lastNow, clock.isUsable() ? clock.nowNs() : toNs(TraceClock::now()));
     return lastNow;
 }
 
-[[gnu::always_inline]] inline void HostLane::Impl::put(const wire::EventRecord& record)
+void HostLane::Impl::put(const Words& record)
 {
-    if (written - readSeen >= capacity) [[unlikely]] {
+    if (written - readSeen >= capacity) {
         readSeen = std::atomic_ref(header->read).load(std::memory_order_acquire);
-        if (written - readSeen >= capacity) {
-            increment(header->dropped);
-            return;
-        }
+        if (written - readSeen >= capacity)
+            return increment(header->dropped);
     }
-    records[written & (capacity - 1)] = record;
-    ++written;
-    // The writer thread's core has these lines: asked for early, they are back when their turn comes.
-    __builtin_prefetch(&records[(written + kPrefetch) & (capacity - 1)], 1);
-    // The record before the index, for the writer thread as for whoever opens the file after a kill.
-    std::atomic_ref(header->written).store(written, std::memory_order_release);
+    putInto(record);
 }
 
-[[gnu::always_inline]] inline HostLane::Impl::Range* HostLane::Impl::begin()
+HostLane::Impl::Range* HostLane::Impl::begin()
 {
-    if (depth == stack.size()) [[unlikely]] {
+    if (depth == stack.size()) {
         ++tooDeep;
         increment(header->dropped);
         return nullptr;
@@ -68,26 +59,26 @@ HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_
     return &stack[depth++];
 }
 
-[[gnu::always_inline]] inline HostLane::Impl::Range* HostLane::Impl::end()
+HostLane::Impl::Range* HostLane::Impl::end()
 {
-    if (tooDeep > 0) [[unlikely]] {
+    if (tooDeep > 0) {
         --tooDeep;
         return nullptr;
     }
-    if (depth == 0) [[unlikely]] {
+    if (depth == 0) {
         countUnmatched();
         return nullptr;
     }
     return &stack[--depth];
 }
 
-[[gnu::always_inline]] inline void HostLane::Impl::write(Range& range, std::int64_t end, std::int64_t bytes)
+void HostLane::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
 {
-    range.record.type = wire::EventType::Slice;
-    range.record.end = end;
+    Words record{range.head, range.begin, end, range.link, range.tail};
+    record.head = (record.head & ~std::uint64_t{0xFF}) | static_cast<std::uint64_t>(wire::EventType::Slice);
     if (bytes != 0)
-        range.record.bytes = saturated(bytes);
-    put(range.record);
+        record.tail = record.tail >> 32 << 32 | saturated(bytes);
+    put(record);
 }
 
 void HostLane::Impl::countUnmatched()
@@ -99,7 +90,7 @@ void HostLane::Impl::reset()
 {
     depth = 0;
     tooDeep = 0;
-    byIntervals = false;
+    depthBits = 0;
     phase.store(0, std::memory_order_relaxed);
     step.store(-1, std::memory_order_relaxed);
 }
@@ -121,28 +112,29 @@ std::uint32_t HostLane::intern(std::string_view text)
 
 std::uint32_t HostLane::internAt(const char* text)
 {
-    // Literals lie at least some bytes apart; the low bits tell little.
-    const auto address = reinterpret_cast<std::uintptr_t>(text);
-    Impl::CachedAt& cached = m->byAddress[(address >> 3 ^ address >> 12) % Impl::kCachedAddresses];
+    // The text as a whole is compared, since an address may hold another one by now.
+    Impl::CachedAt& cached = m->byAddress[m->placeOf(text)];
     if (cached.address == text && std::strncmp(text, cached.text.data(), cached.text.size()) == 0 &&
         text[cached.text.size()] == '\0')
         return cached.id;
     const StringTable::Interned interned = m->strings.intern(text);
-    cached = {text, interned.text, interned.id};
+    const std::size_t length = std::min(interned.text.size(), cached.start.size());
+    cached = {text, (2U << length) - 1, interned.id, {}, interned.text}; // with the zero behind it
+    std::copy_n(interned.text.begin(), length, cached.start.begin());
     return interned.id;
 }
 
 void HostLane::nestByIntervals()
 {
-    m->byIntervals = true;
+    m->depthBits = Impl::kDepthByIntervals;
 }
 
 void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
 {
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
-        *range = {{wire::EventType::Begin, kind, depth, 0, name, m->now(), 0, value, 0, 0}, true};
-        m->put(range->record);
+        *range = {0, value, m->now(), headWord(wire::EventType::Begin, kind, depth, 0, name), true};
+        m->put({range->head, range->begin, 0, value, 0});
         m->publishPlace(kind);
     }
 }
@@ -151,13 +143,13 @@ HostLane::Place HostLane::Impl::place() const
 {
     Place found;
     for (std::size_t i = 0; i < depth; ++i) {
-        const wire::EventRecord& record = stack[i].record;
-        if (record.kind == ActivityKind::CpuOp && found.op == 0)
-            found.op = record.name;
-        else if (record.kind == ActivityKind::Phase)
-            found.phase = record.name;
-        else if (record.kind == ActivityKind::Step)
-            found.step = record.link;
+        const Range& range = stack[i];
+        if (range.kind() == ActivityKind::CpuOp && found.op == 0)
+            found.op = range.name();
+        else if (range.kind() == ActivityKind::Phase)
+            found.phase = range.name();
+        else if (range.kind() == ActivityKind::Step)
+            found.step = range.link;
     }
     return found;
 }
@@ -193,22 +185,27 @@ Nanoseconds HostLane::close(std::int64_t bytes)
     if (!range)
         return Nanoseconds{0};
     m->write(*range, now, bytes);
-    m->publishPlace(range->record.kind);
-    return Nanoseconds{now - range->record.begin};
+    m->publishPlace(range->kind());
+    return Nanoseconds{now - range->begin};
 }
 
 void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags, std::uint32_t detail,
                     std::uint32_t types)
 {
     const std::uint8_t depth = m->shownDepth();
-    if (Impl::Range* const range = m->begin())
-        *range = {{wire::EventType::Slice, kind, depth, flags, name, m->now(), 0, link, types, detail}, false};
+    if (Impl::Range* const range = m->begin()) {
+        range->head = headWord(wire::EventType::Slice, kind, depth, flags, name);
+        range->link = link;
+        range->tail = tailWord(types, detail);
+        range->open = false;
+        range->begin = m->now();
+    }
 }
 
 void HostLane::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail)
 {
     const std::int64_t now = m->now();
-    m->put({wire::EventType::Slice, kind, m->shownDepth(), 0, name, now, now, link, 0, detail});
+    m->put({headWord(wire::EventType::Slice, kind, m->shownDepth(), 0, name), now, now, link, tailWord(0, detail)});
 }
 
 void HostLane::pop()
@@ -218,21 +215,21 @@ void HostLane::pop()
         m->countUnmatched(); // its push() was before the recording, or the open() around it ended
         return;
     }
-    if (Impl::Range* const range = m->end())
-        m->write(*range, now, 0);
+    if (const Impl::Range* const range = m->end())
+        m->put({range->head, range->begin, now, range->link, range->tail});
 }
 
 void HostLane::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,
                         std::int64_t bytes, std::uint8_t flags)
 {
-    m->put({wire::EventType::Slice, kind, m->shownDepth(), flags, name, toNs(begin), toNs(end), link, saturated(bytes),
-            0});
+    m->put({headWord(wire::EventType::Slice, kind, m->shownDepth(), flags, name), toNs(begin), toNs(end), link,
+            tailWord(saturated(bytes), 0)});
 }
 
 void HostLane::sample(std::uint32_t counter, TraceTime time, double value)
 {
-    m->put({wire::EventType::Counter, ActivityKind::Other, 0, 0, counter, toNs(time), 0,
-            std::bit_cast<std::int64_t>(value), 0, 0});
+    m->put({headWord(wire::EventType::Counter, ActivityKind::Other, 0, 0, counter), toNs(time), 0,
+            std::bit_cast<std::int64_t>(value), 0});
 }
 
 } // namespace profiler::capture

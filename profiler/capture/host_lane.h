@@ -50,9 +50,12 @@ public:
     /// A sample of a counter (Recorder::addCounter).
     void sample(std::uint32_t counter, TraceTime time, double value);
 
+    struct Impl;
+    /// For who has the most ranges: the same calls, inlined (host_lane_impl.h).
+    [[nodiscard]] Impl& inlined() const { return *m; }
+
 private:
     friend class Recorder;
-    struct Impl;
     explicit HostLane(Impl* impl) : m(impl) {}
     Impl* m;
 };

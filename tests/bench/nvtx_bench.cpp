@@ -9,6 +9,7 @@
 
 /// What NVTX push and pop cost with our handlers, beside two reads of the time-stamp counter, which is what a range
 /// cannot cost less than. Run twice for the ratio against no tool: with the argument `none` no library is injected.
+/// With the path of another build's library, that one is.
 namespace {
 
 void twoCounterReads(benchmark::State& state)
@@ -61,12 +62,13 @@ BENCHMARK(pushPopRegistered)->Iterations(300'000);
 
 int main(int count, char** arguments)
 {
-    const bool none = count > 1 && std::string(arguments[1]) == "none";
+    const std::string given = count > 1 && arguments[1][0] != '-' ? arguments[1] : "";
+    const bool none = given == "none";
     const auto trace = std::filesystem::temp_directory_path() / ("nvtx_bench." + std::to_string(getpid()));
     if (none) {
         unsetenv("NVTX_INJECTION64_PATH");
     } else {
-        setenv("NVTX_INJECTION64_PATH", INJECTION_LIBRARY, 1);
+        setenv("NVTX_INJECTION64_PATH", given.empty() ? INJECTION_LIBRARY : given.c_str(), 1);
         setenv("STEPSCOPE_RECORD", trace.c_str(), 1);
     }
     benchmark::Initialize(&count, arguments);

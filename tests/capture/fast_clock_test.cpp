@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -73,6 +74,54 @@ TEST(FastClock, CanBeReadWhileItIsAdjusted)
     for (std::thread& reader : readers)
         reader.join();
     EXPECT_EQ(backwards, 0);
+}
+
+// A counter whose rate against the clock changes, as when the clock is slewed: 500 ppm, the most that NTP does.
+TEST(FastClock, FollowsADriftingClock)
+{
+    constexpr std::int64_t kTenth = 100'000'000;
+    constexpr double kTicksPerNs = 2.4, kSlew = 500e-6;
+    FastClock::reset();
+    FastClock::Copy copy;
+    double tsc = 5e12;
+    std::int64_t ns = 0;
+    for (int i = 0; i < 100; ++i) {
+        const double rate = kTicksPerNs * (i < 50 ? 1 : 1 + kSlew);
+        FastClock::adjust({ns, 0, static_cast<std::uint64_t>(tsc)});
+        copy.renew();
+        if (i > 1) {
+            ASSERT_TRUE(copy.isUsable());
+            EXPECT_LE(std::abs(copy.atNs(static_cast<std::uint64_t>(tsc)) - ns), 1) << "at an adjustment";
+            const std::int64_t before = copy.atNs(static_cast<std::uint64_t>(tsc + rate * kTenth / 2));
+            EXPECT_LE(std::abs(before - (ns + kTenth / 2)), i < 50 || i > 75 ? 100 : 30'000) << "between two, " << i;
+        }
+        tsc += rate * kTenth;
+        ns += kTenth;
+    }
+    FastClock::reset();
+    EXPECT_FALSE(copy.isCurrent());
+    copy.renew();
+    EXPECT_FALSE(copy.isUsable());
+}
+
+// The machine slept, or moved: the counter went on without the clock.
+TEST(FastClock, StartsAnewWhenTheCounterJumps)
+{
+    FastClock::reset();
+    FastClock::Copy copy;
+    FastClock::adjust({0, 0, 1'000'000'000});
+    FastClock::adjust({100'000'000, 0, 1'200'000'000});
+    copy.renew();
+    ASSERT_TRUE(copy.isUsable());
+    FastClock::adjust({200'000'000, 0, 900'000'000'000});
+    EXPECT_FALSE(copy.isCurrent());
+    copy.renew();
+    EXPECT_FALSE(copy.isUsable());
+    FastClock::adjust({300'000'000, 0, 900'200'000'000});
+    copy.renew();
+    ASSERT_TRUE(copy.isUsable());
+    EXPECT_EQ(copy.atNs(900'200'000'000), 300'000'000);
+    FastClock::reset();
 }
 
 } // namespace capture_test

@@ -1,13 +1,16 @@
-#include "profiler/capture/host_lane.h"
-
+#include "profiler/capture/host_lane_impl.h"
 #include "profiler/capture/recorder.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 
 #include <bit>
+#include <chrono>
+#include <cstring>
 #include <functional>
 #include <gmock/gmock.h>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace capture_test {
 
@@ -168,6 +171,107 @@ TEST(HostLane, LargeByteCountsSaturate)
     });
     EXPECT_EQ(trace.events.at(0).record.bytes, 0xffffffffU);
     EXPECT_EQ(trace.events.at(1).record.bytes, 0U);
+}
+
+// What NVTX's handlers do where the last call was like this one.
+TEST(HostLane, TheShortWayWritesWhatTheLongOneDoes)
+{
+    FastClock::reset();
+    bool shortWay = false;
+    const ParsedTrace trace = recorded([&](HostLane& lane, Recorder&) {
+        HostLane::Impl& fast = lane.inlined();
+        const std::uint32_t name = lane.intern("forward");
+        EXPECT_FALSE(fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, 0))
+            << "the lane has not seen the clock yet";
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        FastClock::adjust(); // the second time: the start of the recorder was the first
+        // The writer thread may adjust the clock at any time: then the lane looks at it anew.
+        const auto soon = [&](const std::function<bool()>& tried) {
+            for (int i = 0; i < 1000; ++i)
+                if (tried())
+                    return true;
+                else
+                    static_cast<void>(fast.now());
+            return false;
+        };
+        lane.open(ActivityKind::Step, lane.intern("step"), 7);
+        EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "not what a push has begun";
+        lane.push(ActivityKind::Nvtx, name, 5, 0, name);
+        lane.pop();
+        shortWay = soon([&] { return fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, name); });
+        if (shortWay) {
+            EXPECT_TRUE(soon([&] { return fast.tryPop(timeStampCounter()); }));
+        }
+        lane.close();
+        EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "nothing is open";
+    });
+    FastClock::reset();
+    if (!shortWay)
+        GTEST_SKIP() << "this processor has no counter that keeps time";
+    ASSERT_EQ(trace.events.size(), 4U);
+    const auto &slow = trace.events[1].record, &fast = trace.events[2].record;
+    EXPECT_EQ(slow.type, fast.type);
+    EXPECT_EQ(slow.kind, fast.kind);
+    EXPECT_EQ(slow.depth, fast.depth);
+    EXPECT_EQ(slow.flags, fast.flags);
+    EXPECT_EQ(slow.name, fast.name);
+    EXPECT_EQ(slow.link, fast.link);
+    EXPECT_EQ(slow.bytes, fast.bytes);
+    EXPECT_EQ(slow.detail, fast.detail);
+    EXPECT_GE(fast.begin, slow.end);
+    EXPECT_GE(fast.end, fast.begin);
+}
+
+TEST(HostLane, TheShortWayLeavesFullStacksAndRingsToTheLongOne)
+{
+    const ParsedTrace trace = recorded(
+        [](HostLane& lane, Recorder&) {
+            const auto push = [&] {
+                if (!lane.inlined().tryPush(timeStampCounter(), ActivityKind::Nvtx, 0, 0, 0))
+                    lane.push(ActivityKind::Nvtx, 0, 0);
+            };
+            const auto pop = [&] {
+                if (!lane.inlined().tryPop(timeStampCounter()))
+                    lane.pop();
+            };
+            for (std::size_t i = 0; i < kMaxNesting + 5; ++i)
+                push();
+            for (std::size_t i = 0; i < kMaxNesting + 5; ++i)
+                pop();
+            pop(); // without a push
+        },
+        128);
+    EXPECT_GE(trace.loss.dropped, 5U) << "and what the ring had no room for";
+    EXPECT_EQ(trace.events.size() + trace.loss.dropped, kMaxNesting + 5);
+    EXPECT_EQ(trace.loss.unmatched, 1U);
+}
+
+TEST(HostLane, ATextIsKnownByItsPlaceAndItsLetters)
+{
+    recorded([](HostLane& lane, Recorder& recorder) {
+        const HostLane::Impl& fast = lane.inlined();
+        const std::size_t page = 4096;
+        std::vector<char> memory(3 * page, 'x');
+        const auto known = [&](const char* text) {
+            const std::uint32_t id = lane.internAt(text);
+            EXPECT_EQ(recorder.text(id), text);
+            const std::uint32_t found = fast.known(text); // 0 where it has to be looked for
+            EXPECT_TRUE(found == 0 || found == id) << text;
+            return found != 0;
+        };
+        char text[64] = "forward";
+        const bool quick = known(text);
+        for (const char* other : {"forwarD", "forwar", "forward2", "f", "", "fifteen letters", "sixteen letters!",
+                                  "sixteen letters! and more", "sixteen letters! and MORE", "forward"}) {
+            std::strcpy(text, other);
+            EXPECT_EQ(fast.known(text), 0U) << "another text is here now: " << other;
+            EXPECT_EQ(known(text), quick && *other != '\0' && std::strlen(other) < 16) << other;
+        }
+        // The last bytes of a page, behind which there may be none.
+        char* const end = memory.data() + 2 * page - reinterpret_cast<std::uintptr_t>(memory.data()) % page;
+        std::strcpy(end - 8, "forward");
+        EXPECT_FALSE(known(end - 8));
+    });
 }
 
 } // namespace capture_test

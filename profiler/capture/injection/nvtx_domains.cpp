@@ -4,11 +4,8 @@
 
 namespace profiler::capture::injection {
 
-std::uint32_t RegisteredString::id(HostLane& lane, std::uint64_t generation)
+std::uint32_t RegisteredString::newId(HostLane& lane, std::uint64_t generation)
 {
-    const std::uint64_t known = m_idOfGeneration.load(std::memory_order_relaxed);
-    if (known >> 32 == (generation & 0xFFFFFFFF))
-        return static_cast<std::uint32_t>(known);
     const std::uint32_t id = lane.intern(text);
     m_idOfGeneration.store(generation << 32 | id, std::memory_order_relaxed);
     return id;

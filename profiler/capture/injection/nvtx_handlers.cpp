@@ -1,5 +1,6 @@
 #include "profiler/capture/injection/nvtx_handlers.h"
 
+#include "profiler/capture/host_lane_impl.h"
 #include "profiler/capture/injection/nvtx_domains.h"
 #include "profiler/capture/injection/nvtx_text.h"
 
@@ -21,16 +22,22 @@ const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
     return handle ? *reinterpret_cast<const NvtxDomain*>(handle) : kDefault;
 }
 
-/// The calling thread's place in a domain other than the default one.
-ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domain)
+[[gnu::noinline]] ThreadState::Domain& newPlaceIn(ThreadState& thread, const NvtxDomain& domain)
 {
     if (thread.domains.size() <= domain.index)
         thread.domains.resize(domain.index + 1);
     ThreadState::Domain& place = thread.domains[domain.index];
-    if (!place.lane)
-        place.lane = &recorder()->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
-                                                      TrackKind::NvtxDomain);
+    place.lane =
+        &recorder()->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()), TrackKind::NvtxDomain);
     return place;
+}
+
+/// The calling thread's place in a domain other than the default one.
+inline ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domain)
+{
+    if (domain.index < thread.domains.size() && thread.domains[domain.index].lane) [[likely]]
+        return thread.domains[domain.index];
+    return newPlaceIn(thread, domain);
 }
 
 void pushOperator(HostLane& lane, const char* text)
@@ -42,7 +49,9 @@ void pushOperator(HostLane& lane, const char* text)
               op.shapes.empty() ? 0 : lane.intern(op.shapes));
 }
 
-int pushText(const char* text)
+/// Where the thread's state, its clock or the text is not as at the last call: rare, and kept apart, so that the usual
+/// way has nothing to save.
+[[gnu::noinline]] int pushNewText(const char* text)
 {
     ThreadState& thread = thisThread();
     if (!thread.lane)
@@ -55,41 +64,73 @@ int pushText(const char* text)
     return thread.depth++;
 }
 
+int pushText(const char* text)
+{
+    const std::uint64_t counter = timeStampCounter();
+    const detail::Known* const thread = knownThread();
+    if (thread && text && !g_operators.load(std::memory_order_relaxed)) [[likely]] {
+        const std::uint32_t name = thread->lane->known(text);
+        if (name != 0 && thread->lane->tryPush(counter, ActivityKind::Nvtx, name, 0, 0)) [[likely]]
+            return thread->state->depth++;
+    }
+    return pushNewText(text);
+}
+
+void pushTo(HostLane& lane, std::uint64_t counter, const NvtxText& text)
+{
+    if (!lane.inlined().tryPush(counter, ActivityKind::Nvtx, text.name, text.value, text.detail))
+        lane.push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+}
+
 int push(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
 {
+    const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
     if (!thread.lane)
         return NVTX_NO_PUSH_POP_TRACKING;
     const NvtxDomain& domain = domainOf(handle);
     const NvtxText text = readAttributes(thread, domain, attributes);
     if (domain.index == 0) {
-        thread.lane->push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+        pushTo(*thread.lane, counter, text);
         return thread.depth++;
     }
     ThreadState::Domain& place = placeIn(thread, domain);
-    place.lane->push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+    pushTo(*place.lane, counter, text);
     return place.depth++;
 }
 
-int pop(nvtxDomainHandle_t handle)
+int popFrom(HostLane& lane, std::uint64_t counter, int& depth)
 {
+    if (depth == 0) {
+        if (!beganLate()) // else it began before the recording's window
+            lane.pop();   // counts an end without a begin
+        return 0;
+    }
+    if (!lane.inlined().tryPop(counter))
+        lane.pop();
+    return --depth;
+}
+
+[[gnu::noinline]] int pop(nvtxDomainHandle_t handle)
+{
+    const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
     if (!thread.lane)
         return NVTX_NO_PUSH_POP_TRACKING;
     const NvtxDomain& domain = domainOf(handle);
-    HostLane* lane = thread.lane;
-    int* depth = &thread.depth;
-    if (domain.index != 0) {
-        ThreadState::Domain& place = placeIn(thread, domain);
-        lane = place.lane;
-        depth = &place.depth;
-    }
-    if (*depth == 0 && beganLate())
-        return 0; // it began before the recording's window
-    lane->pop();  // counts an end without a begin
-    if (*depth > 0)
-        --*depth;
-    return *depth;
+    if (domain.index == 0)
+        return popFrom(*thread.lane, counter, thread.depth);
+    ThreadState::Domain& place = placeIn(thread, domain);
+    return popFrom(*place.lane, counter, place.depth);
+}
+
+int popDefault()
+{
+    const std::uint64_t counter = timeStampCounter();
+    const detail::Known* const thread = knownThread();
+    if (thread && thread->state->depth > 0 && thread->lane->tryPop(counter)) [[likely]]
+        return --thread->state->depth;
+    return pop(nullptr);
 }
 
 void mark(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
@@ -238,7 +279,7 @@ void attachCore(NvtxFunctionTable table, unsigned size)
             {NVTX_CBID_CORE_RangePushA, pointerTo(+[](const char* text) { return pushText(text); })},
             {NVTX_CBID_CORE_RangePushW,
              pointerTo(+[](const wchar_t* text) { return push(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_RangePop, pointerTo(+[] { return pop(nullptr); })},
+            {NVTX_CBID_CORE_RangePop, pointerTo(+[] { return popDefault(); })},
             {NVTX_CBID_CORE_NameCategoryA, pointerTo(+[](std::uint32_t category, const char* name) {
                  nvtxRegistry().nameCategory(kDefault, category, orEmpty(name));
              })},

@@ -1,5 +1,7 @@
 #include "profiler/capture/injection/nvtx_text.h"
 
+#include "profiler/capture/host_lane_impl.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -73,7 +75,11 @@ std::uint32_t messageId(ThreadState& thread, const nvtxEventAttributes_t& attrib
     HostLane& lane = *thread.lane;
     switch (attributes.messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-        return attributes.message.ascii ? lane.internAt(attributes.message.ascii) : lane.intern(kUnnamed);
+        if (!attributes.message.ascii)
+            return lane.intern(kUnnamed);
+        if (const std::uint32_t known = lane.inlined().known(attributes.message.ascii))
+            return known;
+        return lane.internAt(attributes.message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE:
         return lane.intern(utf8(attributes.message.unicode));
     case NVTX_MESSAGE_TYPE_REGISTERED:
@@ -87,7 +93,9 @@ std::uint32_t messageId(ThreadState& thread, const nvtxEventAttributes_t& attrib
 
 std::uint32_t detailId(ThreadState& thread, const NvtxDomain& domain, const nvtxEventAttributes_t& attributes)
 {
-    const std::string number = fraction(attributes);
+    const bool whole =
+        attributes.payloadType != NVTX_PAYLOAD_TYPE_DOUBLE && attributes.payloadType != NVTX_PAYLOAD_TYPE_FLOAT;
+    const std::string number = whole ? std::string() : fraction(attributes);
     const bool coloured = attributes.colorType == NVTX_COLOR_ARGB;
     if (number.empty() && !coloured && attributes.category == 0)
         return 0;
@@ -144,11 +152,20 @@ std::string utf8(const wchar_t* text)
 
 NvtxText readAttributes(ThreadState& thread, const NvtxDomain& domain, const nvtxEventAttributes_t* attributes)
 {
+    const auto read = [&](const nvtxEventAttributes_t& from) -> NvtxText {
+        const bool plain =
+            from.category == 0 && from.colorType != NVTX_COLOR_ARGB && from.payloadType == NVTX_PAYLOAD_UNKNOWN;
+        if (plain)
+            return {messageId(thread, from)};
+        return {messageId(thread, from), detailId(thread, domain, from), wholePayload(from)};
+    };
+    if (attributes && attributes->size >= sizeof *attributes) [[likely]]
+        return read(*attributes);
     // What an older header did not have is zero: of no type.
     nvtxEventAttributes_t known{};
     if (attributes)
         std::memcpy(&known, attributes, std::min<std::size_t>(attributes->size, sizeof known));
-    return {messageId(thread, known), detailId(thread, domain, known), wholePayload(known)};
+    return read(known);
 }
 
 NvtxOperator parseOperator(std::string_view text)

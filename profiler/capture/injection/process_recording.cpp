@@ -18,7 +18,7 @@ namespace profiler::capture::injection {
 std::atomic<std::uint64_t> g_generation{1};
 
 namespace detail {
-thread_local constinit ThreadState* t_known __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit Known t_known __attribute__((tls_model("initial-exec"))){};
 }
 
 namespace {
@@ -61,7 +61,7 @@ struct OwnState {
     ~OwnState()
     {
         t_ending = true;
-        detail::t_known = nullptr;
+        detail::t_known = {};
     }
 };
 thread_local OwnState t_owned;
@@ -253,7 +253,7 @@ ThreadState& detail::refreshedThread()
     state.generation = g_generation.load();
     Recorder* const made = recorder();
     state.lane = made ? &made->thisThread() : nullptr;
-    t_known = &state;
+    t_known = {state.generation, state.lane ? &state.lane->inlined() : nullptr, &state};
     return state;
 }
 

@@ -33,18 +33,30 @@ struct ThreadState {
 extern std::atomic<std::uint64_t> g_generation;
 
 namespace detail {
-// Read at each call: initial-exec spares the call that a library's thread-local variables cost else. 8 bytes.
-extern thread_local constinit ThreadState* t_known __attribute__((tls_model("initial-exec")));
+/// What the calling thread knows, without a pointer to follow on the way to its lane.
+struct Known {
+    std::uint64_t generation = 0;
+    HostLane::Impl* lane = nullptr; ///< of state->lane; null without one
+    ThreadState* state = nullptr;
+};
+// Read at each call: initial-exec spares the call that a library's thread-local variables cost else. 24 bytes.
+extern thread_local constinit Known t_known __attribute__((tls_model("initial-exec")));
 ThreadState& refreshedThread();
 } // namespace detail
+
+/// The calling thread's lane and state as they were at its last call; null when they are no longer good.
+inline const detail::Known* knownThread()
+{
+    const detail::Known& known = detail::t_known;
+    return known.lane && known.generation == g_generation.load(std::memory_order_relaxed) ? &known : nullptr;
+}
 
 /// The calling thread's state. Opens the process's trace file on first use, in a forked child its own.
 inline ThreadState& thisThread()
 {
-    ThreadState* const known = detail::t_known;
-    if (known && known->generation == g_generation.load(std::memory_order_relaxed))
-        return *known;
-    return detail::refreshedThread();
+    const detail::Known& known = detail::t_known;
+    return known.state && known.generation == g_generation.load(std::memory_order_relaxed) ? *known.state
+                                                                                           : detail::refreshedThread();
 }
 
 /// The process's recorder, opened on first use. Null: no variable asks for a recording, it could not be made (said once
