@@ -294,6 +294,9 @@ Result<void> CuptiSource::stop()
             static_cast<void>(m->check(m->api.flushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush GPU records"));
             m->countDropped(nullptr, 0);
         }
+        // Here, where whoever recorded can still be told; the trace is what lasts.
+        if (const std::string lacks = m->firstError ? m->firstError->message() : ""; m->recorder && !lacks.empty())
+            m->recorder->setMetadata("gpu.note", lacks);
         m->detach();
         s_active.store(nullptr, std::memory_order_release);
     }

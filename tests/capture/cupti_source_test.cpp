@@ -292,6 +292,54 @@ TEST_F(CuptiSourceTest, AFlushThatFailsIsAnErrorNowAndAtTheEnd)
     EXPECT_FALSE(source->stop());
 }
 
+// Each error at the driver's edge is one clear line in the trace, and all that the host did is there.
+TEST_F(CuptiSourceTest, AStopWhoseFlushFailsIsSaidInTheTraceAndTheHostsPartStays)
+{
+    start();
+    HostLane& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
+    std::size_t size = 0;
+    EXPECT_NE(cupti.request(&size), nullptr) << "outstanding, and never handed over";
+    cupti.failures["flush 1"] = CUPTI_ERROR_UNKNOWN;
+    EXPECT_FALSE(source->stop());
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "CUPTI is let go of all the same";
+    lane.push(ActivityKind::Phase, lane.intern("forward"), 0);
+    lane.pop();
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("flush GPU records")));
+    EXPECT_EQ((*trace)->sliceCount(), 1U);
+}
+
+TEST_F(CuptiSourceTest, WithoutCallbacksForBuffersItDoesNotStartAndTheHostsPartStays)
+{
+    cupti.failures["callbacks"] = CUPTI_ERROR_INVALID_PARAMETER;
+    EXPECT_FALSE(CuptiSource::start(*recorder, cupti.api, {}));
+    EXPECT_TRUE(cupti.enabled.empty());
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe");
+    HostLane& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
+    lane.push(ActivityKind::Phase, lane.intern("forward"), 0);
+    lane.pop();
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("start GPU tracing")));
+    EXPECT_EQ((*trace)->sliceCount(), 1U);
+}
+
+// No memory for buffers: CUPTI gets none, drops, and says how many.
+TEST_F(CuptiSourceTest, WithoutMemoryForBuffersRecordsAreDroppedAndCounted)
+{
+    start({.bufferBytes = std::size_t{1} << 62, .buffers = 0, .maxBuffers = 2});
+    std::size_t size = 1;
+    EXPECT_EQ(cupti.request(&size), nullptr);
+    EXPECT_EQ(size, 0U);
+    cupti.dropped = 12;
+    EXPECT_TRUE(source->flush());
+    EXPECT_TRUE(source->stop());
+    EXPECT_EQ(finished().loss.dropped, 12U);
+}
+
 TEST_F(CuptiSourceTest, BuffersAreZeroedAndUsedAgain)
 {
     start({.bufferBytes = 8192, .buffers = 2, .maxBuffers = 3});

@@ -43,7 +43,7 @@ void startCupti(Recorder& recorder)
 void stopCupti()
 {
     if (cuda().source && cuda().generation == g_generation.load())
-        static_cast<void>(cuda().source->stop()); // what it says is in the trace as a loss
+        static_cast<void>(cuda().source->stop()); // what failed is in the trace's notes
 }
 
 } // namespace
