@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace advisor {
 
@@ -29,6 +31,18 @@ std::string timeText(double us)
 std::string shareText(double share)
 {
     return threeDigits(share * 100) + " %";
+}
+
+std::string bytesText(std::int64_t bytes)
+{
+    constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB"};
+    if (std::abs(bytes) < 1000)
+        return std::to_string(bytes) + " B";
+    double size = static_cast<double>(bytes) / 1e3;
+    std::size_t unit = 0;
+    for (; std::abs(size) >= 999.5 && unit + 1 < std::size(kUnits); ++unit)
+        size /= 1e3;
+    return threeDigits(size) + " " + kUnits[unit];
 }
 
 std::string countText(double count)

@@ -77,6 +77,7 @@ Summary summaryOf(const Trace& trace, std::string_view stepRange)
     summary.breakdown = breakdown(scan, summary.steps);
     summary.input = inputWait(trace, summary.steps);
     summary.workers = workersOf(trace, summary);
+    summary.memory = memoryMoments(trace);
     return summary;
 }
 

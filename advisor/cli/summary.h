@@ -3,6 +3,7 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/memory_holders.h"
 #include "profiler/analysis/transfers.h"
 
 #include <nlohmann/json.hpp>
@@ -37,6 +38,7 @@ struct Summary {
     profiler::analysis::SyncUse sync;
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
+    std::vector<profiler::analysis::MemoryMoment> memory;
 };
 /// @param stepRange  see findSteps()
 Summary summaryOf(const profiler::Trace& trace, std::string_view stepRange = {});

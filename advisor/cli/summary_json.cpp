@@ -123,6 +123,28 @@ Json communicationJson(const Communication& comm)
             {"overlap", comm.time.count() > 0 ? Json(overlap) : Json(nullptr)}};
 }
 
+Json memoryJson(const std::vector<MemoryMoment>& moments)
+{
+    const auto textOrNone = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+    Json rows = Json::array();
+    for (const MemoryMoment& moment : moments) {
+        Json alive = Json::array();
+        for (const MemoryHolder& holder : moment.alive)
+            alive.push_back({{"op", textOrNone(holder.op)},
+                             {"phase", textOrNone(holder.phase)},
+                             {"step", holder.step ? Json(*holder.step) : Json(nullptr)},
+                             {"bytes", holder.bytes},
+                             {"blocks", holder.blocks},
+                             {"rest", holder.rest}});
+        rows.push_back({{"place", moment.place},
+                        {"moment", moment.ranOut ? "out_of_memory" : "peak"},
+                        {"bytes", moment.bytes},
+                        {"asked_bytes", moment.asked ? Json(*moment.asked) : Json(nullptr)},
+                        {"alive", alive}});
+    }
+    return rows;
+}
+
 Json lossJson(const CaptureStats& stats)
 {
     Json notes = Json::array();
@@ -163,6 +185,7 @@ Json toJson(const Trace& trace, const Summary& summary)
               {"blocking_copy_us", toUs(summary.sync.blockingCopyTime)}}},
             {"idle", idle},
             {"top_kernels", kernels},
+            {"memory", memoryJson(summary.memory)},
             {"data_loss", lossJson(trace.captureStats())}};
 }
 

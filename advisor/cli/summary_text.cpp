@@ -4,6 +4,7 @@
 #include "advisor/numbers.h"
 #include "profiler/analysis/intervals.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <string_view>
@@ -173,12 +174,43 @@ std::string deviceText(const Summary& summary)
     return text;
 }
 
+std::string holderText(const MemoryHolder& holder)
+{
+    if (holder.rest)
+        return "all smaller ones";
+    return holder.op.empty() ? "outside of operators" : holder.op;
+}
+
+std::string memoryText(const Summary& summary)
+{
+    constexpr std::size_t kMost = 8; // the JSON has them all
+    std::string text;
+    for (const MemoryMoment& moment : summary.memory) {
+        const std::string asked = moment.asked ? fmt::format(" with {} asked for", bytesText(*moment.asked)) : "";
+        const std::string when =
+            moment.ranOut ? fmt::format("{} memory ran out{}; alive then", moment.place, asked)
+                          : fmt::format("{} memory peaked at {}; alive then", moment.place, bytesText(moment.bytes));
+        TextTable table({when, "phase", "step", "held", "blocks"});
+        for (std::size_t i = 0; i < std::min(kMost, moment.alive.size()); ++i) {
+            const MemoryHolder& holder = moment.alive[i];
+            table.add({holderText(holder), holder.phase.empty() ? "-" : holder.phase,
+                       holder.step ? std::to_string(*holder.step) : "-", bytesText(holder.bytes),
+                       std::to_string(holder.blocks)});
+        }
+        if (!table.empty())
+            text += "\n" + table.text();
+        else
+            text += "\n" + when.substr(0, when.find(';')) + ".\n";
+    }
+    return text;
+}
+
 } // namespace
 
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + stepsText(summary) + partsText(summary) + breakdownText(summary.breakdown) +
-           loaderText(summary) + deviceText(summary);
+           loaderText(summary) + deviceText(summary) + memoryText(summary);
 }
 
 } // namespace advisor::cli

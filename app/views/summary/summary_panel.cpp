@@ -2,6 +2,7 @@
 
 #include "app/models/slice_details.h"
 #include "app/views/summary/device_summary.h"
+#include "app/views/summary/memory_summary.h"
 #include "app/widgets/number_format.h"
 #include "app/widgets/parts_bar.h"
 #include "app/widgets/step_times_chart.h"
@@ -111,7 +112,9 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     m_stages->setFitsRows(true);
     parts->addWidget(m_stages);
     column->addWidget(m_stepParts);
+    column->addWidget(m_memory = new MemorySummary(side));
     column->addStretch(1);
+    connect(m_memory, &MemorySummary::evidenceChosen, this, &SummaryPanel::follow);
     connect(m_parts, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) {
         for (const StepPart& part : kStepParts)
             if (row.key == QString::fromLatin1(part.name))
@@ -164,6 +167,7 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
         return;
     showStatistics();
     showDevices();
+    m_memory->show(analysis::memoryMoments(*m_trace), m_facts->steps);
     showParts();
     showLoader();
     showOps();

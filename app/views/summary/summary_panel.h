@@ -16,6 +16,7 @@ class QStackedWidget;
 namespace app {
 
 class DeviceSummary;
+class MemorySummary;
 class PartsBar;
 class StepTimesChart;
 
@@ -51,6 +52,7 @@ private:
     QWidget* m_stepParts = nullptr; ///< what only a trace with steps has
     QLabel* m_chartHead = nullptr;
     DeviceSummary* m_devices = nullptr;
+    MemorySummary* m_memory = nullptr;
     QLabel *m_headline = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr, *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;
