@@ -81,7 +81,7 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
     const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
     EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy",
                                         "devices", "steps", "versions", "breakdown", "loader", "comm", "sync", "idle",
-                                        "top_kernels", "data_loss"));
+                                        "top_kernels", "memory", "data_loss"));
     EXPECT_EQ(json["schema"], 1);
     EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
     EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
@@ -160,6 +160,29 @@ TEST(Summarize, IsATableForReaders)
     EXPECT_THAT(ended.out, HasSubstr("data wait"));
     EXPECT_THAT(ended.out, HasSubstr("60.0 %"));
     EXPECT_THAT(ended.out, HasSubstr("decode"));
+}
+
+TEST(Summarize, SaysWhatHeldTheMemoryAtItsPeak)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.sstrace", "meta memory.peak.cpu 48000000\n"
+                                                 "meta memory.peak.cpu.alive 48000000\t4\t3\tforward\taten::mm\n"
+                                                 "meta memory.out.gpu0 8000000000\n"
+                                                 "meta memory.out.gpu0.asked 536870912\nmain\nop aten::mm 0 10");
+    const Json memory = jsonOf(run({"summarize", trace, "--json"}))["memory"];
+    ASSERT_EQ(memory.size(), 2U);
+    EXPECT_EQ(memory[0]["moment"], "out_of_memory");
+    EXPECT_EQ(memory[0]["place"], "GPU 0");
+    EXPECT_EQ(memory[0]["asked_bytes"], 536870912);
+    EXPECT_EQ(memory[1]["moment"], "peak");
+    EXPECT_EQ(memory[1]["bytes"], 48000000);
+    ASSERT_EQ(memory[1]["alive"].size(), 1U);
+    EXPECT_THAT(keys(memory[1]["alive"][0]), ElementsAre("op", "phase", "step", "bytes", "blocks", "rest"));
+    EXPECT_EQ(memory[1]["alive"][0]["op"], "aten::mm");
+    const std::string text = run({"summarize", trace}).out;
+    EXPECT_THAT(text, HasSubstr("GPU 0 memory ran out with 537 MB asked for.\n"));
+    EXPECT_THAT(text, HasSubstr("CPU memory peaked at 48.0 MB; alive then"));
+    EXPECT_THAT(text, HasSubstr("aten::mm"));
 }
 
 TEST(Summarize, ATraceWithoutStepsHasNulls)
