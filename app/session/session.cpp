@@ -52,6 +52,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     connectGate();
     connectTrace();
     connectExperiments();
+    connectLevelCosts();
 }
 
 Session::~Session()
@@ -59,8 +60,9 @@ Session::~Session()
     if (m->keepSoon.isActive())
         keepSession();
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader,
-                                                         &m->saver, &m->analyser, &m->experiments, &m->undo})
+    for (QObject* part :
+         std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader, &m->saver,
+                                         &m->analyser, &m->experiments, &m->levelCosts, &m->undo})
         part->disconnect(this);
 }
 
@@ -124,7 +126,7 @@ void Session::loadConfiguration(const std::filesystem::path& path)
 
 bool Session::experimentRunning() const
 {
-    return m->experiments.isRunning();
+    return m->experiments.isRunning() || m->levelCosts.isMeasuring();
 }
 const ExperimentController& Session::experiments() const
 {

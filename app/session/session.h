@@ -108,6 +108,12 @@ public:
     /// About how long measuring takes; none when the trace tells no step time yet.
     [[nodiscard]] std::optional<std::chrono::seconds> expectedDuration(const advisor::RuleAdvice& advice) const;
 
+    // what recording costs here (level_costs.h)
+    /// Measures the levels with the configuration as it is, in the background. As exclusive as an experiment.
+    void measureLevelCosts();
+    void cancelLevelCosts();
+    [[nodiscard]] bool measuringLevelCosts() const;
+
     // measured changes
     [[nodiscard]] const Journal& journal() const;
     /// Takes a measured change into the configuration and the journal, as one undoable step.
@@ -137,8 +143,12 @@ signals:
     void experimentFinished(const QString& ruleId, const advisor::ExperimentResult& result);
     void experimentFailed(const QString& ruleId, const QString& message);
 
+    void levelCostsChanged();
+    void levelCostsProgressed(const QString& level, double share); ///< share 1: ended
+
 private:
     void connectRun();
+    void connectLevelCosts();
     void connectGate();
     void passGate(std::function<void()> go);
     void passPackage(const std::function<void()>& go);

@@ -174,6 +174,7 @@ void Session::startRun()
     m->epochs.clear();
     m->hello.reset();
     m->traceConfiguration = m->configuration;
+    m->ownRun = false;
     replaceTrace(profiler::TraceBuilder().finish(), runTitle(m->configuration, m->runs), m->running->trace());
     m->follower.follow(m->running->trace());
     emit runsChanged();

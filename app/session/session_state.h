@@ -2,6 +2,7 @@
 
 #include "app/session/analyser.h"
 #include "app/session/code_gate.h"
+#include "app/session/level_cost_measurer.h"
 #include "app/session/run_controller.h"
 #include "app/session/session.h"
 #include "app/session/session_change.h"
@@ -40,10 +41,12 @@ struct Session::State {
     TraceFollower follower;
     TraceLoader loader;
     TraceSaver saver;
+    bool ownRun = false;     ///< the trace on screen is of a training that this session ran to its end
     bool previewing = false; ///< the trace on screen is a part of the file that is being read
     Analyser analyser;
 
     ExperimentController experiments;
+    LevelCostMeasurer levelCosts;
     Journal journal;
 };
 

@@ -72,7 +72,10 @@ void Session::connectTrace()
         m->analyser.request(trace, m->traceConfiguration);
     };
     connect(&m->follower, &TraceFollower::snapshot, this, take);
-    connect(&m->follower, &TraceFollower::finished, this, take);
+    connect(&m->follower, &TraceFollower::finished, this, [this, take](const auto& trace) {
+        m->ownRun = true; // before its analysis
+        take(trace);
+    });
     connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
         // A training that records nothing, or died before it wrote anything, has no trace to show.
         if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
@@ -159,6 +162,7 @@ void Session::leaveRun(const profiler::Trace& trace)
     m->steps.clear();
     m->epochs.clear();
     m->hello.reset();
+    m->ownRun = false;
     m->traceConfiguration = configurationOf(trace);
 }
 

@@ -3,8 +3,8 @@
 #include "app/look/icon.h"
 #include "app/session/presets.h"
 #include "app/views/run/knob_row.h"
+#include "app/views/run/level_cost_text.h"
 #include "app/widgets/number_format.h"
-#include "profiler/analysis/recording_cost.h"
 
 #include <QFileDialog>
 #include <QLabel>
@@ -51,7 +51,26 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
     setFocusProxy(m_search);
     connect(session, &Session::configurationChanged, this, &ConfigurationForm::showValues);
     connect(session, &Session::descriptionChanged, this, &ConfigurationForm::showDescription);
-    connect(session, &Session::analysedChanged, this, &ConfigurationForm::showCost);
+    for (KnobRow* row : findChildren<KnobRow*>())
+        if (row->knob().key == config::key::captureLevel.name)
+            connect(row, &KnobRow::actionChosen, this, [session] {
+                if (session->measuringLevelCosts())
+                    session->cancelLevelCosts();
+                else
+                    session->measureLevelCosts();
+            });
+    connect(session, &Session::levelCostsChanged, this, &ConfigurationForm::showCost);
+    connect(session, &Session::configurationChanged, this, &ConfigurationForm::showCost);
+    connect(session, &Session::runStateChanged, this, &ConfigurationForm::showCost);
+    connect(session, &Session::experimentStarted, this, &ConfigurationForm::showCost);
+    connect(session, &Session::experimentFinished, this, &ConfigurationForm::showCost);
+    connect(session, &Session::experimentFailed, this, &ConfigurationForm::showCost);
+    connect(session, &Session::levelCostsProgressed, this, [this](const QString& level, double share) {
+        m_costLevel = level;
+        m_costShare = share;
+        showCost();
+    });
+    showCost();
     connect(m_search, &QLineEdit::textChanged, this, &ConfigurationForm::filter);
     connect(m_advanced, &QCheckBox::toggled, this, &ConfigurationForm::filter);
     filter();
@@ -191,20 +210,28 @@ void ConfigurationForm::showDescription()
 
 void ConfigurationForm::showCost()
 {
-    const auto analysed = m_session->analysed();
-    const auto cost = analysed ? profiler::analysis::recordingCost(analysed->facts.steps) : std::nullopt;
-    const auto& run = m_session->traceConfiguration();
-    QString note;
-    if (cost && run)
-        note = tr("In the run on screen, at %1: steps with operators took %2 × as long (95 %: %3 to %4), %5 of them "
-                  "against %6 without.")
-                   .arg(QString::fromStdString(run->text(config::key::captureLevel.name)),
-                        formatSignificant(cost->ratio), formatSignificant(cost->low), formatSignificant(cost->high),
-                        formatCount(cost->with), formatCount(cost->without));
     for (Group& group : m_groups)
         for (KnobRow* row : group.rows)
-            if (row->knob().key == config::key::captureLevel.name)
-                row->setNote(note);
+            if (row->knob().key == config::key::captureLevel.name) {
+                row->setNote(levelCostText(m_session->configuration()));
+                showCostAction(*row);
+            }
+}
+
+void ConfigurationForm::showCostAction(KnobRow& row)
+{
+    const bool measuring = m_session->measuringLevelCosts();
+    const bool busy = m_session->runState() != RunState::Idle || (m_session->experimentRunning() && !measuring);
+    if (measuring)
+        row.setAction(m_costShare > 0 ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(m_costShare))
+                                      : tr("Measuring: cancel"),
+                      tr("Stop measuring; what is measured already is kept"), true);
+    else
+        row.setAction(tr("Measure here"),
+                      busy ? tr("A training is running: it would share the processor with the measurement")
+                           : tr("Runs a short training of this configuration for each level, with and without "
+                                "operators in turn, and keeps what it costs"),
+                      !busy);
 }
 
 void ConfigurationForm::filter()

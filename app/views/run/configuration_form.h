@@ -37,6 +37,7 @@ private:
     void showValues();
     void showDescription();
     void showCost();
+    void showCostAction(KnobRow& row);
     void filter();
 
     Session* m_session;
@@ -46,6 +47,8 @@ private:
     QToolButton* m_onlyChanged = nullptr;
     QWidget* m_nothing = nullptr; ///< said when the search finds nothing
     std::vector<Group> m_groups;
+    QString m_costLevel; ///< being measured
+    double m_costShare = 0;
 };
 
 } // namespace app

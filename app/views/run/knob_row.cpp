@@ -35,8 +35,8 @@ const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
 
 KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
-      m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_why(new QLabel(this)),
-      m_error(new QLabel(this)), m_note(new QLabel(this))
+      m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_action(new QToolButton(this)),
+      m_why(new QLabel(this)), m_error(new QLabel(this)), m_note(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
     m_label->setMinimumWidth(std::max(kLabelWidth, m_label->sizeHint().width()));
@@ -63,6 +63,8 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     m_note->setTextFormat(Qt::PlainText);
     m_note->setForegroundRole(QPalette::PlaceholderText);
     m_note->hide();
+    m_action->setObjectName("action");
+    m_action->hide();
     auto* unit = new QLabel(asQString(knob.unit), this);
     unit->setVisible(!knob.unit.empty());
     unit->setForegroundRole(QPalette::PlaceholderText);
@@ -79,6 +81,8 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->addWidget(m_why, 1, 0, 1, 4);
     grid->addWidget(m_error, 2, 0, 1, 4);
     grid->addWidget(m_note, 3, 0, 1, 4);
+    grid->addWidget(m_action, 4, 0, 1, 4, Qt::AlignLeft);
+    connect(m_action, &QToolButton::clicked, this, &KnobRow::actionChosen);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, 56);
 
@@ -95,6 +99,15 @@ void KnobRow::setNote(const QString& text)
 {
     m_note->setText(text);
     m_note->setVisible(!text.isEmpty());
+}
+
+void KnobRow::setAction(const QString& text, const QString& toolTip, bool enabled)
+{
+    m_action->setText(text);
+    m_action->setToolTip(toolTip);
+    m_action->setAccessibleName(text);
+    m_action->setEnabled(enabled);
+    m_action->setVisible(!text.isEmpty());
 }
 
 QString KnobRow::toolTipText() const

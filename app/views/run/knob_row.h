@@ -23,10 +23,15 @@ public:
     void showDescription();
     /// A sentence below the value, of what is known of it in the run on screen; empty: none.
     void setNote(const QString& text);
+    /// A button beside the note; empty: none.
+    void setAction(const QString& text, const QString& toolTip, bool enabled);
     [[nodiscard]] bool matches(const QString& words) const;
     [[nodiscard]] bool isChanged() const; ///< differs from the default
     /// It does something with the other choices as they are.
     [[nodiscard]] bool hasEffect() const;
+
+signals:
+    void actionChosen();
 
 private:
     void take(const QString& text);
@@ -39,7 +44,7 @@ private:
     Session* m_session;
     QLabel* m_label;
     KnobEditor* m_editor;
-    QToolButton* m_reset;
+    QToolButton *m_reset, *m_action;
     QLabel *m_why, *m_error, *m_note;
 };
 

@@ -1,0 +1,147 @@
+#include "app/session/level_cost_measurer.h"
+
+#include "advisor/experiment/trainer_process.h"
+#include "profiler/analysis/steps.h"
+#include "profiler/io/wire/tailing_reader.h"
+
+#include <QTemporaryDir>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+using profiler::Error;
+using profiler::Result;
+using profiler::analysis::RecordingCost;
+
+// Half of the steps, in short turns: what else the machine does changes by the second.
+constexpr int kEvery = 10, kWindow = 5;
+// A step of a second gives thirty pairs in a minute; that is enough, and as long as anybody waits.
+constexpr std::chrono::seconds kLongest{60};
+constexpr std::chrono::milliseconds kPoll{50};
+
+/// The run that tells: the same training, but for what is recorded and how long it goes on.
+config::TrainingConfig measuredRun(config::TrainingConfig configuration, const std::string& level, int steps)
+{
+    const std::pair<std::string_view, std::string> settings[] = {
+        {config::key::captureEnabled.name, "true"},
+        {config::key::captureLevel.name, level},
+        {config::key::captureOpsEvery.name, std::to_string(kEvery)},
+        {config::key::captureOpsWindow.name, std::to_string(kWindow)},
+        {config::key::steps.name, std::to_string(steps)},
+        {config::key::checkpointEvery.name, "0"},
+        {config::key::logFile.name, ""}};
+    for (const auto& [key, value] : settings)
+        static_cast<void>(configuration.set(key, value)); // each is allowed by the table of knobs
+    return configuration;
+}
+
+Error cancelled()
+{
+    return {Error::Code::Cancelled, "cancelled", {}, {}};
+}
+
+/// Follows the trainer until it has ended, or has run as long as it may; tells its steps.
+Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& stop,
+                    const std::function<void(double)>& tell)
+{
+    const auto until = std::chrono::steady_clock::now() + kLongest;
+    bool told = false;
+    for (;;) {
+        if (stop.stop_requested()) {
+            trainer.kill();
+            return tl::unexpected(cancelled());
+        }
+        if (!told && std::chrono::steady_clock::now() > until) {
+            told = true;
+            static_cast<void>(trainer.send(config::protocol::Stop{}));
+        }
+        if (const auto progress = trainer.next(kPoll)) {
+            if (const auto* step = std::get_if<config::protocol::StepProgress>(&*progress))
+                tell(static_cast<double>(step->step));
+        } else if (const auto exit = trainer.exited()) {
+            if (exit->status == 0 && exit->signal == 0)
+                return {};
+            return tl::unexpected(Error{Error::Code::Unavailable, exit->message(), {}, {}});
+        }
+    }
+}
+
+Result<RecordingCost> measure(const config::TrainingConfig& configuration, const std::stop_token& stop,
+                              const std::function<void(double)>& tell)
+{
+    const auto program = advisor::findTrainer();
+    if (!program)
+        return tl::unexpected(program.error());
+    const QTemporaryDir folder;
+    if (!folder.isValid())
+        return tl::unexpected(Error{Error::Code::Io, "no temporary folder can be made",
+                                    folder.errorString().toStdString(), "make room on the disk"});
+    const std::filesystem::path trace = folder.filePath("trace.sstrace").toStdString();
+    auto trainer = advisor::TrainerProcess::start(configuration, {*program, trace, false});
+    if (!trainer)
+        return tl::unexpected(trainer.error());
+    if (const auto followed = follow(**trainer, stop, tell); !followed)
+        return tl::unexpected(followed.error());
+    const auto read = profiler::wire::readTrace(trace);
+    if (!read)
+        return tl::unexpected(read.error());
+    const auto cost = profiler::analysis::recordingCost(profiler::analysis::findSteps(**read));
+    if (!cost)
+        return tl::unexpected(Error{Error::Code::Unavailable,
+                                    "the run had too few steady steps to tell what recording "
+                                    "costs",
+                                    {},
+                                    "let a training of this configuration run for longer: it tells as well"});
+    return *cost;
+}
+
+} // namespace
+
+LevelCostMeasurer::LevelCostMeasurer(QObject* parent) : QObject(parent), m_thread(this) {}
+
+LevelCostMeasurer::~LevelCostMeasurer()
+{
+    m_thread.cancel();
+}
+
+const std::vector<std::string>& LevelCostMeasurer::levels()
+{
+    static const std::vector<std::string> s_levels = {"standard", "full"};
+    return s_levels;
+}
+
+void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int steps)
+{
+    if (m_measuring)
+        return;
+    m_measuring = true;
+    m_thread.start([this, configuration, steps](const std::stop_token& stop, const Background::Post& post) {
+        QString message;
+        for (std::size_t i = 0; i < levels().size() && message.isEmpty() && !stop.stop_requested(); ++i) {
+            const config::TrainingConfig run = measuredRun(configuration, levels()[i], steps);
+            const auto tell = [&, name = QString::fromStdString(levels()[i])](double done) {
+                const double all =
+                    (static_cast<double>(i) + std::min(1.0, done / steps)) / static_cast<double>(levels().size());
+                post([this, name, all] { emit progressed(name, all); });
+            };
+            tell(0);
+            if (const auto cost = measure(run, stop, tell))
+                post([this, run, found = *cost] { emit measured(run, found); });
+            else if (cost.error().code != Error::Code::Cancelled)
+                message = QString::fromStdString(cost.error().message());
+        }
+        post([this, message] {
+            m_measuring = false;
+            emit ended(message);
+        });
+    });
+}
+
+void LevelCostMeasurer::cancel()
+{
+    m_thread.requestStop();
+}
+
+} // namespace app

@@ -1,0 +1,51 @@
+#include "app/session/level_costs.h"
+
+#include <QSettings>
+#include <cmath>
+
+namespace app {
+
+namespace {
+
+constexpr int kFields = 6; // time, ratio, low, high, steps with, steps without
+
+QString settingsKey(const config::TrainingConfig& configuration, const std::string& level)
+{
+    return QStringLiteral("level_costs/%1/%2/%3")
+        .arg(QString::fromStdString(configuration[config::key::workload]),
+             QString::fromStdString(configuration[config::key::device]), QString::fromStdString(level));
+}
+
+} // namespace
+
+std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration)
+{
+    return levelCost(configuration, configuration[config::key::captureLevel]);
+}
+
+std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration, const std::string& level)
+{
+    const QStringList kept = QSettings().value(settingsKey(configuration, level)).toStringList();
+    if (kept.size() != kFields)
+        return std::nullopt;
+    LevelCost known{
+        {kept[1].toDouble(), kept[2].toDouble(), kept[3].toDouble(), kept[4].toLongLong(), kept[5].toLongLong()},
+        QDateTime::fromString(kept[0], Qt::ISODate)};
+    const auto& cost = known.cost;
+    // The user's own file may hold anything.
+    const bool sound = known.when.isValid() && std::isfinite(cost.ratio) && cost.low > 0 && cost.low <= cost.ratio &&
+                       cost.ratio <= cost.high && std::isfinite(cost.high);
+    return sound ? std::optional(known) : std::nullopt;
+}
+
+void keepLevelCost(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost)
+{
+    constexpr int kDigits = 6;
+    const auto text = [](double value) { return QString::number(value, 'g', kDigits); };
+    QSettings().setValue(settingsKey(configuration, configuration[config::key::captureLevel]),
+                         QStringList{QDateTime::currentDateTime().toString(Qt::ISODate), text(cost.ratio),
+                                     text(cost.low), text(cost.high), QString::number(cost.with),
+                                     QString::number(cost.without)});
+}
+
+} // namespace app

@@ -1,0 +1,56 @@
+#include "app/session/level_costs.h"
+#include "app/session/session.h"
+#include "app/session/session_state.h"
+
+// What recording costs on this machine: kept when a run has told it, measured when the user asks.
+namespace app {
+
+void Session::connectLevelCosts()
+{
+    connect(&m->levelCosts, &LevelCostMeasurer::measured, this,
+            [this](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost) {
+                keepLevelCost(run, cost);
+                emit levelCostsChanged();
+            });
+    connect(&m->levelCosts, &LevelCostMeasurer::progressed, this, &Session::levelCostsProgressed);
+    connect(&m->levelCosts, &LevelCostMeasurer::ended, this, [this](const QString& message) {
+        emit levelCostsProgressed({}, 1);
+        emit runStateChanged(runState()); // the training may start again
+        if (!message.isEmpty())
+            emit noticed(tr("What recording costs was not measured."), message, true);
+    });
+    connect(this, &Session::analysedChanged, this, [this] {
+        if (!m->ownRun || !m->analysed || !m->traceConfiguration)
+            return;
+        if (const auto cost = profiler::analysis::recordingCost(m->analysed->facts.steps)) {
+            keepLevelCost(*m->traceConfiguration, *cost);
+            emit levelCostsChanged();
+        }
+    });
+}
+
+void Session::measureLevelCosts()
+{
+    // A training beside it would share the processor with it.
+    if (runState() != RunState::Idle || experimentRunning())
+        return;
+    passGate([this] {
+        if (runState() != RunState::Idle || experimentRunning())
+            return;
+        m->levelCosts.start(m->configuration);
+        emit levelCostsProgressed({}, 0);
+        emit runStateChanged(runState());
+    });
+}
+
+void Session::cancelLevelCosts()
+{
+    m->levelCosts.cancel();
+}
+
+bool Session::measuringLevelCosts() const
+{
+    return m->levelCosts.isMeasuring();
+}
+
+} // namespace app
