@@ -78,8 +78,28 @@ CaptureNotice::CaptureNotice(QWidget* parent)
         m_hidden = m_all;
         hide();
     });
+    colourButtons();
     fold(true);
     hide();
+}
+
+/// The strip has the colours of tool tips, which may be light on dark in a light theme; styles paint the text of a
+/// button in its own colour, whatever its role.
+void CaptureNotice::colourButtons()
+{
+    for (QToolButton* button : {m_more, m_copy, m_close}) {
+        QPalette own = palette();
+        for (const QPalette::ColorRole role : {QPalette::ButtonText, QPalette::WindowText})
+            own.setColor(role, own.color(QPalette::ToolTipText));
+        button->setPalette(own);
+    }
+}
+
+void CaptureNotice::changeEvent(QEvent* event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        colourButtons();
 }
 
 QToolButton* CaptureNotice::makeButton(const QString& name, const QString& iconStem, const QString& text)
@@ -92,7 +112,6 @@ QToolButton* CaptureNotice::makeButton(const QString& name, const QString& iconS
                                                                       : Qt::ToolButtonTextBesideIcon);
     button->setAutoRaise(true);
     button->setFocusPolicy(Qt::StrongFocus);
-    button->setForegroundRole(QPalette::ToolTipText);
     return button;
 }
 

@@ -22,7 +22,11 @@ public:
     explicit CaptureNotice(QWidget* parent = nullptr);
     void setStats(const profiler::CaptureStats& stats);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
+    void colourButtons();
     QToolButton* makeButton(const QString& name, const QString& iconStem, const QString& text);
     void fold(bool folded);
 

@@ -1,6 +1,7 @@
 #include "app/session/selection.h"
 #include "app/views/selection/selection_panel.h"
 #include "app/views/steps/steps_view.h"
+#include "app/views/summary/memory_summary.h"
 #include "app/views/summary/summary_panel.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/widgets/capture_notice.h"
@@ -16,6 +17,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <gtest/gtest.h>
 
 namespace app {
@@ -279,6 +281,47 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     EXPECT_FALSE(captureNotice(stats).contains("3 events lack")) << "their other half may still come";
     stats.notes = {"2 images could not be read."};
     EXPECT_TRUE(captureNotice(stats).contains("2 images could not be read."));
+}
+
+TEST(CaptureNotice, ItsButtonsCanBeReadOnTheStrip)
+{
+    QWidget window;
+    CaptureNotice notice(&window);
+    for (const QColor text : {QColor(Qt::white), QColor(Qt::black)}) {
+        QPalette palette;
+        palette.setColor(QPalette::ToolTipText, text);
+        palette.setColor(QPalette::ButtonText, Qt::red);
+        window.setPalette(palette);
+        for (const QToolButton* button : notice.findChildren<QToolButton*>())
+            EXPECT_EQ(button->palette().color(QPalette::ButtonText), text) << button->objectName().toStdString();
+    }
+}
+
+TEST(MemorySummary, SaysWhoHeldTheMemoryAndLeadsToTheStep)
+{
+    MemorySummary summary(nullptr);
+    summary.show({}, {});
+    EXPECT_FALSE(summary.isVisibleTo(nullptr));
+    analysis::Step step;
+    step.index = 3;
+    step.range = {traceTime(100), traceTime(200)};
+    const std::vector<analysis::MemoryMoment> moments = {
+        {"GPU 0", true, 8'000'000'000, 500'000'000, {}},
+        {"CPU", false, 48'000'000, {}, {{40'000'000, 2, 3, "forward", "aten::mm"}, {8'000'000, 30, {}, "", "", true}}}};
+    summary.show(moments, {step});
+    const auto sentences = summary.findChildren<QLabel*>("memorySentence");
+    ASSERT_EQ(sentences.size(), 2);
+    EXPECT_TRUE(sentences[0]->text().contains("500 MB more asked for"));
+    EXPECT_TRUE(sentences[1]->text().contains("48.0 MB"));
+    const auto tables = summary.findChildren<EvidenceTable*>("memoryHolders");
+    ASSERT_EQ(tables.size(), 1);
+    const EvidenceModel& model = *tables[0]->evidence();
+    ASSERT_EQ(model.rowCount(), 2);
+    EXPECT_EQ(model.row(0).cells[0].text, "aten::mm");
+    EXPECT_EQ(model.row(0).evidence.range, step.range);
+    EXPECT_FALSE(model.row(1).evidence.range);
+    summary.show(moments, {step});
+    EXPECT_EQ(summary.findChildren<EvidenceTable*>().first(), tables[0]) << "the same again is left as it is";
 }
 
 TEST(CaptureNotice, StaysClosedUntilSomethingNewIsLost)
