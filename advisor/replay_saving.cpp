@@ -1,8 +1,8 @@
 #include "advisor/replay_saving.h"
 
+#include "advisor/gpu_facts.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/percentile.h"
 
 #include <algorithm>
 
@@ -19,12 +19,12 @@ constexpr double kLinked = 0.9;
 
 std::optional<Saving> savingByReplay(const Case& c, const ReplayGraph& graph, const WhatIf& least, const WhatIf& most)
 {
-    if (c.facts.statistics.steadyCount == 0 || (hasDeviceWork(c.trace) && graph.linkedShare() < kLinked))
+    if (c.facts.statistics.steadyCount < 2 || (hasDeviceWork(c.trace) && graph.linkedShare() < kLinked))
         return std::nullopt;
     const Replayed before = graph.replay();
-    const double a = mean(savedPerStep(c.facts.steps, before, graph.replay(least)));
-    const double b = mean(savedPerStep(c.facts.steps, before, graph.replay(most)));
-    return perStep(std::min(a, b), (a + b) / 2, std::max(a, b));
+    const Saving a = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(least)));
+    const Saving b = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(most)));
+    return perStep(std::min(a.low, b.low), (a.mid + b.mid) / 2, std::max(a.high, b.high));
 }
 
 } // namespace advisor

@@ -36,7 +36,9 @@ std::string savingText(const Saving& saving)
                                  : saving.unit == SavingUnit::UsPerEpoch      ? " an epoch"
                                  : saving.unit == SavingUnit::UsPerValidation ? " a validation"
                                                                               : "";
-    return fmt::format("Should save {} to {}{}.", text(saving.low), text(saving.high), per);
+    const std::string low = text(saving.low), high = text(saving.high);
+    return low == high ? fmt::format("Should save about {}{}.", high, per)
+                       : fmt::format("Should save {} to {}{}.", low, high, per);
 }
 
 std::string toText(const RuleAdvice& row)

@@ -98,6 +98,11 @@ Reading readBack(const Case& c)
     return reading;
 }
 
+std::string copiesText(const Reading& reading)
+{
+    return reading.copiesPerStep == 1 ? "1 small copy" : countText(reading.copiesPerStep) + " small copies";
+}
+
 /// @param kept  share of the readings that stay
 Saving saving(const Case& c, const Reading& reading, double kept)
 {
@@ -132,11 +137,10 @@ Advice check(const Case& c)
     const Reading reading = readBack(c);
     const double stepUs = c.facts.statistics.steadyMeanUs;
     if (reading.idleUs < kWorthFixing * stepUs)
-        return silent(fmt::format("{} small copies to the host in a step leave the device idle for {} of {}.",
-                                  countText(reading.copiesPerStep), timeText(reading.idleUs), timeText(stepUs)));
-    Advice advice =
-        fires(fmt::format("{} small copies to the host in each step leave the device idle for {} after them.",
-                          countText(reading.copiesPerStep), timeText(reading.idleUs)));
+        return silent(fmt::format("The device idles for {} of {} after {} to the host.", timeText(reading.idleUs),
+                                  timeText(stepUs), copiesText(reading)));
+    Advice advice = fires(fmt::format("In each step the device idles for {} after {} to the host.",
+                                      timeText(reading.idleUs), copiesText(reading)));
     // Reading every n-th step keeps one n-th of it.
     advice.saving = saving(c, reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
     setToggle(advice, c, kKey, std::to_string(kEvery));

@@ -25,6 +25,11 @@ TEST(FindingText, ASavingThatMayBeNothingSaysUpTo)
     EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 0, 2'000, 4'100})), "saves up to 4.10 ms a step");
 }
 
+TEST(FindingText, ASavingWithoutWidthIsOneNumber)
+{
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 4'090.1, 4'090.2, 4'090.3})), "saves about 4.09 ms a step");
+}
+
 TEST(FindingText, AToggleIsNamedByItsLabel)
 {
     EXPECT_EQ(text(toggleText({"loader.workers", "0", "2"})), "Workers: 0 → 2");

@@ -67,7 +67,10 @@ namespace {
 QString amountText(const advisor::Saving& saving)
 {
     const QString high = quantity(saving.high, saving.unit);
-    return saving.low > 0 ? rangeText(quantity(saving.low, saving.unit), high) : Words::tr("up to %1").arg(high);
+    const QString low = quantity(saving.low, saving.unit);
+    if (low == high)
+        return Words::tr("about %1").arg(high);
+    return saving.low > 0 ? rangeText(low, high) : Words::tr("up to %1").arg(high);
 }
 
 } // namespace
