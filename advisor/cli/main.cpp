@@ -102,7 +102,7 @@ void addProof(CLI::App& app, CommandLine& line)
     tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend at most")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    tune->add_option("-o,--output", line.tune.output, "Folder for config.json and report.html");
+    tune->add_option("-o,--output", line.tune.output, "Folder for config.json, code.md and report.html");
     tune->add_flag("--json", line.tune.json, kJson);
     tune->callback([&line] { line.run = [&line](const Streams& s) { return tuneTraining(line.tune, s); }; });
 

@@ -9,6 +9,8 @@
 #include "advisor/numbers.h"
 #include "advisor/report/report.h"
 #include "advisor/tip_text.h"
+#include "advisor/tuner/record_training.h"
+#include "advisor/tuner/tuned_code.h"
 #include "advisor/tuner/tuner.h"
 #include "profiler/io/formats/format.h"
 
@@ -20,14 +22,8 @@ namespace advisor::cli {
 
 namespace {
 
-namespace protocol = config::protocol;
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 using profiler::Error;
-
-// Long enough for a few windows of recorded operators, short against an experiment.
-constexpr std::chrono::seconds kRecord{8};
-constexpr std::chrono::seconds kToStop{60};
 
 /// A folder that goes away with its owner.
 class TemporaryFolder {
@@ -52,50 +48,30 @@ private:
     std::filesystem::path m_path;
 };
 
-/// Lets a training run for a while, then stops it; its trace is read when it has ended.
-profiler::Result<std::shared_ptr<const profiler::Trace>> recordOnce(const std::filesystem::path& program,
-                                                                    const config::TrainingConfig& config,
-                                                                    const std::filesystem::path& file,
-                                                                    const std::stop_token& stop)
+profiler::Result<std::shared_ptr<const profiler::Trace>> record(const std::filesystem::path& program,
+                                                                const config::TrainingConfig& config,
+                                                                const std::filesystem::path& file,
+                                                                const std::stop_token& stop)
 {
-    config::TrainingConfig recorded = config;
-    if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
-        return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
-    auto trainer = TrainerProcess::start(recorded, {.program = program, .trace = file, .turns = false});
-    if (!trainer)
-        return tl::unexpected(trainer.error());
-    std::optional<Clock::time_point> firstStep, told;
-    for (;;) {
-        const auto progress = (*trainer)->next(std::chrono::milliseconds(50));
-        if (progress && std::holds_alternative<protocol::StepProgress>(*progress) && !firstStep)
-            firstStep = Clock::now();
-        const auto now = Clock::now();
-        if (!told && (stop.stop_requested() || (firstStep && now - *firstStep > kRecord))) {
-            static_cast<void>((*trainer)->send(protocol::Stop{})); // it may have ended just now
-            told = now;
-        }
-        if (told && now - *told > kToStop)
-            (*trainer)->kill();
-        if (progress)
-            continue;
-        if (const auto exit = (*trainer)->exited()) {
-            if (stop.stop_requested())
-                return tl::unexpected(Error{Error::Code::Cancelled, "The recording was cancelled", {}, {}});
-            if (exit->signal != 0 || exit->status != 0)
-                return tl::unexpected(Error{Error::Code::Unavailable, exit->message(), {}, {}});
-            return profiler::formats::openTrace(file);
-        }
-    }
+    if (const auto recorded = recordTraining(program, config, file, kRecordForRules, stop); !recorded)
+        return tl::unexpected(recorded.error());
+    return profiler::formats::openTrace(file);
+}
+
+/// "round 2, loader.workers = 2: pair 4 of at most 20".
+std::string lineOf(const TuneProgress& state)
+{
+    std::string text = fmt::format("round {}", state.round);
+    if (state.trying)
+        text += fmt::format(", {} = {}", state.trying->key, state.trying->to);
+    return text + ": " + state.doing;
 }
 
 Json codeJson(const TuneResult& result)
 {
     Json rows = Json::array();
-    for (const TuneTrial& trial : result.trials)
-        if (trial.outcome == TuneTrial::Outcome::Kept)
-            rows.push_back({{"key", trial.change.key},
-                            {"python", tipCode(trial.change.key, tip_section::kPyTorch)},
-                            {"cpp", tipCode(trial.change.key, tip_section::kLibTorch)}});
+    for (const TunedCode& piece : codeToPaste(result))
+        rows.push_back({{"key", piece.setting.key}, {"python", piece.python}, {"cpp", piece.cpp}});
     return rows;
 }
 
@@ -104,6 +80,7 @@ Json toJson(const TuneResult& result)
     Json trials = Json::array();
     for (const TuneTrial& trial : result.trials)
         trials.push_back({{"change", toggleJson(trial.change)},
+                          {"rule", trial.rule},
                           {"title", trial.title},
                           {"outcome", outcomeName(trial.outcome)},
                           {"why", trial.why},
@@ -144,14 +121,20 @@ std::string toText(const TuneResult& result)
     std::string text = table.empty() ? std::string("Nothing was tried.\n") : table.text();
     text += fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}), in {:.0f} s. {}\n",
                         result.ratio.value, result.ratio.low, result.ratio.high, result.secondsSpent, result.why);
-    for (const TuneTrial& trial : result.trials)
-        if (trial.outcome == TuneTrial::Outcome::Kept)
-            text += fmt::format("\n{} = {}, in PyTorch:\n{}\n", trial.change.key, trial.change.to,
-                                tipCode(trial.change.key, tip_section::kPyTorch));
-    return text;
+    const std::string code = codeText(result, tip_section::kPyTorch);
+    return code.empty() ? text : text + "\nTo paste, in PyTorch:\n\n" + code;
 }
 
-/// The configuration and the report, where they are asked for.
+profiler::Result<void> writeText(const std::filesystem::path& path, const std::string& text)
+{
+    std::ofstream file(path, std::ios::binary);
+    if (file << text << std::flush)
+        return {};
+    return tl::unexpected(Error{Error::Code::Unavailable, "The file cannot be written", path.string(),
+                                "choose a folder that has room with -o"});
+}
+
+/// The configuration, the code and the report, where they are asked for.
 profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& result)
 {
     if (options.output.empty())
@@ -163,6 +146,8 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& 
                                     options.output.string(), "choose another with -o"});
     if (const auto saved = result.best.save(options.output / "config.json"); !saved)
         return tl::unexpected(Error{Error::Code::Unavailable, saved.error().message(), {}, {}});
+    if (const auto written = writeText(options.output / "code.md", codeMarkdown(result)); !written)
+        return written;
     ReportInput input;
     input.tuning = &result;
     input.title = "Tuning report";
@@ -192,15 +177,16 @@ int tuneTraining(const TuneOptions& options, const Streams& streams)
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     int recordings = 0;
     plan.record = [&](const config::TrainingConfig& config, const std::stop_token& stopped) {
-        return recordOnce(*program, config, folder.path() / fmt::format("{}.sstrace", ++recordings), stopped);
+        return record(*program, config, folder.path() / fmt::format("{}.sstrace", ++recordings), stopped);
     };
     std::string said;
     const auto result = tune(
         plan,
         [&](const TuneProgress& state) {
-            if (state.doing != said)
-                streams.err << fmt::format("{} · {:.0f} s spent", state.doing, state.secondsSpent) << std::endl;
-            said = state.doing;
+            std::string line = lineOf(state);
+            if (line != said)
+                streams.err << fmt::format("{} · {:.0f} s spent", line, state.secondsSpent) << std::endl;
+            said = std::move(line);
         },
         stop.get_token());
     if (!result) {

@@ -19,7 +19,7 @@ table { border-collapse: collapse; width: 100%; } td, th { padding: .25rem .6rem
  vertical-align: top; overflow-wrap: anywhere; } td:not(:first-child) { font-variant-numeric: tabular-nums; }
 .finding { border-left: 4px solid #d55e00; padding: .1rem 1rem; margin: 1rem 0; background: var(--soft); }
 .note, figcaption { opacity: .75; font-size: .9em; } figure { margin: 1rem 0; } svg { width: 100%; height: auto; }
-svg text { font: 11px system-ui, sans-serif; fill: currentColor; } .grid { stroke: var(--line); }
+svg text { font-family: system-ui, sans-serif; }
 .legend span { margin-right: 1.2em; white-space: nowrap; } .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .35em; }
 pre { background: var(--soft); padding: .7rem; overflow-x: auto; font-size: 13px; }
 @media print { body { margin: 0; } .finding, figure, tr { break-inside: avoid; } }
@@ -41,24 +41,23 @@ std::string tableHtml(const ReportModel::Table& table)
     return table.note.empty() ? html : html + "<p class=\"note\">" + escaped(table.note) + "</p>\n";
 }
 
-std::string savingHtml(const Advice& advice)
+std::string chartHtml(const svg::Chart& chart)
 {
-    if (!advice.saving)
-        return escaped("No prediction: " + advice.whyNoPrediction);
-    const Saving& saving = *advice.saving;
-    if (saving.unit == SavingUnit::Bytes)
-        return escaped(fmt::format("Should save {:.0f} to {:.0f} bytes.", saving.low, saving.high));
-    const std::string_view per = saving.unit == SavingUnit::UsPerStep    ? "a step"
-                                 : saving.unit == SavingUnit::UsPerEpoch ? "an epoch"
-                                                                         : "a validation";
-    return escaped(fmt::format("Should save {} to {} {}.", timeText(saving.low), timeText(saving.high), per));
+    std::string html = chart.svg;
+    if (chart.legend.empty())
+        return html;
+    html += "<div class=\"legend\">";
+    for (const svg::Chart::Entry& entry : chart.legend)
+        html += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", entry.colour, escaped(entry.name));
+    return html + "</div>";
 }
 
 std::string findingHtml(const RuleAdvice& row)
 {
     const Advice& advice = row.advice;
-    std::string html = fmt::format("<div class=\"finding\"><h3>{} <small>{}</small></h3><p>{}</p><p>{}</p>",
-                                   escaped(advice.title), escaped(row.id), escaped(advice.reason), savingHtml(advice));
+    std::string html =
+        fmt::format("<div class=\"finding\"><h3>{} <small>{}</small></h3><p>{}</p><p>{}</p>", escaped(advice.title),
+                    escaped(row.id), escaped(advice.reason), escaped(savingSentence(advice)));
     if (advice.toggle)
         html += fmt::format("<p>Change: <code>{} = {}</code> (now {})</p>", escaped(advice.toggle->key),
                             escaped(advice.toggle->to), escaped(advice.toggle->from));
@@ -104,9 +103,11 @@ std::string toHtml(const ReportModel& model)
             html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
         html += "</tbody></table>\n";
     }
+    for (const ReportModel::Table& table : model.results)
+        html += tableHtml(table);
     for (const ReportModel::Figure& figure : model.figures)
         html += fmt::format("<h2>{}</h2>\n<figure>{}<figcaption>{}</figcaption></figure>\n", escaped(figure.heading),
-                            figure.svg, escaped(figure.caption));
+                            chartHtml(figure.chart), escaped(figure.caption));
     html += adviceHtml(model.advice);
     for (const ReportModel::Table& table : model.tables)
         html += tableHtml(table);

@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/difference.h"
 #include "advisor/experiment/experiment.h"
+#include "advisor/report/svg_chart.h"
 #include "advisor/rule.h"
 #include "advisor/tuner/tuner.h"
 
@@ -31,19 +32,25 @@ struct ReportModel {
         std::string note;
     };
     struct Figure {
-        std::string heading, svg, caption; ///< svg: an element of its own that needs nothing besides
+        std::string heading;
+        svg::Chart chart;
+        std::string caption;
     };
     struct Code {
         std::string key, python, cpp;
     };
     std::string title;
     std::vector<std::pair<std::string, std::string>> environment;
+    std::vector<Table> results; ///< of tuning and of experiments: what a reader asks about first
     std::vector<Figure> figures;
     std::vector<Table> tables;
     std::vector<RuleAdvice> advice;
     std::vector<Code> code; ///< to paste, for what fires or was kept
 };
 ReportModel reportModel(const ReportInput& input);
+
+/// "Should save 1.00 ms to 3.00 ms a step.", or why nothing is predicted.
+std::string savingSentence(const Advice& advice);
 
 /// One HTML file that needs nothing besides: style and figures are in it, and whatever comes from traces and
 /// configurations is escaped.

@@ -2,6 +2,7 @@
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
 #include "advisor/tip_text.h"
+#include "advisor/tuner/tuned_code.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/critical_path.h"
 #include "profiler/analysis/device_use.h"
@@ -10,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <set>
 
 namespace advisor {
 
@@ -19,6 +19,19 @@ using namespace profiler::analysis;
 namespace {
 
 constexpr std::size_t kMostRows = 15;
+
+/// What a class of time is called and painted, as in the app; in TimeClass order.
+struct ClassWord {
+    const char *word, *colour;
+};
+constexpr std::array<ClassWord, kTimeClasses> kClassWords = {{{"kernels", "#009e73"},
+                                                              {"copies", "#0072b2"},
+                                                              {"set to zero", "#66cfc6"},
+                                                              {"communication", "#d55e00"},
+                                                              {"CUDA calls", "#8793a3"},
+                                                              {"waiting for data", "#e69f00"},
+                                                              {"operators", "#2fb083"},
+                                                              {"other", "#a9b0ba"}}};
 
 void addEnvironment(ReportModel& model, const profiler::Trace& trace)
 {
@@ -87,10 +100,10 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
 {
     const ActivityScan scan = scanActivity(trace);
     const Breakdown parts = breakdown(scan, steps);
-    std::vector<std::pair<std::string, double>> shares;
+    std::vector<svg::Share> shares;
     for (std::size_t i = 0; i < kTimeClasses; ++i)
         if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)
-            shares.emplace_back(timeClassName(part), parts.share(part));
+            shares.push_back({kClassWords[i].word, parts.share(part), kClassWords[i].colour});
     if (!shares.empty())
         model.figures.push_back(
             {"Where the steps' time goes", svg::shares(shares), "Each moment counts once, as the first that fits."});
@@ -162,7 +175,7 @@ void addExperiments(ReportModel& model, const ReportInput& input)
                 table.rows.back()[1] += ": kept";
         }
     if (!table.rows.empty())
-        model.tables.push_back(std::move(table));
+        model.results.push_back(std::move(table));
 }
 
 void addTuning(ReportModel& model, const TuneResult& tuning)
@@ -173,7 +186,7 @@ void addTuning(ReportModel& model, const TuneResult& tuning)
         table.rows.push_back({row.key, row.a, row.b});
     table.note = fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}). {}", ratio.value,
                              ratio.low, ratio.high, tuning.why);
-    model.tables.insert(model.tables.begin(), std::move(table));
+    model.results.insert(model.results.begin(), std::move(table));
 }
 
 void addDifference(ReportModel& model, const Difference& difference)
@@ -213,23 +226,33 @@ void addDifference(ReportModel& model, const Difference& difference)
 
 void addCode(ReportModel& model, const ReportInput& input)
 {
-    std::set<std::string> keys;
-    for (const RuleAdvice& row : model.advice)
-        if (row.advice.state == State::Fires)
-            keys.insert(row.id);
+    // What fires in the end of a tuning has been tried: what was kept counts.
     if (input.tuning) {
-        keys.clear(); // what fires in the end has been tried: what was kept counts
-        for (const TuneTrial& trial : input.tuning->trials)
-            if (trial.outcome == TuneTrial::Outcome::Kept)
-                keys.insert(trial.change.key);
+        for (const TunedCode& piece : codeToPaste(*input.tuning))
+            model.code.push_back({piece.setting.key, std::string(piece.python), std::string(piece.cpp)});
+        return;
     }
-    for (const std::string& key : keys)
-        if (!tipText(key).empty())
-            model.code.push_back({key, std::string(tipCode(key, tip_section::kPyTorch)),
-                                  std::string(tipCode(key, tip_section::kLibTorch))});
+    for (const RuleAdvice& row : model.advice)
+        if (row.advice.state == State::Fires && !tipText(row.id).empty())
+            model.code.push_back({row.id, std::string(tipCode(row.id, tip_section::kPyTorch)),
+                                  std::string(tipCode(row.id, tip_section::kLibTorch))});
 }
 
 } // namespace
+
+std::string savingSentence(const Advice& advice)
+{
+    if (!advice.saving)
+        return advice.whyNoPrediction.empty() ? std::string() : "No prediction: " + advice.whyNoPrediction;
+    const Saving& saving = *advice.saving;
+    if (saving.unit == SavingUnit::Bytes)
+        return fmt::format("Should save {} to {}.", bytesText(std::llround(saving.low)),
+                           bytesText(std::llround(saving.high)));
+    const std::string_view per = saving.unit == SavingUnit::UsPerStep    ? "a step"
+                                 : saving.unit == SavingUnit::UsPerEpoch ? "an epoch"
+                                                                         : "a validation";
+    return fmt::format("Should save {} to {} {}.", timeText(saving.low), timeText(saving.high), per);
+}
 
 ReportModel reportModel(const ReportInput& input)
 {

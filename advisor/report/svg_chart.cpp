@@ -52,13 +52,12 @@ std::string points(const std::vector<double>& values, const Range& range)
     return text;
 }
 
-std::string legend(const std::vector<std::string>& names)
+/// What stands at the head of each drawing. Its colours are attributes, not classes: whoever draws it needs no style.
+std::string head(double height)
 {
-    std::string text = "<div class=\"legend\">";
-    for (std::size_t i = 0; i < names.size(); ++i)
-        text += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", kColours[i % kColours.size()],
-                            escaped(names[i]));
-    return text + "</div>";
+    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "
+                       "font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">",
+                       kWidth, height);
 }
 
 } // namespace
@@ -94,7 +93,7 @@ std::string escaped(std::string_view text)
     return result;
 }
 
-std::string lines(const std::vector<Series>& series, std::string_view unit, bool fromZero)
+Chart lines(const std::vector<Series>& series, std::string_view unit, bool fromZero)
 {
     Range range;
     std::size_t longest = 0;
@@ -109,44 +108,47 @@ std::string lines(const std::vector<Series>& series, std::string_view unit, bool
         range.add(0);
     if (range.high == range.low)
         range.high = range.low + 1;
-    std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">", kWidth, kHeight);
+    std::string svg = head(kHeight);
     const double height = kHeight - kTop - kBottom;
     for (int i = 0; i <= 4; ++i) {
         const double y = kTop + height * i / 4, value = range.high - (range.high - range.low) * i / 4;
-        svg += fmt::format(
-            "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
-            "text-anchor=\"end\">{:.3g} {}</text>",
-            kLeft, kWidth - 8, y, y, kLeft - 6, y + 4, value, escaped(unit));
+        svg += fmt::format("<line stroke=\"#888888\" stroke-opacity=\"0.4\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" "
+                           "y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.3g} {}</text>",
+                           kLeft, kWidth - 8, y, y, kLeft - 6, y + 4, value, escaped(unit));
     }
     svg += fmt::format("<text x=\"{}\" y=\"{}\">1</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft,
                        kHeight - 8, kWidth - 8, kHeight - 8, longest);
-    std::vector<std::string> names;
+    Chart chart;
     for (std::size_t i = 0; i < series.size(); ++i) {
-        svg += fmt::format("<polyline fill=\"none\" stroke=\"{}\" points=\"{}\"/>", kColours[i % kColours.size()],
+        const std::string_view colour = kColours[i % kColours.size()];
+        svg += fmt::format("<polyline fill=\"none\" stroke=\"{}\" points=\"{}\"/>", colour,
                            points(series[i].values, range));
-        names.push_back(series[i].name);
+        if (series.size() > 1)
+            chart.legend.push_back({std::string(colour), series[i].name});
     }
-    return svg + "</svg>" + (series.size() > 1 ? legend(names) : std::string());
+    chart.svg = svg + "</svg>";
+    return chart;
 }
 
-std::string shares(const std::vector<std::pair<std::string, double>>& parts)
+Chart shares(const std::vector<Share>& parts)
 {
     double all = 0;
-    for (const auto& [name, share] : parts)
-        all += std::max(0.0, share);
+    for (const Share& part : parts)
+        all += std::max(0.0, part.share);
     if (!(all > 0))
         return {};
-    std::string svg = fmt::format("<svg viewBox=\"0 0 {} 34\" role=\"img\">", kWidth);
-    std::vector<std::string> names;
+    Chart chart{head(34), {}};
     double x = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const double width = kWidth * std::max(0.0, parts[i].second) / all;
-        svg += fmt::format("<rect x=\"{:.2f}\" y=\"2\" width=\"{:.2f}\" height=\"30\" fill=\"{}\"/>", x, width,
-                           kColours[i % kColours.size()]);
-        names.push_back(fmt::format("{} {:.1f} %", parts[i].first, 100 * parts[i].second / all));
+    for (const Share& part : parts) {
+        const double width = kWidth * std::max(0.0, part.share) / all;
+        chart.svg += fmt::format("<rect x=\"{:.2f}\" y=\"2\" width=\"{:.2f}\" height=\"30\" fill=\"{}\"/>", x, width,
+                                 part.colour);
+        chart.legend.push_back(
+            {std::string(part.colour), fmt::format("{} {:.1f} %", part.name, 100 * part.share / all)});
         x += width;
     }
-    return svg + "</svg>" + legend(names);
+    chart.svg += "</svg>";
+    return chart;
 }
 
 } // namespace advisor::svg

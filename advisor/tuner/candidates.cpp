@@ -37,7 +37,7 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
         if (change.from == change.to || tried.contains({change.key, change.to}))
             continue;
         (found.saving ? predicted : others)
-            .push_back({change, found.title, found.saving, found.measure, found.judgedBy});
+            .push_back({change, row.id, found.title, found.saving, found.measure, found.judgedBy});
     }
     // An epoch or a validation lasts as long as many steps: what is timed in steps is known sooner.
     std::stable_sort(others.begin(), others.end(), [](const Candidate& a, const Candidate& b) {
@@ -63,6 +63,7 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
     for (const std::int64_t value : values)
         if (const std::string to = config::toText(value); !tried.contains({kept.key, to}))
             candidates.push_back({{kept.key, now.text(kept.key), to},
+                                  {},
                                   "Further the way that paid",
                                   std::nullopt,
                                   "steps",

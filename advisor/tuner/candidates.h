@@ -11,6 +11,7 @@ namespace advisor {
 /// What may be tried next.
 struct Candidate {
     Toggle change;
+    std::string rule; ///< that advised it
     std::string title;
     std::optional<Saving> predicted;
     std::string measure = "steps";
@@ -23,7 +24,7 @@ using Tried = std::set<std::pair<std::string, std::string>>;
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
 /// Values further along the way that paid: more or fewer workers within the cores, twice the batch. Empty for other
-/// knobs.
+/// knobs. Without a rule: that is the kept change's.
 /// @param cores  that a process may use; 0: not known
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried);
 /// Forgets what was tried of knobs that hang together with a kept one: what did not pay before may pay now.

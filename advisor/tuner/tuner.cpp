@@ -67,7 +67,8 @@ private:
 
     Result<void> record()
     {
-        tell("recording a training to ask the rules");
+        ++m_round;
+        tell("recording a training to ask the rules", {}, {});
         const auto trace = m_plan.record(m_result.best, m_stop);
         if (!trace)
             return tl::unexpected(trace.error());
@@ -95,8 +96,13 @@ private:
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
-        TuneTrial trial{
-            candidate.change, candidate.title, candidate.predicted, std::nullopt, TuneTrial::Outcome::Failed, {}};
+        TuneTrial trial{candidate.change,
+                        candidate.rule,
+                        candidate.title,
+                        candidate.predicted,
+                        std::nullopt,
+                        TuneTrial::Outcome::Failed,
+                        {}};
         const auto result = experiment(candidate);
         if (!result) {
             if (result.error().code == profiler::Error::Code::Cancelled)
@@ -127,8 +133,10 @@ private:
         forgetRelated(m_tried, candidate.change.key);
         m_tried.insert({candidate.change.key, candidate.change.from}); // it lost
         m_further.clear();
-        for (Candidate& more : further(candidate.change, m_result.best, m_cores, m_tried))
+        for (Candidate& more : further(candidate.change, m_result.best, m_cores, m_tried)) {
+            more.rule = candidate.rule;
             m_further.push_back(std::move(more));
+        }
     }
 
     Result<ExperimentResult> experiment(const Candidate& candidate)
@@ -143,15 +151,14 @@ private:
         plan.turn = m_plan.turn;
         if (m_plan.budget.count() > 0)
             plan.budget = std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(secondsLeft())));
-        const std::string what = candidate.change.key + " = " + candidate.change.to;
         return runExperiment(
-            plan, [&](const ExperimentProgress& state) { tell(what + ": " + state.doing); }, m_stop);
+            plan, [&](const ExperimentProgress& state) { tell(state.doing, candidate.change, state.ratio); }, m_stop);
     }
 
-    void tell(std::string doing)
+    void tell(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
     {
         if (m_progress)
-            m_progress({std::move(doing), m_result.trials, seconds(),
+            m_progress({doing, m_round, trying, ratio, m_result.trials, seconds(),
                         m_plan.budget.count() > 0 ? std::max(0.0, secondsLeft()) : 0});
     }
 
@@ -162,7 +169,7 @@ private:
     TuneResult m_result;
     Tried m_tried;
     std::deque<Candidate> m_further;
-    int m_cores = 0;
+    int m_cores = 0, m_round = 0;
 };
 
 } // namespace

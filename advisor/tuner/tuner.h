@@ -32,6 +32,7 @@ struct TunePlan {
 struct TuneTrial {
     enum class Outcome { Kept, Dropped, Failed };
     Toggle change;
+    std::string rule;  ///< that advised it
     std::string title; ///< of the finding that it mends, or why it was searched
     std::optional<Saving> predicted;
     std::optional<ExperimentResult> result; ///< none: it failed
@@ -42,8 +43,11 @@ struct TuneTrial {
 std::string_view outcomeName(TuneTrial::Outcome outcome);
 
 struct TuneProgress {
-    std::string doing; ///< "recording", "loader.workers = 2: pair 4 of at most 20"
-    std::vector<TuneTrial> trials;
+    std::string doing;             ///< "recording", "pair 4 of at most 20"
+    int round = 0;                 ///< of recording and asking the rules; from 1
+    std::optional<Toggle> trying;  ///< none while it records
+    std::optional<Interval> ratio; ///< of what is tried, so far
+    std::vector<TuneTrial> trials; ///< ended ones
     double secondsSpent = 0, secondsLeft = 0;
 };
 

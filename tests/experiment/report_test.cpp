@@ -120,14 +120,20 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
 {
     TuneResult tuning;
     ASSERT_TRUE(tuning.best.set("loader.workers", "2"));
-    tuning.trials = {
-        {{"loader.workers", "0", "2"},
-         "The step waits for data",
-         {},
-         ExperimentResult{},
-         TuneTrial::Outcome::Kept,
-         "Faster"},
-        {{"batch.size", "32", "64"}, "x", {}, std::nullopt, TuneTrial::Outcome::Failed, "out of <memory>"}};
+    tuning.trials = {{{"loader.workers", "0", "2"},
+                      "loader.workers",
+                      "The step waits for data",
+                      {},
+                      ExperimentResult{},
+                      TuneTrial::Outcome::Kept,
+                      "Faster"},
+                     {{"batch.size", "32", "64"},
+                      "batch.size",
+                      "x",
+                      {},
+                      std::nullopt,
+                      TuneTrial::Outcome::Failed,
+                      "out of <memory>"}};
     tuning.ratio = {2, 1.9, 2.1};
     ReportInput input;
     input.tuning = &tuning;
@@ -156,17 +162,17 @@ TEST(Report, IsWrittenWholeOrNotAtAll)
 
 TEST(SvgChart, LeavesOutWhatIsNoNumber)
 {
-    const std::string chart = svg::lines({{"loss", {1, std::nan(""), 2}}}, "", false);
+    const std::string chart = svg::lines({{"loss", {1, std::nan(""), 2}}}, "", false).svg;
     EXPECT_THAT(chart, Not(HasSubstr("nan")));
-    EXPECT_EQ(svg::lines({{"none", {}}}, "", true), "");
-    EXPECT_EQ(svg::shares({{"a", 0}}), "");
+    EXPECT_EQ(svg::lines({{"none", {}}}, "", true).svg, "");
+    EXPECT_EQ(svg::shares({{"a", 0, "#000000"}}).svg, "");
 }
 
 TEST(SvgChart, ManyValuesKeepTheirSpikes)
 {
     std::vector<double> values(100'000, 1);
     values[54'321] = 7;
-    const std::string chart = svg::lines({{"step", values}}, "ms", true);
+    const std::string chart = svg::lines({{"step", values}}, "ms", true).svg;
     EXPECT_LT(chart.size(), 40'000U);
     EXPECT_THAT(chart, HasSubstr(",10.0 ")); // the top of the plot
 }

@@ -13,6 +13,7 @@
 //   SCRIPT_PEAK_BYTES      of the baseline: 1000000000; with loader workers SCRIPT_PEAK_FACTOR times as much
 //   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if
 //   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
+//   SCRIPT_DO_WITH         "loader.workers=2": it does so only with this setting
 //   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
@@ -91,6 +92,12 @@ public:
 
 private:
     [[nodiscard]] bool changed() const { return m_config[key::workers] > 0; }
+    /// "loader.workers=2"
+    [[nodiscard]] bool has(const std::string& assignment) const
+    {
+        const auto at = assignment.find('=');
+        return m_config.text(assignment.substr(0, at)) == assignment.substr(at + 1);
+    }
     [[nodiscard]] std::string startWord() const { return changed() ? "start b" : "start a"; }
     static bool ignoresStop() { return text("SCRIPT_IGNORE_STOP") == "1"; }
 
@@ -146,6 +153,8 @@ private:
     void misbehaveAt(const std::string& where)
     {
         if (text("SCRIPT_DO_AT") != where || (text("SCRIPT_DO_IN_B") == "1" && !changed()))
+            return;
+        if (const std::string only = text("SCRIPT_DO_WITH"); !only.empty() && !has(only))
             return;
         const std::string what = text("SCRIPT_DO");
         if (what == "hang") {

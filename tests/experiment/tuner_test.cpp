@@ -1,6 +1,8 @@
 #include "advisor/tuner/tuner.h"
 
+#include "advisor/tip_text.h"
 #include "advisor/tuner/candidates.h"
+#include "advisor/tuner/tuned_code.h"
 #include "tests/experiment/script.h"
 #include "tests/support/trace_text.h"
 
@@ -104,6 +106,82 @@ TEST(Tuner, StoppedItGivesTheBestUntilThen)
     EXPECT_TRUE(result->stopped);
     EXPECT_EQ(result->best[config::key::workers], 1);
     EXPECT_THAT(result->why, HasSubstr("stopped"));
+}
+
+TEST(Tuner, WhatWasKeptStaysWhenALaterTrialDies)
+{
+    // One worker pays; the trainer with two runs out of memory, as far as anyone can see.
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"},
+                        {"SCRIPT_NOISE", "0.005"},
+                        {"SCRIPT_DO_AT", "turn 2"},
+                        {"SCRIPT_DO", "signal 9"},
+                        {"SCRIPT_DO_WITH", "loader.workers=2"}};
+    int recordings = 0;
+    const auto result = tune(planWith(recordings), {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=1 kept", "loader.workers=2 failed"));
+    EXPECT_EQ(result->best[config::key::workers], 1);
+    EXPECT_NEAR(result->ratio.value, 1.5, 0.1);
+}
+
+TEST(Tuner, WhatWasKeptStaysWhenItCannotBeRecordedAgain)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
+    int recordings = 0;
+    TunePlan plan = planWith(recordings);
+    plan.record = [record = plan.record](const config::TrainingConfig& config, const std::stop_token& stop) {
+        if (config[config::key::workers] == 0)
+            return record(config, stop);
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
+            tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, "The trainer crashed", {}, {}}));
+    };
+    const auto result = tune(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->best[config::key::workers], 1);
+    EXPECT_THAT(result->trials.front().why, HasSubstr("The trainer crashed"));
+}
+
+TEST(Tuner, TellsWhereItIs)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
+    int recordings = 0, rounds = 0;
+    bool tried = false, measured = false;
+    const auto result = tune(planWith(recordings),
+                             [&](const TuneProgress& state) {
+                                 rounds = state.round;
+                                 tried =
+                                     tried || (state.trying && state.trying->to == "1" && state.trying->from == "0");
+                                 measured = measured || (state.trying && state.ratio && state.ratio->value > 1.2);
+                             },
+                             {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(rounds, 2);
+    EXPECT_TRUE(tried);
+    EXPECT_TRUE(measured);
+    EXPECT_EQ(result->trials.front().rule, "loader.workers");
+    EXPECT_EQ(result->trials.back().rule, "loader.workers");
+}
+
+TEST(TunedCode, IsThatOfTheSettingsThatDifferInTheEnd)
+{
+    TuneResult result;
+    ASSERT_TRUE(result.best.set("loader.workers", "4"));
+    const auto kept = [](const char* from, const char* to) {
+        TuneTrial trial;
+        trial.change = {"loader.workers", from, to};
+        trial.rule = "loader.workers";
+        trial.outcome = TuneTrial::Outcome::Kept;
+        return trial;
+    };
+    result.trials = {kept("0", "2"), kept("2", "4")};
+    const auto code = codeToPaste(result);
+    ASSERT_EQ(code.size(), 1U);
+    EXPECT_EQ(code[0].setting.b, "4");
+    EXPECT_THAT(std::string(code[0].python), HasSubstr("num_workers"));
+    EXPECT_THAT(codeText(result, tip_section::kPyTorch), HasSubstr("# loader.workers: 4 instead of 0\n"));
+    EXPECT_THAT(codeText(result, tip_section::kLibTorch), HasSubstr("// loader.workers: 4 instead of 0\n"));
+    EXPECT_THAT(codeMarkdown(result), HasSubstr("```python\n"));
+    EXPECT_THAT(codeMarkdown({}), HasSubstr("nothing to paste"));
 }
 
 TEST(Tuner, AStartThatCannotBeTrainedIsAnError)

@@ -1,0 +1,57 @@
+#include "advisor/tuner/record_training.h"
+
+#include "advisor/experiment/trainer_process.h"
+
+#include <optional>
+
+namespace advisor {
+
+using profiler::Error;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kToStop{60};
+
+profiler::Result<void> outcome(const TrainerExit& exit)
+{
+    if (exit.signal != 0 || exit.status != 0)
+        return tl::unexpected(Error{Error::Code::Unavailable, exit.message(), {}, {}});
+    return {};
+}
+
+} // namespace
+
+profiler::Result<void> recordTraining(const std::filesystem::path& trainer, const config::TrainingConfig& config,
+                                      const std::filesystem::path& file, std::chrono::milliseconds least,
+                                      const std::stop_token& stop)
+{
+    config::TrainingConfig recorded = config;
+    if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
+        return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+    auto process = TrainerProcess::start(recorded, {.program = trainer, .trace = file, .turns = false});
+    if (!process)
+        return tl::unexpected(process.error());
+    std::optional<Clock::time_point> firstStep, told;
+    for (;;) {
+        const auto progress = (*process)->next(std::chrono::milliseconds(50));
+        const auto now = Clock::now();
+        if (progress && std::holds_alternative<config::protocol::StepProgress>(*progress) && !firstStep)
+            firstStep = now;
+        if (stop.stop_requested()) // nobody wants the trace: the trainer is killed as it goes out of scope
+            return tl::unexpected(Error{Error::Code::Cancelled, "The recording was cancelled", {}, {}});
+        if (!told && firstStep && now - *firstStep > least) {
+            static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have ended just now
+            told = now;
+        }
+        if (told && now - *told > kToStop)
+            (*process)->kill();
+        if (progress)
+            continue;
+        if (const auto exit = (*process)->exited())
+            return outcome(*exit);
+    }
+}
+
+} // namespace advisor

@@ -1,0 +1,65 @@
+#include "advisor/tuner/tuned_code.h"
+
+#include "advisor/tip_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <tuple>
+
+namespace advisor {
+
+namespace {
+
+/// The rule whose change of this knob was kept last; a knob's own tip has its name.
+std::string ruleOf(const TuneResult& result, const std::string& key)
+{
+    const auto kept = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const TuneTrial& trial) {
+        return trial.outcome == TuneTrial::Outcome::Kept && trial.change.key == key && !tipText(trial.rule).empty();
+    });
+    return kept == result.trials.rend() ? key : kept->rule;
+}
+
+} // namespace
+
+std::vector<TunedCode> codeToPaste(const TuneResult& result)
+{
+    std::vector<TunedCode> code;
+    for (config::Difference& setting : config::difference(result.start, result.best)) {
+        std::string rule = ruleOf(result, setting.key);
+        const std::string_view python = tipCode(rule, tip_section::kPyTorch),
+                               cpp = tipCode(rule, tip_section::kLibTorch);
+        if (!python.empty() || !cpp.empty())
+            code.push_back({std::move(rule), std::move(setting), python, cpp});
+    }
+    return code;
+}
+
+std::string codeText(const TuneResult& result, std::string_view heading)
+{
+    const bool python = heading == tip_section::kPyTorch;
+    std::string text;
+    for (const TunedCode& piece : codeToPaste(result))
+        if (const std::string_view code = python ? piece.python : piece.cpp; !code.empty())
+            text += fmt::format("{} {}: {} instead of {}\n{}\n\n", python ? "#" : "//", piece.setting.key,
+                                piece.setting.b, piece.setting.a, code);
+    return text;
+}
+
+std::string codeMarkdown(const TuneResult& result)
+{
+    std::string text = "# Code to paste\n\nThe settings that tuning kept, each as its tip writes it; put in your own "
+                       "names and the values named above each piece.\n";
+    const auto code = codeToPaste(result);
+    if (code.empty())
+        return text + "\nNothing was kept: there is nothing to paste.\n";
+    for (const TunedCode& piece : code) {
+        text += fmt::format("\n## {} = {} (was {})\n", piece.setting.key, piece.setting.b, piece.setting.a);
+        for (const auto& [heading, fence, body] :
+             {std::tuple("PyTorch", "python", piece.python), std::tuple("LibTorch", "cpp", piece.cpp)})
+            if (!body.empty())
+                text += fmt::format("\n{}:\n\n```{}\n{}\n```\n", heading, fence, body);
+    }
+    return text;
+}
+
+} // namespace advisor

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "advisor/tuner/tuner.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace advisor {
+
+/// What is to be pasted into a training script for a setting that tuning changed.
+struct TunedCode {
+    std::string rule; ///< whose tip it is
+    config::Difference setting;
+    std::string_view python, cpp;
+};
+/// One of each setting that differs between start and best and whose tip has code, in the settings' order.
+std::vector<TunedCode> codeToPaste(const TuneResult& result);
+/// The same as one text, each piece under its setting. @param heading  tip_section::kPyTorch or kLibTorch
+std::string codeText(const TuneResult& result, std::string_view heading);
+/// Both languages as Markdown; says so where nothing was kept.
+std::string codeMarkdown(const TuneResult& result);
+
+} // namespace advisor
