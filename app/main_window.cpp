@@ -149,6 +149,8 @@ void MainWindow::connectSession()
     connect(session, &Session::experimentStarted, this, &MainWindow::updateActions);
     connect(session, &Session::experimentFinished, this, &MainWindow::updateActions);
     connect(session, &Session::experimentFailed, this, &MainWindow::updateActions);
+    connect(session, &Session::tuningStarted, this, &MainWindow::updateActions);
+    connect(session, &Session::tuningEnded, this, &MainWindow::updateActions);
 }
 
 void MainWindow::keepSelection()
@@ -192,11 +194,13 @@ bool MainWindow::mayClose()
     const Session& session = *m_context.session;
     const bool training = session.runState() != RunState::Idle;
     const bool recording = m_record && m_record->isRecording();
-    if (m_closing || (!training && !recording && !session.experimentRunning()))
+    const bool tuning = session.tuningRunning();
+    if (m_closing || (!recording && !session.isBusy()))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
                          training    ? tr("A training is running. Stop it and close?")
                          : recording ? tr("A program is being recorded. Stop it and close?")
+                         : tuning    ? tr("The training is being tuned. Stop it and close?")
                                      : tr("A change is being measured. Stop it and close?"),
                          QMessageBox::NoButton, this);
     question.setInformativeText(training || recording ? tr("What it recorded until now is kept.")
@@ -223,6 +227,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         return;
     }
     m_context.session->cancelExperiment();
+    m_context.session->stopTuning();
     event->accept();
 }
 

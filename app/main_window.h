@@ -62,6 +62,8 @@ private:
     void updateActions();
     void openTraceDialog();
     void exportTraceDialog();
+    void saveReportDialog();
+    void showTune();
     void fillRecentMenu();
     void openFile(const QString& file);
     void recordProgram();
@@ -81,7 +83,7 @@ private:
 
     struct Actions {
         QAction *start, *pause, *stop, *undo, *redo, *openTrace, *record, *exportTrace, *openConfiguration,
-            *saveConfiguration, *home, *quit, *findKnob;
+            *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport;
     };
 
     ViewContext m_context;

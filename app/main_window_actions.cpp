@@ -49,6 +49,9 @@ void MainWindow::makeActions()
         make("recordProgram", "record", tr("&Record a program…"), Qt::CTRL | Qt::Key_R, [this] { recordProgram(); });
     m_actions.exportTrace = make("exportTrace", {}, tr("&Export the trace…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                                  [this] { exportTraceDialog(); });
+    m_actions.saveReport =
+        make("saveReport", {}, tr("Save a re&port…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P, [this] { saveReportDialog(); });
+    m_actions.tune = make("tuneTraining", "measure", tr("&Tune…"), Qt::CTRL | Qt::Key_T, [this] { showTune(); });
     m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"),
                                        Qt::CTRL | Qt::SHIFT | Qt::Key_O, [this] { openConfigurationDialog(); });
     m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"),
@@ -81,7 +84,7 @@ void MainWindow::makeMenus()
     m_recentMenu = file->addMenu(tr("Open a &recent trace"));
     m_recentMenu->setObjectName("recentTraces");
     connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
-    file->addActions({m_actions.record, m_actions.exportTrace});
+    file->addActions({m_actions.record, m_actions.exportTrace, m_actions.saveReport});
     file->addSeparator();
     file->addActions({m_actions.openConfiguration, m_actions.saveConfiguration});
     file->addSeparator();
@@ -94,6 +97,8 @@ void MainWindow::makeMenus()
     edit->addAction(m_actions.findKnob);
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addActions({m_actions.start, m_actions.pause, m_actions.stop});
+    run->addSeparator();
+    run->addAction(m_actions.tune);
     m_viewMenu = menuBar()->addMenu(tr("&View"));
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(QWhatsThis::createAction(this));
@@ -108,7 +113,7 @@ void MainWindow::makeToolBar()
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     bar->setIconSize({16, 16});
     bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    bar->addActions({m_actions.start, m_actions.pause, m_actions.stop});
+    bar->addActions({m_actions.start, m_actions.pause, m_actions.stop, m_actions.tune});
     bar->addSeparator();
     m_runLabel = new QLabel(bar);
     m_runLabel->setContentsMargins(8, 0, 8, 0);
@@ -194,11 +199,12 @@ void MainWindow::addViewActions(QWidget* view, const QString& title)
 void MainWindow::updateActions()
 {
     const RunState state = m_context.session->runState();
-    const bool measuring = m_context.session->experimentRunning();
-    m_actions.start->setEnabled(state == RunState::Idle && !measuring);
+    const bool measuring = m_context.session->experimentRunning(), tuning = m_context.session->tuningRunning();
+    m_actions.start->setEnabled(!m_context.session->isBusy());
     m_actions.start->setToolTip(measuring
                                     ? tr("A change is being measured: a training beside it would spoil the numbers")
-                                    : tr("Start the training (F5)"));
+                                : tuning ? tr("The training is being tuned: another beside it would spoil the numbers")
+                                         : tr("Start the training (F5)"));
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
     m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
@@ -241,6 +247,28 @@ void MainWindow::exportTraceDialog()
         if (!named && kind.filter == chosen)
             file += kind.extension;
     m_context.session->exportTrace(file.toStdString());
+}
+
+void MainWindow::saveReportDialog()
+{
+    QString chosen;
+    QString file = QFileDialog::getSaveFileName(this, tr("Save a report"), "report.html",
+                                                tr("Web page (*.html);;PDF (*.pdf)"), &chosen);
+    if (file.isEmpty())
+        return;
+    if (QFileInfo(file).suffix().isEmpty())
+        file += chosen.contains("pdf") ? ".pdf" : ".html";
+    m_context.session->saveReport(file.toStdString());
+}
+
+void MainWindow::showTune()
+{
+    showStartPage(false);
+    if (auto* dock = findChild<QDockWidget*>("dock:tune")) {
+        dock->show();
+        dock->raise();
+        dock->widget()->setFocus(Qt::ShortcutFocusReason);
+    }
 }
 
 void MainWindow::fillRecentMenu()

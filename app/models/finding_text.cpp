@@ -1,4 +1,4 @@
-#include "app/views/advisor/finding_text.h"
+#include "app/models/finding_text.h"
 
 #include "app/widgets/number_format.h"
 #include "trainer/config/training_config.h"

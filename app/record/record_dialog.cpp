@@ -156,7 +156,7 @@ void RecordDialog::changeEvent(QEvent* event)
 void RecordDialog::update()
 {
     const bool running = m_controller.isRunning();
-    const bool training = m_session->runState() != RunState::Idle || m_session->experimentRunning();
+    const bool training = m_session->isBusy();
     m_form->setEnabled(!running);
     m_start->setEnabled(!running && !training);
     m_start->setVisible(!running);

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] const QString& rule() const { return m_rule; } ///< being measured; empty: none
     [[nodiscard]] const std::optional<advisor::ExperimentProgress>& progress() const { return m_progress; }
     [[nodiscard]] const advisor::ExperimentResult* result(const QString& ruleId) const;
+    [[nodiscard]] const std::map<QString, advisor::ExperimentResult>& results() const { return m_results; } ///< by rule
 
     void start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
     void cancel(); ///< ends with failed() once the trainers are gone

@@ -53,6 +53,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     connectTrace();
     connectExperiments();
     connectLevelCosts();
+    connectTuning();
 }
 
 Session::~Session()
@@ -60,9 +61,9 @@ Session::~Session()
     if (m->keepSoon.isActive())
         keepSession();
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part :
-         std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader, &m->saver,
-                                         &m->analyser, &m->experiments, &m->levelCosts, &m->undo})
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader,
+                                                         &m->saver, &m->reports, &m->analyser, &m->experiments,
+                                                         &m->tuning, &m->levelCosts, &m->undo})
         part->disconnect(this);
 }
 
@@ -124,6 +125,11 @@ void Session::loadConfiguration(const std::filesystem::path& path)
     setConfiguration(*loaded, tr("configuration from %1").arg(asQString(path.filename().string())));
 }
 
+bool Session::isBusy() const
+{
+    return runState() != RunState::Idle || experimentRunning() || tuningRunning();
+}
+
 bool Session::experimentRunning() const
 {
     return m->experiments.isRunning() || m->levelCosts.isMeasuring();
@@ -147,10 +153,10 @@ void Session::connectExperiments()
 void Session::startExperiment(const advisor::RuleAdvice& advice)
 {
     // A training beside it would share the processor with both arms, and the numbers would mean nothing.
-    if (runState() != RunState::Idle || experimentRunning() || !advice.advice.toggle)
+    if (isBusy() || !advice.advice.toggle)
         return;
     passGate([this, advice] {
-        if (runState() != RunState::Idle || experimentRunning())
+        if (isBusy())
             return;
         m->experiments.start(advice, m->configuration);
         emit experimentStarted(asQString(advice.id));
@@ -182,9 +188,9 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     if (!result || result->plan.changes.empty() || m->journal.find(id))
         return;
     SessionChange change;
-    change.kept = KeptChange{id, asQString(advice.advice.title), result->plan.changes.front(), *result};
+    change.kept = {{id, asQString(advice.advice.title), result->plan.changes.front(), *result}};
     change.place = m->journal.changes.size();
-    const advisor::Toggle& toggle = change.kept->toggle;
+    const advisor::Toggle& toggle = change.kept.front().toggle;
     change.text = tr("keep %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
     change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.to}};
     push(std::move(change));
@@ -199,7 +205,7 @@ void Session::undoChange(const QString& ruleId)
         return;
     }
     SessionChange change;
-    change.kept = *kept;
+    change.kept = {*kept};
     change.leaves = true;
     change.place = static_cast<std::size_t>(kept - m->journal.changes.data());
     const advisor::Toggle& toggle = kept->toggle;

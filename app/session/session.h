@@ -8,6 +8,7 @@
 #include "app/session/journal.h"
 #include "app/session/run_folder.h"
 #include "app/session/run_state.h"
+#include "app/session/tune_controller.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/protocol.h"
@@ -114,6 +115,27 @@ public:
     void cancelLevelCosts();
     [[nodiscard]] bool measuringLevelCosts() const;
 
+    /// A training runs, a change is measured or it tunes: nothing else is started beside it, the numbers would mean
+    /// nothing.
+    [[nodiscard]] bool isBusy() const;
+
+    // tuning
+    [[nodiscard]] bool tuningRunning() const;
+    /// Tries what the advisor advises, from the configuration there is, and keeps what pays; see advisor::tune.
+    /// @param budget  of all experiments together
+    void startTuning(std::chrono::seconds budget);
+    void stopTuning(); ///< what paid until then is the result
+    [[nodiscard]] const TuneController& tuning() const;
+    /// Takes what the last tuning found into the configuration and the journal, as one undoable step.
+    void applyTuning();
+
+    /// Writes the configuration that it found; tells by noticed() when it cannot.
+    void saveTuned(const std::filesystem::path& path);
+
+    /// Writes what is known of the trace on screen, of measured changes and of the last tuning, as the name says: .pdf,
+    /// else HTML. Ends with noticed().
+    void saveReport(const std::filesystem::path& path);
+
     // measured changes
     [[nodiscard]] const Journal& journal() const;
     /// Takes a measured change into the configuration and the journal, as one undoable step.
@@ -142,6 +164,9 @@ signals:
     void experimentProgressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
     void experimentFinished(const QString& ruleId, const advisor::ExperimentResult& result);
     void experimentFailed(const QString& ruleId, const QString& message);
+    void tuningStarted();
+    void tuningProgressed(const advisor::TuneProgress& progress);
+    void tuningEnded(); ///< tuning() has the result, or why there is none
 
     void levelCostsChanged();
     void levelCostsProgressed(const QString& level, double share); ///< share 1: ended
@@ -155,6 +180,7 @@ private:
     void startRun();
     void connectTrace();
     void connectExperiments();
+    void connectTuning();
     void endRun(const RunEnd& end);
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
                       const std::filesystem::path& path);

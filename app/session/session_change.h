@@ -7,7 +7,6 @@
 #include <QString>
 #include <QUndoCommand>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace app {
@@ -17,9 +16,9 @@ namespace app {
 struct SessionChange {
     QString text;                          ///< for people: "Workers = 2"
     std::vector<config::Difference> knobs; ///< a before, b after; both are valid
-    std::optional<KeptChange> kept;        ///< comes into the journal …
-    bool leaves = false;                   ///< … or leaves it
-    std::size_t place = 0;                 ///< of it in the journal
+    std::vector<KeptChange> kept;          ///< come into the journal …
+    bool leaves = false;                   ///< … or leave it
+    std::size_t place = 0;                 ///< of the first of them in the journal; the others follow it
     bool byHand = false;                   ///< one knob, set by the user: quick edits of it are one step
 
     /// One knob, set by the user.

@@ -32,10 +32,10 @@ void Session::connectLevelCosts()
 void Session::measureLevelCosts()
 {
     // A training beside it would share the processor with it.
-    if (runState() != RunState::Idle || experimentRunning())
+    if (isBusy())
         return;
     passGate([this] {
-        if (runState() != RunState::Idle || experimentRunning())
+        if (isBusy())
             return;
         m->levelCosts.start(m->configuration);
         emit levelCostsProgressed({}, 0);

@@ -50,8 +50,11 @@ QJsonObject stepJson(const SessionChange& change)
     for (const config::Difference& knob : change.knobs)
         knobs << QJsonArray{asQString(knob.key), asQString(knob.a), asQString(knob.b)};
     QJsonObject json{{"text", change.text}, {"knobs", knobs}};
-    if (change.kept) {
-        json["kept"] = changeJson(*change.kept);
+    if (!change.kept.empty()) {
+        QJsonArray kept;
+        for (const KeptChange& one : change.kept)
+            kept << changeJson(one);
+        json["kept"] = kept;
         json["leaves"] = change.leaves;
         json["place"] = static_cast<qint64>(change.place);
     }
@@ -73,9 +76,14 @@ std::optional<SessionChange> stepFrom(const QJsonObject& json)
         change.knobs.push_back(std::move(one));
     }
     if (json.contains("kept")) {
-        change.kept = changeFrom(json["kept"].toObject());
-        if (!change.kept)
-            return std::nullopt;
+        // A session of an older version has one, without a list around it.
+        const QJsonValue kept = json["kept"];
+        for (const QJsonValue one : kept.isArray() ? kept.toArray() : QJsonArray{kept}) {
+            auto read = changeFrom(one.toObject());
+            if (!read)
+                return std::nullopt;
+            change.kept.push_back(std::move(*read));
+        }
         change.leaves = json["leaves"].toBool();
         change.place = static_cast<std::size_t>(json["place"].toInteger());
     }

@@ -17,6 +17,12 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
+bool holds(const std::vector<KeptChange>& changes, const QString& ruleId)
+{
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const KeptChange& change) { return change.ruleId == ruleId; });
+}
+
 } // namespace
 
 void Session::push(SessionChange change)
@@ -33,14 +39,14 @@ void Session::apply(const SessionChange& change, bool forth)
     for (const config::Difference& knob : change.knobs)
         changed = m->configuration.set(knob.key, forth ? knob.b : knob.a).has_value() || changed;
     auto& journal = m->journal.changes;
-    if (change.kept && change.leaves != forth)
+    if (change.leaves != forth)
         journal.insert(journal.begin() + static_cast<std::ptrdiff_t>(std::min(change.place, journal.size())),
-                       *change.kept);
-    else if (change.kept)
-        std::erase_if(journal, [&](const KeptChange& kept) { return kept.ruleId == change.kept->ruleId; });
+                       change.kept.begin(), change.kept.end());
+    else
+        std::erase_if(journal, [&](const KeptChange& kept) { return holds(change.kept, kept.ruleId); });
     if (changed)
         emit configurationChanged();
-    if (change.kept)
+    if (!change.kept.empty())
         emit journalChanged();
     if (m->lock)
         m->keepSoon.start();

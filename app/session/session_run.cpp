@@ -146,13 +146,13 @@ void Session::passPackage(const std::function<void()>& go)
 
 void Session::start()
 {
-    if (runState() == RunState::Idle && !experimentRunning())
+    if (!isBusy())
         passGate([this] { startRun(); });
 }
 
 void Session::startRun()
 {
-    if (runState() != RunState::Idle || experimentRunning())
+    if (isBusy())
         return;
     auto run = makeRun(runsRoot(), m->configuration);
     if (!run) {

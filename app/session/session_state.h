@@ -3,6 +3,7 @@
 #include "app/session/analyser.h"
 #include "app/session/code_gate.h"
 #include "app/session/level_cost_measurer.h"
+#include "app/session/report_saver.h"
 #include "app/session/run_controller.h"
 #include "app/session/session.h"
 #include "app/session/session_change.h"
@@ -10,6 +11,7 @@
 #include "app/session/trace_loader.h"
 #include "app/session/trace_saver.h"
 #include "app/session/trainer_description.h"
+#include "app/session/tune_controller.h"
 
 #include <QLockFile>
 #include <QTimer>
@@ -47,6 +49,8 @@ struct Session::State {
 
     ExperimentController experiments;
     LevelCostMeasurer levelCosts;
+    TuneController tuning;
+    ReportSaver reports;
     Journal journal;
 };
 

@@ -1,4 +1,4 @@
-#include "app/views/advisor/finding_text.h"
+#include "app/models/finding_text.h"
 
 #include <gtest/gtest.h>
 

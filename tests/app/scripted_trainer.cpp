@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 // Speaks the trainer's protocol and trains nothing. STEPSCOPE_SCRIPT chooses what goes wrong: "train" (nothing),
-// "crash", "killed", "garbage", "deaf" (to Stop), "refuse" (bad input), "mute" (nothing is ever said).
+// "crash", "killed", "garbage", "deaf" (to Stop), "refuse" (bad input), "mute" (nothing is ever said); or how turns are
+// taken: "quick" (they say how long they took and take no time), "stuck" (so, but with one worker they never end).
 namespace {
 
 using namespace std::chrono_literals;
@@ -172,8 +173,8 @@ private:
             m_lane->open(ActivityKind::Step, m_lane->intern("step"), step);
         if (m_lane)
             m_lane->open(ActivityKind::Phase, m_lane->intern(phase::kDataWait), step);
-        slice(ActivityKind::LoaderStage, profiler::stage::kDecode, 12ms,
-              step); // the longest by far, on a busy machine too
+        // The longest by far, on a busy machine too. With "stuck", what it is worth must lead to two workers.
+        slice(ActivityKind::LoaderStage, profiler::stage::kDecode, script() == "stuck" ? 40ms : 12ms, step);
         if (m_lane)
             m_lane->close();
         if (m_lane && recordsOperators(step)) {
@@ -223,16 +224,26 @@ private:
         } while (paused && !m_stopped);
     }
 
+    /// Seconds of a step.
+    double takeStep()
+    {
+        const std::chrono::duration<double> length = isFast() ? 1ms : 2ms;
+        if (script() == "stuck" && m_config[config::key::workers] == 1)
+            for (;;)
+                std::this_thread::sleep_for(100ms);
+        if (script() == "stuck" || script() == "quick")
+            return length.count() * (1 + 0.001 * static_cast<double>(++m_quickSteps % 7));
+        const auto begin = std::chrono::steady_clock::now();
+        std::this_thread::sleep_for(length);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+
     void takeTurn(const protocol::Turn& turn)
     {
         protocol::TurnResult result;
         result.what = turn.what;
         for (std::int64_t i = 0; i < turn.count; ++i) {
-            const auto length = isFast() ? 1ms : 2ms;
-            const auto begin = std::chrono::steady_clock::now();
-            std::this_thread::sleep_for(length);
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            result.seconds.push_back(took.count());
+            result.seconds.push_back(takeStep());
             result.losses.push_back(m_config[config::key::optimizer] == "adamw" ? 0.4 : 0.5);
             result.samples += m_config[config::key::batchSize];
         }
@@ -245,7 +256,7 @@ private:
     Commands m_commands;
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
     profiler::capture::HostLane* m_lane = nullptr;
-    std::int64_t m_done = 0;
+    std::int64_t m_done = 0, m_quickSteps = 0;
     bool m_stopped = false;
 };
 

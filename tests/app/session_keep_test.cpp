@@ -3,6 +3,9 @@
 #include "tests/app/app_support.h"
 
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QSignalSpy>
 #include <QToolButton>
 #include <QtTest>
@@ -78,7 +81,7 @@ void writeJournal()
     kept.journal.changes = {keptChange()};
     app::SessionChange step;
     step.text = "keep loader.workers = 2";
-    step.kept = keptChange();
+    step.kept = {keptChange()};
     step.knobs = {{"loader.workers", "0", "2"}};
     kept.undo = {step};
     QVERIFY(app::saveSession(kept, app::sessionFile()));
@@ -96,6 +99,8 @@ private slots:
     void aKeptChangeComesBackWhole();
     void configurationAndUndoSurviveARestart();
     void aKeptChangeIsUndoneAfterARestart();
+    void whatTuningKeptIsUndoneAsOneStepAfterARestart();
+    void aStepOfAnOlderVersionIsRead();
     void theJournalTakesAChangeBack();
     void aSessionThatWasNotRestoredKeepsNothing();
     void theSecondWindowKeepsNothing();
@@ -172,6 +177,47 @@ void SessionKeepTest::aKeptChangeIsUndoneAfterARestart()
     session.undoStack()->redo();
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.configuration().text("loader.workers"), "2");
+}
+
+void SessionKeepTest::whatTuningKeptIsUndoneAsOneStepAfterARestart()
+{
+    app::KeptChange second = keptChange();
+    second.ruleId = "loader.workers #2";
+    second.toggle = {"loader.workers", "2", "4"};
+    app::SessionChange step;
+    step.kept = {keptChange(), second};
+    step.knobs = {{"loader.workers", "0", "4"}};
+    app::KeptSession kept;
+    QVERIFY(kept.configuration.set("loader.workers", "4"));
+    kept.journal.changes = step.kept;
+    kept.undo = {step};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    Session session;
+    session.restore();
+    QCOMPARE(session.journal().changes.size(), std::size_t{2});
+    session.undoStack()->undo();
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.configuration().text("loader.workers"), "0");
+    session.undoStack()->redo();
+    QCOMPARE(session.journal().changes.size(), std::size_t{2});
+    QCOMPARE(session.journal().changes[1].toggle.to, "4");
+}
+
+void SessionKeepTest::aStepOfAnOlderVersionIsRead()
+{
+    writeJournal();
+    QFile file(sessionPath());
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
+    QJsonObject step = json["undo"].toArray().at(0).toObject();
+    step["kept"] = step["kept"].toArray().at(0); // a step had one change, and no list
+    json["undo"] = QJsonArray{step};
+    file.close();
+    write(sessionPath(), QJsonDocument(json).toJson());
+    Session session;
+    session.restore();
+    session.undoStack()->undo();
+    QVERIFY(session.journal().changes.empty());
 }
 
 void SessionKeepTest::theJournalTakesAChangeBack()

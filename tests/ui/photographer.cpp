@@ -8,7 +8,6 @@
 namespace ui {
 
 namespace {
-constexpr int kPatienceMs = 180'000;
 constexpr int kSettleMs = 600; ///< what is drawn with a delay
 } // namespace
 
@@ -20,9 +19,9 @@ Photographer::Photographer(QString folder, QSize size)
     await("the window", [this] { return m_window.isComplete(); });
 }
 
-void Photographer::await(const char* what, const std::function<bool()>& condition)
+void Photographer::await(const char* what, const std::function<bool()>& condition, std::chrono::milliseconds patience)
 {
-    if (!QTest::qWaitFor(condition, kPatienceMs))
+    if (!QTest::qWaitFor(condition, static_cast<int>(patience.count())))
         qFatal("%s did not come", what);
     QTest::qWait(kSettleMs);
 }

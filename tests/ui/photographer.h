@@ -3,6 +3,7 @@
 #include "app/main_window.h"
 
 #include <QString>
+#include <chrono>
 #include <functional>
 
 namespace ui {
@@ -15,7 +16,8 @@ public:
     Photographer(QString folder, QSize size);
 
 protected:
-    void await(const char* what, const std::function<bool()>& condition);
+    void await(const char* what, const std::function<bool()>& condition,
+               std::chrono::milliseconds patience = std::chrono::minutes(3));
     /// The trace on screen is analysed.
     void awaitAnalysis();
     /// Brings a dock of the window to the front. @param view  its folder under app/views

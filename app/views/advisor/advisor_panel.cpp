@@ -65,6 +65,8 @@ void AdvisorPanel::connectSession()
     connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::experimentFinished, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::tuningStarted, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::tuningEnded, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::experimentStarted, this, [this] {
         m_trouble->hide();
         refreshCards();

@@ -2,8 +2,8 @@
 
 #include "app/look/icon.h"
 #include "app/look/theme.h"
+#include "app/models/finding_text.h"
 #include "app/session/selection.h"
-#include "app/views/advisor/finding_text.h"
 #include "app/views/advisor/measurement_box.h"
 #include "app/views/advisor/tip_box.h"
 
@@ -199,11 +199,13 @@ void FindingCard::refreshApply()
                    .arg(toggleText(*a.toggle));
     else if (session.experimentRunning())
         note = tr("%1. Another change is being measured.").arg(toggleText(*a.toggle));
+    else if (session.tuningRunning())
+        note = tr("%1. The training is being tuned.").arg(toggleText(*a.toggle));
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText());
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
-    m_apply->setEnabled(a.toggle && !isSet && !training && !session.experimentRunning());
+    m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
     m_apply->setToolTip(note);
     m_stopAndApply->setVisible(a.toggle && !isSet && training && session.runState() != RunState::Stopping &&
                                !measuring);

@@ -1,7 +1,7 @@
 #include "app/views/advisor/interval_bar.h"
 
 #include "app/look/theme.h"
-#include "app/views/advisor/finding_text.h"
+#include "app/models/finding_text.h"
 
 #include <QPainter>
 #include <algorithm>

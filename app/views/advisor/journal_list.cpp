@@ -1,7 +1,7 @@
 #include "app/views/advisor/journal_list.h"
 
 #include "app/look/icon.h"
-#include "app/views/advisor/finding_text.h"
+#include "app/models/finding_text.h"
 #include "app/widgets/number_format.h"
 
 #include <QHBoxLayout>

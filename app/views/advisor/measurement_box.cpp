@@ -2,7 +2,7 @@
 
 #include "app/look/icon.h"
 #include "app/look/theme.h"
-#include "app/views/advisor/finding_text.h"
+#include "app/models/finding_text.h"
 #include "app/views/advisor/interval_bar.h"
 
 #include <QApplication>

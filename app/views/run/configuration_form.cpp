@@ -221,7 +221,7 @@ void ConfigurationForm::showCost()
 void ConfigurationForm::showCostAction(KnobRow& row)
 {
     const bool measuring = m_session->measuringLevelCosts();
-    const bool busy = m_session->runState() != RunState::Idle || (m_session->experimentRunning() && !measuring);
+    const bool busy = m_session->isBusy() && !measuring;
     if (measuring)
         row.setAction(m_costShare > 0 ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(m_costShare))
                                       : tr("Measuring: cancel"),

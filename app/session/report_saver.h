@@ -1,0 +1,45 @@
+#pragma once
+
+#include "advisor/experiment/experiment.h"
+#include "advisor/tuner/tuner.h"
+#include "app/session/background.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <QObject>
+#include <QString>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace app {
+
+/// What a report tells of, as values that outlive what they were taken from.
+struct ReportContents {
+    QString title;
+    std::shared_ptr<const profiler::Trace> trace; ///< null: none
+    std::optional<config::TrainingConfig> configuration;
+    std::vector<advisor::ExperimentResult> experiments;
+    std::optional<advisor::TuneResult> tuning;
+};
+
+/// Writes a report in the background: PDF where the name ends so, else HTML.
+class ReportSaver : public QObject {
+    Q_OBJECT
+public:
+    explicit ReportSaver(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
+    ~ReportSaver() override;
+
+    /// A newer one waits for one that is under way.
+    void save(ReportContents contents, const std::filesystem::path& path);
+
+signals:
+    void saved(const std::filesystem::path& path);
+    void failed(const profiler::Error& error);
+
+private:
+    Background m_thread;
+};
+
+} // namespace app

@@ -1,0 +1,113 @@
+#include "app/session/session.h"
+#include "app/session/session_state.h"
+
+#include <algorithm>
+
+// The session's tuning, and the report of everything that is known.
+namespace app {
+
+namespace {
+
+QString asQString(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+/// Changes of one rule may be kept one after another: each has a place of its own in the journal.
+QString ownName(const QString& rule, const Journal& journal, const std::vector<KeptChange>& beside)
+{
+    const auto isTaken = [&](const QString& name) {
+        return journal.find(name) ||
+               std::any_of(beside.begin(), beside.end(), [&](const KeptChange& kept) { return kept.ruleId == name; });
+    };
+    QString name = rule;
+    for (int number = 2; isTaken(name); ++number)
+        name = QString("%1 #%2").arg(rule).arg(number);
+    return name;
+}
+
+} // namespace
+
+bool Session::tuningRunning() const
+{
+    return m->tuning.isRunning();
+}
+const TuneController& Session::tuning() const
+{
+    return m->tuning;
+}
+
+void Session::connectTuning()
+{
+    connect(&m->tuning, &TuneController::progressed, this, &Session::tuningProgressed);
+    connect(&m->tuning, &TuneController::ended, this, &Session::tuningEnded);
+    connect(&m->reports, &ReportSaver::saved, this, [this](const std::filesystem::path& path) {
+        emit noticed(tr("The report is written."), asQString(path.string()), false);
+    });
+    connect(&m->reports, &ReportSaver::failed, this, [this](const profiler::Error& error) {
+        emit noticed(asQString(error.what), asQString(error.message()), true);
+    });
+}
+
+void Session::startTuning(std::chrono::seconds budget)
+{
+    if (isBusy())
+        return;
+    passGate([this, budget] {
+        if (isBusy())
+            return;
+        m->tuning.start(m->configuration, budget);
+        emit tuningStarted();
+    });
+}
+
+void Session::stopTuning()
+{
+    m->tuning.stop();
+}
+
+void Session::applyTuning()
+{
+    const auto& result = m->tuning.result();
+    if (!result || isBusy())
+        return;
+    SessionChange change;
+    for (const config::Difference& found : config::difference(result->start, result->best))
+        if (const std::string now = m->configuration.text(found.key); now != found.b)
+            change.knobs.push_back({found.key, now, found.b});
+    if (change.knobs.empty())
+        return;
+    for (const advisor::TuneTrial& trial : result->trials)
+        if (trial.outcome == advisor::TuneTrial::Outcome::Kept && trial.result)
+            change.kept.push_back({ownName(asQString(trial.rule), m->journal, change.kept), asQString(trial.title),
+                                   trial.change, *trial.result});
+    change.place = m->journal.changes.size();
+    change.text = tr("apply what tuning found");
+    push(std::move(change));
+}
+
+void Session::saveTuned(const std::filesystem::path& path)
+{
+    if (!m->tuning.result())
+        return;
+    if (const auto saved = m->tuning.result()->best.save(path); !saved)
+        emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
+}
+
+void Session::saveReport(const std::filesystem::path& path)
+{
+    ReportContents contents;
+    contents.title = traceTitle().isEmpty() ? tr("Training report") : tr("Training report: %1").arg(traceTitle());
+    if (m->trace->sliceCount() > 0)
+        contents.trace = m->trace;
+    contents.configuration = m->traceConfiguration;
+    for (const KeptChange& kept : m->journal.changes)
+        contents.experiments.push_back(kept.result);
+    for (const auto& [rule, result] : m->experiments.results())
+        if (!m->journal.find(rule))
+            contents.experiments.push_back(result);
+    contents.tuning = m->tuning.result();
+    m->reports.save(std::move(contents), path);
+}
+
+} // namespace app

@@ -1,0 +1,280 @@
+#include "app/views/tune/tune_panel.h"
+
+#include "app/look/icon.h"
+#include "app/models/finding_text.h"
+#include "app/views/tune/tune_result_bar.h"
+#include "app/views/tune/tune_rows.h"
+#include "app/widgets/evidence_table.h"
+
+#include <QDateTime>
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr auto kMinutesKey = "tune/minutes";
+constexpr int kUsualMinutes = 10;
+constexpr int kMostMinutes = 24 * 60;
+
+QLabel* makeWords(const QString& name, QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(name);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+QPushButton* makeButton(const QString& name, const QString& iconStem, const QString& text, QWidget* parent)
+{
+    auto* button = new QPushButton(text, parent);
+    button->setObjectName(name);
+    button->setIcon(icon(iconStem));
+    return button;
+}
+
+/// "3:05".
+QString clockText(double seconds)
+{
+    const auto whole = static_cast<qint64>(std::max(0.0, seconds));
+    return QString("%1:%2").arg(whole / 60).arg(whole % 60, 2, 10, QChar('0'));
+}
+
+} // namespace
+
+TunePanel::TunePanel(Session* session, QWidget* parent)
+    : QWidget(parent), m_session(session), m_pages(new QStackedWidget(this))
+{
+    m_clock.setInterval(500);
+    connect(&m_clock, &QTimer::timeout, this, &TunePanel::showClock);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(makeHeader());
+    m_empty = makeWords("tuneEmpty", m_pages);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_empty->setMargin(12);
+    m_pages->addWidget(m_empty);
+    m_pages->addWidget(makePage());
+    layout->addWidget(m_pages, 1);
+    connectSession();
+    showState();
+}
+
+QWidget* TunePanel::makeHeader()
+{
+    auto* header = new QWidget(this);
+    auto* layout = new QHBoxLayout(header);
+    layout->setContentsMargins(8, 4, 8, 4);
+    m_start = makeButton("startTuning", "measure", tr("Tune"), header);
+    m_start->setProperty("primary", true);
+    m_start->setIcon(icon("measure", QPalette::HighlightedText));
+    m_stop = makeButton("stopTuning", "stop", tr("Stop, keep the best"), header);
+    m_minutes = new QSpinBox(header);
+    m_minutes->setObjectName("tuneMinutes");
+    m_minutes->setRange(1, kMostMinutes);
+    m_minutes->setSuffix(tr(" min"));
+    m_minutes->setValue(QSettings().value(kMinutesKey, kUsualMinutes).toInt());
+    m_minutes->setAccessibleName(tr("Minutes that tuning may take"));
+    m_within = new QLabel(tr("within"), header);
+    m_within->setBuddy(m_minutes);
+    m_doing = new QLabel(header);
+    m_doing->setObjectName("tuneDoing");
+    m_doing->setTextFormat(Qt::PlainText);
+    m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_spent = new QProgressBar(header);
+    m_spent->setObjectName("tuneSpent");
+    m_spent->setFixedWidth(190);
+    m_spent->setAccessibleName(tr("Time spent of what tuning may take"));
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_start, m_stop, m_within, m_minutes})
+        layout->addWidget(widget);
+    layout->addWidget(m_doing, 1);
+    layout->addWidget(m_spent);
+    setFocusProxy(m_start);
+    connect(m_start, &QPushButton::clicked, this, &TunePanel::start);
+    connect(m_stop, &QPushButton::clicked, this, [this] {
+        m_session->stopTuning();
+        showHeader();
+    });
+    connect(m_minutes, &QSpinBox::valueChanged, this, [](int minutes) { QSettings().setValue(kMinutesKey, minutes); });
+    return header;
+}
+
+QWidget* TunePanel::makePage()
+{
+    auto* page = new QWidget(m_pages);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(8, 2, 8, 6);
+    layout->setSpacing(4);
+    m_table = new EvidenceTable(tuneColumns(), tr("Changes that tuning tried"), page);
+    m_table->setObjectName("tuneTable");
+    m_detail = makeWords("tuneDetail", page);
+    m_detail->setForegroundRole(QPalette::PlaceholderText);
+    m_result = new TuneResultBar(m_session, page);
+    layout->addWidget(m_result);
+    layout->addWidget(m_table, 1);
+    layout->addWidget(m_detail);
+    connect(m_table, &EvidenceTable::rowActivated, this,
+            [this](const EvidenceRow& row) { showDetail(trialAt(row.key)); });
+    return page;
+}
+
+void TunePanel::connectSession()
+{
+    connect(m_session, &Session::tuningStarted, this, [this] {
+        m_spentAtWord = 0;
+        m_wordAt = QDateTime::currentMSecsSinceEpoch();
+        m_clock.start();
+        showState();
+        comeToFront();
+    });
+    connect(m_session, &Session::tuningProgressed, this, &TunePanel::showProgress);
+    connect(m_session, &Session::tuningEnded, this, [this] {
+        m_clock.stop();
+        showState();
+    });
+    connect(m_session, &Session::configurationChanged, this, &TunePanel::showState);
+    connect(m_session, &Session::runStateChanged, this, &TunePanel::showHeader);
+    connect(m_session, &Session::experimentStarted, this, &TunePanel::showHeader);
+    connect(m_session, &Session::experimentFinished, this, &TunePanel::showHeader);
+    connect(m_session, &Session::experimentFailed, this, &TunePanel::showHeader);
+}
+
+void TunePanel::comeToFront()
+{
+    if (auto* dock = qobject_cast<QDockWidget*>(parentWidget())) {
+        dock->show();
+        dock->raise();
+    }
+}
+
+void TunePanel::start()
+{
+    m_session->startTuning(std::chrono::minutes(m_minutes->value()));
+}
+
+void TunePanel::showState()
+{
+    showHeader();
+    const TuneController& tuning = m_session->tuning();
+    if (tuning.isRunning()) {
+        m_result->hide();
+        if (tuning.progress())
+            showProgress(*tuning.progress());
+        else
+            showRows({}, nullptr);
+    } else if (tuning.result()) {
+        showRows(tuning.result()->trials, nullptr);
+        m_pages->setCurrentIndex(1);
+        m_result->showResult();
+    } else {
+        m_pages->setCurrentIndex(0);
+        m_empty->setText(
+            tuning.trouble().isEmpty()
+                ? tr("Tune asks the advisor about the training as it is set on the left, tries what it says, one "
+                     "change "
+                     "after another, keeps what pays and asks anew. At the end there are a configuration, a report and "
+                     "the code to paste.\nChoose how long it may take and press Tune. It can be stopped at any time: "
+                     "the best so far stays.")
+                : tr("The training cannot be tuned. %1").arg(tuning.trouble()));
+    }
+}
+
+void TunePanel::showHeader()
+{
+    const TuneController& tuning = m_session->tuning();
+    const bool running = tuning.isRunning();
+    m_start->setVisible(!running);
+    m_start->setEnabled(!m_session->isBusy());
+    m_start->setText(tuning.result() ? tr("Tune again") : tr("Tune"));
+    m_start->setToolTip(m_session->isBusy() ? tr("Something else is running: it would share the processor")
+                                            : tr("Tries what the advisor advises and keeps what pays"));
+    m_stop->setVisible(running);
+    m_stop->setEnabled(!tuning.isStopping());
+    m_minutes->setVisible(!running);
+    m_within->setVisible(!running);
+    m_spent->setVisible(running);
+    if (tuning.isStopping())
+        m_doing->setText(tr("Stopping …"));
+    else if (running && !tuning.progress())
+        m_doing->setText(tr("Starting …"));
+    else if (!running)
+        m_doing->setText(m_session->isBusy() && !tuning.result()
+                             ? tr("Stop what is running first: a training beside it would spoil the numbers.")
+                             : QString());
+    showClock();
+}
+
+void TunePanel::showClock()
+{
+    const TuneController& tuning = m_session->tuning();
+    if (!tuning.isRunning())
+        return;
+    const double all = static_cast<double>(tuning.budget().count());
+    const double since = static_cast<double>(QDateTime::currentMSecsSinceEpoch() - m_wordAt) / 1000;
+    const double spent = std::min(all, m_spentAtWord + since);
+    m_spent->setRange(0, static_cast<int>(all));
+    m_spent->setValue(static_cast<int>(spent));
+    m_spent->setFormat(tr("%1 of %2 min").arg(clockText(spent), clockText(all)));
+}
+
+void TunePanel::showProgress(const advisor::TuneProgress& progress)
+{
+    m_spentAtWord = progress.secondsSpent;
+    m_wordAt = QDateTime::currentMSecsSinceEpoch();
+    QString doing = tr("Round %1 · ").arg(progress.round);
+    if (progress.trying)
+        doing += toggleText(*progress.trying) + " · ";
+    if (!m_session->tuning().isStopping())
+        m_doing->setText(doing + QString::fromStdString(progress.doing));
+    m_doing->setToolTip(m_doing->text());
+    showRows(progress.trials, progress.trying ? &progress : nullptr);
+    showClock();
+}
+
+void TunePanel::showRows(const std::vector<advisor::TuneTrial>& trials, const advisor::TuneProgress* now)
+{
+    std::vector<EvidenceRow> rows;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+        rows.push_back(tuneRow(trials[i], i));
+    if (now)
+        rows.push_back(tuneRow(*now));
+    const bool none = rows.empty();
+    if (none)
+        m_empty->setText(tr("A training is recorded for the advisor. What is tried appears here."));
+    m_pages->setCurrentIndex(none ? 0 : 1);
+    m_table->setRows(std::move(rows));
+    showDetail(trials.empty() ? nullptr : &trials.back());
+}
+
+void TunePanel::showDetail(const advisor::TuneTrial* trial)
+{
+    m_detail->setVisible(trial != nullptr);
+    if (trial)
+        m_detail->setText(trialText(*trial));
+}
+
+const advisor::TuneTrial* TunePanel::trialAt(const QString& key) const
+{
+    const TuneController& tuning = m_session->tuning();
+    const std::vector<advisor::TuneTrial>* trials = tuning.result()     ? &tuning.result()->trials
+                                                    : tuning.progress() ? &tuning.progress()->trials
+                                                                        : nullptr;
+    bool isNumber = false;
+    const std::size_t number = key.toULongLong(&isNumber);
+    return trials && isNumber && number < trials->size() ? &(*trials)[number] : nullptr;
+}
+
+} // namespace app

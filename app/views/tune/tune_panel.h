@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <QTimer>
+#include <QWidget>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QSpinBox;
+class QStackedWidget;
+
+namespace app {
+
+class EvidenceTable;
+class TuneResultBar;
+
+/// Tunes the configuration by one button: what it is at, what was tried and what came of it, *Stop*, which keeps the
+/// best, and at the end the ways to take what was found along.
+class TunePanel : public QWidget {
+    Q_OBJECT
+public:
+    TunePanel(Session* session, QWidget* parent);
+
+private:
+    QWidget* makeHeader();
+    QWidget* makePage();
+    void connectSession();
+    void comeToFront();
+    void start();
+    void showState();
+    void showHeader();
+    void showClock();
+    void showProgress(const advisor::TuneProgress& progress);
+    void showRows(const std::vector<advisor::TuneTrial>& trials, const advisor::TuneProgress* now);
+    void showDetail(const advisor::TuneTrial* trial);
+    [[nodiscard]] const advisor::TuneTrial* trialAt(const QString& key) const;
+
+    Session* m_session;
+    QTimer m_clock; ///< moves the bar between two words of the tuner
+    double m_spentAtWord = 0;
+    qint64 m_wordAt = 0; ///< ms of the steady clock
+    QPushButton *m_start = nullptr, *m_stop = nullptr;
+    QSpinBox* m_minutes = nullptr;
+    QLabel *m_doing = nullptr, *m_empty = nullptr, *m_detail = nullptr, *m_within = nullptr;
+    QProgressBar* m_spent = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    EvidenceTable* m_table = nullptr;
+    TuneResultBar* m_result = nullptr;
+};
+
+} // namespace app

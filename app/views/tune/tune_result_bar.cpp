@@ -1,0 +1,148 @@
+#include "app/views/tune/tune_result_bar.h"
+
+#include "advisor/tip_text.h"
+#include "advisor/tuner/tuned_code.h"
+#include "app/look/icon.h"
+#include "app/look/theme.h"
+#include "app/views/tune/tune_rows.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+QPushButton* makeButton(const QString& name, const QString& iconStem, const QString& text, QWidget* parent)
+{
+    auto* button = new QPushButton(text, parent);
+    button->setObjectName(name);
+    button->setIcon(icon(iconStem));
+    return button;
+}
+
+} // namespace
+
+TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
+    : QWidget(parent), m_session(session), m_summary(new QLabel(this)),
+      m_apply(makeButton("applyTuning", "check", tr("Apply"), this)),
+      m_saveConfiguration(makeButton("saveTuned", "save", tr("Save configuration…"), this)),
+      m_saveReport(makeButton("saveTuneReport", "save", tr("Save report…"), this)), m_copy(makeCopyButton())
+{
+    m_summary->setObjectName("tuneSummary");
+    m_summary->setTextFormat(Qt::PlainText);
+    m_summary->setWordWrap(true);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QFont font = m_summary->font();
+    font.setWeight(QFont::DemiBold);
+    m_summary->setFont(font);
+    m_apply->setProperty("primary", true);
+    m_apply->setIcon(icon("check", QPalette::HighlightedText));
+    m_apply->setToolTip(tr("Takes what was found into the configuration; Undo takes it back"));
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_summary, 1);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_apply, m_saveConfiguration, m_saveReport, m_copy})
+        layout->addWidget(widget);
+    connect(m_apply, &QPushButton::clicked, m_session, &Session::applyTuning);
+    connect(m_saveConfiguration, &QPushButton::clicked, this, &TuneResultBar::saveConfiguration);
+    connect(m_saveReport, &QPushButton::clicked, this, &TuneResultBar::saveReport);
+}
+
+QToolButton* TuneResultBar::makeCopyButton()
+{
+    auto* button = new QToolButton(this);
+    button->setObjectName("copyTunedCode");
+    button->setIcon(icon("copy"));
+    button->setText(tr("Copy code"));
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setFocusPolicy(Qt::StrongFocus);
+    auto* menu = new QMenu(button);
+    menu->addAction(tr("For &PyTorch"), this, [this] { copyCode(advisor::tip_section::kPyTorch); })
+        ->setObjectName("copyPython");
+    menu->addAction(tr("For &LibTorch"), this, [this] { copyCode(advisor::tip_section::kLibTorch); })
+        ->setObjectName("copyCpp");
+    button->setMenu(menu);
+    return button;
+}
+
+bool TuneResultBar::isApplied() const
+{
+    const advisor::TuneResult& result = *m_session->tuning().result();
+    const auto found = config::difference(result.start, result.best);
+    return std::all_of(found.begin(), found.end(), [&](const config::Difference& setting) {
+        return m_session->configuration().text(setting.key) == setting.b;
+    });
+}
+
+void TuneResultBar::showResult()
+{
+    const advisor::TuneResult& result = *m_session->tuning().result();
+    show();
+    const bool better = !(result.start == result.best);
+    m_summary->setText(tuneSummary(result) + ' ' + QString::fromStdString(result.why));
+    colourSummary();
+    m_apply->setVisible(better);
+    m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());
+    m_apply->setText(better && isApplied() ? tr("Applied") : tr("Apply"));
+    m_saveConfiguration->setVisible(better);
+    m_copy->setVisible(better);
+    m_copy->setEnabled(!advisor::codeToPaste(result).empty());
+}
+
+void TuneResultBar::colourSummary()
+{
+    const auto& result = m_session->tuning().result();
+    if (result && !(result->start == result->best))
+        setTextColor(m_summary, shades(QApplication::palette()).good);
+    else
+        m_summary->setPalette(QPalette());
+}
+
+void TuneResultBar::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_summary)
+        colourSummary();
+}
+
+void TuneResultBar::saveConfiguration()
+{
+    QString file = QFileDialog::getSaveFileName(this, tr("Save the tuned configuration"), "tuned.json",
+                                                tr("Configuration (*.json)"));
+    if (file.isEmpty())
+        return;
+    if (!file.endsWith(".json", Qt::CaseInsensitive))
+        file += ".json";
+    m_session->saveTuned(file.toStdString());
+}
+
+void TuneResultBar::saveReport()
+{
+    QString chosen;
+    QString file = QFileDialog::getSaveFileName(this, tr("Save the report"), "tuning.html",
+                                                tr("Web page (*.html);;PDF (*.pdf)"), &chosen);
+    if (file.isEmpty())
+        return;
+    if (QFileInfo(file).suffix().isEmpty())
+        file += chosen.contains("pdf") ? ".pdf" : ".html";
+    m_session->saveReport(file.toStdString());
+}
+
+void TuneResultBar::copyCode(std::string_view heading)
+{
+    QApplication::clipboard()->setText(
+        QString::fromStdString(advisor::codeText(*m_session->tuning().result(), heading)));
+}
+
+} // namespace app

@@ -1,0 +1,146 @@
+#include "app/views/tune/tune_rows.h"
+
+#include "app/models/finding_text.h"
+#include "app/widgets/number_format.h"
+#include "trainer/config/training_config.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+namespace app {
+
+using advisor::TuneTrial;
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Tune)
+};
+
+QString asQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString labelOf(const std::string& key)
+{
+    const config::Knob* knob = config::findKnob(key);
+    return asQString(knob ? knob->label : std::string_view(key));
+}
+
+EvidenceRow rowOf(const advisor::Toggle& change)
+{
+    EvidenceRow row;
+    row.cells = {{labelOf(change.key), 0}, {QString("%1 → %2").arg(asQString(change.from), asQString(change.to)), 0}};
+    return row;
+}
+
+/// "1.43 × (1.40–1.46)"; a dash where nothing was measured.
+void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
+{
+    if (!ratio)
+        row.cells.push_back({QStringLiteral("–"), 0});
+    else
+        row.cells.push_back({QString("%1 (%2–%3)")
+                                 .arg(formatRatio(ratio->value))
+                                 .arg(ratio->low, 0, 'f', 2)
+                                 .arg(ratio->high, 0, 'f', 2),
+                             ratio->value});
+}
+
+/// By memory: what the peak fell by; else what a step lost.
+QString savedText(const advisor::ExperimentResult& result)
+{
+    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    const QString text = memory ? formatBytes(result.savedBytes.value) : formatUs(result.savedUs.value);
+    return QString(text).replace('-', QChar(0x2212));
+}
+
+QString predictedText(const advisor::Saving& saving)
+{
+    const auto text = [&](double value) {
+        return saving.unit == advisor::SavingUnit::Bytes ? formatBytes(value) : formatUs(value);
+    };
+    return rangeText(text(saving.low), text(saving.high));
+}
+
+QString verdictWord(advisor::Verdict verdict)
+{
+    switch (verdict) {
+    case advisor::Verdict::Pays:
+        return Words::tr("pays");
+    case advisor::Verdict::DoesNotPay:
+        return Words::tr("does not pay");
+    case advisor::Verdict::Costs:
+        return Words::tr("costs");
+    case advisor::Verdict::Inconclusive:
+        break;
+    }
+    return Words::tr("no verdict");
+}
+
+QString outcomeText(const TuneTrial& trial)
+{
+    if (trial.outcome == TuneTrial::Outcome::Kept)
+        return Words::tr("✓ kept");
+    return trial.result ? verdictWord(trial.result->verdict) : Words::tr("⚠ failed");
+}
+
+} // namespace
+
+std::vector<EvidenceModel::Column> tuneColumns()
+{
+    return {{Words::tr("Tried"), false},    {Words::tr("Before → after"), false}, {Words::tr("Samples/s (95 %)"), true},
+            {Words::tr("Predicted"), true}, {Words::tr("Measured"), true},        {Words::tr("Verdict"), false}};
+}
+
+EvidenceRow tuneRow(const TuneTrial& trial, std::size_t number)
+{
+    const QString none = QStringLiteral("–");
+    EvidenceRow row = rowOf(trial.change);
+    const auto& result = trial.result;
+    addRatio(row, result ? std::optional(result->samplesPerSecond) : std::nullopt);
+    row.cells.push_back(
+        {trial.predicted ? predictedText(*trial.predicted) : none, trial.predicted ? trial.predicted->high : 0});
+    row.cells.push_back({result ? savedText(*result) : none, result ? result->savedUs.value : 0});
+    row.cells.push_back({outcomeText(trial), 0});
+    row.key = QString::number(number);
+    return row;
+}
+
+EvidenceRow tuneRow(const advisor::TuneProgress& progress)
+{
+    const QString none = QStringLiteral("–");
+    EvidenceRow row = rowOf(*progress.trying);
+    addRatio(row, progress.ratio);
+    row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Words::tr("measuring …"), 0}});
+    return row;
+}
+
+QString tuneSummary(const advisor::TuneResult& result)
+{
+    const auto kept = std::count_if(result.trials.begin(), result.trials.end(),
+                                    [](const TuneTrial& trial) { return trial.outcome == TuneTrial::Outcome::Kept; });
+    if (result.trials.empty())
+        return Words::tr("Nothing was tried.");
+    if (kept == 0)
+        return Words::tr("None of the %1 changes that were tried pays: the settings stay as they are.")
+            .arg(result.trials.size());
+    const auto fixed = [](double value) { return QString::number(value, 'f', 2); };
+    return Words::tr("%1 the samples per second (at least %2, at most %3): %4 of %5 changes kept.")
+        .arg(formatRatio(result.ratio.value), fixed(result.ratio.low), fixed(result.ratio.high))
+        .arg(kept)
+        .arg(result.trials.size());
+}
+
+QString trialText(const TuneTrial& trial)
+{
+    QString text = toggleText(trial.change);
+    if (!trial.title.empty())
+        text += QString(" (%1)").arg(asQString(trial.title));
+    if (trial.result)
+        text += QString(": %1").arg(predictedBesideMeasured(*trial.result));
+    return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.why));
+}
+
+} // namespace app

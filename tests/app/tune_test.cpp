@@ -1,0 +1,202 @@
+#include "app/views/tune/tune_panel.h"
+#include "app/widgets/evidence_table.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using app::Session;
+using app_test::find;
+using app_test::shortTraining;
+using app_test::useScript;
+using std::chrono::minutes;
+
+namespace {
+
+constexpr int kPatienceMs = 60'000;
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+/// A session whose training waits for data, and the view of its tuning.
+struct Tuned {
+    explicit Tuned(const char* script) : panel(&session, nullptr)
+    {
+        useScript(script);
+        session.setConfiguration(shortTraining(), "short");
+        panel.show();
+    }
+    void toTheEnd()
+    {
+        QSignalSpy ended(&session, &Session::tuningEnded);
+        find<QPushButton>(&panel, "startTuning")->click();
+        QVERIFY(session.tuningRunning());
+        QVERIFY(ended.wait(kPatienceMs));
+        QVERIFY(!session.tuningRunning());
+    }
+    [[nodiscard]] QString text(const char* label) const { return find<QLabel>(&panel, label)->text(); }
+    [[nodiscard]] bool isShown(const char* button) const { return find<QWidget>(&panel, button)->isVisibleTo(&panel); }
+
+    Session session;
+    app::TunePanel panel;
+};
+
+QByteArray contentOf(const QString& path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+class TuneTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void withNothingTunedItSaysWhatToDo();
+    void keepsWhatPaysAndAppliesItAsOneStep();
+    void whatWasFoundIsSavedAndCopied();
+    void stoppedItKeepsTheBest();
+    void aTrainingThatCannotRunIsSaid();
+    void nothingElseRunsBeside();
+    void theWindowLeadsToIt();
+};
+
+void TuneTest::withNothingTunedItSaysWhatToDo()
+{
+    const Tuned tuned("quick");
+    QVERIFY(tuned.text("tuneEmpty").contains("press Tune"));
+    QVERIFY(tuned.isShown("startTuning") && !tuned.isShown("stopTuning"));
+    QVERIFY(!tuned.isShown("applyTuning"));
+}
+
+void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
+{
+    Tuned tuned("quick");
+    tuned.toTheEnd();
+    const auto& result = tuned.session.tuning().result();
+    QVERIFY(result);
+    QCOMPARE(result->start[config::key::workers], 0);
+    QVERIFY(result->best[config::key::workers] > 0);
+    auto* table = find<app::EvidenceTable>(&tuned.panel, "tuneTable");
+    QCOMPARE(table->evidence()->rowCount(), static_cast<int>(result->trials.size()));
+    QCOMPARE(table->evidence()->row(0).cells.back().text, "✓ kept");
+    QVERIFY(tuned.text("tuneSummary").contains("the samples per second"));
+
+    // Nothing changes until it is asked for; then all of it is one step of undo.
+    QCOMPARE(tuned.session.configuration().text("loader.workers"), "0");
+    find<QPushButton>(&tuned.panel, "applyTuning")->click();
+    QCOMPARE(tuned.session.configuration(), result->best);
+    QVERIFY(!tuned.session.journal().changes.empty());
+    QCOMPARE(tuned.session.journal().changes[0].ruleId, "loader.workers");
+    QCOMPARE(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled(), false);
+    tuned.session.undoStack()->undo();
+    QCOMPARE(tuned.session.configuration(), result->start);
+    QVERIFY(tuned.session.journal().changes.empty());
+    QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
+}
+
+void TuneTest::whatWasFoundIsSavedAndCopied()
+{
+    Tuned tuned("quick");
+    tuned.toTheEnd();
+    const auto& result = tuned.session.tuning().result();
+    QVERIFY(result);
+    find<QAction>(&tuned.panel, "copyPython")->trigger();
+    QVERIFY(QApplication::clipboard()->text().contains("num_workers"));
+    find<QAction>(&tuned.panel, "copyCpp")->trigger();
+    QVERIFY(QApplication::clipboard()->text().contains("DataLoaderOptions"));
+
+    const QTemporaryDir folder;
+    tuned.session.saveTuned(folder.filePath("tuned.json").toStdString());
+    const auto loaded = config::TrainingConfig::load(folder.filePath("tuned.json").toStdString());
+    QVERIFY(loaded && *loaded == result->best);
+
+    QSignalSpy noticed(&tuned.session, &Session::noticed);
+    for (const char* name : {"report.html", "report.pdf"}) {
+        tuned.session.saveReport(folder.filePath(name).toStdString());
+        QVERIFY(noticed.wait(20'000));
+        QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
+    }
+    QVERIFY(contentOf(folder.filePath("report.html")).contains("What tuning made of it"));
+    QVERIFY(contentOf(folder.filePath("report.pdf")).startsWith("%PDF-"));
+    tuned.session.saveReport(folder.filePath("no/such/report.pdf").toStdString());
+    QVERIFY(noticed.wait(20'000));
+    QCOMPARE(noticed.takeFirst().at(2).toBool(), true);
+}
+
+void TuneTest::stoppedItKeepsTheBest()
+{
+    Tuned tuned("stuck"); // two workers pay; the trial of one never ends
+    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
+    find<QPushButton>(&tuned.panel, "startTuning")->click();
+    const auto isStuck = [&] {
+        const auto& progress = tuned.session.tuning().progress();
+        return progress && !progress->trials.empty() && progress->trying && progress->trying->to == "1";
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isStuck(), kPatienceMs);
+    QVERIFY(tuned.text("tuneDoing").startsWith("Round "));
+    QVERIFY(find<QPushButton>(&tuned.panel, "stopTuning")->isEnabled());
+    find<QPushButton>(&tuned.panel, "stopTuning")->click();
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatienceMs));
+    const auto& result = tuned.session.tuning().result();
+    QVERIFY(result && result->stopped);
+    QCOMPARE(result->best[config::key::workers], 2);
+    QVERIFY(tuned.isShown("applyTuning"));
+}
+
+void TuneTest::aTrainingThatCannotRunIsSaid()
+{
+    Tuned tuned("refuse");
+    tuned.toTheEnd();
+    QVERIFY(!tuned.session.tuning().result());
+    QVERIFY(tuned.text("tuneEmpty").contains("cannot be tuned"));
+    QVERIFY(tuned.text("tuneEmpty").contains("no such folder"));
+    QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
+}
+
+void TuneTest::nothingElseRunsBeside()
+{
+    Tuned tuned("stuck");
+    find<QPushButton>(&tuned.panel, "startTuning")->click();
+    QVERIFY(tuned.session.tuningRunning());
+    tuned.session.start();
+    QCOMPARE(tuned.session.runState(), app::RunState::Idle);
+    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
+    tuned.session.stopTuning();
+    QVERIFY(ended.wait(kPatienceMs));
+
+    useScript("train");
+    tuned.session.setConfiguration(shortTraining(100'000), "endless");
+    tuned.session.start();
+    QVERIFY(tuned.session.isBusy());
+    QVERIFY(!find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
+    tuned.session.startTuning(minutes(1));
+    QVERIFY(!tuned.session.tuningRunning());
+    tuned.session.stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!tuned.session.isBusy(), kPatienceMs);
+    QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
+}
+
+void TuneTest::theWindowLeadsToIt()
+{
+    const app_test::App app;
+    auto* dock = find<QDockWidget>(&app.window, "dock:tune");
+    QVERIFY(!dock->isVisible()); // on the start page
+    find<QAction>(&app.window, "tuneTraining")->trigger();
+    QVERIFY(dock->isVisible());
+    QVERIFY(find<QPushButton>(dock, "startTuning")->isVisible());
+}
+
+QTEST_MAIN(TuneTest)
+#include "tune_test.moc"

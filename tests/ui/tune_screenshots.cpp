@@ -1,0 +1,58 @@
+#include "app/session/presets.h"
+#include "tests/ui/photographer.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QTest>
+#include <cstdio>
+#include <cstdlib>
+
+// Tunes the ready training with the real app and the real trainer, and takes pictures on the way, in light and dark.
+namespace {
+
+class TunePhotographer : private ui::Photographer {
+public:
+    explicit TunePhotographer(QString folder) : Photographer(std::move(folder), {1440, 900})
+    {
+        await("the trainer's description", [this] { return m_session.descriptionKnown(); });
+    }
+
+    void takeAll(std::chrono::seconds budget)
+    {
+        m_session.setConfiguration(app::firstRun().configuration, "pictures");
+        m_window.findChild<QAction*>("tuneTraining")->trigger();
+        take("tune_empty");
+        m_session.startTuning(budget);
+        await("a first interval", [this] {
+            const auto& progress = m_session.tuning().progress();
+            return progress && progress->ratio;
+        });
+        take("tune_running");
+        await(
+            "the end", [this] { return !m_session.tuningRunning(); }, budget + std::chrono::seconds(60));
+        if (m_session.tuning().result() && m_session.tuning().result()->start == m_session.tuning().result()->best)
+            std::puts("Nothing paid: is the machine busy with something else?");
+        take("tune_end");
+        m_session.applyTuning();
+        take("tune_applied");
+        for (const char* name : {"/tuning.html", "/tuning.pdf"}) {
+            bool written = false;
+            const auto told = QObject::connect(&m_session, &app::Session::noticed, [&] { written = true; });
+            m_session.saveReport((m_folder + name).toStdString());
+            await(name, [&] { return written; });
+            QObject::disconnect(told);
+        }
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QApplication::setOrganizationName("Stepscope");
+    QApplication::setApplicationName("stepscope");
+    QApplication application(argc, argv);
+    const QStringList arguments = QApplication::arguments();
+    TunePhotographer(arguments.value(1, ".")).takeAll(std::chrono::seconds(arguments.value(2, "120").toInt()));
+    return 0;
+}
