@@ -18,6 +18,8 @@ double CommunicationUse::overlap() const
 CommunicationUse communicationUse(const Case& c)
 {
     CommunicationUse use;
+    if (ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication).empty())
+        return use; // most trainings: other kernels need no look
     UnionBuilder computing;
     std::vector<TimeRange> communication;
     for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel)) {

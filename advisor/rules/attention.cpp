@@ -5,6 +5,7 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/self_times.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <deque>
 #include <fmt/format.h>
@@ -152,7 +153,7 @@ Advice check(const Case& c)
     if (setting(c, kKey) == "sdpa")
         return silent("Attention is one operator already.");
     const bool kernels = c.facts.device.work.all.count > 0;
-    if (!kernels && c.facts.ops.stepsWithOps == 0 && c.trace.ofKind(ActivityKind::CpuOp).empty())
+    if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return cannotTell("Neither operators nor kernels were recorded.");
     const Attention found = kernels ? amongKernels(c.trace) : amongOps(c.trace);
     if (found.writtenOut == 0)

@@ -1,5 +1,6 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
 
@@ -34,8 +35,8 @@ Advice check(const Case& c)
     std::int64_t count = 0;
     const std::vector<SliceId> ranges = operatorRanges(c.trace, count);
     if (!configured && count == 0)
-        return c.trace.ofKind(ActivityKind::Nvtx).empty() ? cannotTell("The trace holds no NVTX ranges.")
-                                                          : silent("No NVTX range is an operator's.");
+        return !profiler::analysis::hasKind(c.trace, ActivityKind::Nvtx) ? cannotTell("The trace holds no NVTX ranges.")
+                                                                         : silent("No NVTX range is an operator's.");
     Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", count)
                                     : "Every operator opens an NVTX range (emit_nvtx).");
     advice.whyNoPrediction = "What a range costs is not in the trace: measure it.";

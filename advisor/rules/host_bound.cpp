@@ -2,6 +2,7 @@
 #include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,9 @@ Advice check(const Case& c)
     if (c.facts.device.work.all.count == 0)
         return cannotTell("No kernels were recorded.");
     const LaunchBound bound = launchBound(c);
-    if (bound.launchShare == 0 && bound.idleShare > 0.1 && c.trace.ofKind(profiler::ActivityKind::CpuOp).empty() &&
-        c.trace.ofKind(profiler::ActivityKind::CudaRuntime).empty())
+    if (bound.launchShare == 0 && bound.idleShare > 0.1 &&
+        !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CpuOp) &&
+        !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CudaRuntime))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (!bound.holds())
         return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",

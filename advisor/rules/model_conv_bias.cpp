@@ -1,6 +1,7 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/op_walk.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
 
@@ -68,8 +69,8 @@ Advice check(const Case& c)
     const Convolutions found = convolutions(c.trace);
     if (found.all == 0)
         return found.unknown > 0 ? cannotTell("The inputs of convolutions were not recorded (record shapes).")
-               : c.trace.ofKind(ActivityKind::CpuOp).empty() ? cannotTell("Operators were not recorded.")
-                                                             : silent("No convolution ran.");
+               : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ? cannotTell("Operators were not recorded.")
+                                                                            : silent("No convolution ran.");
     if (found.beforeNorm == 0)
         return silent(fmt::format("None of {} convolutions has a bias directly before a batch norm.", found.all));
     Advice advice =

@@ -1,6 +1,7 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
 #include <set>
@@ -34,12 +35,12 @@ Replication replication(const Trace& trace)
 {
     Replication found;
     for (const ActivityKind kind : {ActivityKind::UserAnnotation, ActivityKind::CpuOp, ActivityKind::Phase})
-        for (const Slice& slice : trace.ofKind(kind)) {
-            const std::string_view name = trace.name(slice);
-            if (isDataParallel(name)) {
+        for (const Slice& slice : profiler::analysis::ofKindNamed(
+                 trace, kind, [](std::string_view name) { return isDataParallel(name) || isReplication(name); })) {
+            if (isDataParallel(trace.name(slice))) {
                 found.forwards.push_back(slice.id);
                 found.processes.insert(trace.track(slice.id.track).pid);
-            } else if (isReplication(name)) {
+            } else {
                 found.copying += slice.duration;
             }
         }
@@ -54,7 +55,8 @@ Advice check(const Case& c)
                                     : "The run uses one model on one device.");
     const Replication found = replication(c.trace);
     if (kind.empty() && found.forwards.empty()) {
-        if (c.trace.ofKind(ActivityKind::UserAnnotation).empty() && c.trace.ofKind(ActivityKind::CpuOp).empty())
+        if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
+            !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
             return cannotTell("The trace holds neither operators nor ranges of the program.");
         return silent("No DataParallel.forward ran.");
     }

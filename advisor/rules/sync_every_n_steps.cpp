@@ -4,6 +4,7 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,12 +36,11 @@ Intervals hostBlocked(const Trace& trace)
     std::vector<TimeRange> ranges;
     for (const ActivityKind kind :
          {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
-        for (const Slice& slice : trace.ofKind(kind)) {
-            const std::string_view name = trace.name(slice);
-            if (kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
-                (kind != ActivityKind::Phase && (isSyncCall(name) || isBlockingCopy(name))))
-                ranges.push_back(slice.range());
-        }
+        for (const Slice& slice : profiler::analysis::ofKindNamed(trace, kind, [kind](std::string_view name) {
+                 return kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
+                        (kind != ActivityKind::Phase && (isSyncCall(name) || isBlockingCopy(name)));
+             }))
+            ranges.push_back(slice.range());
     return unite(std::move(ranges));
 }
 

@@ -91,8 +91,8 @@ Advice check(const Case& c)
     const auto copies = copiesByCorrelation(c);
     if (copyUse(c, CopyKind::HtoD).count == 0)
         return silent("Nothing is copied from the host to a device.");
-    if (copies.empty() || c.trace.ofKind(ActivityKind::CpuOp).empty() ||
-        c.trace.ofKind(ActivityKind::CudaRuntime).empty())
+    if (copies.empty() || !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ||
+        !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))
         return cannotTell("Operators and the calls that launch copies were not both recorded.");
     Found found;
     forEachThreadsOps(c.trace, [&](TrackId track, const std::vector<Slice>& ops) {

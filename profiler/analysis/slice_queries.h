@@ -3,15 +3,27 @@
 #include "profiler/model/trace.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <span>
-#include <tuple>
+#include <string_view>
 #include <vector>
 
 namespace profiler::analysis {
 
 /// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
+
+/// Is there any slice of this kind? Looks at no slice.
+bool hasKind(const Trace& trace, ActivityKind kind);
+/// Those of Trace::ofKind() whose name `named` takes. Each name is asked about once, and a slice that is not taken
+/// costs a look at two columns.
+std::vector<Slice> ofKindNamed(const Trace& trace, ActivityKind kind,
+                               const std::function<bool(std::string_view name)>& named);
+
+/// By begin, the longer and the outer one first; equals stay in their order. Slices are large and mostly come in a few
+/// sorted runs: keys are merged, and each slice is moved once.
+void sortByNesting(std::vector<Slice>& slices);
 
 /// Those slices of a track that `wanted` takes, in the order of Trace::sorted(), without the others being held.
 template <class Wanted>
@@ -23,9 +35,7 @@ std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wante
             slices.push_back(slice);
         return true;
     });
-    std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
-        return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
-    });
+    sortByNesting(slices);
     return slices;
 }
 

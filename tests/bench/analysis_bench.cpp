@@ -1,3 +1,4 @@
+#include "advisor/rule.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
@@ -125,6 +126,14 @@ void facts(benchmark::State& state)
         benchmark::DoNotOptimize(analyse(million()));
 }
 BENCHMARK(facts)->Unit(benchmark::kMillisecond);
+
+/// All analyses and all rules, on one core.
+void advice(benchmark::State& state)
+{
+    for (auto _ : state)
+        benchmark::DoNotOptimize(advisor::advise(million(), nullptr));
+}
+BENCHMARK(advice)->Unit(benchmark::kMillisecond);
 
 void replayGraph(benchmark::State& state)
 {
