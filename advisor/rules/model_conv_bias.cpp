@@ -54,6 +54,8 @@ void addConvolution(Convolutions& found, const Trace& trace, const Slice& op, co
 Convolutions convolutions(const Trace& trace)
 {
     Convolutions found;
+    if (profiler::analysis::ofKindNamed(trace, ActivityKind::CpuOp, isConvolutionOp).empty())
+        return found; // the operators behind them need no look
     forEachThreadsOps(trace, [&](TrackId, const std::vector<Slice>& ops) {
         for (std::size_t i = 0; i < ops.size(); ++i)
             if (isConvolutionOp(trace.name(ops[i])))

@@ -29,7 +29,9 @@ void sortByNesting(std::vector<Slice>& slices);
 template <class Wanted>
 std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wanted)
 {
+    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted whole or hardly at all
     std::vector<Slice> slices;
+    slices.reserve(std::min(trace.sliceCount(track), kMostAhead));
     trace.forEach(track, kAllTime, [&](const Slice& slice) {
         if (wanted(slice))
             slices.push_back(slice);
