@@ -32,31 +32,32 @@ std::vector<SliceDetails> coded(const std::vector<SliceDetails>& all)
 TEST(DetailsCodec, EveryTextComesBackLetterForLetter)
 {
     std::vector<SliceDetails> all;
-    for (const char* text : {"0",
-                             "-0",
-                             "00",
-                             "1",
-                             "-1",
-                             "+1",
-                             "1.",
-                             ".5",
-                             "1.50",
-                             "-0.5",
-                             "-0.0",
-                             "0.0",
-                             "0.000000000000000001",
-                             "1e5",
-                             "9223372036854775807",
-                             "-9223372036854775808",
-                             "9223372036854775808",
-                             "123456789.123456789",
-                             "",
-                             " 1",
-                             "NaN",
-                             "[50, 1, 1]",
-                             "\xff\0x",
-                             "1621401187223005.123",
-                             "99999999999999999999999999999999999999"}) {
+    using namespace std::string_literals;
+    for (const std::string& text : std::vector<std::string>{"0",
+                                                            "-0",
+                                                            "00",
+                                                            "1",
+                                                            "-1",
+                                                            "+1",
+                                                            "1.",
+                                                            ".5",
+                                                            "1.50",
+                                                            "-0.5",
+                                                            "-0.0",
+                                                            "0.0",
+                                                            "0.000000000000000001",
+                                                            "1e5",
+                                                            "9223372036854775807",
+                                                            "-9223372036854775808",
+                                                            "9223372036854775808",
+                                                            "123456789.123456789",
+                                                            "",
+                                                            " 1",
+                                                            "NaN",
+                                                            "[50, 1, 1]",
+                                                            "\xff\0x"s,
+                                                            "1621401187223005.123",
+                                                            "99999999999999999999999999999999999999"}) {
         all.push_back({{"value", text}});
         EXPECT_EQ(coded({{{"value", text}}}), (std::vector<SliceDetails>{{{"value", text}}})) << text;
     }
@@ -97,6 +98,38 @@ TEST(DetailsCodec, BytesThatAreCutOrChangedAreNoDetailsOrOthers)
         bad[at] ^= std::byte{0x81};
         static_cast<void>(packed::decodeDetails(bad)); // whatever it says: nothing breaks
     }
+}
+
+// The name is in the section once, and compresses well: a few kilobytes could become many gigabytes.
+TEST(DetailsCodec, ALongNameOfManySlicesIsRefused)
+{
+    const auto section = [](std::size_t nameBytes) {
+        const SliceDetails details = {{std::string(nameBytes, 'n'), "1"}};
+        return packed::encodeDetails(1, std::vector<SliceDetails>(packed::details_limit::kSlices, details));
+    };
+    constexpr std::size_t kRoom = 2 * (packed::details_limit::kBytes + packed::details_limit::kOfSlice);
+    constexpr std::size_t kMost = kRoom / packed::details_limit::kSlices;
+    EXPECT_TRUE(packed::decodeDetails(section(kMost)));
+    EXPECT_FALSE(packed::decodeDetails(section(kMost + 1)));
+}
+
+TEST(DetailsCodec, MoreNamesOrShapesThanAnySectionHasAreRefused)
+{
+    const auto isRead = [](std::uint32_t names, std::uint32_t shapes) {
+        packed::ByteWriter writer;
+        writer.put(packed::DetailsHead{1, 0, 0});
+        for (const std::uint32_t count : {names, shapes}) {
+            writer.put(count);
+            for (std::uint32_t i = 0; i < count; ++i) // a name without letters, a shape without names
+                writer.put(std::uint32_t{0});
+        }
+        writer.putColumn({});
+        return packed::decodeDetails(writer.bytes()).has_value();
+    };
+    constexpr std::uint32_t kNames = 1U << 20, kShapes = packed::details_limit::kSlices;
+    EXPECT_TRUE(isRead(kNames, kShapes));
+    EXPECT_FALSE(isRead(kNames + 1, kShapes));
+    EXPECT_FALSE(isRead(kNames, kShapes + 1));
 }
 
 TEST(DetailsCodec, WhatIsTooLongForACopyIsSaid)

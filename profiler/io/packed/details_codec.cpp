@@ -47,9 +47,15 @@ std::vector<Shape> shapesOf(std::span<const SliceDetails> all, std::vector<std::
 /// The names of details, then which of them come together.
 bool takeShapes(ByteReader& reader, std::vector<std::string>& names, std::vector<Shape>& shapes)
 {
-    for (std::uint32_t count = reader.takeCount(sizeof count); count > 0 && !reader.failed(); --count)
+    std::uint32_t count = reader.takeCount(sizeof count);
+    if (count > kMostCells)
+        return false;
+    for (; count > 0 && !reader.failed(); --count)
         names.emplace_back(reader.takeText());
-    for (std::uint32_t count = reader.takeCount(sizeof count); count > 0 && !reader.failed(); --count) {
+    count = reader.takeCount(sizeof count);
+    if (count > details_limit::kSlices) // each is some slice's
+        return false;
+    for (; count > 0 && !reader.failed(); --count) {
         Shape shape;
         shape.keys.resize(reader.takeCount(sizeof(std::uint32_t)));
         if (shape.keys.size() > details_limit::kEntries)
@@ -161,6 +167,10 @@ std::optional<DecodedDetails> decodeDetails(std::span<const std::byte> raw)
     std::size_t room = 2 * (details_limit::kBytes + details_limit::kOfSlice);
     for (const Shape& shape : shapes) {
         for (const std::uint32_t key : shape.keys) {
+            // A name is in the section once, and here once for each slice.
+            if (!shape.slices.empty() && names[key].size() > room / shape.slices.size())
+                return std::nullopt;
+            room -= names[key].size() * shape.slices.size();
             auto values = takeValues(reader, shape.slices.size(), room);
             if (!values)
                 return std::nullopt;
