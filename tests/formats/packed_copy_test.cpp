@@ -77,4 +77,25 @@ TEST(PackedCopy, OfASpilledTraceLosesNothing)
     }
 }
 
+// Details are read in the order of the file, but only so many at a time.
+TEST(PackedCopy, OfEventsTooLargeToBeHeldTogetherLosesNothing)
+{
+    constexpr int kEvents = 3000;
+    std::string events;
+    for (int i = 0; i < kEvents; ++i) { // the first third is large, and the last lies first
+        const int at = kEvents - 1 - i;
+        events += std::string(i > 0 ? "," : "") +
+                  R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":)" + std::to_string(at * 10) +
+                  R"(,"dur":8.5,"args":{"at":)" + std::to_string(at) + R"(,"text":")" +
+                  std::string(at < kEvents / 3 ? 40'000 : 4, 'x') + "\"}}";
+    }
+    const json_test::TextFile file(json_test::object(events)), folder("", "copy.sspack");
+    const auto original = formats::openTrace(file.path());
+    ASSERT_TRUE(original) << original.error().message();
+    ASSERT_TRUE(formats::saveTrace(**original, folder.path()));
+    const auto copy = formats::openTrace(folder.path());
+    ASSERT_TRUE(copy) << copy.error().message();
+    expectSameDetails(**copy, **original);
+}
+
 } // namespace

@@ -36,6 +36,15 @@ void addEntries(std::string_view object, Values& reader, SliceDetails& details, 
     }
 }
 
+/// Bytes of memory, about.
+std::size_t sizeOf(const SliceDetails& details)
+{
+    std::size_t size = 0;
+    for (const auto& entry : details)
+        size += sizeof entry + entry.first.size() + entry.second.size();
+    return size;
+}
+
 class EventDetails final : public ArgSource {
 public:
     explicit EventDetails(std::shared_ptr<ByteSource> source) : m_source(std::move(source)) {}
@@ -54,24 +63,49 @@ public:
         const bool unchanged = m_source->unchanged();
         TextWindow window(*m_source);
         // Neighbours of a track lie near each other in the file, but not in order: read as they lie, given as asked.
-        constexpr std::size_t kTogether = 4096;
-        std::vector<std::uint32_t> order;
+        std::size_t together = kMostTogether;
         std::vector<Result<SliceDetails>> read;
-        for (; !sources.empty(); sources = sources.subspan(std::min(kTogether, sources.size()))) {
-            const auto some = sources.first(std::min(kTogether, sources.size()));
-            order.resize(some.size());
-            std::iota(order.begin(), order.end(), 0U);
-            std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return some[a] < some[b]; });
-            read.assign(some.size(), SliceDetails{});
-            for (const std::uint32_t i : order)
-                read[i] = unchanged ? readAt(window, some[i]) : tl::unexpected(changed(some[i]));
+        while (!sources.empty()) {
+            const auto some = sources.first(std::min(together, sources.size()));
+            const std::size_t held = readInOrder(window, some, unchanged, read);
+            if (held > kMostHeld && some.size() > 1) {
+                together = some.size() / 2;
+                continue;
+            }
+            if (held < kMostHeld / 4)
+                together = std::min(kMostTogether, 2 * together);
             for (Result<SliceDetails>& details : read)
                 if (!take(std::move(details)))
                     return;
+            sources = sources.subspan(some.size());
         }
     }
 
 private:
+    static constexpr std::size_t kMostTogether = 4096;              ///< events that are read in the order of the file
+    static constexpr std::size_t kMostHeld = std::size_t{16} << 20; ///< bytes of their details: fewer are read then
+
+    /// @param read  as `sources` are; some are empty where kMostHeld was passed on the way
+    /// @return bytes of memory that the details take
+    [[nodiscard]] std::size_t readInOrder(TextWindow& window, std::span<const std::uint64_t> sources, bool unchanged,
+                                          std::vector<Result<SliceDetails>>& read) const
+    {
+        std::vector<std::uint32_t> order(sources.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::sort(order.begin(), order.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return sources[a] < sources[b]; });
+        read.assign(sources.size(), SliceDetails{});
+        std::size_t held = 0;
+        for (const std::uint32_t i : order) {
+            if (held > kMostHeld)
+                break;
+            read[i] = unchanged ? readAt(window, sources[i]) : tl::unexpected(changed(sources[i]));
+            if (read[i])
+                held += sizeOf(*read[i]);
+        }
+        return held;
+    }
+
     [[nodiscard]] std::string placeOf(std::uint64_t source) const
     {
         return m_source->path().string() + ", byte " + std::to_string(source);
