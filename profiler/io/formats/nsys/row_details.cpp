@@ -3,6 +3,7 @@
 #include "profiler/io/formats/nsys/export_rows.h"
 
 #include <array>
+#include <utility>
 
 namespace profiler::formats::nsys {
 
@@ -39,6 +40,8 @@ Error gone(const SqliteFile& file, const Place& place)
             .mend = "open the file again"};
 }
 
+constexpr std::size_t kMostWords = 100'000; ///< kept: with more, all are let go of and asked for anew
+
 } // namespace
 
 Result<std::unique_ptr<RowDetails>> RowDetails::open(const std::filesystem::path& path, ExportSchema schema)
@@ -49,20 +52,23 @@ Result<std::unique_ptr<RowDetails>> RowDetails::open(const std::filesystem::path
     return std::unique_ptr<RowDetails>(new RowDetails(std::move(*file), std::move(schema)));
 }
 
-const std::string& RowDetails::lookedUp(std::size_t meaning, std::int64_t id) const
+std::string RowDetails::lookedUp(std::size_t meaning, std::int64_t id) const
 {
-    const auto [place, isNew] = m_words.try_emplace({meaning, id});
+    if (const auto known = m_words.find({meaning, id}); known != m_words.end())
+        return known->second;
     const auto& [column, table, words] = kMeanings[meaning];
-    if (!isNew || !m_schema.has(table, words))
-        return place->second;
+    if (!m_schema.has(table, words))
+        return {};
     auto rows = m_file.select("SELECT " + identifier(words) + " FROM " + identifier(table) + " WHERE id = ?1",
                               std::string(table));
     if (!rows)
-        return place->second;
+        return {};
     rows->bind(0, id);
-    if (const auto found = rows->next(); found && *found)
-        place->second = rows->text(0);
-    return place->second;
+    if (const auto found = rows->next(); !found || !*found)
+        return {};
+    if (m_words.size() >= kMostWords)
+        m_words.clear();
+    return m_words.insert_or_assign({meaning, id}, std::string(rows->text(0))).first->second;
 }
 
 Result<SliceDetails> RowDetails::read(std::uint64_t source) const
@@ -95,8 +101,8 @@ Result<SliceDetails> RowDetails::read(std::uint64_t source) const
         const auto id = rows->integer(i);
         for (std::size_t meaning = 0; id && meaning < kMeanings.size(); ++meaning)
             if (kMeanings[meaning].column == column)
-                if (const std::string& words = lookedUp(meaning, *id); !words.empty())
-                    value = words;
+                if (std::string words = lookedUp(meaning, *id); !words.empty())
+                    value = std::move(words);
         details.emplace_back(column, std::move(value));
     }
     return details;

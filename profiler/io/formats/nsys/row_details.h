@@ -23,13 +23,14 @@ public:
 
 private:
     RowDetails(SqliteFile file, ExportSchema schema) : m_file(std::move(file)), m_schema(std::move(schema)) {}
-    [[nodiscard]] const std::string& lookedUp(std::size_t meaning, std::int64_t id) const;
+    /// Empty where the file has no word for it.
+    [[nodiscard]] std::string lookedUp(std::size_t meaning, std::int64_t id) const;
 
     mutable std::mutex m_mutex; ///< a connection serves one thread at a time; nothing else is taken under it
     SqliteFile m_file;
     ExportSchema m_schema;
     mutable std::map<std::string, Rows, std::less<>> m_rows; ///< by table: a statement that asks for one row
-    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_words; ///< of a meaning's number
+    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_words; ///< of a meaning's number: some
 };
 
 } // namespace profiler::formats::nsys
