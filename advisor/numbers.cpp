@@ -36,7 +36,7 @@ std::string shareText(double share)
 std::string bytesText(std::int64_t bytes)
 {
     constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB"};
-    if (std::abs(bytes) < 1000)
+    if (bytes > -1000 && bytes < 1000) // the least number has no absolute value
         return std::to_string(bytes) + " B";
     double size = static_cast<double>(bytes) / 1e3;
     std::size_t unit = 0;

@@ -19,6 +19,13 @@ std::optional<std::int64_t> number(std::string_view text)
     return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional(value) : std::nullopt;
 }
 
+/// A number that is not negative: of bytes or blocks.
+std::optional<std::int64_t> amount(std::string_view text)
+{
+    const auto value = number(text);
+    return value && *value >= 0 ? value : std::nullopt;
+}
+
 /// Up to `end`, which is taken off together with what is returned.
 std::string_view takeUntil(std::string_view& text, char end)
 {
@@ -34,8 +41,8 @@ std::optional<MemoryHolder> holderOf(std::string_view line)
     std::array<std::string_view, 5> fields;
     for (std::string_view& field : fields)
         field = takeUntil(line, '\t');
-    const auto bytes = number(fields[0]), blocks = number(fields[1]);
-    if (!bytes || !blocks || *bytes < 0 || *blocks < 0)
+    const auto bytes = amount(fields[0]), blocks = amount(fields[1]);
+    if (!bytes || !blocks)
         return std::nullopt;
     const auto name = [](std::string_view text) { return text == kNone ? std::string() : std::string(text); };
     MemoryHolder holder{*bytes, *blocks, {}, {}, {}, fields[2] == kRest};
@@ -80,9 +87,9 @@ void append(std::vector<MemoryMoment>& moments, const Trace& trace, std::string_
     for (auto entry = trace.metadata().lower_bound(prefix);
          entry != trace.metadata().end() && entry->first.starts_with(prefix); ++entry) {
         const auto place = placeOf(std::string_view(entry->first).substr(prefix.size()));
-        const auto bytes = number(entry->second);
+        const auto bytes = amount(entry->second);
         if (place && bytes)
-            moments.push_back({*place, ranOut, *bytes, number(textOf(trace, entry->first + ".asked")),
+            moments.push_back({*place, ranOut, *bytes, amount(textOf(trace, entry->first + ".asked")),
                                holdersOf(textOf(trace, entry->first + ".alive"))});
     }
 }

@@ -1,6 +1,8 @@
 #include "advisor/numbers.h"
 
+#include <cstdint>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace advisor {
 namespace {
@@ -17,6 +19,9 @@ TEST(Numbers, HaveThreeSignificantDigitsAndAUnit)
     EXPECT_EQ(timeText(-500), "-500 µs");
     EXPECT_EQ(shareText(0.6), "60.0 %");
     EXPECT_EQ(shareText(1), "100 %");
+    EXPECT_EQ(bytesText(-999), "-999 B");
+    EXPECT_EQ(bytesText(-1000), "-1.00 kB");
+    EXPECT_EQ(bytesText(std::numeric_limits<std::int64_t>::min()), "-9223372 TB");
     EXPECT_EQ(countText(3), "3");
     EXPECT_EQ(countText(2.54), "2.5");
 }

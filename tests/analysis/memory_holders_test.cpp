@@ -75,8 +75,12 @@ TEST(MemoryHolders, LinesThatCannotBeReadAreLeftOut)
                     {"memory.peak.cpu", "5"},
                     {"memory.peak.cpu.alive",
                      "\n\t\t\t\t\nmuch\t1\t-\t-\t-\n-5\t1\t-\t-\t-\n5\t1\n99999999999999999999\t1\t-\t-\t-"},
-                    {"memory.peak.gpu0", "lots"}}));
+                    {"memory.peak.gpu0", "lots"},
+                    {"memory.peak.gpu1", "-9223372036854775808"},
+                    {"memory.out.gpu1", "-1"},
+                    {"memory.peak.cpu.asked", "-64"}}));
     ASSERT_EQ(moments.size(), 1U);
+    EXPECT_FALSE(moments[0].asked);
     ASSERT_EQ(moments[0].alive.size(), 1U);
     EXPECT_EQ(moments[0].alive[0].bytes, 5);
     EXPECT_EQ(moments[0].alive[0].op, "");
