@@ -29,6 +29,8 @@ struct CuptiSource::State {
     Result<void> prepare();
     Result<void> apply(CuptiLevel level);
     void applyCalls(CuptiLevel level);
+    /// Puts what failed so far into the trace's notes.
+    void tell();
     void detach();
     /// Keeps a status that the recording can do without.
     void note(CUptiResult status, std::string_view doing);
@@ -199,12 +201,22 @@ void CuptiSource::State::completed(CUcontext context, std::uint32_t stream, std:
     buffers.giveBack(buffer);
 }
 
+void CuptiSource::State::tell()
+{
+    std::vector<std::string> all = notes;
+    if (firstError)
+        all.insert(all.begin(), firstError->message());
+    if (recorder && !all.empty())
+        recorder->setMetadata("gpu.note", lines(all));
+}
+
 /// From here on nothing reaches the recorder any more.
 void CuptiSource::State::detach()
 {
     if (subscriber)
         note(api.unsubscribe(subscriber), "let go of CUPTI");
     subscriber = nullptr;
+    tell(); // here, where whoever recorded can still be told; the trace is what lasts
     const std::lock_guard lock(decoding);
     if (recorder)
         delivery.end();
@@ -294,9 +306,6 @@ Result<void> CuptiSource::stop()
             static_cast<void>(m->check(m->api.flushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush GPU records"));
             m->countDropped(nullptr, 0);
         }
-        // Here, where whoever recorded can still be told; the trace is what lasts.
-        if (const std::string lacks = m->firstError ? m->firstError->message() : ""; m->recorder && !lacks.empty())
-            m->recorder->setMetadata("gpu.note", lacks);
         m->detach();
         s_active.store(nullptr, std::memory_order_release);
     }
