@@ -6,6 +6,7 @@
 
 #include <QTemporaryDir>
 #include <algorithm>
+#include <utility>
 
 namespace app {
 
@@ -19,6 +20,8 @@ using profiler::analysis::RecordingCost;
 constexpr int kEvery = 10, kWindow = 5;
 // A step of a second gives thirty pairs in a minute; that is enough, and as long as anybody waits.
 constexpr std::chrono::seconds kLongest{60};
+constexpr std::chrono::seconds kUntilFirstStep{300}; ///< data is looked through and models are built before it
+constexpr std::chrono::seconds kUntilEnd{10};        ///< from being asked to stop; as a run has (Session::stop)
 constexpr std::chrono::milliseconds kPoll{50};
 
 /// The run that tells: the same training, but for what is recorded and how long it goes on.
@@ -42,24 +45,34 @@ Error cancelled()
     return {Error::Code::Cancelled, "cancelled", {}, {}};
 }
 
-/// Follows the trainer until it has ended, or has run as long as it may; tells its steps.
+/// Follows the trainer until it has ended; tells its steps. Asks it to stop when it has run as long as it may, and
+/// kills one that does not.
 Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& stop,
                     const std::function<void(double)>& tell)
 {
-    const auto until = std::chrono::steady_clock::now() + kLongest;
-    bool told = false;
+    using Clock = std::chrono::steady_clock;
+    auto until = Clock::now() + kUntilFirstStep;
+    bool began = false, told = false;
     for (;;) {
         if (stop.stop_requested()) {
             trainer.kill();
             return tl::unexpected(cancelled());
         }
-        if (!told && std::chrono::steady_clock::now() > until) {
-            told = true;
+        if (Clock::now() > until) {
+            if (std::exchange(told, true)) {
+                trainer.kill();
+                return tl::unexpected(
+                    Error{Error::Code::Unavailable, "the trainer did not end when it was asked to", {}, {}});
+            }
+            until = Clock::now() + kUntilEnd;
             static_cast<void>(trainer.send(config::protocol::Stop{}));
         }
         if (const auto progress = trainer.next(kPoll)) {
-            if (const auto* step = std::get_if<config::protocol::StepProgress>(&*progress))
+            if (const auto* step = std::get_if<config::protocol::StepProgress>(&*progress)) {
+                if (!std::exchange(began, true) && !told)
+                    until = Clock::now() + kLongest;
                 tell(static_cast<double>(step->step));
+            }
         } else if (const auto exit = trainer.exited()) {
             if (exit->status == 0 && exit->signal == 0)
                 return {};
