@@ -199,9 +199,12 @@ void MainWindow::addViewActions(QWidget* view, const QString& title)
 void MainWindow::updateActions()
 {
     const RunState state = m_context.session->runState();
+    const bool costs = m_context.session->measuringLevelCosts();
     const bool measuring = m_context.session->experimentRunning(), tuning = m_context.session->tuningRunning();
     m_actions.start->setEnabled(!m_context.session->isBusy());
-    m_actions.start->setToolTip(measuring
+    m_actions.start->setToolTip(costs ? tr("What recording costs is being measured: a training beside it would spoil "
+                                           "the numbers")
+                                : measuring
                                     ? tr("A change is being measured: a training beside it would spoil the numbers")
                                 : tuning ? tr("The training is being tuned: another beside it would spoil the numbers")
                                          : tr("Start the training (F5)"));

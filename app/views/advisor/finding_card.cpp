@@ -197,6 +197,8 @@ void FindingCard::refreshApply()
     else if (training)
         note = tr("%1. A training is running: it would share the processor with the measurement.")
                    .arg(toggleText(*a.toggle));
+    else if (session.measuringLevelCosts())
+        note = tr("%1. What recording costs is being measured.").arg(toggleText(*a.toggle));
     else if (session.experimentRunning())
         note = tr("%1. Another change is being measured.").arg(toggleText(*a.toggle));
     else if (session.tuningRunning())
