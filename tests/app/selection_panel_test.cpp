@@ -23,15 +23,15 @@ public:
         if (source != 100)
             return tl::unexpected(Error{Error::Code::Malformed, "the file has changed since it was opened",
                                         "trace.json, byte " + std::to_string(source), "open it again"});
-        return SliceDetails{{"ph", "X"},
-                            {"name", "gemm"},
-                            {"ts", "1621401187223005"},
-                            {"grid", "[128, 1, 1]"},
-                            {"est. achieved occupancy %", "41"}};
+        return SliceDetails{
+            {"ph", "X"},     {"name", "gemm"},        {"ts", "1621401187223005"},          {"pid", "8801"},
+            {"tid", "8802"}, {"grid", "[128, 1, 1]"}, {"est. achieved occupancy %", "41"}, {"tid", "mine"}};
     }
 };
 
-std::shared_ptr<const Trace> traceWithSource(std::uint64_t source)
+/// @param kernels  one after another, of 500 ns each
+/// @param whole  knows the file as well; a part that is shown while the rest is read does not
+std::shared_ptr<const Trace> traceWithSource(std::uint64_t source, int kernels = 1, bool whole = true)
 {
     TraceBuilder builder;
     Track stream;
@@ -44,8 +44,12 @@ std::shared_ptr<const Trace> traceWithSource(std::uint64_t source)
     kernel.kind = ActivityKind::Kernel;
     kernel.name = builder.intern("gemm").value;
     kernel.setSource(source);
+    for (int i = 0; i < kernels; ++i, kernel.begin += 500)
+        builder.addMany(track, {kernel}, Depth::Inferred);
+    kernel.begin = 5'000'000'000; // the end lies far from all ranges
     builder.addMany(track, {kernel}, Depth::Inferred);
-    builder.setArgSource(std::make_shared<OneSliceFile>());
+    if (whole)
+        builder.setArgSource(std::make_shared<OneSliceFile>());
     return builder.finish();
 }
 
@@ -102,6 +106,8 @@ class SelectionPanelTest : public QObject {
 private slots:
     void itReadsAllArgumentsFromTheFile();
     void itSaysWhyTheyCannotBeRead();
+    void whatWasReadOfAPartIsReadAgainOfTheWhole();
+    void aRangeOfAPartIsSummedUpAgainOfTheWhole();
     void itTellsTheOwnTimeAndTheStep();
     void linksJump();
     void linksAreLegibleAfterAChangeOfTheme();
@@ -115,6 +121,8 @@ void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
     QVERIFY(shown.said().contains("est. achieved occupancy %"));
     QVERIFY(shown.said().contains("500 ns"));
     QVERIFY2(!shown.said().contains("1621401187223005"), "what the facts tell in better words is not told again");
+    QVERIFY2(!shown.said().contains("8801"), "nor is the process");
+    QVERIFY2(shown.said().contains("mine"), "an argument that has a field's name is the user's own");
     QCOMPARE(shown.said().count("gemm"), 1);
 }
 
@@ -124,6 +132,23 @@ void SelectionPanelTest::itSaysWhyTheyCannotBeRead()
     shown.select("gemm");
     QTRY_VERIFY2(shown.said().contains("trace.json, byte 200"), qPrintable(shown.said()));
     QVERIFY(shown.said().contains("500 ns")); // what is known stays
+}
+
+void SelectionPanelTest::whatWasReadOfAPartIsReadAgainOfTheWhole()
+{
+    Panel shown(traceWithSource(100, 1, false));
+    shown.select("gemm");
+    shown.panel.setTrace(traceWithSource(100));
+    QTRY_VERIFY2(shown.said().contains("[128, 1, 1]"), qPrintable(shown.said()));
+}
+
+void SelectionPanelTest::aRangeOfAPartIsSummedUpAgainOfTheWhole()
+{
+    Panel shown(traceWithSource(100, 1, false));
+    shown.selection.selectRange({TraceTime(Nanoseconds(1000)), TraceTime(Nanoseconds(3000))});
+    QTRY_VERIFY2(shown.said().contains("1 slice,"), qPrintable(shown.said()));
+    shown.panel.setTrace(traceWithSource(100, 3));
+    QTRY_VERIFY2(shown.said().contains("3 slices,"), qPrintable(shown.said()));
 }
 
 void SelectionPanelTest::itTellsTheOwnTimeAndTheStep()

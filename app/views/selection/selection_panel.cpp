@@ -52,11 +52,14 @@ std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
     return found == facts.end() ? std::nullopt : std::optional(*found);
 }
 
-/// A field of Chrome's events that the facts beside it tell in better words.
-bool isTold(std::string_view name, std::string_view value, std::string_view title)
+/// A field of Chrome's events that the facts beside it tell in better words. One that is there twice is an argument of
+/// the user's as well; which of them is which, the order of the file does not tell.
+bool isTold(const profiler::SliceDetails& all, std::string_view name, std::string_view value, std::string_view title)
 {
     constexpr std::array<std::string_view, 5> kFields = {"ph", "ts", "dur", "pid", "tid"};
-    return std::find(kFields.begin(), kFields.end(), name) != kFields.end() || (name == "name" && value == title);
+    if (std::find(kFields.begin(), kFields.end(), name) == kFields.end())
+        return name == "name" && value == title;
+    return std::count_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == name; }) == 1;
 }
 
 QFont titleFont(QFont font)
@@ -147,9 +150,14 @@ QWidget* SelectionPanel::makeRangePage()
 
 void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
 {
-    // A later snapshot changes the sums of a range only where the range reaches its end.
+    // A later snapshot of a live trace changes the sums of a range only where the range reaches its end. The parts of a
+    // file that is being read lie anywhere in time, and only the whole knows what was recorded with a slice.
     if (!m_trace || (m_summed && m_trace->range().end < m_summed->end + kLate))
         m_summed.reset();
+    if (!trace->captureStats().live) {
+        m_summed.reset();
+        m_readFor.reset();
+    }
     m_trace = std::move(trace);
     takeSelection();
 }
@@ -216,7 +224,7 @@ void SelectionPanel::readMore(const Slice& slice)
                 m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
             if (read)
                 for (const auto& [name, value] : *read) {
-                    if (!isTold(name, value, title))
+                    if (!isTold(*read, name, value, title))
                         m_page.recorded.push_back({traceText(name), traceText(value), {}});
                 }
             else
