@@ -3,6 +3,7 @@
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 // The session's run: what the trainer tells and what it writes are joined here.
 namespace app {
@@ -161,10 +162,12 @@ void Session::startRun()
     }
     m->loader.cancel();
     m->saver.cancel();
-    m->previewing = false;
+    if (std::exchange(m->previewing, false))
+        m->isPart = true;
     emit loading({}, 1);
     if (const auto started = m->run.start(m->configuration, run->trace()); !started) {
         static_cast<void>(removeRun(*run)); // an empty folder of a run that never was
+        cancelLoading();                    // a part may stay on screen
         emit noticed(tr("The training was not started."), asQString(started.error().message()), true);
         return;
     }

@@ -45,6 +45,7 @@ struct Session::State {
     TraceSaver saver;
     bool ownRun = false;     ///< the trace on screen is of a training that this session ran to its end
     bool previewing = false; ///< the trace on screen is a part of the file that is being read
+    bool isPart = false;     ///< it is a part, and no more is going to be read
     Analyser analyser;
 
     ExperimentController experiments;

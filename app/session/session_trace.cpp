@@ -87,16 +87,24 @@ void Session::connectTrace()
     connect(&m->loader, &TraceLoader::previewed, this, &Session::showPreview);
     connect(&m->loader, &TraceLoader::failed, this,
             [this](const std::filesystem::path& path, const profiler::Error& error) {
-                m->previewing = false;
                 emit loading({}, 1);
-                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what)), detailOf(error),
-                             true);
+                // What is on screen may be a part, of this file or of the one before.
+                if (std::exchange(m->previewing, false))
+                    m->isPart = true;
+                if (m->isPart && !m->analysed)
+                    m->analyser.request(m->trace, std::nullopt);
+                QString detail = detailOf(error);
+                if (m->isPart)
+                    detail += (detail.isEmpty() ? "" : "\n") + tr("Only a part of %1 is shown.").arg(m->title);
+                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what)), detail, true);
             });
     connect(&m->saver, &TraceSaver::progressed, this,
             [this](double share) { emit loading(tr("Exporting the trace"), share); });
     connect(&m->saver, &TraceSaver::saved, this, [this](const std::filesystem::path& path) {
         emit loading({}, 1);
-        emit noticed(tr("The trace was exported to %1.").arg(fileName(path)), asQString(path.string()), false);
+        const QString what = m->isPart ? tr("The part of the trace that was read was exported to %1.")
+                                       : tr("The trace was exported to %1.");
+        emit noticed(what.arg(fileName(path)), asQString(path.string()), false);
     });
     connect(&m->saver, &TraceSaver::failed, this,
             [this](const std::filesystem::path& path, const profiler::Error& error) {
@@ -117,7 +125,8 @@ void Session::openTrace(const std::filesystem::path& path)
         return;
     }
     m->saver.cancel();
-    m->previewing = false;
+    if (std::exchange(m->previewing, false))
+        m->isPart = true; // stays on screen if the file cannot be opened
     emit loading(tr("Opening the trace"), 0);
     m->loader.load(path);
 }
@@ -127,7 +136,9 @@ void Session::cancelLoading()
     m->loader.cancel();
     m->saver.cancel();
     emit loading({}, 1);
-    if (std::exchange(m->previewing, false)) {
+    if (std::exchange(m->previewing, false))
+        m->isPart = true;
+    if (m->isPart && !m->analysed) {
         emit noticed(tr("Opening %1 was cancelled: only a part of it is shown.").arg(m->title), {}, false);
         m->analyser.request(m->trace, std::nullopt);
     }
@@ -137,6 +148,11 @@ void Session::exportTrace(const std::filesystem::path& path)
 {
     if (m->trace->sliceCount() == 0 || m->saver.isRunning())
         return;
+    if (m->previewing) {
+        emit noticed(tr("%1 is still being opened: it can be exported when all of it is read.").arg(m->title), {},
+                     false);
+        return;
+    }
     emit loading(tr("Exporting the trace"), 0);
     m->saver.save(m->trace, path);
 }
@@ -194,6 +210,7 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
 void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
                            const std::filesystem::path& path)
 {
+    m->isPart = false;
     m->analyser.reset();
     m->analysed.reset();
     m->experiments.forgetAll();

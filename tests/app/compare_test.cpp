@@ -82,6 +82,7 @@ private slots:
     void theSameTwiceShowsNoDifference();
     void whatCannotBeComparedIsSaidFirst();
     void aFileThatIsNoTraceIsTold();
+    void whatIsStillReadIsNotCompared();
     void keptRunsCanBeChosen();
     void theListOfRunsAsksForIt();
     void histogramsCountEveryStep();
@@ -135,6 +136,21 @@ void CompareTest::aFileThatIsNoTraceIsTold()
     QVERIFY2(compared.empty()->text().contains("holiday.jpg"), qPrintable(compared.empty()->text()));
     compared.with(save(folder, "b.sspack", training(2000))); // and it goes on
     QVERIFY(compared.verdict()->isVisible());
+}
+
+void CompareTest::whatIsStillReadIsNotCompared()
+{
+    const QTemporaryDir folder;
+    const auto other = save(folder, "b.sspack", training(2000));
+    Compared compared(save(folder, "a.sspack", training(1000)));
+    compared.with(other);
+    // In the moment in which a trace comes on screen nobody knows yet that it is whole.
+    QString said;
+    connect(&compared.session, &Session::traceReplaced, &compared.panel, [&] { said = compared.empty()->text(); });
+    compared.session.openTrace(other);
+    QTRY_VERIFY(!said.isEmpty());
+    QVERIFY2(said.contains("still being read"), qPrintable(said));
+    QTRY_VERIFY(compared.verdict()->isVisible() && compared.verdict()->text().startsWith("No difference shown"));
 }
 
 void CompareTest::keptRunsCanBeChosen()

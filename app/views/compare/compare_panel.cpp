@@ -68,6 +68,12 @@ EvidenceRow rowOf(const Comparison::Moved& moved)
     return row;
 }
 
+/// The trace on screen is no part of a file that is being read: those are not analysed.
+bool isWhole(const Session& session)
+{
+    return session.analysed() && session.analysed()->trace == session.trace();
+}
+
 } // namespace
 
 QString comparisonVerdict(const Difference& difference)
@@ -258,7 +264,7 @@ void ComparePanel::request()
 void ComparePanel::start()
 {
     const auto trace = m_session->trace();
-    if (m_file.empty() || trace->sliceCount() == 0 || trace->captureStats().live) {
+    if (m_file.empty() || trace->sliceCount() == 0 || trace->captureStats().live || !isWhole(*m_session)) {
         showState();
         return;
     }
@@ -304,13 +310,14 @@ void ComparePanel::showState()
     m_progress->setVisible(m_busy);
     m_cancel->setVisible(m_busy);
     m_pages->setCurrentIndex(0);
+    const auto trace = m_session->trace();
     m_empty->setText(
-        m_session->trace()->sliceCount() == 0 ? tr("Open a trace or a run first: it is compared with another.")
-        : m_session->trace()->captureStats().live
-            ? tr("The training is running: its trace is compared when it is complete.")
-        : m_busy ? tr("Comparing …")
-                 : tr("Choose a run or a file above. What is on screen is compared with it: step times, and "
-                      "what takes more or less of them."));
+        trace->sliceCount() == 0     ? tr("Open a trace or a run first: it is compared with another.")
+        : trace->captureStats().live ? tr("The training is running: its trace is compared when it is complete.")
+        : m_busy                     ? tr("Comparing …")
+        : m_file.empty() ? tr("Choose a run or a file above. What is on screen is compared with it: step times, and "
+                              "what takes more or less of them.")
+                         : tr("The trace is still being read: it is compared when it is complete."));
 }
 
 void ComparePanel::take(const Comparison& compared)
