@@ -22,6 +22,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 #include <chrono>
+#include <cstdlib>
 
 namespace app {
 
@@ -129,6 +130,7 @@ void MainWindow::connectSession()
         const auto id = m_context.selection->slice();
         const auto trace = m_context.session->trace();
         m_selected = id && holds(*trace, *id) ? std::optional(trace->slice(*id)) : std::nullopt;
+        m_selectedName = m_selected ? trace->name(*m_selected) : std::string_view();
     });
     connect(session, &Session::traceChanged, this, &MainWindow::updateActions);
     connect(session, &Session::traceOpened, this, &MainWindow::updateForTrace);
@@ -161,21 +163,24 @@ void MainWindow::keepSelection()
         return;
     const auto same = [&](const profiler::Slice& slice) {
         return slice.begin == m_selected->begin && slice.kind == m_selected->kind &&
-               slice.duration == m_selected->duration;
+               slice.duration == m_selected->duration && trace->name(slice) == m_selectedName;
     };
-    if (holds(*trace, m_selected->id) && same(trace->slice(m_selected->id)))
-        return;
+    // Of those that lie in each other at the same time, the one whose depth is nearest.
+    const auto deeper = [&](const profiler::Slice& slice) { return std::abs(slice.depth - m_selected->depth); };
+    if (holds(*trace, m_selected->id))
+        if (const profiler::Slice slice = trace->slice(m_selected->id); same(slice) && deeper(slice) == 0)
+            return;
     const profiler::TrackId track = m_selected->id.track;
-    std::optional<profiler::SliceId> found;
+    std::optional<profiler::Slice> found;
     if (track.value < trace->tracks().size())
         trace->forEach(track, {m_selected->begin, m_selected->begin + std::chrono::nanoseconds(1)},
                        [&](const profiler::Slice& slice) {
-                           if (same(slice))
-                               found = slice.id;
-                           return !found;
+                           if (same(slice) && (!found || deeper(slice) < deeper(*found)))
+                               found = slice;
+                           return true;
                        });
     if (found)
-        m_context.selection->selectSlice(*found);
+        m_context.selection->selectSlice(found->id);
     else
         m_context.selection->clear();
 }
@@ -194,13 +199,14 @@ bool MainWindow::mayClose()
     const Session& session = *m_context.session;
     const bool training = session.runState() != RunState::Idle;
     const bool recording = m_record && m_record->isRecording();
-    const bool tuning = session.tuningRunning();
+    const bool tuning = session.tuningRunning(), costs = session.measuringLevelCosts();
     if (m_closing || (!recording && !session.isBusy()))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
                          training    ? tr("A training is running. Stop it and close?")
                          : recording ? tr("A program is being recorded. Stop it and close?")
                          : tuning    ? tr("The training is being tuned. Stop it and close?")
+                         : costs     ? tr("What recording costs is being measured. Stop it and close?")
                                      : tr("A change is being measured. Stop it and close?"),
                          QMessageBox::NoButton, this);
     question.setInformativeText(training || recording ? tr("What it recorded until now is kept.")

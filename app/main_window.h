@@ -6,6 +6,7 @@
 #include "app/views/view.h"
 
 #include <QMainWindow>
+#include <string>
 #include <vector>
 
 class QLabel;
@@ -103,6 +104,7 @@ private:
     std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
     std::optional<profiler::Slice> m_selected; ///< the selected slice as it was when it was selected
+    std::string m_selectedName;                ///< its name; another trace numbers names in its own way
 };
 
 } // namespace app

@@ -106,6 +106,8 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     m_notice->setStats(trace->captureStats());
     m_minimap->setTrace(trace);
     m_canvas->updateTrace(trace);
+    if (m_selection->slice()) // the canvas may have dropped one that the trace before did not hold yet
+        m_canvas->setSelectedSlice(m_selection->slice());
     // The file that was being written has another size now: what was noted meanwhile goes with the whole one.
     if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
         keepBookmarks();
