@@ -96,6 +96,8 @@ void printSavedTime(const ExperimentResult& result, std::ostream& out)
 
 void printLosses(const LossAtEqualTime& losses, std::ostream& out)
 {
+    if (losses.seeds.empty())
+        return;
     out << fmt::format("{} loss {:.4g} against {:.4g} after {:.3g} s: lower by {:.3g} (95 % interval {:.3g} to {:.3g}, "
                        "{} seeds)\n",
                        losses.validation ? "validation" : "training", losses.b, losses.a, losses.seconds,
@@ -141,8 +143,8 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     const InterruptWatch watch(stop);
     bool begun = false;
     const auto follow = [&](const ExperimentProgress& progress) {
-        // How long a step takes is not known yet.
-        if (!std::exchange(begun, true))
+        // How long a step takes is not known yet; nor, for the loss, how long the training is.
+        if (!std::exchange(begun, true) && plan->judgedBy != JudgedBy::Convergence)
             streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
         tell(progress, streams.err);
     };

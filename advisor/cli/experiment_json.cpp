@@ -38,7 +38,7 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
 /// Differences are a − b: above zero the change's loss is the lower one.
 Json equalTimeJson(const std::optional<LossAtEqualTime>& losses)
 {
-    if (!losses)
+    if (!losses || losses->seeds.empty())
         return nullptr;
     Json seeds = Json::array();
     for (const Pair& seed : losses->seeds)
@@ -70,6 +70,8 @@ std::string_view unitName(std::string_view measure)
 /// What the verdict is about.
 Json measuredJson(const ExperimentResult& result)
 {
+    if (result.lossAtEqualTime && result.lossAtEqualTime->seeds.empty())
+        return nullptr;
     if (result.lossAtEqualTime)
         return {{"unit", "loss"},
                 {"value", result.lossAtEqualTime->saved.value},

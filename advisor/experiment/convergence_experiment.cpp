@@ -26,6 +26,20 @@ constexpr double kPieceSeconds = 1;
 // How long a validation takes is not known before the first.
 constexpr std::chrono::hours kFirstValidationPatience{24};
 
+bool changesTrainingSamples(const ExperimentPlan& plan)
+{
+    return std::any_of(plan.changes.begin(), plan.changes.end(),
+                       [](const Toggle& change) { return change.key.starts_with("augment."); });
+}
+
+/// Of those that are numbers; none: no number.
+double largestFinite(double a, double b)
+{
+    if (!std::isfinite(a) || !std::isfinite(b))
+        return std::isfinite(a) ? a : b;
+    return std::max(a, b);
+}
+
 double sum(const std::vector<double>& values)
 {
     return std::accumulate(values.begin(), values.end(), 0.0);
@@ -37,7 +51,10 @@ public:
         : m_run(run), m_bounds(run.bounds), m_configs(run.configs), m_warmUp(stepsToDrop(run.configs))
     {
         m_result.plan = run.plan;
-        m_bounds.preparing = [this](const protocol::Preparing& preparing) { tell(preparing.what); };
+        m_bounds.preparing = [this](const protocol::Preparing& preparing) {
+            if (auto text = m_preparing.text(preparing))
+                tell(std::move(*text));
+        };
     }
 
     Result<ExperimentResult> go()
@@ -97,6 +114,7 @@ private:
     bool m_validates = false;
     EqualTimeLosses m_losses;
     LossComparison m_parity;
+    PreparingTold m_preparing;
     ExperimentProgress m_state;
     ExperimentResult m_result;
 };
@@ -127,6 +145,12 @@ Outcome<void> Convergence::planTraining()
     if (const auto started = startBoth(false); !started)
         return started;
     m_validates = m_hello[0].validationSamples > 0 && m_hello[1].validationSamples > 0;
+    if (!m_validates && changesTrainingSamples(m_run.plan))
+        return tl::unexpected(Interruption{
+            Interruption::Why::Failed,
+            {Error::Code::Unsupported,
+             "Losses of samples that are augmented in another way are no measure of each other", m_run.names[1],
+             "keep samples for a validation (dataset.validation_share), which are not augmented"}});
     tell("warming up");
     const auto step = warmUp(m_arms, "steps", m_warmUp, m_bounds);
     if (!step)
@@ -174,8 +198,8 @@ Outcome<void> Convergence::seed()
 Outcome<void> Convergence::beginLearning(std::size_t arm)
 {
     m_learning[arm] = {.curve = LearningCurve(m_horizon), .stepSeconds = m_stepSeconds[arm]};
-    const auto first = m_arms[arm].take({"steps", 0, m_warmUp}, m_bounds,
-                                        patienceFor(m_stepSeconds[arm] * static_cast<double>(m_warmUp)));
+    const auto patience = std::max(kFirstPatience, patienceFor(m_stepSeconds[arm] * static_cast<double>(m_warmUp)));
+    const auto first = m_arms[arm].take({"steps", 0, m_warmUp}, m_bounds, patience);
     if (!first)
         return tl::unexpected(first.error());
     m_learning[arm].untrained = first->losses.empty() ? 0 : first->losses.front();
@@ -243,7 +267,8 @@ Outcome<void> Convergence::judge(std::size_t arm)
 Outcome<void> Convergence::keepSeed()
 {
     const std::array<double, 2> losses = {m_learning[0].loss, m_learning[1].loss};
-    if (const auto added = m_losses.add(losses, std::max(m_learning[0].untrained, m_learning[1].untrained)); !added)
+    if (const auto added = m_losses.add(losses, largestFinite(m_learning[0].untrained, m_learning[1].untrained));
+        !added)
         return tl::unexpected(Interruption{Interruption::Why::Failed, added.error()});
     m_parity.nextSeed();
     m_parity.add(std::span(&losses[0], 1), std::span(&losses[1], 1));

@@ -79,11 +79,6 @@ void LearningCurve::add(const std::vector<double>& seconds, const std::vector<do
     }
 }
 
-std::optional<double> LearningCurve::latest() const
-{
-    return m_points.empty() ? std::nullopt : std::optional(m_points.back().loss);
-}
-
 std::optional<double> LearningCurve::end() const
 {
     if (m_points.empty())

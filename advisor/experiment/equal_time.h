@@ -19,7 +19,6 @@ public:
     /// @param losses   of each step; fewer where a step had no samples
     void add(const std::vector<double>& seconds, const std::vector<double>& losses);
     [[nodiscard]] double seconds() const { return m_seconds; } ///< trained so far
-    [[nodiscard]] std::optional<double> latest() const;        ///< loss
     /// Mean loss over the steps that ended in the last fifth of the horizon, one step at least; none: no loss was told.
     [[nodiscard]] std::optional<double> end() const;
 

@@ -45,6 +45,17 @@ std::string undecided(const ExperimentResult& result, bool outOfTime)
 
 } // namespace
 
+std::optional<std::string> PreparingTold::text(const config::protocol::Preparing& preparing)
+{
+    constexpr std::chrono::milliseconds every{200};
+    const auto now = Bounds::Clock::now();
+    if (now - m_told < every)
+        return std::nullopt;
+    m_told = now;
+    return preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total)
+                               : preparing.what;
+}
+
 double ExperimentRun::secondsSpent() const
 {
     return std::chrono::duration<double>(Bounds::Clock::now() - begin).count();

@@ -4,7 +4,9 @@
 #include "advisor/experiment/trainer_arm.h"
 
 #include <array>
+#include <optional>
 #include <span>
+#include <string>
 
 namespace advisor {
 
@@ -20,6 +22,17 @@ struct ExperimentRun {
 
     [[nodiscard]] double secondsSpent() const;
     void tell(const ExperimentProgress& state) const;
+};
+
+/// What trainers prepare, in words, five times a second at most: what one of them had to say while the other was
+/// listened to comes all at once.
+class PreparingTold {
+public:
+    /// No value: told just now.
+    std::optional<std::string> text(const config::protocol::Preparing& preparing);
+
+private:
+    Bounds::Clock::time_point m_told{};
 };
 
 /// Steps, epochs or validations per second, in turns.

@@ -17,8 +17,6 @@ using Clock = Bounds::Clock;
 
 namespace {
 
-constexpr std::chrono::milliseconds kTellPreparingEvery{200};
-
 class Throughput {
 public:
     explicit Throughput(const ExperimentRun& run)
@@ -68,7 +66,7 @@ private:
     std::array<double, 2> m_unitSeconds{};
     std::array<double, 2> m_seconds{}, m_unitsDone{};
     double m_warmUpSeconds = 0; // latest
-    Clock::time_point m_toldPreparing{};
+    PreparingTold m_preparing;
     LossComparison m_losses;
     ExperimentProgress m_state;
     ExperimentResult m_result;
@@ -203,12 +201,8 @@ void Throughput::tellDoing(std::string doing)
 
 void Throughput::tellPreparing(const protocol::Preparing& preparing)
 {
-    // What one trainer had to say while the other was listened to comes all at once.
-    if (Clock::now() - m_toldPreparing < kTellPreparingEvery)
-        return;
-    m_toldPreparing = Clock::now();
-    tellDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total)
-                                  : preparing.what);
+    if (auto text = m_preparing.text(preparing))
+        tellDoing(std::move(*text));
 }
 
 void Throughput::tellTurn()

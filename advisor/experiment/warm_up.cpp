@@ -13,7 +13,6 @@ constexpr double kChunkSeconds = 0.3;
 constexpr double kMostSeconds = 3;
 constexpr double kSteady = 1.1;
 // Nothing is known yet of how long a step, or an epoch, takes.
-constexpr std::chrono::seconds kFirstPatience{600};
 constexpr std::chrono::seconds kFirstEpochPatience = std::chrono::hours(24);
 
 std::chrono::seconds firstPatience(const std::string& what)

@@ -19,6 +19,8 @@ Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::str
 /// Steps (epochs, validations) of a turn that lasts about `turn`; at least five steps.
 std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::milliseconds turn);
 
+/// The first steps of a process may take this long: libraries are loaded and kernels chosen.
+inline constexpr std::chrono::seconds kFirstPatience{600};
 /// An answer to a turn of so much work may take this long before it counts as a hang.
 std::chrono::seconds patienceFor(double expectedSeconds);
 

@@ -195,6 +195,8 @@ QString verdictText(const advisor::ExperimentResult& result)
 
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 {
+    if (const auto& losses = result.lossAtEqualTime; losses && losses->seeds.empty())
+        return {};
     if (const auto& losses = result.lossAtEqualTime)
         return Words::tr("measured %1 %2 against %3")
             .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));

@@ -224,6 +224,20 @@ TEST(Convergence, OtherDataAreNotComparedByTheirLoss)
     EXPECT_TRUE(script.log("start").empty());
 }
 
+TEST(Convergence, AugmentationIsJudgedOnlyByAValidation)
+{
+    ExperimentPlan plan = learningPlan();
+    plan.changes = {{"augment.enabled", "true", "false"}};
+    {
+        const Script script;
+        const auto result = runExperiment(plan, {}, {});
+        ASSERT_FALSE(result);
+        EXPECT_THAT(result.error().message(), HasSubstr("dataset.validation_share"));
+    }
+    const Script script{{"SCRIPT_VALIDATION", "100"}};
+    EXPECT_TRUE(run(plan).lossAtEqualTime->validation);
+}
+
 TEST(Horizon, IsTheTrainingItselfIfThatIsShort)
 {
     ExperimentPlan plan;

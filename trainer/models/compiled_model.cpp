@@ -47,8 +47,8 @@ private:
     std::string m_path;
 };
 
-/// Vectors of at most so many numbers become part of the compiled code, unless PyTorch is told otherwise. Source:
-/// torch/_inductor/graph.py, can_inline_constant.
+/// Single numbers and vectors of at most so many become part of the compiled code, unless PyTorch is told otherwise.
+/// Source: torch/_inductor/graph.py, get_attr and can_inline_constant.
 constexpr std::int64_t kWrittenIntoCode = 8;
 
 /// Where this process's LibTorch lies.
@@ -163,7 +163,7 @@ void CompiledModel::checkWeights()
         const std::string name = pythonName(key);
         if (std::binary_search(names.begin(), names.end(), name))
             return;
-        if (tensor.dim() == 1 && tensor.numel() <= kWrittenIntoCode && tensor.is_floating_point())
+        if (tensor.dim() <= 1 && tensor.numel() <= kWrittenIntoCode && tensor.is_floating_point())
             written = name;
         else if (!isBuffer) // what is not needed to go forward may be missing
             lacking = name;
