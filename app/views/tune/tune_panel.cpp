@@ -96,7 +96,8 @@ QWidget* TunePanel::makeHeader()
     m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_spent = new QProgressBar(header);
     m_spent->setObjectName("tuneSpent");
-    m_spent->setFixedWidth(190);
+    m_spent->setMinimumWidth(100);
+    m_spent->setMaximumWidth(190);
     m_spent->setAccessibleName(tr("Time spent of what tuning may take"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_start, m_stop, m_within, m_minutes})
         layout->addWidget(widget);

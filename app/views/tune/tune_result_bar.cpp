@@ -16,6 +16,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 namespace app {
@@ -35,8 +36,8 @@ QPushButton* makeButton(const QString& name, const QString& iconStem, const QStr
 TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     : QWidget(parent), m_session(session), m_summary(new QLabel(this)),
       m_apply(makeButton("applyTuning", "check", tr("Apply"), this)),
-      m_saveConfiguration(makeButton("saveTuned", "save", tr("Save configuration…"), this)),
-      m_saveReport(makeButton("saveTuneReport", "save", tr("Save report…"), this)), m_copy(makeCopyButton())
+      m_saveConfiguration(makeButton("saveTuned", "save", tr("Configuration…"), this)),
+      m_saveReport(makeButton("saveTuneReport", "save", tr("Report…"), this)), m_copy(makeCopyButton())
 {
     m_summary->setObjectName("tuneSummary");
     m_summary->setTextFormat(Qt::PlainText);
@@ -48,11 +49,16 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     m_apply->setProperty("primary", true);
     m_apply->setIcon(icon("check", QPalette::HighlightedText));
     m_apply->setToolTip(tr("Takes what was found into the configuration; Undo takes it back"));
-    auto* layout = new QHBoxLayout(this);
+    auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_summary, 1);
+    layout->addWidget(m_summary);
+    auto* buttons = new QHBoxLayout;
     for (QWidget* widget : std::initializer_list<QWidget*>{m_apply, m_saveConfiguration, m_saveReport, m_copy})
-        layout->addWidget(widget);
+        buttons->addWidget(widget);
+    buttons->addStretch(1);
+    layout->addLayout(buttons);
+    m_saveConfiguration->setToolTip(tr("Saves the configuration that was found"));
+    m_saveReport->setToolTip(tr("Saves what was tried and measured, as HTML or PDF"));
     connect(m_apply, &QPushButton::clicked, m_session, &Session::applyTuning);
     connect(m_saveConfiguration, &QPushButton::clicked, this, &TuneResultBar::saveConfiguration);
     connect(m_saveReport, &QPushButton::clicked, this, &TuneResultBar::saveReport);
