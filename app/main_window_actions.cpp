@@ -1,6 +1,7 @@
 #include "app/look/icon.h"
 #include "app/main_window.h"
 #include "app/record/record_dialog.h"
+#include "app/report/report_file.h"
 #include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/number_format.h"
@@ -254,14 +255,8 @@ void MainWindow::exportTraceDialog()
 
 void MainWindow::saveReportDialog()
 {
-    QString chosen;
-    QString file = QFileDialog::getSaveFileName(this, tr("Save a report"), "report.html",
-                                                tr("Web page (*.html);;PDF (*.pdf)"), &chosen);
-    if (file.isEmpty())
-        return;
-    if (QFileInfo(file).suffix().isEmpty())
-        file += chosen.contains("pdf") ? ".pdf" : ".html";
-    m_context.session->saveReport(file.toStdString());
+    if (const QString file = askForReportFile(this, tr("Save a report"), "report.html"); !file.isEmpty())
+        m_context.session->saveReport(file.toStdString());
 }
 
 void MainWindow::showTune()

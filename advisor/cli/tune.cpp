@@ -111,8 +111,10 @@ std::string toText(const TuneResult& result)
         if (trial.result) {
             const Interval& ratio = trial.result->samplesPerSecond;
             row[2] = fmt::format("{:.3f}", ratio.value);
-            row[3] = fmt::format("{:.3f}–{:.3f}", ratio.low, ratio.high);
-            row[4] = timeText(trial.result->savedUs.value);
+            if (ratio.isKnown()) {
+                row[3] = fmt::format("{:.3f}–{:.3f}", ratio.low, ratio.high);
+                row[4] = timeText(trial.result->savedUs.value);
+            }
         }
         if (trial.predicted)
             row[5] = fmt::format("{} to {}", timeText(trial.predicted->low), timeText(trial.predicted->high));

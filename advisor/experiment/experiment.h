@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -18,6 +19,8 @@ namespace advisor {
 /// ratio with its 95 % interval (valid under the planned early stops).
 struct Interval {
     double value = 0, low = 0, high = 0;
+    /// False where there were too few observations for an interval.
+    [[nodiscard]] bool isKnown() const { return std::isfinite(low) && std::isfinite(high); }
 };
 
 enum class Verdict { Pays, DoesNotPay, Costs, Inconclusive };

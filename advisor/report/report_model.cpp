@@ -141,6 +141,22 @@ void addPath(ReportModel& model, const profiler::Trace& trace, const std::vector
     model.tables.push_back(std::move(table));
 }
 
+/// What the verdict is about: time, memory or loss.
+std::string measuredText(const ExperimentResult& result)
+{
+    const auto with = [](const Interval& saved, const auto& text) {
+        return saved.isKnown() ? fmt::format("{} ({} to {})", text(saved.value), text(saved.low), text(saved.high))
+                               : std::string("–");
+    };
+    if (const auto& losses = result.lossAtEqualTime)
+        return losses->seeds.empty()
+                   ? "–"
+                   : "loss lower by " + with(losses->saved, [](double loss) { return fmt::format("{:.3g}", loss); });
+    if (result.plan.judgedBy == JudgedBy::Memory)
+        return with(result.savedBytes, [](double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); });
+    return with(result.savedUs, [](double us) { return timeText(us); });
+}
+
 std::vector<std::string> trialRow(const ExperimentResult& result)
 {
     std::string change = result.plan.changes.empty() ? "the same against itself" : "";
@@ -150,20 +166,19 @@ std::vector<std::string> trialRow(const ExperimentResult& result)
     const auto& predicted = result.plan.predicted;
     return {std::move(change),
             std::string(verdictName(result.verdict)),
-            fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high),
+            ratio.isKnown() ? fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high) : "–",
             predicted ? fmt::format("{} to {}", timeText(predicted->low), timeText(predicted->high)) : "–",
-            fmt::format("{} ({} to {})", timeText(result.savedUs.value), timeText(result.savedUs.low),
-                        timeText(result.savedUs.high)),
+            measuredText(result),
             result.why};
 }
 
 void addExperiments(ReportModel& model, const ReportInput& input)
 {
-    ReportModel::Table table{"Experiments",
-                             {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving",
-                              "Measured saving (95 %)", "Why"},
-                             {},
-                             "Both trainers took turns on the same machine, unrecorded."};
+    ReportModel::Table table{
+        "Experiments",
+        {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving", "Measured (95 %)", "Why"},
+        {},
+        "Both trainers took turns on the same machine, unrecorded."};
     for (const ExperimentResult& result : input.experiments)
         table.rows.push_back(trialRow(result));
     if (input.tuning)

@@ -120,16 +120,14 @@ private:
 
 int main(int argc, char** argv)
 {
-    QApplication::setOrganizationName("Stepscope");
-    QApplication::setApplicationName("stepscope");
+    ui::beTheApplication();
     QApplication application(argc, argv);
     const QStringList arguments = QApplication::arguments();
     if (arguments.size() < 3) {
         std::fputs("stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]\n", stderr);
         return 2;
     }
-    const QStringList size = arguments.value(3, "1600x950").split('x');
-    TracePhotographer photographer(arguments[1], arguments[2], {size.value(0).toInt(), size.value(1).toInt()});
+    TracePhotographer photographer(arguments[1], arguments[2], ui::sizeOf(arguments.value(3, "1600x950")));
     photographer.takeAll();
     if (arguments.size() > 4)
         photographer.takeComparison(arguments[4]);

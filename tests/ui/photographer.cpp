@@ -11,6 +11,21 @@ namespace {
 constexpr int kSettleMs = 600; ///< what is drawn with a delay
 } // namespace
 
+void beTheApplication()
+{
+    QCoreApplication::setOrganizationName("Stepscope");
+    QCoreApplication::setApplicationName("stepscope");
+}
+
+QSize sizeOf(const QString& text)
+{
+    const QStringList sides = text.split('x');
+    const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
+    if (sides.size() != 2 || size.isEmpty())
+        qFatal("%s is no size: WIDTHxHEIGHT", qPrintable(text));
+    return size;
+}
+
 Photographer::Photographer(QString folder, QSize size)
     : m_folder(std::move(folder)), m_window(&m_session, &m_selection, &m_appearance)
 {

@@ -8,6 +8,11 @@
 
 namespace ui {
 
+/// Gives the program the app's names, so that it finds the app's settings; before its QApplication is made.
+void beTheApplication();
+/// @param text  WIDTHxHEIGHT; anything else ends the program with a message
+QSize sizeOf(const QString& text);
+
 /// The real app on a screen of its own, driven by hand-written steps and photographed in both themes. Whatever does not
 /// come in time, or is not there, ends the program with a message.
 class Photographer {

@@ -45,13 +45,11 @@ private:
 
 int main(int argc, char** argv)
 {
-    QApplication::setOrganizationName("Stepscope");
-    QApplication::setApplicationName("stepscope");
+    ui::beTheApplication();
     QApplication application(argc, argv);
     const QStringList arguments = QApplication::arguments();
     if (arguments.size() < 3)
         qFatal("usage: stepscope_record_screenshots COMMAND FOLDER [WIDTHxHEIGHT]");
-    const QStringList size = arguments.value(3, "1440x900").split('x');
-    RecordPhotographer(arguments[2], {size.value(0).toInt(), size.value(1).toInt()}).takeAll(arguments[1]);
+    RecordPhotographer(arguments[2], ui::sizeOf(arguments.value(3, "1440x900"))).takeAll(arguments[1]);
     return 0;
 }

@@ -69,8 +69,7 @@ private:
 
 int main(int argc, char** argv)
 {
-    QApplication::setOrganizationName("Stepscope");
-    QApplication::setApplicationName("stepscope");
+    ui::beTheApplication();
     QApplication application(argc, argv);
     RunPhotographer(application.arguments().value(1, ".")).takeAll();
     return 0;

@@ -49,8 +49,7 @@ public:
 
 int main(int argc, char** argv)
 {
-    QApplication::setOrganizationName("Stepscope");
-    QApplication::setApplicationName("stepscope");
+    ui::beTheApplication();
     QApplication application(argc, argv);
     const QStringList arguments = QApplication::arguments();
     TunePhotographer(arguments.value(1, ".")).takeAll(std::chrono::seconds(arguments.value(2, "120").toInt()));

@@ -4,6 +4,7 @@
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
 #include "app/views/advisor/interval_bar.h"
+#include "app/widgets/words.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -13,16 +14,6 @@
 namespace app {
 
 namespace {
-
-QLabel* makeWords(const QString& name, QWidget* parent)
-{
-    auto* label = new QLabel(parent);
-    label->setObjectName(name);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    return label;
-}
 
 QPushButton* makeButton(const QString& name, const QString& text, QWidget* parent)
 {

@@ -5,6 +5,7 @@
 #include "app/views/compare/distribution_chart.h"
 #include "app/widgets/evidence_table.h"
 #include "app/widgets/number_format.h"
+#include "app/widgets/words.h"
 #include "profiler/io/formats/format.h"
 
 #include <QApplication>
@@ -32,16 +33,6 @@ namespace {
 QString asQString(const std::string& text)
 {
     return QString::fromStdString(text);
-}
-
-QLabel* makeWords(const QString& name, QWidget* parent)
-{
-    auto* label = new QLabel(parent);
-    label->setObjectName(name);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    return label;
 }
 
 QString intervalText(const std::pair<double, double>& ci)
@@ -100,10 +91,7 @@ ComparePanel::ComparePanel(Session* session, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeWords("compareEmpty", m_pages);
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setForegroundRole(QPalette::PlaceholderText);
-    m_empty->setMargin(12);
+    m_empty = makeEmptyWords("compareEmpty", m_pages);
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);

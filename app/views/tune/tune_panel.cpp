@@ -5,6 +5,7 @@
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
 #include "app/widgets/evidence_table.h"
+#include "app/widgets/words.h"
 
 #include <QDateTime>
 #include <QDockWidget>
@@ -25,16 +26,6 @@ namespace {
 constexpr auto kMinutesKey = "tune/minutes";
 constexpr int kUsualMinutes = 10;
 constexpr int kMostMinutes = 24 * 60;
-
-QLabel* makeWords(const QString& name, QWidget* parent)
-{
-    auto* label = new QLabel(parent);
-    label->setObjectName(name);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    return label;
-}
 
 QPushButton* makeButton(const QString& name, const QString& iconStem, const QString& text, QWidget* parent)
 {
@@ -62,10 +53,7 @@ TunePanel::TunePanel(Session* session, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeWords("tuneEmpty", m_pages);
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setForegroundRole(QPalette::PlaceholderText);
-    m_empty->setMargin(12);
+    m_empty = makeEmptyWords("tuneEmpty", m_pages);
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
@@ -96,7 +84,7 @@ QWidget* TunePanel::makeHeader()
     m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_spent = new QProgressBar(header);
     m_spent->setObjectName("tuneSpent");
-    m_spent->setMinimumWidth(100);
+    m_spent->setMinimumWidth(130);
     m_spent->setMaximumWidth(190);
     m_spent->setAccessibleName(tr("Time spent of what tuning may take"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_start, m_stop, m_within, m_minutes})

@@ -4,13 +4,13 @@
 #include "advisor/tuner/tuned_code.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
+#include "app/report/report_file.h"
 #include "app/views/tune/tune_rows.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -135,14 +135,8 @@ void TuneResultBar::saveConfiguration()
 
 void TuneResultBar::saveReport()
 {
-    QString chosen;
-    QString file = QFileDialog::getSaveFileName(this, tr("Save the report"), "tuning.html",
-                                                tr("Web page (*.html);;PDF (*.pdf)"), &chosen);
-    if (file.isEmpty())
-        return;
-    if (QFileInfo(file).suffix().isEmpty())
-        file += chosen.contains("pdf") ? ".pdf" : ".html";
-    m_session->saveReport(file.toStdString());
+    if (const QString file = askForReportFile(this, tr("Save the report"), "tuning.html"); !file.isEmpty())
+        m_session->saveReport(file.toStdString());
 }
 
 void TuneResultBar::copyCode(std::string_view heading)

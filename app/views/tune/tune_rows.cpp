@@ -35,10 +35,10 @@ EvidenceRow rowOf(const advisor::Toggle& change)
     return row;
 }
 
-/// "1.43 × (1.40–1.46)"; a dash where nothing was measured.
+/// "1.43 × (1.40–1.46)"; a dash where nothing was measured, or too little for an interval.
 void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
 {
-    if (!ratio)
+    if (!ratio || !ratio->isKnown())
         row.cells.push_back({QStringLiteral("–"), 0});
     else
         row.cells.push_back({QString("%1 (%2–%3)")
