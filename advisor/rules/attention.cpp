@@ -23,10 +23,13 @@ constexpr std::size_t kBetween = 6;
 // Of all work: below, the tolerance of another implementation buys nothing.
 constexpr double kWorthFixing = 0.02;
 
-enum class Part : std::uint8_t { Other, Product, Softmax, Fused };
+/// A choice among a softmax's outcomes is a router's or a sampler's, whatever products stand around it.
+enum class Part : std::uint8_t { Other, Product, Softmax, Fused, Choice };
 
 Part partOfOp(std::string_view op)
 {
+    if (op == "aten::topk" || op == "aten::sort" || op == "aten::argmax" || op == "aten::multinomial")
+        return Part::Choice;
     if (op == "aten::bmm" || op == "aten::matmul" || op == "aten::baddbmm" || op == "aten::einsum")
         return Part::Product;
     if (op == "aten::softmax" || op == "aten::_softmax")
@@ -37,14 +40,18 @@ Part partOfOp(std::string_view op)
 
 Part partOfKernel(std::string_view kernel)
 {
+    const auto has = [kernel](std::string_view mark) { return kernel.find(mark) != kernel.npos; };
+    if (has("topk") || has("topK") || has("TopK") || has("Topk") || has("Sort") || has("_sort") || has("Moe") ||
+        has("moe") || has("multinomial"))
+        return Part::Choice;
     switch (kernelClass(kernel)) {
     case KernelClass::Gemm:
         return Part::Product;
     case KernelClass::Attention:
         return Part::Fused;
     default:
-        return kernel.find("softmax") != kernel.npos || kernel.find("SoftMax") != kernel.npos ? Part::Softmax
-                                                                                              : Part::Other;
+        // The loss takes the softmax's logarithm.
+        return (has("softmax") || has("SoftMax")) && !has("LogSoftMax") ? Part::Softmax : Part::Other;
     }
 }
 
@@ -61,6 +68,10 @@ public:
     void add(const Slice& slice, Part part)
     {
         m_found.fused += part == Part::Fused ? 1 : 0;
+        if (part == Part::Choice) {
+            m_last.clear();
+            return;
+        }
         m_last.push_back({slice.id, slice.duration, part});
         if (part == Part::Product)
             close();

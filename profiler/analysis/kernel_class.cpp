@@ -36,13 +36,29 @@ bool isLamb(std::string_view name)
     return false;
 }
 
+/// "gemm", but not that of FBGEMM, whose name its tables, permutations and conversions bear.
+bool isGemm(std::string_view name)
+{
+    for (auto at = name.find("gemm"); at != name.npos; at = name.find("gemm", at + 1))
+        if (at < 2 || name.substr(at - 2, 2) != "fb")
+            return true;
+    return hasAny(name, {"gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"});
+}
+
+/// What Inductor fused names the operators beside it as well.
+bool isAttention(std::string_view name)
+{
+    return hasAny(name, {"flash", "fmha", "attention", "mem_eff", "sdpa", "attn_fwd", "attn_bwd", "sage_fwd"}) &&
+           !name.starts_with("triton_");
+}
+
 bool isLibraryConvolution(std::string_view name)
 {
     return hasAny(name, {"dgrad",       "wgrad",       "fprop",       "convol",     "winograd",
                          "cudnn_infer", "cudnn_train", "scudnn",      "conv1d",     "conv2d",
                          "conv3d",      "conv_",       "_conv",       "depthwise",  "fft1d",
                          "fft2d",       "cask_cudnn",  "cudnn::gemm", "cudnn::cnn", "scalepackedtensor",
-                         "miopen"});
+                         "miopen",      "gtcx",        "im2d2col"});
 }
 
 /// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn …
@@ -51,7 +67,7 @@ KernelClass classOf(std::string_view name)
 {
     if (hasAny(name, {"nccl", "rccl"}))
         return KernelClass::Communication;
-    if (hasAny(name, {"flash", "fmha", "attention", "mem_eff", "sdpa"}))
+    if (isAttention(name))
         return KernelClass::Attention;
     if (hasAny(name, {"bn_fw", "bn_bw", "batch_norm", "batchnorm", "layer_norm", "layernorm", "group_norm", "groupnorm",
                       "rms_norm", "rmsnorm"}))
@@ -64,8 +80,9 @@ KernelClass classOf(std::string_view name)
         return KernelClass::Layout;
     if (isLibraryConvolution(name))
         return KernelClass::Convolution;
-    if (hasAny(name,
-               {"gemm", "gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"}))
+    if (hasAny(name, {"split_embedding", "embedding_codegen", "bounds_check_indices", "bucketize_sparse"}))
+        return KernelClass::Indexing;
+    if (isGemm(name))
         return KernelClass::Gemm;
     if (hasAny(name, {"softmax", "reduce", "nll_loss", "triton_red", "triton_per", "welford", "norm_kernel"}))
         return KernelClass::Reduction;
@@ -78,22 +95,59 @@ KernelClass classOf(std::string_view name)
     return KernelClass::Other;
 }
 
+/// Precision of what Tensile generated for AMD: "cijk_ailk_bljk_BBS_bh_…" names its types after the operands' indices.
+/// Source: Tensile's DataType.toChar (S, D, H, B, F8, I8; C and Z are complex).
+std::optional<Precision> tensilePrecision(std::string_view name)
+{
+    constexpr std::size_t kBeforeTypes = 15; // "cijk_ailk_bljk_"
+    const auto at = name.find("cijk_");
+    if (at == name.npos || name.size() < at + kBeforeTypes + 2)
+        return std::nullopt;
+    const std::string_view types = name.substr(at + kBeforeTypes);
+    if (types.starts_with("f8") || types.starts_with("b8"))
+        return Precision::Fp8;
+    if (types.starts_with("i8") || types.starts_with("4xi8"))
+        return Precision::Int8;
+    switch (types.front()) {
+    case 'b':
+        return Precision::Bf16;
+    case 'h':
+        return Precision::Fp16;
+    case 's':
+        return Precision::Fp32;
+    case 'd':
+        return Precision::Fp64;
+    default:
+        return Precision::Unknown;
+    }
+}
+
+/// AMD's composable kernels call BF16 an unsigned short: "unsigned short, unsigned short, float", mangled "ttft".
+bool isComposableBf16(std::string_view name)
+{
+    return hasAny(name, {"ck::", "n2ck", "ck_tile"}) && hasAny(name, {"unsigned short", "ttf", "bhalf"});
+}
+
 /// What the marks say, before it is known whether the kernel is on tensor cores.
 Precision precisionOf(std::string_view name)
 {
+    if (const auto tensile = tensilePrecision(name))
+        return *tensile;
+    if (isComposableBf16(name))
+        return Precision::Bf16;
     if (hasAny(name, {"e4m3", "e5m2", "fp8", "f8f8"}))
         return Precision::Fp8;
-    if (hasAny(name, {"bf16", "bfloat16"}))
+    if (hasAny(name, {"bf16", "bfloat16", "df16b"}))
         return Precision::Bf16;
     if (hasAny(name, {"tf32", "tensorop_s1688", "s1688gemm_1", "s1688fprop", "s1688dgrad", "s1688wgrad"}))
         return Precision::Tf32;
     if (hasAny(name, {"fp16", "half", "f16", "hgemm", "h884", "h1688", "h16816", "hmma", "s884", "s16816"}))
         return Precision::Fp16;
-    if (hasAny(name, {"int8", "i8816", "i16832", "imma", "s8_"}))
+    if (hasAny(name, {"int8", "i8816", "i16832", "imma"}) || (hasAny(name, {"s8_"}) && !name.starts_with("_z")))
         return Precision::Int8;
     if (hasAny(name, {"dgemm", "double"}))
         return Precision::Fp64;
-    if (hasAny(name, {"sgemm", "scudnn", "float", "f32"}))
+    if (hasAny(name, {"sgemm", "scudnn", "float", "f32", "fp32"}))
         return Precision::Fp32;
     return Precision::Unknown;
 }
@@ -108,7 +162,9 @@ bool onTensorCores(std::string_view name, Precision precision)
     const bool narrow = precision == Precision::Fp16 || precision == Precision::Bf16 || precision == Precision::Fp8 ||
                         precision == Precision::Tf32;
     // cuDNN's and cuBLAS' newer kernels say only the types: in sixteen bits they have no other path.
-    return narrow && hasAny(name, {"xmma", "cutlass", "cudnn", "fmha"});
+    // AMD's name the matrix instruction; in thirty-two bits it is no faster than what autocast would leave behind.
+    return narrow &&
+           hasAny(name, {"xmma", "cutlass", "cudnn", "fmha", "_mi16x", "_mi32x", "mfma", "xdl", "gtcx", "ck::"});
 }
 
 struct Judged {

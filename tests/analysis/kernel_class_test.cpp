@@ -80,6 +80,24 @@ INSTANTIATE_TEST_SUITE_P(
         Named{"triton_poi_fused_add_relu_0", Elementwise, Precision::Unknown, false},
         Named{"triton_red_fused_native_layer_norm_1", Normalization, Precision::Unknown, false},
         Named{"ncclDevKernel_AllReduce_Sum_f32_RING_LL", Communication, Precision::Fp32, false},
+        Named{"Cijk_Ailk_Bljk_BBS_BH_MT64x64x64_MI16x16x16x1_SN_1LDSB0", Gemm, Precision::Bf16, true},
+        Named{"Cijk_Alik_Bljk_HHS_BH_MT64x128x32_MI16x16x16x1_SN_1LDSB0", Gemm, Precision::Fp16, true},
+        Named{"Cijk_Ailk_Bjlk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16x128_MI16x16x1_SN", Gemm, Precision::Fp32, false},
+        Named{"void ck::kernel_moe_gemm<ck::GridwiseMoeGemm<unsigned short, unsigned short, float, float>", Gemm,
+              Precision::Bf16, true},
+        Named{
+            "_ZN2ck16tensor_operation6device12kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28GridwiseGemm_xdlES7_ttfttNS0"
+            "_12element_wise11PassThroughES8_S8_",
+            Convolution, Precision::Bf16, true},
+        Named{"igemm_fwd_gtcx_nhwc_fp32_bx0_ex0_bt128x128x32", Convolution, Precision::Fp32, false},
+        Named{"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256EEE", Normalization, Precision::Bf16, false},
+        Named{"void split_embedding_codegen_forward_unweighted_kernel<float, float, float, false, long>(at::"
+              "GenericPackedTensorAccessor<float>, fbgemm_gpu::Weights)",
+              Indexing, Precision::Fp32, false},
+        Named{"void fbgemm_gpu::_offsets_range_cuda_kernel<int>(long, long, int const*, int*)", Other,
+              Precision::Unknown, false},
+        Named{"triton_poi_fused__to_copy_cat_fmha_v3_fwd_mul_neg_13", Elementwise, Precision::Unknown, false},
+        Named{"attn_fwd.kd", Attention, Precision::Unknown, false},
         Named{"spin_kernel", Other, Precision::Unknown, false}));
 
 TEST(KernelWork, SumsByClassAndTellsWhatTensorCoresDid)
