@@ -30,6 +30,30 @@ constexpr std::array<NamedCapability, 38> kCapabilities = {{
     {"RTX PRO", 120}, {"Orin", 87},
 }};
 
+template <class Fits>
+bool anyString(const Trace& trace, Fits&& fits)
+{
+    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
+        if (fits(trace.string(StringId{id})))
+            return true;
+    return false;
+}
+
+/// What a kernel was built for runs on nothing older: "sm80_xmma_gemm_…", "ampere_sgemm_…". Older marks prove nothing,
+/// since newer devices run these kernels too.
+std::optional<int> capabilityByKernels(const Trace& trace)
+{
+    struct Mark {
+        std::string_view begin;
+        int capability;
+    };
+    constexpr std::array<Mark, 4> kMarks = {{{"sm100_", 100}, {"sm90_", 90}, {"sm80_", 80}, {"ampere_", 80}}};
+    for (const Mark& mark : kMarks)
+        if (anyString(trace, [&](std::string_view name) { return name.starts_with(mark.begin); }))
+            return mark.capability;
+    return std::nullopt;
+}
+
 int capabilityOf(const Device& device)
 {
     if (device.computeMajor > 0)
@@ -57,10 +81,24 @@ std::optional<int> computeCapability(const Case& c)
     for (const Device& device : c.trace.devices()) {
         const int capability = capabilityOf(device);
         if (capability == 0)
-            return std::nullopt;
+            return capabilityByKernels(c.trace);
         least = least == 0 ? capability : std::min(least, capability);
     }
-    return least == 0 ? std::nullopt : std::optional(least);
+    return least == 0 ? capabilityByKernels(c.trace) : std::optional(least);
+}
+
+bool ranOnAmd(const Case& c)
+{
+    const std::span<const Device> devices = c.trace.devices();
+    const auto isAmd = [](const Device& device) {
+        return device.name.find("AMD") != std::string::npos || device.name.find("Radeon") != std::string::npos;
+    };
+    if (std::any_of(devices.begin(), devices.end(), [](const Device& device) { return !device.name.empty(); }))
+        return std::any_of(devices.begin(), devices.end(), isAmd);
+    return anyString(c.trace, [](std::string_view name) {
+        return name.starts_with("hipLaunchKernel") || name.starts_with("hipModuleLaunchKernel") ||
+               name.starts_with("hipExtModuleLaunchKernel") || name.starts_with("Cijk_");
+    });
 }
 
 double shareOfTime(const Case& c, double shareOfWork)

@@ -17,9 +17,11 @@ std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu
 /// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where
 /// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.
 std::optional<int> computeCapability(const Case& c);
+/// The devices are AMD's, by their names, else by the names of calls and kernels.
+bool ranOnAmd(const Case& c);
 
-/// Share of the time that a share of the work is: kernels fill only a part of it, on the CPU operators what is not spent
-/// waiting for data.
+/// Share of the time that a share of the work is: kernels fill only a part of it, on the CPU operators what is not
+/// spent waiting for data.
 double shareOfTime(const Case& c, double shareOfWork);
 
 /// Copies of one kind in the judged window.

@@ -20,7 +20,7 @@ LaunchBound launchBound(const Case& c)
                            ? static_cast<double>(device.work.under10us) / static_cast<double>(device.work.all.count)
                            : 0;
     for (const IdleCause& cause : device.idle)
-        if (cause.cause == "launch")
+        if (cause.cause == (bound.launchShare >= LaunchBound::kPart ? "launch" : "other"))
             bound.cause = &cause;
     return bound;
 }

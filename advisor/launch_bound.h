@@ -12,14 +12,14 @@ struct LaunchBound {
     double hostShare = 0; ///< of the judged window: idle for that, or while the host did what no event records (Python)
     double idleShare = 0; ///< of the judged window: idle for whatever cause
     double smallShare = 0;                                ///< of the kernels: under 10 µs
-    const profiler::analysis::IdleCause* cause = nullptr; ///< "launch"; null where there is none
+    const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
 
-    /// Idle for the launches' sake long enough to matter, and for nothing else as long.
+    static constexpr double kShare = 0.15, kPart = 0.05;
+    /// Idle for the host's sake long enough to matter, and for nothing else as long.
     /// Source of the share: XProf calls 15 % of the step in kernel launches high.
-    [[nodiscard]] bool holds() const
-    {
-        return cause && hostShare >= 0.15 && hostShare >= 0.5 * idleShare && launchShare >= 0.05;
-    }
+    [[nodiscard]] bool byTheHost() const { return cause && hostShare >= kShare && hostShare >= 0.5 * idleShare; }
+    /// The same, and launches have their part in it.
+    [[nodiscard]] bool holds() const { return byTheHost() && launchShare >= kPart; }
 };
 LaunchBound launchBound(const Case& c);
 

@@ -3,6 +3,7 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -81,6 +82,22 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
     if (use->share() < kFull)
         return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
     return std::nullopt;
+}
+
+std::optional<Advice> withoutBackward(const Case& c)
+{
+    if (c.config || !analysis::hasKind(c.trace, ActivityKind::CpuOp))
+        return std::nullopt;
+    for (std::uint32_t id = 0; id < c.trace.stringCount(); ++id) {
+        const std::string_view name = c.trace.string(StringId{id});
+        const auto has = [name](std::string_view mark) { return name.find(mark) != name.npos; };
+        if (has("autograd::engine") || has("Optimizer.step") || has("Backward"))
+            return std::nullopt;
+    }
+    for (const Slice& phase : c.trace.ofKind(ActivityKind::Phase))
+        if (c.trace.name(phase) == phase::kBackward)
+            return std::nullopt;
+    return silent("The trace shows no backward pass and no optimizer: nothing is kept for them.");
 }
 
 Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason)

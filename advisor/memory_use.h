@@ -26,6 +26,9 @@ Evidence peakEvidence(const Case& c, const MemoryUse& use);
 /// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and
 /// TraceML's advisors warn; no value when there is something to advise.
 std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use);
+/// What a rule about training's memory says of an imported trace that records operators but no backward pass and no
+/// optimizer: inference. No value for a training, or where operators were not recorded.
+std::optional<Advice> withoutBackward(const Case& c);
 /// A finding about memory: judged by it, with the peak as evidence.
 Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason);
 

@@ -16,6 +16,8 @@ Advice check(const Case& c)
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))
         return *none;
+    if (auto none = withoutBackward(c))
+        return *none;
     Advice advice = firesOnMemory(c, *use,
                                   fmt::format("Memory was {} full, and every activation is kept for the backward pass.",
                                               shareText(use->share())));

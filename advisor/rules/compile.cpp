@@ -36,7 +36,7 @@ Advice check(const Case& c)
         return cannotTell("No kernels were recorded.");
     const LaunchBound bound = launchBound(c);
     if (!bound.holds())
-        return silent(fmt::format("The device waits for the host only {} of the time.", shareText(bound.hostShare)));
+        return silent(fmt::format("The device waits for launches only {} of the time.", shareText(bound.launchShare)));
     if (bound.smallShare < kManySmall)
         return silent(
             fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "

@@ -14,6 +14,8 @@ Advice check(const Case& c)
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))
         return *none;
+    if (auto none = withoutBackward(c))
+        return *none;
     Advice advice =
         firesOnMemory(c, *use,
                       fmt::format("Memory was {} full: a larger batch fits only bit by bit, its gradients added up.",

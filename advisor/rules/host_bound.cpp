@@ -20,9 +20,13 @@ Advice check(const Case& c)
         !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CpuOp) &&
         !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CudaRuntime))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
-    if (!bound.holds())
-        return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",
-                                  shareText(bound.hostShare)));
+    if (!bound.byTheHost())
+        return silent(bound.hostShare < LaunchBound::kShare
+                          ? fmt::format("The device waits for the host's operators and launches only {} of the time.",
+                                        shareText(bound.hostShare))
+                          : fmt::format("The device waits for the host's operators and launches {} of the time, but "
+                                        "longer for something else.",
+                                        shareText(bound.hostShare)));
     Advice advice = fires(
         fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
                     "event records: the step is bound by the host.",

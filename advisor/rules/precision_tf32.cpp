@@ -24,6 +24,8 @@ Advice check(const Case& c)
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
         return cannotTell("No kernels were recorded.");
+    if (ranOnAmd(c))
+        return silent("The device is AMD's: TF32 is a format of NVIDIA's.");
     const std::optional<int> capability = computeCapability(c);
     if (capability && *capability < kFirstWithTf32)
         return silent(fmt::format("The device (sm_{}) has no TF32: it came with sm_80.", *capability));

@@ -14,6 +14,8 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "transfer.non_blocking";
 // Of the step: below, ordering the copies ahead cannot be told from noise.
 constexpr double kWorthFixing = 0.01;
+// Of a trace without step marks, which holds start and end of the run as well.
+constexpr double kWorthFixingWithoutSteps = 0.05;
 
 /// When copies to the device run and no kernel does.
 Intervals exposedCopies(const Case& c)
@@ -36,18 +38,23 @@ Advice check(const Case& c)
         return silent("Nothing is copied from the host to a device.");
     const double share =
         static_cast<double>(all.exposed.count()) / static_cast<double>(c.facts.device.windowTime().count());
-    if (share < kWorthFixing)
+    const bool steps = !c.facts.device.steps.empty();
+    if (share < (steps ? kWorthFixing : kWorthFixingWithoutSteps))
         return silent(
             fmt::format("Copies to the device that no kernel hides take only {} of the time.", shareText(share)));
     if (copyUse(c, CopyKind::HtoD, MemoryKind::Pageable).count == all.count)
         return silent(
             "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
-    if (c.facts.device.steps.empty())
-        return cannotTell("The trace has no step marks.");
-    Advice advice = fires(fmt::format("{} of each step is copying to the device while no kernel runs.",
-                                      timeText(c.facts.device.usPerStep(all.exposed))));
-    advice.saving = spreadOverSteps(insideEachStep(c, exposedCopies(c)));
-    advice.caveats = {"Only from pinned memory, and only without a synchronization right behind the copy.",
+    Advice advice =
+        fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
+                                  timeText(c.facts.device.usPerStep(all.exposed)))
+                    : fmt::format("{} of the time is copying to the device while no kernel runs.", shareText(share)));
+    if (steps)
+        advice.saving = spreadOverSteps(insideEachStep(c, exposedCopies(c)));
+    else
+        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
+                      "Only from pinned memory, and only without a synchronization right behind the copy.",
                       "The host buffer must not be used again before the copy is done."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, all.longest);

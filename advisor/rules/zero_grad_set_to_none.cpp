@@ -72,10 +72,12 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
             fmt::format("Zeroing gradients and adding to them takes about {} of {}: not worth skipping parameters "
                         "without a gradient.",
                         timeText(mid), timeText(stepUs)));
-    Advice advice =
-        fires(fmt::format("Each step fills {} gradients with zeros ({}) and adds to them in backward (up to {}) "
-                          "instead of writing them.",
-                          countText(found.fills), timeText(phaseUs), timeText(found.accumulateUs)));
+    const std::string fills =
+        fmt::format("Each step fills {} gradients with zeros ({})", countText(found.fills), timeText(phaseUs));
+    Advice advice = fires(found.accumulateUs > 0
+                              ? fmt::format("{} and adds to them in backward (up to {}) instead of writing them.",
+                                            fills, timeText(found.accumulateUs))
+                              : fills + ", to which backward then adds.");
     advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";

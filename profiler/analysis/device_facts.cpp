@@ -8,14 +8,23 @@
 namespace profiler::analysis {
 namespace {
 
-std::vector<TimeRange> judgedSteps(const std::vector<Step>& steps)
+std::vector<TimeRange> judgedSteps(const std::vector<Step>& steps, bool all = false)
 {
     const bool anySteady = std::any_of(steps.begin(), steps.end(), isSteady);
     std::vector<TimeRange> ranges;
     for (const Step& step : steps)
-        if (!anySteady || isSteady(step))
+        if (all || !anySteady || isSteady(step))
             ranges.push_back(step.range);
     return ranges;
+}
+
+/// Without step marks: from the first to the last work of a device, since what lies around it is start and end of the
+/// recording. Source: Nsight Systems leaves both out of its gpu_gaps.
+std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts)
+{
+    if (!facts.steps.empty())
+        return unite(facts.steps);
+    return {facts.any.empty() ? trace.range() : TimeRange{facts.any.front().begin, facts.any.back().end}};
 }
 
 } // namespace
@@ -44,13 +53,18 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
 {
     DeviceFacts facts;
     facts.steps = judgedSteps(steps);
-    facts.window = unite(facts.steps.empty() ? std::vector<TimeRange>{trace.range()} : facts.steps);
     for (const auto& [id, device] : scan.devices)
         facts.kernels = unite(std::move(facts.kernels), device.allKernels());
     facts.any = deviceBusy(scan);
+    facts.window = judgedWindow(trace, facts);
     if (!facts.hasWork())
         return facts;
     facts.work = kernelWork(trace, facts.window);
+    if (facts.work.all.count == 0 && facts.steps.size() < steps.size()) { // all kernels lie in the first steps
+        facts.steps = judgedSteps(steps, true);
+        facts.window = judgedWindow(trace, facts);
+        facts.work = kernelWork(trace, facts.window);
+    }
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);
     std::erase_if(facts.copies, [&](const Slice& copy) { return !beginsWithin(copy, facts.window); });
     facts.idle = idleCauses(scan, facts.window);

@@ -120,11 +120,12 @@ private:
             return;
         }
         Sum& sum = m_sums[{op.name, phase}];
-        ++sum.count;
         sum.self += nested.self;
         if (std::none_of(nested.around.begin(), nested.around.end(),
-                         [&](const Slice* outer) { return outer->kind == op.kind && outer->name == op.name; }))
+                         [&](const Slice* outer) { return outer->kind == op.kind && outer->name == op.name; })) {
+            ++sum.count;
             sum.total += op.duration;
+        }
         if (op.duration > sum.longestTime) {
             sum.longestTime = op.duration;
             sum.longest = op.id;

@@ -111,8 +111,12 @@ std::vector<Fixture> copyFixtures()
          true, {}},
         {"transfer_non_blocking_fires", "transfer_non_blocking", State::Fires, copies(100, "pinned"), true, {}},
         {"transfer_non_blocking_silent", "transfer_non_blocking", State::Silent, copies(100, "pinned", "kernel sgemm 0 110"), true, {}},
-        {"transfer_non_blocking_cannot_tell", "transfer_non_blocking", State::CannotTell,
+        {"transfer_non_blocking_fires_without_steps", "transfer_non_blocking", State::Fires,
          "stream 0 7\ncopy HtoD 0 100 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+        {"transfer_non_blocking_silent_without_steps", "transfer_non_blocking", State::Silent,
+         "stream 0 7\ncopy HtoD 0 10 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+        {"transfer_non_blocking_cannot_tell", "transfer_non_blocking", State::CannotTell, std::string(kHostOnly), false,
+         {"device=cuda"}},
     };
 }
 
@@ -123,7 +127,7 @@ std::vector<Fixture> kernelFixtures()
     return {
         {"precision_tf32_fires", "precision_tf32", State::Fires, products(""), true, {}},
         {"precision_tf32_silent", "precision_tf32", State::Silent, oldGpu, true, {}},
-        {"precision_tf32_cannot_tell", "precision_tf32", State::CannotTell, steps("", "kernel ampere_sgemm_nt 0 900", ""), true, {}},
+        {"precision_tf32_cannot_tell", "precision_tf32", State::CannotTell, steps("", "kernel magma_sgemmEx_kernel 0 900", ""), true, {}},
         {"fuse_pointwise_fires", "fuse_pointwise", State::Fires,
          steps("", "kernel elementwise_kernel_a 0 200\nkernel elementwise_kernel_b 200 100\nkernel sgemm 300 500"), true, {}},
         {"fuse_pointwise_silent", "fuse_pointwise", State::Silent,

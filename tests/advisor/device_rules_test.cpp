@@ -83,12 +83,32 @@ TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
 TEST(PrecisionTf32, NamesOfDevicesTellWhatTheyAre)
 {
     const auto text = [](std::string_view device) {
-        return fmt::format("device 0 \"{}\"\nstream 0 7\nkernel ampere_sgemm_128x64 0 100", device);
+        return fmt::format("device 0 \"{}\"\nstream 0 7\nkernel sgemm_128x64 0 100", device);
     };
     EXPECT_EQ(imported("precision_tf32", text("NVIDIA A100-SXM4-80GB")).advice().state, State::Fires);
     EXPECT_EQ(imported("precision_tf32", text("NVIDIA A10G")).advice().state, State::Fires);
     EXPECT_EQ(imported("precision_tf32", text("Tesla T4")).advice().state, State::Silent);
     EXPECT_EQ(imported("precision_tf32", text("Some GPU")).advice().state, State::CannotTell);
+}
+
+TEST(PrecisionTf32, KernelsTellWhatTheyWereBuiltFor)
+{
+    const auto judged = [](std::string_view kernel) {
+        return imported("precision_tf32", fmt::format("stream 0 7\nkernel {} 0 100", kernel));
+    };
+    EXPECT_EQ(judged("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_ffma").advice().state, State::Fires);
+    EXPECT_EQ(judged("volta_sgemm_128x64_nn").advice().state, State::CannotTell);
+}
+
+TEST(PrecisionTf32, IsNvidias)
+{
+    EXPECT_EQ(imported("precision_tf32", "device 0 \"AMD Instinct MI250X\" \"\" sm=90\nstream 0 7\n"
+                                         "kernel Cijk_Ailk_Bljk_SB_MT64x64x16 0 100")
+                  .advice()
+                  .state,
+              State::Silent);
+    EXPECT_EQ(imported("precision_tf32", "stream 0 7\nkernel Cijk_Ailk_Bljk_SB_MT64x64x16 0 100").advice().state,
+              State::Silent);
 }
 
 TEST(PrecisionTf32, SaysNothingWhereTensorCoresWork)
@@ -152,6 +172,32 @@ TEST(Attention, AClassifiersSoftmaxIsNoAttention)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
+TEST(Attention, ARoutersSoftmaxIsNoAttention)
+{
+    const auto routed = [](std::string_view choice) {
+        return imported("attention", fmt::format("stream 0 7\nkernel nvjet_tst_64x8 0 100\nkernel {} 100 10\n"
+                                                 "kernel softmax_warp_forward 110 5\nkernel nvjet_tst_512x8 120 100",
+                                                 choice))
+            .advice()
+            .state;
+    };
+    EXPECT_EQ(routed("bitonicSortKVInPlace"), State::Silent);
+    EXPECT_EQ(routed("elementwise_scale"), State::Fires);
+    EXPECT_EQ(imported("attention", "stream 0 7\nkernel nvjet_tst_64x8 0 100\nkernel aiter::topksoftmax_4x128 100 5\n"
+                                    "kernel nvjet_tst_512x8 120 100")
+                  .advice()
+                  .state,
+              State::Silent);
+}
+
+TEST(Attention, ALossTakesTheSoftmaxesLogarithm)
+{
+    const auto judged =
+        imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel cunn_SoftMaxForward<LogSoftMaxForwardEpilogue> "
+                              "100 10\nkernel sgemm 120 100");
+    EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
 TEST(ModelConvBias, AnActivationInBetweenMakesTheBiasCount)
 {
     const auto judged =
@@ -166,6 +212,60 @@ TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
         "host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 60\n"
                       "call cudaLaunchKernel 60 10\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 30\nend");
     EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(HostBound, WhatNoEventRecordsIsTheHostsAsWell)
+{
+    const std::string text = "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 60 2\n"
+                             "call cudaLaunchKernel 60 1\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 62 38\nend";
+    const auto bound = imported("host_bound", text);
+    EXPECT_EQ(bound.advice().state, State::Fires) << bound.advice().reason;
+    EXPECT_FALSE(bound.advice().evidence.empty());
+    const auto launches = imported("compile", text);
+    EXPECT_EQ(launches.advice().state, State::Silent);
+    EXPECT_THAT(launches.advice().reason, testing::HasSubstr("2.00 %"));
+}
+
+TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNoGaps)
+{
+    const auto judged = imported("host_bound", "device 0 gpu\nmain\nop aten::mm 0 400\ncall cudaLaunchKernel 300 5\n"
+                                               "stream 0 7\nkernel a 400 100\nkernel a 505 100");
+    EXPECT_EQ(judged.advice().state, State::Silent) << judged.advice().reason;
+}
+
+TEST(MemoryPressure, MemoryThatIsTakenAndGivenBackAllTheTime)
+{
+    const auto churn = [](int frees, int from) {
+        std::string calls;
+        for (int i = 0; i < frees; ++i)
+            calls += fmt::format("call hipFree {} 5\n", from + 10 * i);
+        return imported("memory_pressure", fmt::format("device 0 gpu\nmain\n{}stream 0 7\nkernel a 0 50\n"
+                                                       "kernel a 500 50",
+                                                       calls));
+    };
+    EXPECT_EQ(churn(20, 280).advice().state, State::Fires) << churn(20, 280).advice().reason;
+    EXPECT_NE(churn(9, 280).advice().state, State::Fires);
+    EXPECT_NE(churn(20, 50).advice().state, State::Fires); // at the start only
+}
+
+TEST(TensorsCreateOnDevice, WaitingForTheDeviceIsNotTheCopysFault)
+{
+    const auto share = [](int callUs) {
+        return imported("tensors_create_on_device",
+                        fmt::format("main\nop aten::randn 0 3\nop aten::to 10 {}\n"
+                                    "call hipMemcpyWithStream 11 {} corr=7\nstream 0 7\nkernel a 0 900\n"
+                                    "copy HtoD 900 1 bytes=100 corr=7",
+                                    callUs + 2, callUs))
+            .advice()
+            .state;
+    };
+    EXPECT_EQ(share(880), State::Fires); // 6 of 901 µs: the fill, the copy and the operator around the call
+    EXPECT_EQ(imported("tensors_create_on_device",
+                       "main\nop aten::randn 0 1\nop aten::to 10 882\ncall hipMemcpyWithStream 11 880 corr=7\n"
+                       "stream 0 7\nkernel a 0 900\ncopy HtoD 900 1 bytes=100 corr=7")
+                  .advice()
+                  .state,
+              State::Silent); // 4 of 901 µs
 }
 
 TEST(StepVariance, NamesThePartThatVaries)

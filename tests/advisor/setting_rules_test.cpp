@@ -99,5 +99,18 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
+TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
+{
+    const auto full = [](std::string_view ops) {
+        const std::string text = "device 0 gpu memory=100\nmain\n" + std::string(ops) +
+                                 "\nstream 0 7\nkernel a 0 100\ncounter \"GPU 0 memory reserved\"\nsample 0 95";
+        return std::pair(Judged("checkpointing", text, {}, true).advice().state,
+                         Judged("gradient_accumulation", text, {}, true).advice().state);
+    };
+    EXPECT_EQ(full("op aten::mm 0 50"), std::pair(State::Silent, State::Silent));
+    EXPECT_EQ(full("op aten::mm 0 20\nop MmBackward0 30 20"), std::pair(State::Fires, State::Fires));
+    EXPECT_EQ(full(""), std::pair(State::Fires, State::Fires)); // without operators it cannot be known
+}
+
 } // namespace
 } // namespace advisor_test
