@@ -94,10 +94,15 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
 {
     if (!range.empty())
         return namedMarks(trace, [range](std::string_view name) { return isOfRange(name, range); });
-    std::vector<Step> steps;
+    // A profiler that runs in several threads marks the same steps in each: those of the thread with the most count.
+    std::map<std::uint32_t, std::vector<Step>> marks;
     for (const Slice& slice : trace.ofKind(ActivityKind::Step))
-        steps.push_back(stepOf(slice, slice.args.value));
-    return steps.empty() ? namedMarks(trace, isProfilerStep) : steps;
+        marks[slice.id.track.value].push_back(stepOf(slice, slice.args.value));
+    if (marks.empty())
+        return namedMarks(trace, isProfilerStep);
+    const auto most = std::max_element(marks.begin(), marks.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    return std::move(most->second);
 }
 
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)

@@ -97,6 +97,18 @@ TEST(StepMarks, OfSeveralThreadsAreThoseOfOne)
     EXPECT_EQ(findSteps(*trace, "step").size(), 2U);
 }
 
+TEST(StepMarks, AProfilerThatMarksInSeveralThreadsCountsOnce)
+{
+    const auto trace = traceFromText(R"(
+        thread a
+          step 4 100 100
+        thread b
+          step 3 0 100
+          step 4 100 100
+    )");
+    EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(3, 4));
+}
+
 TEST(StepMarks, AProfileThatBeginsInARunHasNoWarmUpStep)
 {
     EXPECT_THAT(steady(marked({100, 101, 99, 100})), ElementsAre(true, true, true, true));

@@ -66,6 +66,16 @@ TEST(ChromeEvents, BeginsAndEndsMakeRanges)
     EXPECT_EQ(trace->captureStats().unmatched, 2U);
 }
 
+TEST(ChromeEvents, AnEndNeedNotRepeatWhatItsBeginSays)
+{
+    const auto trace = open(object(R"(
+{"ph":"B","cat":"kernel","ts":10,"pid":0,"tid":7,"name":"k","args":{"device":0,"stream":7}},
+{"ph":"E","ts":14,"pid":0,"tid":7})"));
+    EXPECT_EQ(only(*trace).kind, ActivityKind::Kernel);
+    EXPECT_EQ(only(*trace).duration.count(), 4000);
+    EXPECT_EQ(trace->captureStats().unmatched, 0U);
+}
+
 TEST(ChromeEvents, AsynchronousRangesAreJoinedById)
 {
     const auto trace = open(object(R"(

@@ -15,41 +15,41 @@ void appendAll(std::vector<T>& whole, std::vector<T>&& part)
     whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
 }
 
-/// Joins begins and ends of ranges of one row, or of one asynchronous id.
+/// Joins begins and ends of ranges of one thread, or of one asynchronous id of a row. The row is the begin's.
 class Joining {
 public:
     Joining(Harvest& whole, std::map<std::uint32_t, std::vector<RawSlice>>& made) : m_whole(whole), m_made(made) {}
 
     void add(const RangeEnd& end)
     {
-        auto& open = m_open[{end.lane, end.hasId, end.hasId ? end.id : 0}];
+        auto& open = m_open[{end.hasId ? end.lane : 0, end.hasId, end.id}];
         if (end.begins) {
-            open.push_back(end.slice);
+            open.push_back(end);
         } else if (open.empty()) {
             m_whole.losses.add(Loss::EndWithoutBegin, end.slice.source());
         } else {
-            RawSlice slice = open.back();
+            RangeEnd range = open.back();
             open.pop_back();
-            slice.duration = end.slice.begin - slice.begin;
-            m_made[end.lane].push_back(slice);
+            range.slice.duration = end.slice.begin - range.slice.begin;
+            m_made[range.lane].push_back(range.slice);
         }
     }
 
     void closeOpen()
     {
         for (auto& [key, open] : m_open)
-            for (RawSlice& slice : open) {
-                m_whole.losses.add(Loss::BeginWithoutEnd, slice.source());
-                slice.duration = std::max<std::int64_t>(m_whole.latest - slice.begin, 0);
-                slice.flags |= slice_flag::kOpen;
-                m_made[std::get<0>(key)].push_back(slice);
+            for (RangeEnd& range : open) {
+                m_whole.losses.add(Loss::BeginWithoutEnd, range.slice.source());
+                range.slice.duration = std::max<std::int64_t>(m_whole.latest - range.slice.begin, 0);
+                range.slice.flags |= slice_flag::kOpen;
+                m_made[range.lane].push_back(range.slice);
             }
     }
 
 private:
     Harvest& m_whole;
     std::map<std::uint32_t, std::vector<RawSlice>>& m_made;
-    std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::vector<RawSlice>> m_open;
+    std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::vector<RangeEnd>> m_open;
 };
 
 void addFlow(SharedBuild& shared, FlowKind kind, const FlowPoint& from, const FlowPoint& to)

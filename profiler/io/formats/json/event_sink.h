@@ -16,9 +16,9 @@ namespace profiler::formats::json {
 struct RangeEnd {
     std::uint32_t lane = 0;
     bool begins = false;
-    bool hasId = false; ///< asynchronous: joined by id, not by nesting
-    std::uint64_t id = 0;
-    RawSlice slice; ///< an end: its begin is the time, its duration 0
+    bool hasId = false;   ///< asynchronous: joined by row and id, else by thread and nesting
+    std::uint64_t id = 0; ///< asynchronous: its own; else of process and thread, since an end need not name a category
+    RawSlice slice;       ///< an end: its begin is the time, its duration 0
 };
 
 /// A point of a flow.
