@@ -124,7 +124,7 @@ int callsOfBlocks(Checkpointing::Choice choice, bool training, bool recording)
     const auto network = makeParts();
     int calls = 0;
     for (Block& block : network->blocks())
-        block.run = [run = block.run, &calls](const at::Tensor& x) { return ++calls, run(x); };
+        block.run = [run = block.run, &calls](at::TensorList x) { return ++calls, run(x); };
     const Checkpointing checkpointing(*network, choice, at::kCPU);
     network->train(training);
     const at::AutoGradMode mode(recording);
@@ -184,8 +184,8 @@ TEST(Recomputation, ChoosesBlocksThatKeepMuchAndCostLittle)
         network.forward({{at::rand({2048, 256}).requires_grad_()}, {}, 2048}).predictions.sum().backward();
     ASSERT_TRUE(checkpointing.decided());
     const auto costs = checkpointing.costs();
-    EXPECT_EQ(costs[0].keptBytes, 2 * 2048 * 256 * 4) << "outputs of tanh and sigmoid, beside the block's own";
-    EXPECT_EQ(costs[1].keptBytes, 2048 * 256 * 4) << "the first product";
+    EXPECT_EQ(costs[0].freedBytes, 2 * 2048 * 256 * 4) << "outputs of tanh and sigmoid, beside the block's own";
+    EXPECT_EQ(costs[1].freedBytes, 2048 * 256 * 4) << "the first product";
     EXPECT_TRUE(costs[0].recomputed);
     EXPECT_FALSE(costs[1].recomputed);
 }

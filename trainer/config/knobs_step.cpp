@@ -108,8 +108,9 @@ void addMemory(Rows& rows)
 {
     rows.push_back(
         choice(key::checkpointing, kMemory, "Recompute activations", {"off", "all", "cheap"}, "every step",
-               "Runs blocks of the model again in the backward pass instead of keeping what they computed: "
-               "all of them, or those that free the most memory for their time, measured in the first steps."));
+               "Computes activations again in the backward pass instead of keeping them. all: those of every block, "
+               "which takes about one more forward pass. cheap: those of norms, activations, softmax and upsampling, "
+               "where they free the most memory for their time, measured in the first steps."));
     rows.push_back(flag(key::shareMemory, kMemory, "Share batch memory", false, "every step",
                         "Makes tensors on the loader's memory instead of copying each batch once more."));
     rows.push_back(flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",

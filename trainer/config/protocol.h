@@ -57,7 +57,7 @@ struct TurnResult {
     std::vector<double> seconds; ///< of each timed step, epoch or validation
     std::vector<double> losses;  ///< of each timed step, or mean of each timed validation; empty for epochs
     std::int64_t samples = 0;    ///< over the timed ones
-    std::int64_t peakBytes = 0;  ///< resident set (CPU) or allocator peak (CUDA) so far
+    std::int64_t peakBytes = 0;  ///< most that tensors held at once on the device so far
 };
 /// Something the user should know: a broken file that was skipped, a disk that is full.
 struct Notice {
@@ -71,8 +71,8 @@ struct Done {
     std::int64_t steps = 0;
     double seconds = 0;
     double samplesPerSecond = 0;
-    std::int64_t peakBytes = 0;
-    bool stopped = false; ///< by command
+    std::int64_t peakBytes = 0; ///< resident set (CPU) or allocator peak (CUDA)
+    bool stopped = false;       ///< by command
     double finalLoss = 0, validationAccuracy = 0;
     std::int64_t samples = 0;        ///< trained on
     std::int64_t skipped = 0;        ///< steps that FP16 gradients overflowed in

@@ -53,7 +53,14 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
         m_copies = copiesOverProcesses(*m_network, std::move(group));
     else if (config[key::parallel] == "dp")
         m_copies = copiesOfOneProcess(
-            *m_network, [&] { return makeNetwork(config, spec); }, device, config[key::localRanks]);
+            *m_network,
+            [&] {
+                auto copy = makeNetwork(config, spec);
+                m_checkpointingOfCopies.push_back(
+                    std::make_unique<Checkpointing>(*copy, choiceOf(config[key::checkpointing]), device));
+                return copy;
+            },
+            device, config[key::localRanks]);
     // Gradients that are exchanged or added up over batches need more than one recorded pass.
     if (config[key::compile] && !device.is_cpu() && !m_copies && config[key::accumulation] == 1)
         m_graph = std::make_unique<GraphedStep>(*m_network, [this](const BatchTensors& given) {

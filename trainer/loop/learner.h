@@ -83,6 +83,7 @@ private:
     Objective m_objective;
     std::vector<at::Tensor> m_parameters, m_trained; // all, and those that the optimizer changes
     std::unique_ptr<Checkpointing> m_checkpointing;
+    std::vector<std::unique_ptr<Checkpointing>> m_checkpointingOfCopies;
     std::unique_ptr<WeightUpdate> m_update;
     std::unique_ptr<ModelCopies> m_copies;    // null: one model
     std::unique_ptr<GraphedStep> m_graph;     // null: not compiled

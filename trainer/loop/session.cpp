@@ -6,6 +6,7 @@
 #include "trainer/loop/host.h"
 #include "trainer/loop/library_versions.h"
 #include "trainer/loop/run.h"
+#include "trainer/memory/counted_memory.h"
 #include "trainer/models/options.h"
 #include "trainer/parallel/local_ranks.h"
 #include "trainer_data_datasets_registry.h"
@@ -190,6 +191,7 @@ private:
     Exit train(const std::shared_ptr<const data::Dataset>& dataset, const ChosenDevice& device)
     {
         std::int64_t step = -1;
+        countCpuMemory();
         try {
             const auto group = joinGroup(device);
             at::manual_seed(static_cast<std::uint64_t>(m_config[key::seed] + (group ? group->rank() : 0)));

@@ -291,24 +291,41 @@ void Training::checkGradientsOf(const BatchTensors& batch)
     }
 }
 
-// Which blocks are recomputed, once their costs are known.
+// Which parts are recomputed, once their costs are known.
 void Training::tellOfBlocks()
 {
-    if (m_config[key::checkpointing] != "cheap") {
-        m_blocksTold = true;
-        return;
-    }
-    if (!m_learner.checkpointing().decided())
+    if (m_config[key::checkpointing] != "off" && m_learner.checkpointing().costs().empty())
+        m_progress.warn("This model has no blocks: nothing of it is recomputed", std::string(key::checkpointing.name),
+                        "choose another workload to see what recomputation saves");
+    else if (m_config[key::checkpointing] == "cheap" && m_learner.checkpointing().decided())
+        tellOfCosts();
+    else if (m_config[key::checkpointing] == "cheap")
         return;
     m_blocksTold = true;
-    std::ostringstream chosen;
-    chosen << std::fixed << std::setprecision(2);
-    for (const Checkpointing::Cost& cost : m_learner.checkpointing().costs())
-        chosen << (chosen.tellp() == 0 ? "" : "; ") << cost.block << (cost.recomputed ? " (recomputed)" : "") << ": "
-               << cost.seconds * 1e3 << " ms, " << static_cast<double>(cost.keptBytes) / 1e6 << " MB";
-    m_recording.setMetadata("checkpointing.blocks", chosen.str());
+}
+
+void Training::tellOfCosts()
+{
+    std::ostringstream parts, sum;
+    parts << std::fixed << std::setprecision(2);
+    sum << std::fixed << std::setprecision(1);
+    int chosen = 0;
+    double milliseconds = 0, megabytes = 0;
+    const auto costs = m_learner.checkpointing().costs();
+    for (const Checkpointing::Cost& cost : costs) {
+        parts << (parts.tellp() == 0 ? "" : "; ") << cost.part << (cost.recomputed ? " (recomputed)" : "") << ": "
+              << cost.seconds * 1e3 << " ms, " << static_cast<double>(cost.freedBytes) / 1e6 << " MB";
+        if (!cost.recomputed)
+            continue;
+        ++chosen;
+        milliseconds += cost.seconds * 1e3;
+        megabytes += static_cast<double>(cost.freedBytes) / 1e6;
+    }
+    m_recording.setMetadata("checkpointing.blocks", parts.str());
+    sum << "Recomputed are " << chosen << " of " << costs.size() << " parts of the model: in each step they take "
+        << milliseconds << " ms and free " << megabytes << " MB";
     m_progress.report(config::protocol::Notice{
-        config::protocol::Notice::Severity::Info, "Blocks were chosen for recomputation: " + chosen.str(), {}, {}, 1});
+        config::protocol::Notice::Severity::Info, sum.str(), std::string(key::checkpointing.name), {}, 1});
 }
 
 Meter::Means Training::takeMeans()

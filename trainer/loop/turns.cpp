@@ -67,7 +67,7 @@ private:
         // Only now: reading a loss back would have waited for the device in every step.
         for (const at::Tensor& loss : m_losses)
             m_result.losses.push_back(loss.item<double>());
-        m_result.peakBytes = peakBytes(m_training.learner().device());
+        m_result.peakBytes = peakTensorBytes(m_training.learner().device());
         m_samples += m_result.samples;
         m_around.progress.report(m_result);
     }

@@ -1,6 +1,6 @@
 #include "trainer/memory/checkpointing.h"
 
-#include "trainer/memory/recompute.h"
+#include "trainer/memory/cheap_part.h"
 #include "trainer/workloads/network.h"
 
 #include <ATen/ATen.h>
@@ -14,20 +14,30 @@ namespace trainer {
 namespace {
 
 // The first pass allocates and chooses algorithms: it says nothing about those after it.
-constexpr int kWarmupPasses = 1;
+constexpr int kMeasuredPasses = 2;
 
-// Counts what is allocated and freed on this thread while it lives.
+// Counts what is allocated and freed on this thread while it lives, for whom counted before as well.
 class AllocationBalance final : public c10::MemoryReportingInfoBase {
 public:
-    void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override
+    void reportMemoryUsage(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+                           c10::Device device) override
     {
         m_bytes += bytes;
+        if (m_before && m_before->memoryProfilingEnabled())
+            m_before->reportMemoryUsage(at, bytes, allocated, reserved, device);
+    }
+    void reportOutOfMemory(std::int64_t bytes, std::size_t allocated, std::size_t reserved, c10::Device device) override
+    {
+        if (m_before && m_before->memoryProfilingEnabled())
+            m_before->reportOutOfMemory(bytes, allocated, reserved, device);
     }
     [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }
     [[nodiscard]] std::int64_t bytes() const { return m_bytes; }
 
 private:
     std::int64_t m_bytes = 0;
+    MemoryReportingInfoBase* m_before =
+        dynamic_cast<MemoryReportingInfoBase*>(c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE));
 };
 
 void waitFor(at::Device device)
@@ -41,68 +51,103 @@ void waitFor(at::Device device)
 } // namespace
 
 struct Checkpointing::State {
+    // What is recomputed or not.
     struct Part {
-        BlockFunction run;
-        std::shared_ptr<torch::nn::Module> module;
-        Cost cost;
-        int passes = 0;
+        std::string name;
+        std::shared_ptr<RecomputeCost> cost = std::make_shared<RecomputeCost>();
+        bool recomputed = false;
+    };
+    // What the forward pass of a block takes, and keeps of what is not recomputed.
+    struct Pass {
+        double seconds = 0;
+        std::int64_t keptBytes = 0;
     };
     Choice choice;
     at::Device device;
     std::vector<Part> parts;
+    std::vector<Pass> blocks;
+    int passes = 0;
     bool decided = false;
 
-    at::Tensor run(std::size_t index, const at::Tensor& input)
+    at::Tensor run(std::size_t index, torch::nn::Module& module, at::TensorList inputs, const BlockFunction& function)
     {
-        Part& part = parts[index];
-        if (!at::GradMode::is_enabled() || !part.module->is_training())
-            return part.run(input);
-        if (!decided && choice == Choice::Cheap)
-            return measured(part, input);
-        return part.cost.recomputed ? recomputed(part.run, *part.module, input) : part.run(input);
+        const Part& part = parts[index];
+        const bool measuring = choice == Choice::Cheap && !decided;
+        if (!at::GradMode::is_enabled() || !module.is_training() || (!measuring && !part.recomputed))
+            return function(inputs);
+        return recomputed(function, module, inputs.vec(), measuring ? part.cost : nullptr);
     }
 
-    at::Tensor measured(Part& part, const at::Tensor& input)
+    at::Tensor runBlock(std::size_t index, torch::nn::Module& module, at::TensorList inputs,
+                        const BlockFunction& function)
     {
+        if (decided || !at::GradMode::is_enabled() || !module.is_training())
+            return function(inputs);
+        if (index == 0 && ++passes > kMeasuredPasses)
+            decide();
         waitFor(device);
         const auto balance = std::make_shared<AllocationBalance>();
         const auto begin = std::chrono::steady_clock::now();
         at::Tensor output;
         {
             const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, balance);
-            output = part.run(input);
+            output = function(inputs);
         }
         waitFor(device);
-        part.cost.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        part.cost.keptBytes = std::max<std::int64_t>(balance->bytes() - static_cast<std::int64_t>(output.nbytes()), 0);
-        if (++part.passes > kWarmupPasses && &part == &parts.back())
-            decide();
+        blocks[index].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        blocks[index].keptBytes =
+            std::max<std::int64_t>(balance->bytes() - static_cast<std::int64_t>(output.nbytes()), 0);
         return output;
     }
 
     void decide()
     {
         double seconds = 0, bytes = 0;
-        for (const Part& part : parts) {
-            seconds += part.cost.seconds;
-            bytes += static_cast<double>(part.cost.keptBytes);
+        for (const Pass& block : blocks) {
+            seconds += block.seconds;
+            bytes += static_cast<double>(block.keptBytes);
         }
+        for (const Part& part : parts)
+            bytes += static_cast<double>(part.cost->freedBytes);
         for (Part& part : parts)
-            part.cost.recomputed =
-                bytes > 0 && static_cast<double>(part.cost.keptBytes) * seconds >= bytes * part.cost.seconds;
+            part.recomputed = part.cost->freedBytes > 0 &&
+                              static_cast<double>(part.cost->freedBytes) * seconds >= bytes * part.cost->seconds;
         decided = true;
     }
 };
 
 Checkpointing::Checkpointing(Network& network, Choice choice, at::Device device)
-    : m_state(std::make_shared<State>(State{choice, device, {}, choice != Choice::Cheap}))
+    : m_state(std::make_shared<State>(State{choice, device, {}, {}, 0, choice != Choice::Cheap}))
 {
+    const auto add = [&](std::string name) {
+        m_state->parts.push_back({std::move(name)});
+        m_state->parts.back().recomputed = choice == Choice::All;
+        return m_state->parts.size() - 1;
+    };
     const auto children = network.named_children();
     for (Block& block : network.blocks()) {
-        const std::size_t index = m_state->parts.size();
-        m_state->parts.push_back({block.run, children[block.name], {block.name, 0, 0, choice == Choice::All}});
-        if (choice != Choice::Off)
-            block.run = [state = m_state, index](const at::Tensor& input) { return state->run(index, input); };
+        torch::nn::Module& module = *children[block.name];
+        bool divided = false;
+        if (choice == Choice::Cheap)
+            for (const auto& child : module.named_modules(block.name, false))
+                if (auto* part = child.value()->as<CheapPart>()) {
+                    divided = true;
+                    part->runs = [state = m_state, index = add(child.key())](
+                                     torch::nn::Module& owner, at::TensorList inputs, const BlockFunction& function) {
+                        return state->run(index, owner, inputs, function);
+                    };
+                }
+        if (choice == Choice::Off)
+            continue;
+        if (!divided)
+            block.run = [state = m_state, index = add(block.name), &module, run = block.run](at::TensorList inputs) {
+                return state->run(index, module, inputs, run);
+            };
+        if (choice == Choice::Cheap) {
+            block.run = [state = m_state, index = m_state->blocks.size(), &module, run = block.run](
+                            at::TensorList inputs) { return state->runBlock(index, module, inputs, run); };
+            m_state->blocks.emplace_back();
+        }
     }
 }
 
@@ -117,7 +162,7 @@ std::vector<Checkpointing::Cost> Checkpointing::costs() const
 {
     std::vector<Cost> costs;
     for (const State::Part& part : m_state->parts)
-        costs.push_back(part.cost);
+        costs.push_back({part.name, part.cost->seconds, part.cost->freedBytes, part.recomputed});
     return costs;
 }
 

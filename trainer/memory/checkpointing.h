@@ -10,22 +10,23 @@ namespace trainer {
 
 class Network;
 
-/// Runs blocks of a model again in the backward pass instead of keeping what they computed. Gradients are the same to
+/// Runs parts of a model again in the backward pass instead of keeping what they computed. Gradients are the same to
 /// the bit: random numbers and mixed precision are those of the first run, and batch norms update their statistics only
 /// in the first.
 class Checkpointing {
 public:
     enum class Choice {
         Off,
-        All,
-        Cheap ///< the blocks that free more bytes per second of recomputation than the model's mean, measured in the
-              ///< first training passes
+        All,  ///< each block: what goes from one to the next is kept, and within one while it is differentiated
+        Cheap ///< the cheap parts of blocks, and blocks that name none, which free more bytes per second of
+              ///< recomputation than the model keeps per second of its forward pass. Until that is measured, in the
+              ///< first passes, all of them.
     };
-    /// What a block costs and keeps, measured in a forward pass.
+    /// What a part costs and frees.
     struct Cost {
-        std::string block;
-        double seconds = 0;
-        std::int64_t keptBytes = 0; ///< held for the backward pass beyond its output
+        std::string part;
+        double seconds = 0;          ///< of its recomputation
+        std::int64_t freedBytes = 0; ///< of the backward pass, beyond what goes in and out
         bool recomputed = false;
     };
 
@@ -35,8 +36,9 @@ public:
     Checkpointing(const Checkpointing&) = delete;
     Checkpointing& operator=(const Checkpointing&) = delete;
 
-    /// Costs are known and, with Choice::Cheap, blocks are chosen.
+    /// Costs are known and, with Choice::Cheap, parts are chosen.
     [[nodiscard]] bool decided() const;
+    /// Empty where the model has no blocks: nothing of it can be recomputed.
     [[nodiscard]] std::vector<Cost> costs() const;
 
 private:

@@ -1,6 +1,7 @@
 #include "trainer/memory/peak_memory.h"
 
 #include "trainer/loop/host.h"
+#include "trainer/memory/counted_memory.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -8,8 +9,13 @@ namespace trainer {
 
 std::int64_t peakBytes(c10::Device device)
 {
+    return device.is_cpu() ? peakResidentBytes() : peakTensorBytes(device);
+}
+
+std::int64_t peakTensorBytes(c10::Device device)
+{
     if (device.is_cpu())
-        return peakResidentBytes();
+        return peakCpuTensorBytes();
     const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
     return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
 }

@@ -1,14 +1,14 @@
 #include "trainer/memory/recompute.h"
 
+#include "trainer/memory/saved_tensors.h"
 #include "trainer/precision/autocast.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <chrono>
 #include <mutex>
-#include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/functions/utils.h>
-#include <torch/csrc/autograd/saved_variable.h>
+#include <set>
 #include <torch/nn/modules/batchnorm.h>
 
 namespace trainer {
@@ -79,68 +79,199 @@ private:
     std::vector<std::pair<at::Tensor*, at::Tensor>> m_real;
 };
 
-class RecomputeNode final : public autograd::Node {
+// Ends a recomputation that has all that is needed.
+struct Enough {};
+
+void waitFor(at::Device device)
+{
+    if (device.is_cpu())
+        return;
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    guard.getStream(device).synchronize();
+}
+
+// Parameters are there anyway.
+bool staysAnyway(const at::Tensor& tensor)
+{
+    return tensor.is_leaf() && tensor.requires_grad();
+}
+
+// One pass through a block. Held by the operators that need its tensors, all of one device and so of one thread of the
+// backward pass.
+class Frame {
 public:
-    RecomputeNode(const BlockFunction& block, torch::nn::Module& module, const at::Tensor& input)
-        : Node(autograd::collect_next_edges(input)), m_block(block), m_module(module), m_input(input, false),
-          m_device(input.device()), m_autocast(Autocast::current(m_device.type())), m_random(m_device)
+    Frame(BlockFunction block, torch::nn::Module& module, std::vector<at::Tensor> inputs,
+          std::shared_ptr<RecomputeCost> cost)
+        : m_block(std::move(block)), m_module(module), m_inputs(std::move(inputs)), m_device(m_inputs[0].device()),
+          m_autocast(Autocast::current(m_device.type())), m_random(m_device), m_cost(std::move(cost))
     {
+        for (const at::Tensor& input : m_inputs)
+            m_versions.push_back(input._version());
     }
 
-    autograd::variable_list apply(autograd::variable_list&& gradients) override
+    // The first run.
+    at::Tensor run(const SavedTensors::Make& drop)
     {
-        const std::lock_guard lock(mutex_);
-        const at::Tensor saved = m_input.unpack();
-        at::Tensor input = saved.detach();
-        input.set_requires_grad(saved.requires_grad());
-        RandomState before(m_device);
-        m_random.restore();
         at::Tensor output;
         {
+            const SavedTensors dropping(drop);
+            output = m_block(m_inputs);
+        }
+        if (m_cost)
+            m_cost->freedBytes = freedBytes(output);
+        m_storages.clear();
+        return output;
+    }
+
+    // The number of a tensor that is not kept.
+    std::size_t drop(const at::Tensor& tensor)
+    {
+        m_dropped.push_back({tensor.sizes().vec(), tensor.scalar_type()});
+        if (m_cost)
+            m_storages.emplace_back(tensor.storage().getWeakStorageImpl(),
+                                    static_cast<std::int64_t>(tensor.storage().nbytes()));
+        return m_dropped.size() - 1;
+    }
+
+    at::Tensor get(std::size_t index)
+    {
+        if (m_again.empty() || !m_again[index].defined())
+            computeAgain();
+        return m_again[index];
+    }
+
+    void release(std::size_t index)
+    {
+        if (index < m_again.size())
+            m_again[index].reset();
+    }
+
+private:
+    struct Shape {
+        std::vector<std::int64_t> sizes;
+        at::ScalarType type;
+    };
+
+    // Takes what the second run would keep.
+    class Collected final : public autograd::SavedVariableHooks {
+    public:
+        Collected(std::vector<at::Tensor>& found, std::size_t wanted) : m_found(found), m_wanted(wanted) {}
+        void call_pack_hook(const at::Tensor& tensor) override
+        {
+            if (staysAnyway(tensor))
+                return;
+            m_found.push_back(tensor.detach());
+            if (m_found.size() == m_wanted)
+                throw Enough();
+        }
+        at::Tensor call_unpack_hook() override
+        {
+            TORCH_CHECK(false, "a block that is recomputed has a backward pass of its own");
+        }
+
+    private:
+        std::vector<at::Tensor>& m_found;
+        std::size_t m_wanted;
+    };
+
+    // Each storage once, although views of it may be kept several times.
+    [[nodiscard]] std::int64_t freedBytes(const at::Tensor& output) const
+    {
+        std::set<const c10::StorageImpl*> seen = {output.storage().unsafeGetStorageImpl()};
+        for (const at::Tensor& input : m_inputs)
+            seen.insert(input.storage().unsafeGetStorageImpl());
+        std::int64_t bytes = 0;
+        for (const auto& [storage, size] : m_storages)
+            if (seen.insert(storage._unsafe_get_target()).second)
+                bytes += size;
+        return bytes;
+    }
+
+    void computeAgain()
+    {
+        for (std::size_t i = 0; i < m_inputs.size(); ++i)
+            TORCH_CHECK(m_inputs[i]._version() == m_versions[i],
+                        "what goes into a block that is recomputed was changed in place after it had run");
+        if (m_cost)
+            waitFor(m_device);
+        const auto begin = std::chrono::steady_clock::now();
+        std::vector<at::Tensor> found;
+        secondRun(found);
+        if (m_cost) {
+            waitFor(m_device);
+            m_cost->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        bool same = found.size() == m_dropped.size();
+        for (std::size_t i = 0; same && i < found.size(); ++i)
+            same = found[i].sizes() == m_dropped[i].sizes && found[i].scalar_type() == m_dropped[i].type;
+        TORCH_CHECK(same, "a block that is recomputed computed something else the second time");
+        m_again = std::move(found);
+    }
+
+    void secondRun(std::vector<at::Tensor>& found)
+    {
+        RandomState before(m_device);
+        m_random.restore();
+        try {
             const at::AutoGradMode recording(true);
             const Autocast autocast(m_device.type(), m_autocast);
             const StatisticsAside statistics(m_module);
-            output = m_block(input);
+            const SavedTensors collecting([&] { return std::make_unique<Collected>(found, m_dropped.size()); });
+            m_block(m_inputs);
+        } catch (const Enough&) { // NOLINT(bugprone-empty-catch): how it normally ends
         }
         before.restore();
-        if (output.requires_grad())
-            autograd::backward({output}, {gradients[0]});
-        return {input.grad()};
     }
 
-    void release_variables() override
-    {
-        const std::lock_guard lock(mutex_);
-        m_input.reset_data();
-    }
-    [[nodiscard]] std::string name() const override { return "Recompute"; }
-
-private:
     BlockFunction m_block;
     torch::nn::Module& m_module;
-    autograd::SavedVariable m_input;
+    std::vector<at::Tensor> m_inputs;
+    std::vector<std::int64_t> m_versions; // of the inputs
     at::Device m_device;
     std::optional<at::ScalarType> m_autocast;
     RandomState m_random;
+    std::shared_ptr<RecomputeCost> m_cost;
+    std::vector<Shape> m_dropped;
+    std::vector<std::pair<c10::weak_intrusive_ptr<c10::StorageImpl>, std::int64_t>> m_storages; // in the first run
+    std::vector<at::Tensor> m_again;
+};
+
+// In the place of a tensor that an operator would have kept.
+class Dropped final : public autograd::SavedVariableHooks {
+public:
+    explicit Dropped(std::shared_ptr<Frame> frame) : m_frame(std::move(frame)) {}
+    ~Dropped() override
+    {
+        if (m_index)
+            m_frame->release(*m_index);
+    }
+    Dropped(const Dropped&) = delete;
+    Dropped& operator=(const Dropped&) = delete;
+
+    void call_pack_hook(const at::Tensor& tensor) override
+    {
+        if (staysAnyway(tensor))
+            m_kept = tensor.detach();
+        else
+            m_index = m_frame->drop(tensor);
+    }
+    at::Tensor call_unpack_hook() override { return m_index ? m_frame->get(*m_index) : m_kept; }
+
+private:
+    std::shared_ptr<Frame> m_frame;
+    std::optional<std::size_t> m_index;
+    at::Tensor m_kept;
 };
 
 } // namespace
 
-at::Tensor recomputed(const BlockFunction& block, torch::nn::Module& module, const at::Tensor& input)
+at::Tensor recomputed(const BlockFunction& block, torch::nn::Module& module, std::vector<at::Tensor> inputs,
+                      std::shared_ptr<RecomputeCost> cost)
 {
     if (!at::GradMode::is_enabled())
-        return block(input);
-    const auto node = std::shared_ptr<RecomputeNode>(new RecomputeNode(block, module, input), autograd::deleteNode);
-    at::Tensor output;
-    {
-        const at::NoGradGuard nothingKept;
-        output = block(input);
-    }
-    // A block may hand its input through; the node must have a tensor of its own.
-    if (output.is_same(input))
-        output = output.view_as(output);
-    autograd::set_history(output, node);
-    return output;
+        return block(inputs);
+    const auto frame = std::make_shared<Frame>(block, module, std::move(inputs), std::move(cost));
+    return frame->run([frame] { return std::make_unique<Dropped>(frame); });
 }
 
 } // namespace trainer

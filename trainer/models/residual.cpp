@@ -1,5 +1,6 @@
 #include "trainer/models/residual.h"
 
+#include "trainer/memory/cheap_part.h"
 #include "trainer/models/norm.h"
 #include "trainer/models/scale.h"
 #include "trainer/workloads/network.h"
@@ -32,7 +33,9 @@ public:
     {
         nn::init::kaiming_normal_(m_convolution->weight, 0, torch::kFanOut, torch::kReLU);
     }
-    at::Tensor forward(const at::Tensor& x) { return m_norm->forward(m_convolution->forward(x)); }
+    at::Tensor forward(const at::Tensor& x) { return normed(convolved(x)); }
+    at::Tensor convolved(const at::Tensor& x) { return m_convolution->forward(x); }
+    at::Tensor normed(const at::Tensor& x) { return m_norm->forward(x); }
 
 private:
     nn::Conv2d m_convolution;
@@ -56,23 +59,25 @@ public:
             add(in, out, 3, stride);
             add(out, out, 3, 1);
         }
+        for (std::size_t i = 1; i < m_layers.size(); ++i)
+            m_between.push_back(register_module("between" + std::to_string(i), std::make_shared<CheapPart>()));
         if (stride != 1 || in != out)
             m_shortcut = register_module("shortcut", std::make_shared<ConvNorm>(in, out, 1, stride, options));
     }
 
     at::Tensor forward(const at::Tensor& x)
     {
-        at::Tensor y = x;
-        for (std::size_t i = 0; i < m_layers.size(); ++i) {
-            y = m_layers[i]->forward(y);
-            if (i + 1 < m_layers.size())
-                y = at::relu(y);
-        }
-        return at::relu(y + (m_shortcut ? m_shortcut->forward(x) : x));
+        at::Tensor y = m_layers[0]->convolved(x);
+        for (std::size_t i = 1; i < m_layers.size(); ++i)
+            y = m_between[i - 1]->run(*m_layers[i - 1], y, [this, i](at::TensorList inputs) {
+                return m_layers[i]->convolved(at::relu(m_layers[i - 1]->normed(inputs[0])));
+            });
+        return at::relu(m_layers.back()->normed(y) + (m_shortcut ? m_shortcut->forward(x) : x));
     }
 
 private:
     std::vector<std::shared_ptr<ConvNorm>> m_layers;
+    std::vector<std::shared_ptr<CheapPart>> m_between; // norm and activation between two layers
     std::shared_ptr<ConvNorm> m_shortcut;
 };
 

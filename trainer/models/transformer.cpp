@@ -51,25 +51,44 @@ TransformerLayer::TransformerLayer(const TransformerOptions& options)
       m_queryKeyValue(register_module("query_key_value", nn::Linear(options.width, 3 * options.width))),
       m_projection(register_module("projection", nn::Linear(options.width, options.width))),
       m_wide(register_module("wide", nn::Linear(options.width, kFeedFactor * options.width))),
-      m_narrow(register_module("narrow", nn::Linear(kFeedFactor * options.width, options.width)))
+      m_narrow(register_module("narrow", nn::Linear(kFeedFactor * options.width, options.width))),
+      m_beforeAttention(addCheap("before_attention")), m_scores(addCheap("scores")),
+      m_beforeFeed(addCheap("before_feed")), m_activation(addCheap("activation"))
 {
+}
+
+std::shared_ptr<CheapPart> TransformerLayer::addCheap(std::string name)
+{
+    return register_module(std::move(name), std::make_shared<CheapPart>());
 }
 
 at::Tensor TransformerLayer::attend(const at::Tensor& x)
 {
     const std::int64_t samples = x.size(0), positions = x.size(1);
+    const at::Tensor all = m_beforeAttention->run(*m_attentionNorm, x, [this](at::TensorList inputs) {
+        return m_queryKeyValue->forward(m_attentionNorm->forward(inputs[0]));
+    });
     // Three at once, then samples × heads × positions × features for each.
-    const auto parts =
-        m_queryKeyValue->forward(x).view({samples, positions, 3, m_heads, -1}).permute({2, 0, 3, 1, 4}).unbind(0);
-    const at::Tensor mixed = attention(parts[0], parts[1], parts[2], m_options.causal, m_options.mathAttention);
+    const auto parts = all.view({samples, positions, 3, m_heads, -1}).permute({2, 0, 3, 1, 4}).unbind(0);
+    const at::Tensor mixed = m_scores->run(*this, parts, [this](at::TensorList inputs) {
+        return attention(inputs[0], inputs[1], inputs[2], m_options.causal, m_options.mathAttention);
+    });
     return m_projection->forward(mixed.transpose(1, 2).reshape({samples, positions, m_options.width}));
+}
+
+at::Tensor TransformerLayer::feed(const at::Tensor& x)
+{
+    const at::Tensor wide = m_beforeFeed->run(
+        *m_feedNorm, x, [this](at::TensorList inputs) { return m_wide->forward(m_feedNorm->forward(inputs[0])); });
+    return m_activation->run(*m_narrow, wide, [this](at::TensorList inputs) {
+        return m_narrow->forward(gelu(inputs[0], m_options.fusePointwise));
+    });
 }
 
 at::Tensor TransformerLayer::forward(const at::Tensor& x)
 {
-    const at::Tensor y = x + attend(m_attentionNorm->forward(x));
-    const at::Tensor wide = gelu(m_wide->forward(m_feedNorm->forward(y)), m_options.fusePointwise);
-    return y + m_narrow->forward(wide);
+    const at::Tensor y = x + attend(x);
+    return y + feed(y);
 }
 
 void initialiseTransformer(nn::Module& model)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "trainer/memory/cheap_part.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/core/Tensor.h>
@@ -29,11 +30,14 @@ public:
 
 private:
     [[nodiscard]] at::Tensor attend(const at::Tensor& x);
+    [[nodiscard]] at::Tensor feed(const at::Tensor& x);
+    [[nodiscard]] std::shared_ptr<CheapPart> addCheap(std::string name);
 
     TransformerOptions m_options;
     std::int64_t m_heads;
     torch::nn::LayerNorm m_attentionNorm, m_feedNorm;
     torch::nn::Linear m_queryKeyValue, m_projection, m_wide, m_narrow;
+    std::shared_ptr<CheapPart> m_beforeAttention, m_scores, m_beforeFeed, m_activation;
 };
 
 /// First weights as GPT-2 and BERT have them: normal with deviation 0.02, biases 0, for linear layers and embeddings.

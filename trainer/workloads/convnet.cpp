@@ -1,3 +1,4 @@
+#include "trainer/memory/cheap_part.h"
 #include "trainer/models/norm.h"
 #include "trainer/models/scale.h"
 #include "trainer/workloads/network.h"
@@ -22,18 +23,22 @@ public:
     Stage(std::int64_t in, std::int64_t out, bool pool, const ModelOptions& options)
         : m_convolution(
               register_module("conv", nn::Conv2d(nn::Conv2dOptions(in, out, 3).padding(1).bias(hasBias(options))))),
-          m_norm(register_module("norm", makeNorm(options.norm, out, 4))), m_pool(pool)
+          m_norm(register_module("norm", makeNorm(options.norm, out, 4))),
+          m_after(register_module("after", std::make_shared<CheapPart>())), m_pool(pool)
     {
     }
     at::Tensor forward(const at::Tensor& images)
     {
-        const at::Tensor x = at::relu(m_norm->forward(m_convolution->forward(images)));
-        return m_pool && x.size(-1) > 1 ? at::max_pool2d(x, 2) : x;
+        return m_after->run(*m_norm, m_convolution->forward(images), [this](at::TensorList inputs) {
+            const at::Tensor x = at::relu(m_norm->forward(inputs[0]));
+            return m_pool && x.size(-1) > 1 ? at::max_pool2d(x, 2) : x;
+        });
     }
 
 private:
     nn::Conv2d m_convolution;
     std::shared_ptr<Norm> m_norm;
+    std::shared_ptr<CheapPart> m_after; // the convolution
     bool m_pool;
 };
 

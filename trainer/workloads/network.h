@@ -1,9 +1,9 @@
 #pragma once
 
 #include "trainer/memory/batch_memory.h"
+#include "trainer/memory/recompute.h"
 #include "trainer/models/objective.h"
 
-#include <functional>
 #include <string>
 #include <torch/nn/module.h>
 #include <utility>
@@ -11,10 +11,10 @@
 
 namespace trainer {
 
-/// A part of a forward pass: one tensor in, one out, parameters of its own.
+/// A part of a forward pass with parameters of its own.
 struct Block {
     std::string name; ///< of its submodule
-    std::function<at::Tensor(const at::Tensor&)> run;
+    BlockFunction run;
 };
 
 /// A model that can be trained.
@@ -29,12 +29,17 @@ public:
     [[nodiscard]] std::vector<Block>& blocks() { return m_blocks; }
 
 protected:
-    /// Adds a submodule as the next block.
+    /// Adds a submodule as the next block; its forward() takes one tensor or a list.
     template <class Module>
     std::shared_ptr<Module> addBlock(std::string name, std::shared_ptr<Module> module)
     {
         register_module(name, module);
-        m_blocks.push_back({std::move(name), [part = module.get()](const at::Tensor& x) { return part->forward(x); }});
+        m_blocks.push_back({std::move(name), [part = module.get()](at::TensorList inputs) {
+                                if constexpr (requires { part->forward(inputs); })
+                                    return part->forward(inputs);
+                                else
+                                    return part->forward(inputs[0]);
+                            }});
         return module;
     }
     [[nodiscard]] at::Tensor runBlocks(at::Tensor x) const

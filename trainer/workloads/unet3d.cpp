@@ -1,3 +1,4 @@
+#include "trainer/memory/cheap_part.h"
 #include "trainer/models/norm.h"
 #include "trainer/models/scale.h"
 #include "trainer/workloads/network.h"
@@ -25,25 +26,42 @@ public:
           m_norm(register_module("norm", makeNorm(options.norm, out, 5)))
     {
     }
-    at::Tensor forward(const at::Tensor& x) { return at::relu(m_norm->forward(m_convolution->forward(x))); }
+    at::Tensor convolved(const at::Tensor& x) { return m_convolution->forward(x); }
+    at::Tensor activated(const at::Tensor& x) { return at::relu(m_norm->forward(x)); }
 
 private:
     nn::Conv3d m_convolution;
     std::shared_ptr<Norm> m_norm;
 };
 
-// What one level does with a volume: two convolutions.
+// What one level does with a volume: two convolutions. On the way up, of the volume below and what was seen before.
 class Level final : public nn::Module {
 public:
     Level(std::int64_t in, std::int64_t out, const ModelOptions& options)
         : m_first(register_module("first", std::make_shared<ConvNorm3d>(in, out, options))),
-          m_second(register_module("second", std::make_shared<ConvNorm3d>(out, out, options)))
+          m_second(register_module("second", std::make_shared<ConvNorm3d>(out, out, options))),
+          m_joined(register_module("joined", std::make_shared<CheapPart>())),
+          m_between(register_module("between", std::make_shared<CheapPart>()))
     {
     }
-    at::Tensor forward(const at::Tensor& x) { return m_second->forward(m_first->forward(x)); }
+    at::Tensor forward(at::TensorList inputs)
+    {
+        const at::Tensor x = inputs.size() == 1 ? m_first->convolved(inputs[0])
+                                                : m_joined->run(*m_first, inputs, [this](at::TensorList parts) {
+                                                      return m_first->convolved(joined(parts[0], parts[1]));
+                                                  });
+        return m_second->activated(m_between->run(
+            *m_first, x, [this](at::TensorList parts) { return m_second->convolved(m_first->activated(parts[0])); }));
+    }
 
 private:
+    static at::Tensor joined(const at::Tensor& below, const at::Tensor& seen)
+    {
+        return at::cat({seen, at::upsample_nearest3d(below, seen.sizes().slice(2))}, 1);
+    }
+
     std::shared_ptr<ConvNorm3d> m_first, m_second;
+    std::shared_ptr<CheapPart> m_joined, m_between;
 };
 
 class UNet3d final : public Network {
@@ -75,7 +93,7 @@ public:
             seen.push_back(x);
         }
         for (seen.pop_back(); block < blocks().size(); ++block) {
-            x = blocks()[block].run(at::cat({seen.back(), at::upsample_nearest3d(x, seen.back().sizes().slice(2))}, 1));
+            x = blocks()[block].run({x, seen.back()});
             seen.pop_back();
         }
         return {m_head->forward(x), batch.target};
