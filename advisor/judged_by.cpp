@@ -1,5 +1,6 @@
 #include "advisor/judged_by.h"
 
+#include "advisor/batch_facts.h"
 #include "trainer/config/keys.h"
 
 #include <algorithm>
@@ -36,8 +37,13 @@ JudgedBy judgedBy(const std::vector<Toggle>& changes)
     const auto is = [](JudgedBy by) { return [by](const Toggle& change) { return judgedBy(change.key) == by; }; };
     if (std::any_of(changes.begin(), changes.end(), is(JudgedBy::Convergence)))
         return JudgedBy::Convergence;
-    return !changes.empty() && std::all_of(changes.begin(), changes.end(), is(JudgedBy::Memory)) ? JudgedBy::Memory
-                                                                                                 : JudgedBy::Time;
+    // The same samples to an update, in other parts: what changes is how many are in memory at once.
+    const bool sameBatch = keepTheBatch(changes);
+    const auto forMemory = [&](const Toggle& change) {
+        return judgedBy(change.key) == JudgedBy::Memory || (sameBatch && change.key == key::batchSize.name);
+    };
+    return !changes.empty() && std::all_of(changes.begin(), changes.end(), forMemory) ? JudgedBy::Memory
+                                                                                      : JudgedBy::Time;
 }
 
 } // namespace advisor

@@ -12,7 +12,7 @@ namespace advisor {
 /// @param key  also one that there is not
 JudgedBy judgedBy(std::string_view key);
 /// The same for changes that are made together: convergence where one of them changes what is learnt, memory where all
-/// are for that.
+/// are for that, or divide the batch of an update into smaller parts.
 JudgedBy judgedBy(const std::vector<Toggle>& changes);
 
 } // namespace advisor

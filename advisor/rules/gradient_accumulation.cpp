@@ -1,3 +1,4 @@
+#include "advisor/batch_facts.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
@@ -16,13 +17,21 @@ Advice check(const Case& c)
         return *none;
     if (auto none = withoutBackward(c))
         return *none;
-    Advice advice =
-        firesOnMemory(c, *use,
-                      fmt::format("Memory was {} full: a larger batch fits only bit by bit, its gradients added up.",
-                                  shareText(use->share())));
+    const auto parts = c.config ? partsOfTheBatch(*c.config) : std::nullopt;
+    if (c.config && !parts)
+        return silent("Each pass takes one sample: there is nothing to divide.");
+    Advice advice = firesOnMemory(
+        c, *use,
+        fmt::format("Memory was {} full: in smaller parts, its gradients added up, the same batch needs less of it.",
+                    shareText(use->share())));
     advice.caveats = {"Costs of a step are paid for each part of the batch.",
                       "The loss is divided by the number of parts; the last, partial group counts its real number."};
-    setToggle(advice, c, kKey, c.config ? config::toText((*c.config)[config::key::accumulation] * 2) : "2");
+    setToggle(advice, c, kKey, parts ? parts->to : "2");
+    if (parts)
+        for (const Toggle& change : changesOf(*parts, *c.config))
+            if (change.key != kKey)
+                advice.caveats.push_back(fmt::format("{} becomes {} with it, so that an update sees as many samples.",
+                                                     change.key, change.to));
     return advice;
 }
 

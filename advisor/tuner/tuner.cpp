@@ -1,5 +1,6 @@
 #include "advisor/tuner/tuner.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/tuner/candidates.h"
 
@@ -123,8 +124,9 @@ private:
 
     void keep(const Candidate& candidate, const ExperimentResult& result)
     {
-        // It was trained with this value: it is one.
-        static_cast<void>(m_result.best.set(candidate.change.key, candidate.change.to));
+        // It was trained with these values: they are some.
+        for (const Toggle& change : changesOf(candidate.change, m_result.best))
+            static_cast<void>(m_result.best.set(change.key, change.to));
         if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps") {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
@@ -143,7 +145,7 @@ private:
     {
         ExperimentPlan plan;
         plan.baseline = m_result.best;
-        plan.changes = {candidate.change};
+        plan.changes = changesOf(candidate.change, m_result.best);
         plan.judgedBy = candidate.judgedBy;
         plan.measure = candidate.measure;
         plan.predicted = candidate.predicted;

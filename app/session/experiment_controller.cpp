@@ -1,5 +1,7 @@
 #include "app/session/experiment_controller.h"
 
+#include "advisor/batch_facts.h"
+
 #include <utility>
 
 namespace app {
@@ -16,11 +18,8 @@ advisor::ExperimentPlan ExperimentController::planFor(const advisor::RuleAdvice&
 {
     advisor::ExperimentPlan plan;
     plan.baseline = baseline;
-    if (advice.advice.toggle) {
-        advisor::Toggle change = *advice.advice.toggle;
-        change.from = baseline.text(change.key);
-        plan.changes = {std::move(change)};
-    }
+    if (advice.advice.toggle)
+        plan.changes = advisor::changesOf(*advice.advice.toggle, baseline);
     plan.judgedBy = advice.advice.judgedBy;
     plan.measure = advice.advice.measure;
     plan.predicted = advice.advice.saving;

@@ -192,7 +192,8 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     change.place = m->journal.changes.size();
     const advisor::Toggle& toggle = change.kept.front().toggle;
     change.text = tr("keep %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
-    change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.to}};
+    for (const advisor::Toggle& changed : result->plan.changes)
+        change.knobs.push_back({changed.key, m->configuration.text(changed.key), changed.to});
     push(std::move(change));
 }
 
@@ -211,6 +212,9 @@ void Session::undoChange(const QString& ruleId)
     const advisor::Toggle& toggle = kept->toggle;
     change.text = tr("take back %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
     change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.from}};
+    for (const advisor::Toggle& with : kept->result.plan.changes)
+        if (with.key != toggle.key)
+            change.knobs.push_back({with.key, m->configuration.text(with.key), with.from});
     push(std::move(change));
 }
 

@@ -1,5 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/judged_by.h"
 #include "advisor_rules_registry.h"
 
@@ -104,6 +105,36 @@ TEST(JudgedBy, OfSeveralChangesIsWhatTheyHaveInCommon)
     EXPECT_EQ(judgedBy({recompute, workers}), JudgedBy::Time);
     EXPECT_EQ(judgedBy({recompute, workers, kind}), JudgedBy::Convergence);
     EXPECT_EQ(judgedBy("schedule.warmup_steps"), JudgedBy::Convergence);
+}
+
+TEST(JudgedBy, OfABatchInPartsIsMemoryAndOfALargerOneTime)
+{
+    using advisor::judgedBy;
+    using advisor::JudgedBy;
+    const advisor::Toggle quarter{"batch.size", "64", "16"}, parts{"gradient.accumulation", "1", "4"},
+        moreParts{"gradient.accumulation", "1", "8"}, recompute{"checkpointing", "off", "all"};
+    EXPECT_EQ(judgedBy({quarter, parts}), JudgedBy::Memory);
+    EXPECT_EQ(judgedBy({quarter, parts, recompute}), JudgedBy::Memory);
+    EXPECT_EQ(judgedBy({quarter, moreParts}), JudgedBy::Time);
+    EXPECT_EQ(judgedBy({quarter}), JudgedBy::Time);
+}
+
+TEST(ChangesOf, AccumulationLeavesAnUpdateItsSamples)
+{
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.setAssignment("batch.size=30"));
+    ASSERT_TRUE(config.setAssignment("gradient.accumulation=2"));
+    const auto parts = advisor::partsOfTheBatch(config);
+    ASSERT_TRUE(parts);
+    const auto changes = advisor::changesOf(*parts, config);
+    ASSERT_EQ(changes.size(), 2u);
+    EXPECT_EQ(changes[0].from + " " + changes[0].to, "2 4");
+    EXPECT_EQ(changes[1].key + " " + changes[1].from + " " + changes[1].to, "batch.size 30 15");
+    EXPECT_TRUE(advisor::keepTheBatch(changes));
+    EXPECT_EQ(advisor::changesOf({"gradient.accumulation", "2", "7"}, config).size(), 1u) << "60 in 7 parts";
+    EXPECT_EQ(advisor::changesOf({"checkpointing", "off", "all"}, config).size(), 1u);
+    ASSERT_TRUE(config.setAssignment("batch.size=1"));
+    EXPECT_FALSE(advisor::partsOfTheBatch(config));
 }
 
 TEST_P(RuleFixtures, WithoutAConfigurationThereIsNoToggle)
