@@ -98,7 +98,7 @@ std::optional<std::string> setting(const Case& c, std::string_view key)
 bool isConvolution(std::string_view name)
 {
     return containsAny(
-        name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn"});
+        name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn", "gtcx"});
 }
 
 bool isMatrixProduct(std::string_view name)

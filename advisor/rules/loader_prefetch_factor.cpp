@@ -37,6 +37,25 @@ Choice choose(const Case& c, const InputModel& model, LoaderSetup now)
     return best;
 }
 
+/// PyTorch's loader names its iterator, and with it whether workers load.
+bool hasName(const profiler::Trace& trace, std::string_view begin)
+{
+    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
+        if (trace.string(profiler::StringId{id}).starts_with(begin))
+            return true;
+    return false;
+}
+
+/// What there is to say where no worker is seen; no value where workers load all the same.
+std::optional<Advice> withoutWorkers(const Case& c)
+{
+    if (!c.config && hasName(c.trace, "enumerate(DataLoader)#_MultiProcessing"))
+        return std::nullopt;
+    if (!c.config && c.facts.input.waitUsPerStep == 0)
+        return cannotTell("The trace shows neither a wait for data nor a worker: how batches come is not recorded.");
+    return silent("The main thread loads its batches itself: nothing is fetched ahead. See loader.workers.");
+}
+
 Advice check(const Case& c)
 {
     const InputWait& input = c.facts.input;
@@ -44,7 +63,8 @@ Advice check(const Case& c)
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (workers == 0)
-        return silent("The main thread loads its batches itself: nothing is fetched ahead. See loader.workers.");
+        if (auto advice = withoutWorkers(c))
+            return *advice;
     if (input.waitShare < kWorthFixing)
         return silent(fmt::format("The step waits only {} of its time for data.", shareText(input.waitShare)));
     if (!c.config)

@@ -13,10 +13,14 @@ constexpr std::string_view kKey = "memory_format";
 constexpr double kWorthTrying = 0.2;
 // Of kernel time, in changes of the layout: less comes from single layers whose library wants another one.
 constexpr double kManyChanges = 0.01;
+// From here on the changes alone are worth it, however little the convolutions themselves take.
+constexpr double kChangesAlone = 0.05;
 
+/// cuDNN's kernels and MIOpen's.
 bool isLayoutChange(std::string_view kernel)
 {
-    return kernel.find("nchwToNhwc") != kernel.npos || kernel.find("nhwcToNchw") != kernel.npos;
+    return kernel.find("nchwToNhwc") != kernel.npos || kernel.find("nhwcToNchw") != kernel.npos ||
+           kernel.starts_with("batched_transpose_");
 }
 
 Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& changes)
@@ -49,7 +53,7 @@ Advice check(const Case& c)
         return cannotTell("Neither operators nor kernels were recorded: the share of convolutions is not known.");
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
-    if (convolutions.share < kWorthTrying)
+    if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
         return silent(fmt::format("Convolutions are only {} of the work.", shareText(convolutions.share)));
     if (!c.config && changes.share < kManyChanges)
         return cannotTell("The trace does not record the layout of tensors.");

@@ -88,5 +88,22 @@ TEST(PrecisionAmpOnAGpu, KernelNamesTellThePrecision)
               State::Silent);
 }
 
+TEST(MemoryFormat, ChangesOfTheLayoutAloneAreWorthIt)
+{
+    const auto judged = [](int changeUs, std::string_view change) {
+        return Judged("memory_format",
+                      "device 0 gpu\nmain\nrepeat 5 every 1000\nstep 0 0 1000\nop aten::mm 0 10\nend\nstream 0 7\n"
+                      "repeat 5 every 1000\nkernel cudnn_fprop 0 100\nkernel " +
+                          std::string(change) + " 100 " + std::to_string(changeUs) + "\nkernel sgemm 300 " +
+                          std::to_string(600 - changeUs) + "\nend",
+                      {}, true)
+            .advice()
+            .state;
+    };
+    EXPECT_EQ(judged(30, "nchwToNhwcKernel"), State::Silent);
+    EXPECT_EQ(judged(40, "nchwToNhwcKernel"), State::Fires);
+    EXPECT_EQ(judged(40, "batched_transpose_16x32_half"), State::Fires);
+}
+
 } // namespace
 } // namespace advisor_test

@@ -187,5 +187,24 @@ TEST(LoaderPrefetchFactor, ShortWaitsAreSilent)
     EXPECT_EQ(prefetch(cpuRun(1000, 49), {"loader.workers=2"}).advice().state, State::Silent);
 }
 
+TEST(LoaderPrefetchFactor, AnImportedTraceSaysWhoLoads)
+{
+    const auto judged = [](std::string_view wait) {
+        return Judged("loader_prefetch_factor",
+                      "main\nrepeat 5 every 100\nstep 0 0 100\n" + std::string(wait) + "\nop aten::mm 50 40\nend", {},
+                      true)
+            .advice();
+    };
+    const auto single = judged("annotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 0 2");
+    EXPECT_EQ(single.state, State::Silent);
+    EXPECT_THAT(single.reason, HasSubstr("main thread loads"));
+    const auto several = judged("annotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0 2");
+    EXPECT_EQ(several.state, State::Silent);
+    EXPECT_THAT(several.reason, HasSubstr("only 2.00 %"));
+    EXPECT_EQ(judged("annotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0 20").state,
+              State::CannotTell);
+    EXPECT_EQ(judged("").state, State::CannotTell);
+}
+
 } // namespace
 } // namespace advisor_test
