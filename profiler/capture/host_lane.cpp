@@ -95,19 +95,24 @@ void HostLane::Impl::reset()
     step.store(-1, std::memory_order_relaxed);
 }
 
-std::uint32_t HostLane::intern(std::string_view text)
+const HostLane::Impl::Cached& HostLane::Impl::cached(std::string_view text)
 {
     const std::size_t hash = std::hash<std::string_view>{}(text);
-    Impl::Cached& first = m->cache[hash % Impl::kCachedStrings & ~std::size_t{1}];
-    Impl::Cached& second = *(&first + 1);
+    Cached& first = cache[hash % kCachedStrings & ~std::size_t{1}];
+    Cached& second = *(&first + 1);
     // The text is compared too: two names of one hash must not be taken for each other.
     if (first.hash == hash && first.used && first.text == text)
-        return first.id;
+        return first;
     if (second.hash == hash && second.used && second.text == text)
-        return second.id;
-    const StringTable::Interned interned = m->strings.intern(text);
+        return second;
+    const StringTable::Interned interned = strings.intern(text);
     second = std::exchange(first, {hash, interned.text, interned.id, true});
-    return interned.id;
+    return first;
+}
+
+std::uint32_t HostLane::intern(std::string_view text)
+{
+    return m->cached(text).id;
 }
 
 std::uint32_t HostLane::internAt(const char* text)
@@ -117,7 +122,7 @@ std::uint32_t HostLane::internAt(const char* text)
     if (cached.address == text && std::strncmp(text, cached.text.data(), cached.text.size()) == 0 &&
         text[cached.text.size()] == '\0')
         return cached.id;
-    const StringTable::Interned interned = m->strings.intern(text);
+    const Impl::Cached& interned = m->cached(text); // most new texts at an address are old ones elsewhere
     const std::size_t length = std::min(interned.text.size(), cached.start.size());
     cached = {text, (2U << length) - 1, interned.id, {}, interned.text}; // with the zero behind it
     std::copy_n(interned.text.begin(), length, cached.start.begin());

@@ -61,12 +61,16 @@ struct HostLane::Impl {
 
     // The ways that most ranges go, to be inlined where they begin and end. They do nothing and return false (0) where
     // anything is not as it most often is: the calls of HostLane do what is due then.
-    // `counter`: the time-stamp counter, read first. A processor reads it when all before is done, and goes on with all
-    // else meanwhile.
-    bool tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail);
+    // `counter`: the time-stamp counter, read first. A processor reads it when all before is done, and begins what is
+    // behind it when it is read; reading it last in a push, or in the middle of a pop, was not faster (measured).
+    bool tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail,
+                 std::uint8_t flags = 0);
     bool tryPop(std::uint64_t counter);
     /// Id of the text that was at this address the last time, if it still is.
     [[nodiscard]] std::uint32_t known(const char* text) const;
+
+    /// The text's place in the cache, interned if it was not there. Good until the next call.
+    const Cached& cached(std::string_view text);
 
     /// Trace time in ns; never runs backwards on a lane.
     std::int64_t now();
@@ -161,12 +165,12 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
 }
 
 [[gnu::always_inline]] inline bool HostLane::Impl::tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name,
-                                                           std::int64_t link, std::uint32_t detail)
+                                                           std::int64_t link, std::uint32_t detail, std::uint8_t flags)
 {
     if (!clock.isCurrent() || depth == kMaxNesting) [[unlikely]]
         return false;
     Range& range = stack[depth];
-    range.head = headWord(wire::EventType::Slice, kind, shownDepth(), 0, name);
+    range.head = headWord(wire::EventType::Slice, kind, shownDepth(), flags, name);
     range.link = link;
     range.tail = tailWord(0, detail);
     range.open = false;

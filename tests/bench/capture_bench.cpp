@@ -1,8 +1,11 @@
+#include "profiler/capture/host_lane_impl.h"
 #include "profiler/capture/recorder.h"
 
 #include <benchmark/benchmark.h>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -16,7 +19,7 @@ namespace {
 /// timing.
 class Recording {
 public:
-    explicit Recording(std::size_t ringEvents = 1 << 20)
+    explicit Recording(std::size_t ringEvents = 1 << 16)
         : m_path(std::filesystem::temp_directory_path() / ("capture_bench." + std::to_string(getpid()) + ".sstrace")),
           m_room(ringEvents)
     {
@@ -24,6 +27,9 @@ public:
         if (!started)
             return;
         m_recorder = std::move(*started);
+        // The second look at the clocks: from here on a time is a read of the counter, as it is in any recording.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        static_cast<void>(m_recorder->flush());
         m_lane = &m_recorder->nameThisThread("bench", TrackKind::MainThread);
     }
     ~Recording()
@@ -72,6 +78,15 @@ void clockRead(benchmark::State& state)
 }
 BENCHMARK(clockRead);
 
+void twoCounterReads(benchmark::State& state)
+{
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(timeStampCounter());
+        benchmark::DoNotOptimize(timeStampCounter());
+    }
+}
+BENCHMARK(twoCounterReads);
+
 void pushPop(benchmark::State& state)
 {
     Recording recording;
@@ -85,6 +100,24 @@ void pushPop(benchmark::State& state)
     }
 }
 BENCHMARK(pushPop);
+
+/// By the way that is inlined, for who has the most ranges.
+void pushPopInlined(benchmark::State& state)
+{
+    Recording recording;
+    if (!recording.works())
+        return state.SkipWithError("no recorder");
+    const std::uint32_t name = recording.lane().intern("aten::add");
+    HostLane& lane = recording.lane();
+    for (auto _ : state) {
+        if (!lane.inlined().tryPush(timeStampCounter(), ActivityKind::CpuOp, name, 1, 0))
+            lane.push(ActivityKind::CpuOp, name, 1);
+        if (!lane.inlined().tryPop(timeStampCounter()))
+            lane.pop();
+        recording.reserve(state, 1);
+    }
+}
+BENCHMARK(pushPopInlined);
 
 void openClose(benchmark::State& state)
 {

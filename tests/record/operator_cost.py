@@ -28,7 +28,7 @@ loop()
 off, on = [], []
 for _ in range(15):
     off.append(loop())
-    operators.switch_on(session, shapes)
+    switch_off = operators.switch_on(session, torch, shapes)
     on.append(loop())
-    operators.switch_off(session)
+    switch_off()
 print(f"{statistics.median(off):.3f} {statistics.median(on):.3f}")

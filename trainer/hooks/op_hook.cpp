@@ -1,6 +1,6 @@
 #include "trainer/hooks/op_hook.h"
 
-#include "trainer/hooks/input_shapes.h"
+#include "trainer/hooks/op_callbacks.h"
 
 #include <ATen/record_function.h>
 #include <atomic>
@@ -29,40 +29,29 @@ capture::HostLane* laneOfThread()
     return lane;
 }
 
-std::unique_ptr<at::ObserverContext> onStart(const at::RecordFunction& function)
+std::uint8_t flagsOf(const OpBegin& op)
 {
-    auto* lane = laneOfThread();
-    if (!lane)
-        return nullptr;
-    const bool backward = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
-    // The name may be a temporary: it is interned by content.
-    lane->push(ActivityKind::CpuOp, lane->intern(function.name()), function.seqNr(),
-               backward ? slice_flag::kBackward : std::uint8_t{0});
-    return nullptr;
+    return op.backward ? slice_flag::kBackward : std::uint8_t{0};
 }
 
-std::unique_ptr<at::ObserverContext> onStartWithShapes(const at::RecordFunction& function)
-{
-    auto* lane = laneOfThread();
-    if (!lane)
-        return nullptr;
-    thread_local std::string text; // keeps its memory
-    text.clear();
-    appendInputShapes(text, function);
-    const std::uint32_t shapes = lane->intern(text);
-    text.clear();
-    appendInputTypes(text, function);
-    const bool backward = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
-    lane->push(ActivityKind::CpuOp, lane->intern(function.name()), function.seqNr(),
-               backward ? slice_flag::kBackward : std::uint8_t{0}, shapes, lane->intern(text));
-    return nullptr;
-}
-
-void onEnd(const at::RecordFunction&, at::ObserverContext*)
-{
-    if (auto* lane = laneOfThread())
-        lane->pop();
-}
+struct IntoLane {
+    static void begin(const OpBegin& op)
+    {
+        if (auto* lane = laneOfThread())
+            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op));
+    }
+    static void begin(const OpBegin& op, const std::string& shapes, const std::string& types)
+    {
+        if (auto* lane = laneOfThread())
+            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), lane->intern(shapes),
+                       lane->intern(types));
+    }
+    static void end()
+    {
+        if (auto* lane = laneOfThread())
+            lane->pop();
+    }
+};
 
 } // namespace
 
@@ -84,8 +73,7 @@ void OpHook::set(bool on)
     if (on == (m_handle != 0))
         return;
     if (on) {
-        m_handle = at::addGlobalCallback(
-            at::RecordFunctionCallback(m_shapes ? onStartWithShapes : onStart, onEnd).needsInputs(m_shapes));
+        m_handle = at::addGlobalCallback(OpCallbacks<IntoLane>::make(m_shapes));
     } else {
         at::removeCallback(m_handle);
         m_handle = 0;

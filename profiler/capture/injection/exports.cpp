@@ -1,6 +1,7 @@
 #include "profiler/capture/injection/cuda_recording.h"
 #include "profiler/capture/injection/named_lanes.h"
 #include "profiler/capture/injection/nvtx_handlers.h"
+#include "profiler/capture/injection/op_ranges.h"
 #include "profiler/capture/injection/process_recording.h"
 
 #include <cstdlib>
@@ -104,4 +105,19 @@ STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* 
 STEPSCOPE_EXPORT void stepscope_operators(int on)
 {
     injection::takeOperatorsFromNvtx(on != 0);
+}
+
+/// An operator of the process's LibTorch begins on the calling thread.
+/// @param flags  1: a backward node; 2: a range that the program names itself
+/// @param shapes, types  of its inputs; null: not asked for
+STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence, int flags, const char* shapes,
+                                         const char* types)
+{
+    injection::beginOp(name, sequence, (flags & 1) != 0, (flags & 2) != 0, shapes, types);
+}
+
+/// The innermost one ends.
+STEPSCOPE_EXPORT void stepscope_op_end(void)
+{
+    injection::endOp();
 }

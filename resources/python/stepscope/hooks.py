@@ -255,7 +255,7 @@ def _patch_torch(module):
     if os.environ.get("STEPSCOPE_OPS") == "1":
         from . import operators
 
-        operators.switch_on(session, shapes=os.environ.get("STEPSCOPE_LEVEL") == "full")
+        operators.switch_on(session, module, shapes=os.environ.get("STEPSCOPE_LEVEL") == "full")
 
 
 _PATCHES = {

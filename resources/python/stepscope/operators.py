@@ -1,30 +1,71 @@
-"""LibTorch's operators, by its profiler's NVTX mode: the callbacks are LibTorch's own C++ ones, which name each operator
-to NVTX, and the injection library hears them. So there is no line of Python on an operator's way.
+"""LibTorch's operators. There is no line of Python on an operator's way.
 
-Measured beside the same loop without it, taking turns (tests/record/operator_cost.py): 2 µs an operator, 6.5 µs with
-shapes, where an operator on 4 × 4 numbers takes 3.3 µs itself; most of it is LibTorch's, which makes a text for each.
+Where the program's LibTorch is the one that this Stepscope was built for, a small library of ours adds a callback to it,
+as our own trainer does. Else they come by LibTorch's profiler in its NVTX mode: it names each operator to NVTX, and the
+injection library hears it. That works with any version, but LibTorch makes a text for each operator (2 µs, 6.5 µs with
+shapes: tests/record/operator_cost.py); the trace's notes say so.
 """
-
 import atexit
+import ctypes
+import glob
+import os
+
+_NAME = "stepscope_ops_torch_"
 
 
-def switch_on(session, shapes=False):
-    """For the calling thread and the autograd threads that work for it (not for other threads of Python), until the process ends."""
+def switch_on(session, torch, shapes=False):
+    """From here on, until the process ends. Returns what switches them off."""
+    try:
+        switch_off = _by_library(session, torch, shapes)
+    except (OSError, AttributeError) as error:
+        session.metadata(
+            "ops.note", f"operators come by PyTorch's own profiler, at a higher cost for each (about 2 µs): {error}"
+        )
+        switch_off = _by_profiler(session, shapes)
+    atexit.register(switch_off)
+    return switch_off
+
+
+def _by_library(session, torch, shapes):
+    """For all threads. OSError, with what is the matter: no library of ours fits this LibTorch."""
+    library = ctypes.CDLL(_fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch))
+    begin, end = session.operator_functions()
+    library.stepscope_ops_on.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+    library.stepscope_ops_on.restype = None
+    library.stepscope_ops_on(begin, end, 1 if shapes else 0)
+    session.metadata("ops.source", "callback")
+    return library.stepscope_ops_off
+
+
+def _fitting(folder, torch):
+    """The library for this LibTorch. Asked before it is loaded: it is called with LibTorch's own objects."""
+    version = torch.__version__.split("+")[0]  # what is behind tells CUDA's version
+    path = os.path.join(folder, f"{_NAME}{version}.so")
+    if not os.path.exists(path):
+        built = sorted(os.path.basename(name)[len(_NAME) : -3] for name in glob.glob(os.path.join(folder, _NAME + "*.so")))
+        ours = f"was built for PyTorch {', '.join(built)}" if built else "was built without its library for PyTorch's operators"
+        raise OSError(f"this Stepscope {ours}, and the program uses PyTorch {version}")
+    if not torch._C._GLIBCXX_USE_CXX11_ABI:
+        raise OSError(f"the program's PyTorch {version} was built with another ABI than this Stepscope")
+    return path
+
+
+def _by_profiler(session, shapes):
+    """For the calling thread and the autograd threads that work for it (not for other threads of Python)."""
     from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
-    from torch.autograd import _enable_profiler
+    from torch.autograd import _disable_profiler, _enable_profiler
 
     try:
         _enable_profiler(ProfilerConfig(ProfilerState.NVTX, shapes, False, False, False, False, _ExperimentalConfig()), set())
     except RuntimeError as error:  # a LibTorch without CUDA has no NVTX
         session.metadata("ops.note", f"operators are not recorded: {error}")
-        return
+        return lambda: None
+    session.metadata("ops.source", "profiler")
     session.operators(True)
-    atexit.register(switch_off, session)  # LibTorch warns of callbacks that are left behind
 
+    def switch_off():
+        session.operators(False)
+        atexit.unregister(switch_off)
+        _disable_profiler()  # LibTorch warns of callbacks that are left behind
 
-def switch_off(session):
-    from torch.autograd import _disable_profiler
-
-    session.operators(False)
-    atexit.unregister(switch_off)
-    _disable_profiler()
+    return switch_off

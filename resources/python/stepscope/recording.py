@@ -94,6 +94,11 @@ class Session:
         """Whether NVTX ranges of LibTorch's profiler are operators from now on."""
         self._library.stepscope_operators(1 if on else 0)
 
+    def operator_functions(self):
+        """Addresses of the functions that take an operator's begin and end."""
+        names = ("stepscope_op_begin", "stepscope_op_end")
+        return tuple(ctypes.cast(getattr(self._library, name), ctypes.c_void_p) for name in names)
+
     def end(self):
         """Ends the part of a process that leaves by _exit, as a loader's worker does."""
         self._library.stepscope_end()

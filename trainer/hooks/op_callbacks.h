@@ -1,0 +1,63 @@
+#pragma once
+
+#include "profiler/model/activity.h"
+#include "trainer/hooks/input_shapes.h"
+
+#include <ATen/record_function.h>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace trainer {
+
+/// What LibTorch tells of an operator when it begins.
+struct OpBegin {
+    const char* name; ///< may be a temporary: intern it by content
+    std::int64_t sequence;
+    profiler::ActivityKind kind; ///< CpuOp; UserAnnotation for a range that the program names itself
+    bool backward;
+};
+
+/// LibTorch's callbacks for operators, which hand them to a sink: the one way by which the trainer's operators and
+/// those of Python's LibTorch are recorded. They are plain functions: what a sink needs is global.
+/// @tparam Sink  `static void begin(const OpBegin&)`, `static void begin(const OpBegin&, const std::string& shapes,
+///               const std::string& types)` and `static void end()`, called on the operator's thread
+template <class Sink>
+class OpCallbacks {
+public:
+    /// To be given to at::addGlobalCallback.
+    /// @param shapes  with the sizes and types of the inputs, which costs two texts an operator
+    static at::RecordFunctionCallback make(bool shapes)
+    {
+        return at::RecordFunctionCallback(shapes ? beginWithShapes : begin, end).needsInputs(shapes);
+    }
+
+private:
+    static OpBegin described(const at::RecordFunction& function)
+    {
+        const at::RecordScope scope = function.scope();
+        return {function.name(), function.seqNr(),
+                scope == at::RecordScope::USER_SCOPE ? profiler::ActivityKind::UserAnnotation
+                                                     : profiler::ActivityKind::CpuOp,
+                scope == at::RecordScope::BACKWARD_FUNCTION};
+    }
+    static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
+    {
+        Sink::begin(described(function));
+        return nullptr;
+    }
+    static std::unique_ptr<at::ObserverContext> beginWithShapes(const at::RecordFunction& function)
+    {
+        thread_local std::string shapes, types; // keep their memory
+        shapes.clear();
+        types.clear();
+        appendInputShapes(shapes, function);
+        appendInputTypes(types, function);
+        Sink::begin(described(function), shapes, types);
+        return nullptr;
+    }
+    static void end(const at::RecordFunction&, at::ObserverContext*) { Sink::end(); }
+};
+
+} // namespace trainer

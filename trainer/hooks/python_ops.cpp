@@ -1,0 +1,55 @@
+#include "trainer/hooks/op_callbacks.h"
+
+#include <string_view>
+#include <torch/headeronly/version.h>
+
+/// A library of its own, for Python's LibTorch: the trainer's callbacks, which hand operators to the injection
+/// library's C functions. The Python module loads it where the program's LibTorch is the one that it was built for,
+/// since it is called with LibTorch's own objects. Its file's name says which one that is.
+#define STEPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+static_assert(std::string_view(TORCH_VERSION) == STEPSCOPE_TORCH_VERSION, "the file's name tells the version");
+static_assert(_GLIBCXX_USE_CXX11_ABI == 1, "the Python module expects a LibTorch with the C++11 ABI");
+
+using Begin = void (*)(const char* name, std::int64_t sequence, int flags, const char* shapes, const char* types);
+using End = void (*)();
+
+// Set before the callbacks are added, and never changed while they are there.
+Begin beginOp = nullptr;
+End endOp = nullptr;
+at::CallbackHandle handle = 0; // 0: off
+
+struct IntoFunctions {
+    static int flagsOf(const trainer::OpBegin& op)
+    {
+        return (op.backward ? 1 : 0) | (op.kind == profiler::ActivityKind::UserAnnotation ? 2 : 0);
+    }
+    static void begin(const trainer::OpBegin& op) { beginOp(op.name, op.sequence, flagsOf(op), nullptr, nullptr); }
+    static void begin(const trainer::OpBegin& op, const std::string& shapes, const std::string& types)
+    {
+        beginOp(op.name, op.sequence, flagsOf(op), shapes.c_str(), types.c_str());
+    }
+    static void end() { endOp(); }
+};
+
+} // namespace
+
+/// Has all threads' operators told from here on. @param begin, end  the injection library's functions
+STEPSCOPE_EXPORT void stepscope_ops_on(Begin begin, End end, int shapes)
+{
+    if (handle != 0)
+        return;
+    beginOp = begin;
+    endOp = end;
+    handle = at::addGlobalCallback(trainer::OpCallbacks<IntoFunctions>::make(shapes != 0));
+}
+
+/// No more of them.
+STEPSCOPE_EXPORT void stepscope_ops_off()
+{
+    if (handle != 0)
+        at::removeCallback(handle);
+    handle = 0;
+}
