@@ -34,7 +34,8 @@ std::string_view phaseOfRange(std::string_view name)
     return mark == 0 ? std::string_view() : kMarks[mark - 1].phase;
 }
 
-Phases::Phases(const Trace& trace) : m_trace(trace), m_marks(trace.stringCount())
+Phases::Phases(const Trace& trace)
+    : m_trace(trace), m_hooked(trace.metadata().contains("ops.source")), m_marks(trace.stringCount())
 {
     for (std::uint32_t id = 0; id < m_marks.size(); ++id)
         m_marks[id] = markOf(trace.string(StringId{id}));

@@ -21,10 +21,16 @@ public:
 
     /// A name of profiler::phase (a Phase slice may have others); empty for a slice that is no phase.
     [[nodiscard]] std::string_view of(const Slice& slice) const;
-    [[nodiscard]] bool isDataWait(const Slice& slice) const { return of(slice) == phase::kDataWait; }
+    /// A wait for a batch. Where our hooks recorded a Python program's waits and its operators besides (metadata
+    /// "ops.source"), what PyTorch annotates is the same wait on another track, and is none.
+    [[nodiscard]] bool isDataWait(const Slice& slice) const
+    {
+        return of(slice) == phase::kDataWait && (!m_hooked || slice.kind == ActivityKind::Phase);
+    }
 
 private:
     const Trace& m_trace;
+    bool m_hooked;
     std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: none
 };
 

@@ -5,6 +5,7 @@
 #include "tests/support/trace_text.h"
 
 #include <gtest/gtest.h>
+#include <string>
 
 namespace {
 
@@ -46,6 +47,27 @@ TEST(Phases, KnowWhatPyTorchCallsThem)
     EXPECT_EQ(waits, 10);
     EXPECT_EQ(optimizer, 10);
     EXPECT_EQ(none, 60); // steps and plain operators
+}
+
+// Recorded by our hooks on the loop's track and, with the operators, by PyTorch's annotation on the thread's.
+TEST(Phases, AWaitIsCountedOnceWhereHooksAndAnnotationsTellIt)
+{
+    const std::string_view twice = R"(
+    main
+      phase "data wait" 0 40
+    thread python
+      annotation "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" 1 38
+    )";
+    const auto waits = [](const Trace& trace) {
+        const Phases phases(trace);
+        int count = 0;
+        for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::UserAnnotation})
+            for (const Slice& slice : trace.ofKind(kind))
+                count += phases.isDataWait(slice) ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(waits(*traceFromText(twice)), 2);
+    EXPECT_EQ(waits(*traceFromText("meta ops.source callback\n" + std::string(twice))), 1);
 }
 
 TEST(Phases, KernelsAndCallsAreNone)

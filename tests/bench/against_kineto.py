@@ -1,7 +1,7 @@
 """What recording a Python training costs, beside PyTorch's own profiler (Kineto): the same small loop, in processes of
 their own that take turns, with ratios of the steps' times, and what it takes from stop to a trace on disk. On the CPU.
 
-usage: against_kineto.py STEPSCOPE_CLI [ROUNDS]     default: 8 rounds; under three minutes
+usage: against_kineto.py STEPSCOPE_CLI [ROUNDS]     default: 8 rounds; under four minutes
 
     build/release/bin/stepscope-cli must be built; run with a Python that has torch
 """
@@ -15,11 +15,14 @@ import tempfile
 import time
 
 STEPS, WARM = 150, 30
+# What is set against what of Kineto's: the same data.
+PAIRS = (("record --ops", "Kineto"), ("record --ops --level full", "Kineto, shapes and memory"))
 # name, command before Python, what the loop does itself
 MODES = (
     ("plain", None, "plain"),
     ("record", [], "plain"),
     ("record --ops", ["--ops"], "plain"),
+    ("record --ops --level full", ["--ops", "--level", "full"], "plain"),
     ("Kineto", None, "kineto"),
     ("Kineto, shapes and memory", None, "kineto_full"),
 )
@@ -119,6 +122,12 @@ def main():
             f"{name:28}{math.exp(mean):16.3f}{interval:>18}{events:10.0f}{size / max(events, 1):13.1f}"
             f"{after / max(events, 1) * 1e6:9.2f} µs/ev"
         )
+    for ours, theirs in PAIRS:
+        shares = [
+            (a["step_s"] - before) / (b["step_s"] - before) for a, b, before in zip(results[ours], results[theirs], plain)
+        ]
+        low, middle, high = statistics.quantiles(shares, n=4)
+        print(f"{ours} adds {middle:.2f} of what {theirs} adds (quartiles {low:.2f}–{high:.2f})")
 
 
 if __name__ == "__main__":

@@ -40,9 +40,9 @@ struct Trained {
     nlohmann::json own, summary;
 };
 
-Trained trained(const Folder& folder, const std::string& arguments)
+Trained trained(const Folder& folder, const std::string& arguments, const std::string& options = {})
 {
-    const Ended ended = record(folder, python("train.py", arguments));
+    const Ended ended = record(folder, python("train.py", arguments), options);
     EXPECT_EQ(ended.status, 0) << ended.err;
     return {nlohmann::json::parse(ended.out, nullptr, false), summary(folder)};
 }
@@ -112,6 +112,16 @@ TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
     EXPECT_THAT(names(*recorded, ActivityKind::Phase), testing::IsSupersetOf({"backward", "optimizer", "zero grad"}));
     EXPECT_EQ(recorded->metadata().at("loader.workers"), "0");
     EXPECT_FALSE(recorded->metadata().at("versions.torch").empty());
+}
+
+TEST(RecordPython, OperatorsBesideDoNotCountTheWaitsTwice)
+{
+    const Folder folder;
+    const Trained run = trained(folder, "0", "--ops");
+    EXPECT_EQ(run.summary["steps"]["count"], run.own["steps"].size());
+    expectClose(run.summary["steps"]["median_us"], medianUs(run.own["steps"]), "steps");
+    // Two epochs: each ends with a question that no batch answers; a validation of two batches follows.
+    EXPECT_EQ(run.summary["loader"]["waits"], run.own["waits"].size() + 2 + 2 * (2 + 1));
 }
 
 TEST(RecordPython, WorkersHaveTracksOfTheirOwn)

@@ -45,9 +45,13 @@ class Session:
     """One process's recording. The training loop's thread has a track of its own, on which steps and phases nest."""
 
     def __init__(self, library):
+        self._whole = library
+        # Calls that take less than giving Python's lock away and getting it back: with another thread at work, a step of
+        # ours would wait for it each time.
+        self._library = library = ctypes.PyDLL(library._name)
         _declare(library)
-        self._library = library
         self._kinds = {}
+        self._texts = {}  # of names, as C has them: there are few
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
         self._workers = {}
         self.lock = threading.RLock()
@@ -63,18 +67,26 @@ class Session:
             number = self._kinds[name] = self._library.stepscope_kind(name.encode())
         return number
 
+    def text(self, name):
+        encoded = self._texts.get(name)
+        if encoded is None:
+            encoded = name.encode()
+            if len(self._texts) < 1000:  # a program may make its names up
+                self._texts[name] = encoded
+        return encoded
+
     def now(self):
         return self._library.stepscope_now()
 
     def open(self, kind, name, value=0):
-        self._library.stepscope_open(self._main, self.kind(kind), name.encode(), int(value))
+        self._library.stepscope_open(self._main, self.kind(kind), self.text(name), int(value))
 
     def close(self):
         self._library.stepscope_close(self._main)
 
     def complete(self, kind, name, begin, end, value=0):
         """A whole range on the training loop's track, times as now() gives them."""
-        self._library.stepscope_complete(self._main, self.kind(kind), name.encode(), begin, end, int(value))
+        self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
 
     def worker_complete(self, worker, kind, name, begin, end, value=0):
         """The same on the track of a loader worker."""
@@ -82,7 +94,7 @@ class Session:
         if lane is None:
             text = f"loader worker {worker}".encode()
             lane = self._workers[worker] = self._library.stepscope_lane(text, _TRACK_LOADER_WORKER)
-        self._library.stepscope_complete(lane, self.kind(kind), name.encode(), begin, end, int(value))
+        self._library.stepscope_complete(lane, self.kind(kind), self.text(name), begin, end, int(value))
 
     def counter(self, name, unit, value):
         self._library.stepscope_counter(self._main, name.encode(), unit.encode(), value)
@@ -101,4 +113,4 @@ class Session:
 
     def end(self):
         """Ends the part of a process that leaves by _exit, as a loader's worker does."""
-        self._library.stepscope_end()
+        self._whole.stepscope_end()
