@@ -31,6 +31,10 @@ double pinnedBandwidth(const Case& c)
 void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 {
     const double pinned = pinnedBandwidth(c);
+    if (c.facts.device.steps.empty()) {
+        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+        return;
+    }
     if (pinned <= pageable.gbPerSecond()) {
         advice.whyNoPrediction =
             "No large copy from pinned memory in this trace shows what the link can do: measure it.";
@@ -45,11 +49,11 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 
 Advice finding(const Case& c, const CopyUse& pageable)
 {
-    Advice advice =
-        fires(fmt::format("{} copies to the device come from pageable memory: {} a step, {:.3g} GB/s, {} of it "
-                          "while no kernel runs.",
-                          pageable.count, timeText(c.facts.device.usPerStep(pageable.time)), pageable.gbPerSecond(),
-                          timeText(c.facts.device.usPerStep(pageable.exposed))));
+    Advice advice = fires(fmt::format("{} copies to the device come from pageable memory: {} {}, {:.3g} GB/s, {} of it "
+                                      "while no kernel runs.",
+                                      pageable.count, timeText(c.facts.device.usPerStep(pageable.time)),
+                                      c.facts.device.steps.empty() ? "in all" : "a step", pageable.gbPerSecond(),
+                                      timeText(c.facts.device.usPerStep(pageable.exposed))));
     advice.concerns =
         c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
     predict(advice, c, pageable);

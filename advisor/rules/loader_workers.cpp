@@ -1,3 +1,4 @@
+#include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -35,7 +36,9 @@ int prefetchFactor(const Case& c)
 
 int thumbWorkers(const Case& c)
 {
-    return kWorkersPerGpu * std::max<int>(1, static_cast<int>(c.trace.devices().size()));
+    // An imported trace names all devices of the machine, whichever its process used.
+    const int devices = c.config ? static_cast<int>(c.trace.devices().size()) : c.facts.device.devices;
+    return kWorkersPerGpu * std::max(1, devices);
 }
 
 struct Choice {
@@ -108,8 +111,29 @@ Advice withoutModel(const Case& c, int now)
     return advice;
 }
 
+/// An imported trace without step marks tells how long its devices idle while the main thread waits for data.
+std::optional<Advice> withoutSteps(const Case& c)
+{
+    const double share = c.facts.device.idleShare("data_loader");
+    if (c.config || c.facts.statistics.count > 0 || share < kWorthFixing)
+        return std::nullopt;
+    Advice advice =
+        fires(fmt::format("The device idles {} of the time while the program waits for data.", shareText(share)));
+    advice.concerns = share;
+    advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+    const int workers = thumbWorkers(c);
+    setToggle(advice, c, kKey, std::to_string(workers));
+    addCaveats(advice, c, workers);
+    for (const IdleCause& cause : c.facts.device.idle)
+        if (cause.cause == "data_loader")
+            advice.evidence = longestGaps(c, cause);
+    return advice;
+}
+
 Advice check(const Case& c)
 {
+    if (auto advice = withoutSteps(c))
+        return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     const InputWait& input = c.facts.input;

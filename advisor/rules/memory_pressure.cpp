@@ -36,7 +36,8 @@ std::int64_t freesInTheWindow(const Case& c)
 std::optional<Advice> churn(const Case& c)
 {
     const double share = c.facts.device.idleShare("allocation");
-    if (share < kWorthFixing || freesInTheWindow(c) < kManyFrees)
+    const bool starting = c.config && c.facts.device.steps.empty();
+    if (starting || share < kWorthFixing || freesInTheWindow(c) < kManyFrees)
         return std::nullopt;
     Advice advice = fires(
         fmt::format("The device idles {} of the time while its memory is taken and given back.", shareText(share)));

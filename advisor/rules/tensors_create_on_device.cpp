@@ -124,7 +124,10 @@ Advice check(const Case& c)
         fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
                           found.count, shareText(share)));
     const double us = c.facts.device.usPerStep(found.time);
-    advice.saving = perStep(0, us / 2, us);
+    if (c.facts.device.steps.empty())
+        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+    else
+        advice.saving = perStep(0, us / 2, us);
     advice.caveats = {"The random numbers of the host and of the device differ."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.copies);

@@ -45,6 +45,8 @@ Advice check(const Case& c)
     if (copyUse(c, CopyKind::HtoD, MemoryKind::Pageable).count == all.count)
         return silent(
             "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
+    if (!steps && c.config)
+        return cannotTell("The trace has no step marks yet.");
     Advice advice =
         fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
                                   timeText(c.facts.device.usPerStep(all.exposed)))

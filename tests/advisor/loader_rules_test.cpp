@@ -1,5 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -185,6 +186,24 @@ TEST(LoaderPrefetchFactor, ALoaderThatIsTooSlowOnTheAverageIsNoCaseForIt)
 TEST(LoaderPrefetchFactor, ShortWaitsAreSilent)
 {
     EXPECT_EQ(prefetch(cpuRun(1000, 49), {"loader.workers=2"}).advice().state, State::Silent);
+}
+
+TEST(LoaderWorkers, WithoutStepMarksTheIdleDeviceTells)
+{
+    const auto judged = [](int waitUs) {
+        return Judged(
+                   "loader_workers",
+                   fmt::format("main\nannotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 100 {}\n"
+                               "stream 0 7\nkernel a 0 100\nkernel a {} {}",
+                               waitUs, 100 + waitUs, 900 - waitUs),
+                   {}, true)
+            .advice();
+    };
+    EXPECT_EQ(judged(40).state, State::CannotTell);
+    EXPECT_EQ(judged(60).state, State::Fires);
+    EXPECT_THAT(judged(60).reason, HasSubstr("6.00 %"));
+    EXPECT_FALSE(judged(60).evidence.empty());
+    EXPECT_FALSE(judged(60).saving);
 }
 
 TEST(LoaderPrefetchFactor, AnImportedTraceSaysWhoLoads)
