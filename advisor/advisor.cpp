@@ -10,12 +10,19 @@ namespace advisor {
 
 namespace {
 
+/// What shares are of: a step, and without step marks the time that the devices ran, µs.
+double wholeUs(const Case& c)
+{
+    return c.facts.statistics.count > 0 ? c.facts.statistics.steadyMeanUs
+                                        : profiler::analysis::toUs(c.facts.device.windowTime());
+}
+
 /// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time. One without a
 /// prediction saves a part of what it is about: it ranks as if that were half.
 double usPerStep(const Advice& advice, const Case& c)
 {
     if (!advice.saving)
-        return advice.concerns / 2 * c.facts.statistics.steadyMeanUs;
+        return advice.concerns / 2 * wholeUs(c);
     const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
     std::int64_t passes = 0;
     switch (advice.saving->unit) {

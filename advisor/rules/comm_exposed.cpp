@@ -32,6 +32,7 @@ Advice check(const Case& c)
         fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
                           "overlapped.",
                           shareText(share), shareText(use.overlap())));
+    advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
     else

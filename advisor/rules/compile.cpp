@@ -46,6 +46,7 @@ Advice check(const Case& c)
         fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
                           "host launches the next one.",
                           shareText(bound.smallShare), shareText(bound.launchShare)));
+    advice.concerns = bound.launchShare;
     if (auto saving = savingByReplay(
             c, c.replay(), [&](const ReplayWork& work) { return captured(work, false); },
             [&](const ReplayWork& work) { return captured(work, true); });

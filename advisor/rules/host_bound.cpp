@@ -31,6 +31,7 @@ Advice check(const Case& c)
         fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
                     "event records: the step is bound by the host.",
                     shareText(bound.hostShare)));
+    advice.concerns = bound.hostShare;
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
     else

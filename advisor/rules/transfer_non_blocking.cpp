@@ -51,6 +51,7 @@ Advice check(const Case& c)
         fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
                                   timeText(c.facts.device.usPerStep(all.exposed)))
                     : fmt::format("{} of the time is copying to the device while no kernel runs.", shareText(share)));
+    advice.concerns = share;
     if (steps)
         advice.saving = spreadOverSteps(insideEachStep(c, exposedCopies(c)));
     else

@@ -70,5 +70,14 @@ TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
         EXPECT_NE(row.advice.state, State::Fires) << row.id;
 }
 
+TEST(Advisor, WithoutStepMarksWhatMostTimeGoesToComesFirst)
+{
+    const auto trace = test_support::traceFromText("stream 0 7\ncopy HtoD 0 800 bytes=1000 src=pinned dst=device\n"
+                                                   "kernel sgemm 800 150\nkernel a 950 50");
+    const auto advice = advise(*trace, nullptr);
+    EXPECT_EQ(advice[0].id, "transfer.non_blocking");
+    EXPECT_EQ(advice[1].id, "precision.amp");
+}
+
 } // namespace
 } // namespace advisor_test
