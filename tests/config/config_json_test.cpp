@@ -93,7 +93,8 @@ TEST(ConfigJson, BadJsonGivesFileAndByte)
 {
     const std::string message = messageOf(R"({"loader": {"workers": 2,,}})");
     EXPECT_THAT(message, HasSubstr("run.json"));
-    EXPECT_THAT(message, HasSubstr("byte 26"));
+    EXPECT_THAT(message, HasSubstr("byte 26 (line 1)"));
+    EXPECT_THAT(messageOf("{\n\"batch.size\": 4,\n}"), HasSubstr("line 3"));
     EXPECT_THAT(messageOf(""), HasSubstr("byte"));
     EXPECT_THAT(messageOf("[1, 2]"), HasSubstr("object"));
 }

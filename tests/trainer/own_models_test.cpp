@@ -75,7 +75,8 @@ TEST_F(OwnModel, AFileThatIsNoneIsNamed)
 {
     const fs::path script = m_folder.path() / "net.pt";
     std::ofstream(script) << "no model";
-    EXPECT_THAT(failure(trainWith("torchscript", script)), AllOf(HasSubstr("net.pt"), HasSubstr("no TorchScript")));
+    EXPECT_THAT(failure(trainWith("torchscript", script)),
+                AllOf(HasSubstr("net.pt"), HasSubstr("no TorchScript"), HasSubstr("torch.jit.script")));
     EXPECT_THAT(failure(trainWith("torchscript", "")), HasSubstr("model.path"));
 }
 

@@ -32,9 +32,10 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
             return tl::unexpected(fileError("is no JSON object", R"(write {"loader": {"workers": 2}})", where));
         return json;
     } catch (const Json::parse_error& error) {
-        std::string at = fmt::format("byte {}", error.byte);
-        return tl::unexpected(fileError(fmt::format("is no valid JSON at byte {}", error.byte),
-                                        "look for a missing comma, quote or brace just before it",
+        const std::size_t end = std::min(error.byte, text.size());
+        const std::string at =
+            fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, end), '\n'));
+        return tl::unexpected(fileError("is no valid JSON", "look for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
     }
 }

@@ -105,7 +105,11 @@ Result<void> takeShape(const Fields& fields, const std::string& where, Volume& o
     for (std::int64_t i = 1; i <= dimensions; ++i) {
         const std::int64_t size = fields.dim[static_cast<std::size_t>(i)];
         if (size < 1 || size > kMostVoxels / values || (i > 4 && size != 1))
-            return tl::unexpected(broken(fmt::format("its dimension {} is {}", i, size), where));
+            return tl::unexpected(broken(fmt::format("its dimension {} is {}, {}", i, size,
+                                                     size < 1 ? "not at least 1"
+                                                     : i > 4  ? "and only the first four are read"
+                                                              : "more than a volume can have"),
+                                         where));
         values *= size;
     }
     out.size = {fields.dim[3], fields.dim[2], fields.dim[1]};

@@ -4,7 +4,10 @@
 #include "trainer/models/model_file.h"
 
 #include <c10/util/Exception.h>
+#include <cstdlib>
+#include <iomanip>
 #include <new>
+#include <sstream>
 #include <string_view>
 
 namespace trainer {
@@ -26,6 +29,20 @@ bool isOutOfMemory(const std::exception& exception, std::string_view text)
            text.find("not enough memory") != std::string_view::npos;
 }
 
+// "536.9 MB more were asked for" where the allocator says so.
+std::string askedFor(std::string_view text)
+{
+    constexpr std::string_view kBefore = "you tried to allocate ";
+    const std::size_t at = text.find(kBefore);
+    if (at == std::string_view::npos)
+        return firstLine(text);
+    const std::string_view rest = text.substr(at + kBefore.size());
+    const auto bytes = std::strtod(std::string(rest.substr(0, rest.find(' '))).c_str(), nullptr);
+    std::ostringstream words;
+    words << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were asked for";
+    return words.str();
+}
+
 } // namespace
 
 Notice explain(const std::exception& exception, std::int64_t step)
@@ -38,10 +55,14 @@ Notice explain(const std::exception& exception, std::int64_t step)
     notice.severity = Notice::Severity::Error;
     if (isOutOfMemory(exception, text)) {
         notice.what = "Out of memory" + at;
-        notice.where = firstLine(text);
-        notice.mend = "choose a smaller batch.size, dataset.image_size or model, or fewer loader.workers";
+        notice.where = askedFor(text);
+        notice.mend = "choose a smaller batch.size (with gradient.accumulation an update sees as many samples), "
+                      "checkpointing=cheap or all, a smaller dataset.image_size or model, or fewer loader.workers";
     } else if (text.find("returned nan values") != std::string::npos) {
-        notice.what = "A gradient is not a number: " + firstLine(text);
+        std::string function = firstLine(text);
+        if (function.ends_with('.'))
+            function.pop_back();
+        notice.what = "A gradient is not a number" + at + ": " + function;
         notice.mend = "lower optimizer.learning_rate; debug.anomaly stopped the training here";
     } else if (dynamic_cast<const LossLost*>(&exception)) {
         notice.what = text;

@@ -108,6 +108,10 @@ void Training::warnOfKnobs()
     if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
         m_progress.warn("This data set has no augmentation that a device could do: the knob changes nothing", device,
                         "images and volumes have one");
+    else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_learner.device().is_cpu())
+        m_progress.warn("There is no other device than the processor: the training's own thread augments, and waits "
+                        "for that, instead of the loader's workers",
+                        device, "switch it off, or train on a GPU");
     const auto level = profiler::capture::captureLevelFromName(m_config[key::captureLevel]);
     if (m_recording.events() && m_config[key::autogradProfiler] && level &&
         profiler::capture::contentsOf(*level).memory)
@@ -297,35 +301,14 @@ void Training::tellOfBlocks()
     if (m_config[key::checkpointing] != "off" && m_learner.checkpointing().costs().empty())
         m_progress.warn("This model has no blocks: nothing of it is recomputed", std::string(key::checkpointing.name),
                         "choose another workload to see what recomputation saves");
-    else if (m_config[key::checkpointing] == "cheap" && m_learner.checkpointing().decided())
-        tellOfCosts();
-    else if (m_config[key::checkpointing] == "cheap")
+    else if (m_config[key::checkpointing] == "cheap" && m_learner.checkpointing().decided()) {
+        const auto costs = m_learner.checkpointing().costs();
+        m_recording.setMetadata("checkpointing.blocks", partsText(costs));
+        m_progress.report(config::protocol::Notice{
+            config::protocol::Notice::Severity::Info, choiceText(costs), std::string(key::checkpointing.name), {}, 1});
+    } else if (m_config[key::checkpointing] == "cheap")
         return;
     m_blocksTold = true;
-}
-
-void Training::tellOfCosts()
-{
-    std::ostringstream parts, sum;
-    parts << std::fixed << std::setprecision(2);
-    sum << std::fixed << std::setprecision(1);
-    int chosen = 0;
-    double milliseconds = 0, megabytes = 0;
-    const auto costs = m_learner.checkpointing().costs();
-    for (const Checkpointing::Cost& cost : costs) {
-        parts << (parts.tellp() == 0 ? "" : "; ") << cost.part << (cost.recomputed ? " (recomputed)" : "") << ": "
-              << cost.seconds * 1e3 << " ms, " << static_cast<double>(cost.freedBytes) / 1e6 << " MB";
-        if (!cost.recomputed)
-            continue;
-        ++chosen;
-        milliseconds += cost.seconds * 1e3;
-        megabytes += static_cast<double>(cost.freedBytes) / 1e6;
-    }
-    m_recording.setMetadata("checkpointing.blocks", parts.str());
-    sum << "Recomputed are " << chosen << " of " << costs.size() << " parts of the model: in each step they take "
-        << milliseconds << " ms and free " << megabytes << " MB";
-    m_progress.report(config::protocol::Notice{
-        config::protocol::Notice::Severity::Info, sum.str(), std::string(key::checkpointing.name), {}, 1});
 }
 
 Meter::Means Training::takeMeans()

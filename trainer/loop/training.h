@@ -93,7 +93,6 @@ private:
     void finish(Group& group);
     void checkGradientsOf(const BatchTensors& batch);
     void tellOfBlocks();
-    void tellOfCosts();
     void setDetailed(bool on);
 
     const config::TrainingConfig& m_config;

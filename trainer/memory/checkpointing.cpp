@@ -8,6 +8,8 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <chrono>
+#include <iomanip>
+#include <sstream>
 
 namespace trainer {
 
@@ -164,6 +166,33 @@ std::vector<Checkpointing::Cost> Checkpointing::costs() const
     for (const State::Part& part : m_state->parts)
         costs.push_back({part.name, part.cost->seconds, part.cost->freedBytes, part.recomputed});
     return costs;
+}
+
+std::string partsText(const std::vector<Checkpointing::Cost>& costs)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(2);
+    for (const Checkpointing::Cost& cost : costs)
+        text << (text.tellp() == 0 ? "" : "; ") << cost.part << (cost.recomputed ? " (recomputed)" : "") << ": "
+             << cost.seconds * 1e3 << " ms, " << static_cast<double>(cost.freedBytes) / 1e6 << " MB";
+    return text.str();
+}
+
+std::string choiceText(const std::vector<Checkpointing::Cost>& costs)
+{
+    Checkpointing::Cost sum;
+    int chosen = 0;
+    for (const Checkpointing::Cost& cost : costs)
+        if (cost.recomputed) {
+            ++chosen;
+            sum.seconds += cost.seconds;
+            sum.freedBytes += cost.freedBytes;
+        }
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << "Recomputed are " << chosen << " of " << costs.size()
+         << " parts of the model: in each step they take " << sum.seconds * 1e3 << " ms and free "
+         << static_cast<double>(sum.freedBytes) / 1e6 << " MB";
+    return text.str();
 }
 
 } // namespace trainer

@@ -46,4 +46,9 @@ private:
     std::shared_ptr<State> m_state; // shared with the wrapped blocks
 };
 
+/// "layer0.scores (recomputed): 0.20 ms, 1.10 MB; …": each part.
+std::string partsText(const std::vector<Checkpointing::Cost>& costs);
+/// How many are recomputed, and what that takes and frees: a sentence without its full stop.
+std::string choiceText(const std::vector<Checkpointing::Cost>& costs);
+
 } // namespace trainer

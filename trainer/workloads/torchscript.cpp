@@ -104,8 +104,11 @@ std::shared_ptr<Network> make(const ModelOptions& options)
         return std::make_shared<Scripted>(options, *file);
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
-        throw std::runtime_error(
-            options.path + " is no TorchScript file that this LibTorch reads: " + text.substr(0, text.find('\n')));
+        throw ModelMisfit("the model is no TorchScript file that this LibTorch reads (" +
+                              text.substr(0, text.find('\n')) + ")",
+                          options.path,
+                          "save it as TorchScript: torch.jit.script(model).save(path); a file of torch.save holds no "
+                          "code");
     }
 }
 
