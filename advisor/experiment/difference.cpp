@@ -61,20 +61,26 @@ std::optional<std::pair<double, double>> interval(const std::vector<double>& a, 
     return std::pair(std::exp(middle - half), std::exp(middle + half));
 }
 
-std::multiset<std::string> hardware(const Trace& trace)
+/// Of the devices that ran something, since a trace may name all of its machine; of all where those have no names.
+std::multiset<std::string> hardware(const Trace& trace, const ActivityScan& scan)
 {
-    std::multiset<std::string> names;
+    std::multiset<std::string> all, used;
     for (const Device& device : trace.devices())
-        if (!device.name.empty())
-            names.insert(device.name);
-    return names;
+        if (!device.name.empty()) {
+            all.insert(device.name);
+            if (scan.devices.contains(device.id))
+                used.insert(device.name);
+        }
+    return used.empty() ? all : used;
 }
 
 std::string joined(const std::multiset<std::string>& names)
 {
     std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
+    for (auto name = names.begin(); name != names.end(); name = names.upper_bound(*name)) {
+        const std::size_t count = names.count(*name);
+        text += (text.empty() ? "" : ", ") + (count > 1 ? fmt::format("{} × ", count) : std::string()) + *name;
+    }
     return text;
 }
 
@@ -102,7 +108,7 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
                                           const ActivityScan& scanB)
 {
     std::vector<std::string> why;
-    const auto gpusA = hardware(a), gpusB = hardware(b);
+    const auto gpusA = hardware(a, scanA), gpusB = hardware(b, scanB);
     if (!gpusA.empty() && !gpusB.empty() && gpusA != gpusB)
         why.push_back(fmt::format("They ran on different devices: {} and {}.", joined(gpusA), joined(gpusB)));
     if (scanA.devices.size() != scanB.devices.size())

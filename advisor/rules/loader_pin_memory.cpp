@@ -49,11 +49,12 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 
 Advice finding(const Case& c, const CopyUse& pageable)
 {
-    Advice advice = fires(fmt::format("{} copies to the device come from pageable memory: {} {}, {:.3g} GB/s, {} of it "
-                                      "while no kernel runs.",
-                                      pageable.count, timeText(c.facts.device.usPerStep(pageable.time)),
-                                      c.facts.device.steps.empty() ? "in all" : "a step", pageable.gbPerSecond(),
-                                      timeText(c.facts.device.usPerStep(pageable.exposed))));
+    Advice advice = fires(fmt::format(
+        "{} to the device from pageable memory: {} {}, {:.3g} GB/s, {} of it "
+        "while no kernel runs.",
+        pageable.count == 1 ? std::string("1 copy") : fmt::format("{} copies", pageable.count),
+        timeText(c.facts.device.usPerStep(pageable.time)), c.facts.device.steps.empty() ? "in all" : "a step",
+        pageable.gbPerSecond(), timeText(c.facts.device.usPerStep(pageable.exposed))));
     advice.concerns =
         c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
     predict(advice, c, pageable);

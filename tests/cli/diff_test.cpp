@@ -90,6 +90,16 @@ TEST(Diff, OtherHardwareIsNotComparable)
     EXPECT_THAT(json["why_not"][0].get<std::string>(), HasSubstr("H100 and V100"));
 }
 
+TEST(Diff, DevicesThatRanNothingAreNoOtherHardware)
+{
+    const std::string four = "device 1 H100\ndevice 2 H100\ndevice 3 H100\n" + runOf({100, 101, 99});
+    EXPECT_EQ(difference(runOf({200, 202, 198}), four)["comparable"], true);
+    const Json json =
+        difference("device 0 V100\ndevice 1 V100\nstream 0 7\nkernel gemm 0 9\nstream 1 7\nkernel gemm 0 9",
+                   "device 0 H100\nstream 0 7\nkernel gemm 0 9");
+    EXPECT_THAT(json["why_not"][0].get<std::string>(), HasSubstr("2 × V100 and H100"));
+}
+
 TEST(Diff, OtherWorkIsNotComparable)
 {
     const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "H100", "relu"));
