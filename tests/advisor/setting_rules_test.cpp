@@ -99,6 +99,26 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
+TEST(Checkpointing, PromisesAtMostWhatQuickOperatorsHeldAtThePeak)
+{
+    const auto saving = [](const std::string& op, const std::string& phase) {
+        const std::string alive = "meta memory.peak.cpu 90000000\nmeta memory.peak.cpu.alive 60000000\t4\t3\t";
+        return Judged("checkpointing",
+                      alive + phase + "\t" + op + "\n" + kRun +
+                          "counter memory\nsample 0 1000\nsample 5000 99614720\n",
+                      {"batch.memory_limit=100"})
+            .advice()
+            .saving;
+    };
+    const auto found = saving("aten::relu", "forward");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->unit, advisor::SavingUnit::Bytes);
+    EXPECT_EQ(found->low, 0);
+    EXPECT_EQ(found->high, 60000000);
+    EXPECT_FALSE(saving("aten::conv2d", "forward")) << "is not computed again";
+    EXPECT_FALSE(saving("aten::mul", "optimizer")) << "is no activation";
+}
+
 TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
 {
     const auto full = [](std::string_view ops) {
