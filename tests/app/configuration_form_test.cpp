@@ -7,6 +7,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QtTest>
@@ -48,6 +49,7 @@ private slots:
     void whatWasChangedIsCountedAndReset();
     void choicesGetTheirTitlesFromTheTrainer();
     void numbersStepByTheirLeadingDigit();
+    void whatZeroStandsForIsSaidBesideTheField();
 
 private:
     KnobRow* row(std::string_view key) const { return find<KnobRow>(m_form.get(), rowName(key)); }
@@ -259,6 +261,20 @@ void ConfigurationFormTest::numbersStepByTheirLeadingDigit()
     QCOMPARE(app::steppedValue(0.1, false, false), 0.09);
     QCOMPARE(app::steppedValue(0.09, true, false), 0.1);
     QCOMPARE(app::steppedValue(0, true, false), 0.001);
+}
+
+void ConfigurationFormTest::whatZeroStandsForIsSaidBesideTheField()
+{
+    for (const config::Knob& knob : config::knobs())
+        QVERIFY2(knob.zero.empty() || knob.min == 0, knob.key.data());
+    const auto* unit = row("model.depth")->findChild<QLabel*>("unit");
+    QCOMPARE(unit->text(), QString("by size"));
+    QVERIFY(!m_session->setKnob("model.depth", "3"));
+    QCOMPARE(unit->text(), QString("layers"));
+    m_session->undoStack()->undo();
+    QCOMPARE(unit->text(), QString("by size"));
+    QCOMPARE(row("gradient.clip_norm")->findChild<QLabel*>("unit")->text(), QString("never"));
+    QCOMPARE(row("loader.workers")->findChild<QLabel*>("unit")->text(), QString("threads"));
 }
 
 QTEST_MAIN(ConfigurationFormTest)

@@ -284,7 +284,7 @@ TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
     EXPECT_EQ(json["knobs"].size(), config::knobs().size());
     EXPECT_EQ(json["rules"].size(), advisor::allRules().size());
     EXPECT_THAT(keys(json["knobs"][0]), ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices",
-                                                    "unit", "doc", "where", "needs_gpu", "advanced"));
+                                                    "unit", "zero", "doc", "where", "needs_gpu", "advanced"));
     std::vector<std::string> formats;
     for (const Json& format : json["formats"])
         formats.push_back(format["id"]);

@@ -36,6 +36,7 @@ Json toJson(const Knob& knob)
     json["max"] = bounded ? Json(knob.max) : Json(nullptr);
     json["choices"] = knob.choices;
     json["unit"] = knob.unit;
+    json["zero"] = knob.zero;
     json["doc"] = knob.doc;
     json["where"] = knob.where;
     json["needs_gpu"] = knob.needsGpu;

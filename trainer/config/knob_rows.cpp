@@ -66,6 +66,12 @@ Knob text(Key<std::string> key, std::string_view group, std::string_view label, 
     return knob;
 }
 
+Knob zeroIs(std::string_view meaning, Knob knob)
+{
+    knob.zero = meaning;
+    return knob;
+}
+
 Knob advanced(Knob knob)
 {
     knob.advanced = true;

@@ -26,6 +26,8 @@ Knob path(Key<std::string> key, std::string_view group, std::string_view label, 
           std::string_view doc);
 Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
           std::string_view doc);
+/// 0 is no amount. @param meaning  what it stands for, beside the field: "never"
+Knob zeroIs(std::string_view meaning, Knob knob);
 /// Folded away in the form.
 Knob advanced(Knob knob);
 /// Refused without a GPU.

@@ -10,18 +10,21 @@ void addRun(Rows& rows)
     rows.push_back(
         number(key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
                "How often the training goes through all training samples. Ignored when a number of steps is given."));
-    rows.push_back(
+    rows.push_back(zeroIs(
+        "by epochs",
         number(key::steps, kRun, "Steps", 0, 0, 1e9, "", "whole run",
-               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs."));
+               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs.")));
     rows.push_back(number(key::batchSize, kRun, "Batch size", 32, 1, 65536, "samples", "every step",
                           "Samples in one step. Larger batches use the device better and take more memory."));
     rows.push_back(advanced(
         number(key::seed, kRun, "Seed", 1, 0, 2147483647, "", "whole run",
                "First weights, order of the samples and augmentation come from it: equal seeds give equal runs.")));
-    rows.push_back(advanced(number(
-        key::threads, kRun, "Threads", 0, 0, 1024, "threads", "every step",
-        "Threads that one operator of the training may use on the processor. 0: one for each core that it may use. "
-        "Fewer leave cores to the loader's workers.")));
+    rows.push_back(advanced(zeroIs(
+        "all cores",
+        number(
+            key::threads, kRun, "Threads", 0, 0, 1024, "threads", "every step",
+            "Threads that one operator of the training may use on the processor. 0: one for each core that it may use. "
+            "Fewer leave cores to the loader's workers."))));
 }
 
 void addLoading(Rows& rows)

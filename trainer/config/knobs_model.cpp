@@ -16,11 +16,13 @@ void addModel(Rows& rows)
                "tables (MLP) or for volumes (3-D U-Net), a single convolution, or a model of your own from a file."));
     rows.push_back(choice(key::modelSize, kModel, "Size", {"small", "tiny", "base", "large"}, "every step",
                           "How large the model is: tiny takes milliseconds a step on a processor, large fills a GPU."));
-    rows.push_back(number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
-                          "Channels or features of the model's first layer. 0: as its size has them."));
     rows.push_back(
-        number(key::modelDepth, kModel, "Depth", 0, 0, 1000, "layers", "every step",
-               "Layers, or blocks in each stage of a ResNet, or levels of a U-Net. 0: as its size has them."));
+        zeroIs("by size", number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
+                                 "Channels or features of the model's first layer. 0: as its size has them.")));
+    rows.push_back(
+        zeroIs("by size",
+               number(key::modelDepth, kModel, "Depth", 0, 0, 1000, "layers", "every step",
+                      "Layers, or blocks in each stage of a ResNet, or levels of a U-Net. 0: as its size has them.")));
     rows.push_back(choice(key::modelNorm, kModel, "Normalisation", {"batch", "group", "none"}, "every step",
                           "What follows convolutions and hidden layers: batch norm, group norm, which does not depend "
                           "on the batch, or nothing. Transformers and LSTMs do not use it."));
@@ -77,10 +79,11 @@ void addSamples(Rows& rows)
         number(key::imageSize, kData, "Image size", 32, 16, 1024, "px", "every step",
                "Edge of the images that the model gets, after cropping and resizing. MNIST and CIFAR-10 keep "
                "their 28 and 32 px."));
-    rows.push_back(advanced(real(
-        key::datasetValidation, kData, "Validation share", 0.2, 0, 0.9, "loader",
-        "Share of the samples that is kept for validation. 0: no validation. MNIST and CIFAR-10 come with their own "
-        "split.")));
+    rows.push_back(
+        advanced(zeroIs("none", real(key::datasetValidation, kData, "Validation share", 0.2, 0, 0.9, "loader",
+                                     "Share of the samples that is kept for validation. 0: no validation. MNIST and "
+                                     "CIFAR-10 come with their own "
+                                     "split."))));
 }
 
 } // namespace

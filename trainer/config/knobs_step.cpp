@@ -73,11 +73,13 @@ void addGradients(Rows& rows)
         number(key::accumulation, kGradients, "Accumulate", 1, 1, 100000, "batches", "every step",
                "Batches whose gradients are added up before the weights change: a larger batch in the memory "
                "of a small one. Steps, and the schedule, count changes of the weights."));
-    rows.push_back(real(key::clipNorm, kGradients, "Clip the norm", 0, 0, 1e9, "every step",
-                        "Scales all gradients down together when their norm is above this; 0: never. 1 is usual for "
-                        "transformers, 10 to 100 elsewhere."));
-    rows.push_back(advanced(real(key::clipValue, kGradients, "Clip values", 0, 0, 1e9, "every step",
-                                 "Cuts every element of the gradients off at plus and minus this; 0: never.")));
+    rows.push_back(zeroIs(
+        "never", real(key::clipNorm, kGradients, "Clip the norm", 0, 0, 1e9, "every step",
+                      "Scales all gradients down together when their norm is above this; 0: never. 1 is usual for "
+                      "transformers, 10 to 100 elsewhere.")));
+    rows.push_back(
+        advanced(zeroIs("never", real(key::clipValue, kGradients, "Clip values", 0, 0, 1e9, "every step",
+                                      "Cuts every element of the gradients off at plus and minus this; 0: never."))));
     rows.push_back(choice(key::onNan, kGradients, "When the loss is lost", {"stop", "continue"}, "every step",
                           "What happens when the loss that is read back is infinite or no number."));
 }
@@ -116,10 +118,10 @@ void addMemory(Rows& rows)
     rows.push_back(flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",
                         "Tries larger and larger batches in processes of their own, until one runs out of memory, and "
                         "trains with the largest that fits."));
-    rows.push_back(
-        advanced(number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
-                        "Memory that the training may use on the processor: the search for the largest batch "
-                        "stays below, and the advisor judges the peak by it. 0: what is free.")));
+    rows.push_back(advanced(
+        zeroIs("all free", number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
+                                  "Memory that the training may use on the processor: the search for the largest batch "
+                                  "stays below, and the advisor judges the peak by it. 0: what is free."))));
 }
 
 void addTransfer(Rows& rows)
@@ -133,18 +135,19 @@ void addTransfer(Rows& rows)
         "Augments whole batches of pictures or volumes on the model's device instead of each sample in the loader. "
         "The same choices at random. What is cut from a picture is cut at the model's size, so a little softer; "
         "what a turned volume shows beyond its cube is the cube's border."));
-    rows.push_back(
-        advanced(real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
-                      "Standard deviation of random noise that is added to training inputs that are numbers. "
-                      "0: none.")));
+    rows.push_back(advanced(
+        zeroIs("none", real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
+                            "Standard deviation of random noise that is added to training inputs that are numbers. "
+                            "0: none."))));
     rows.push_back(
         flag(key::createOnDevice, kTransfer, "Create tensors on the device", false, "every step",
              "Draws the noise of augment.noise where it is used instead of drawing it on the host and copying "
              "it. The device's random numbers are others than the host's."));
-    rows.push_back(
+    rows.push_back(zeroIs(
+        "at the end",
         number(key::syncEvery, kTransfer, "Read the loss every", 1, 0, 1000000, "steps", "every step",
                "Every how many steps loss and accuracy are read back from the device, which waits for all of its work. "
-               "0: only at the end of an epoch. In between they are summed up on the device."));
+               "0: only at the end of an epoch. In between they are summed up on the device.")));
 }
 
 } // namespace config::rows

@@ -11,8 +11,9 @@ void addHost(Rows& rows)
              "step. The numbers are the same, and come a moment later."));
     rows.push_back(path(key::logFile, kHost, "Log", "every step",
                         "A file that gets a line for every step: time, samples, learning rate, loss. Empty: none."));
-    rows.push_back(number(key::checkpointEvery, kHost, "Checkpoint every", 0, 0, 1e9, "steps", "every so many steps",
-                          "Every how many steps all that the training needs to go on is written to a file. 0: never."));
+    rows.push_back(zeroIs(
+        "never", number(key::checkpointEvery, kHost, "Checkpoint every", 0, 0, 1e9, "steps", "every so many steps",
+                        "Every how many steps all that the training needs to go on is written to a file. 0: never.")));
     rows.push_back(
         path(key::checkpointPath, kHost, "Checkpoints", "every so many steps", "Folder for the checkpoints."));
     rows.push_back(path(key::resume, kHost, "Go on from", "whole run",
@@ -68,9 +69,11 @@ void addRest(Rows& rows)
         "always: phases, loader, kernels and copies, no operators. standard: and operators, runtime calls and "
         "waits in windows of a few steps. full: and shapes, driver calls and every allocation; dearest. What it costs "
         "is measured in each run, by its steps with operators against those without."));
-    rows.push_back(advanced(
-        number(key::captureOpsEvery, kCapture, "Record operators every", 50, 0, 1000000, "steps", "recording",
-               "Operators are recorded in a window at the start and in one window of every so many steps. 0: never.")));
+    rows.push_back(advanced(zeroIs(
+        "never",
+        number(
+            key::captureOpsEvery, kCapture, "Record operators every", 50, 0, 1000000, "steps", "recording",
+            "Operators are recorded in a window at the start and in one window of every so many steps. 0: never."))));
     rows.push_back(advanced(number(key::captureOpsWindow, kCapture, "Operator window", 5, 1, 1000000, "steps",
                                    "recording", "How many steps each window of recorded operators has.")));
 }

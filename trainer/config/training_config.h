@@ -38,6 +38,7 @@ struct Knob {
     double min = 0, max = 0;               ///< Integer, Real: inclusive
     std::vector<std::string_view> choices; ///< Choice
     std::string_view unit;                 ///< "samples", "ms"; empty for none
+    std::string_view zero;                 ///< what 0 stands for where it is no amount: "never"; else empty
     std::string_view doc;                  ///< what it does, one or two sentences, for users
     std::string_view where;                ///< where it applies: "loader", "every step", "validation"…
     bool needsGpu = false;                 ///< no effect, and refused, without a GPU

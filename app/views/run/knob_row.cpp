@@ -36,7 +36,7 @@ const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
 KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
       m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_action(new QToolButton(this)),
-      m_why(new QLabel(this)), m_error(new QLabel(this)), m_note(new QLabel(this))
+      m_unit(new QLabel(this)), m_why(new QLabel(this)), m_error(new QLabel(this)), m_note(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
     m_label->setMinimumWidth(std::max(kLabelWidth, m_label->sizeHint().width()));
@@ -65,18 +65,19 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     m_note->hide();
     m_action->setObjectName("action");
     m_action->hide();
-    auto* unit = new QLabel(asQString(knob.unit), this);
-    unit->setVisible(!knob.unit.empty());
-    unit->setForegroundRole(QPalette::PlaceholderText);
+    m_unit->setObjectName("unit");
+    m_unit->setForegroundRole(QPalette::PlaceholderText);
+    const bool hasUnit = !knob.unit.empty() || !knob.zero.empty();
+    m_unit->setVisible(hasUnit);
 
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(10, 1, 4, 1);
     grid->setHorizontalSpacing(6);
     grid->setVerticalSpacing(1);
     grid->addWidget(m_label, 0, 0);
-    grid->addWidget(m_editor, 0, 1, 1, knob.unit.empty() ? 2 : 1); // names of choices and files need the room
-    if (!knob.unit.empty())
-        grid->addWidget(unit, 0, 2);
+    grid->addWidget(m_editor, 0, 1, 1, hasUnit ? 1 : 2); // names of choices and files need the room
+    if (hasUnit)
+        grid->addWidget(m_unit, 0, 2);
     grid->addWidget(m_reset, 0, 3);
     grid->addWidget(m_why, 1, 0, 1, 4);
     grid->addWidget(m_error, 2, 0, 1, 4);
@@ -143,8 +144,10 @@ bool KnobRow::isChanged() const
 
 void KnobRow::showValue()
 {
-    m_editor->setText(QString::fromStdString(m_session->configuration().text(m_knob.key)));
+    const std::string value = m_session->configuration().text(m_knob.key);
+    m_editor->setText(QString::fromStdString(value));
     m_editor->setRefused(false);
+    m_unit->setText(asQString(value == "0" && !m_knob.zero.empty() ? m_knob.zero : m_knob.unit));
     m_error->hide();
     showDefaultMark();
     showWhyGrey();

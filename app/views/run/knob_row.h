@@ -45,7 +45,7 @@ private:
     QLabel* m_label;
     KnobEditor* m_editor;
     QToolButton *m_reset, *m_action;
-    QLabel *m_why, *m_error, *m_note;
+    QLabel *m_unit, *m_why, *m_error, *m_note;
 };
 
 } // namespace app
