@@ -12,6 +12,7 @@ namespace {
 constexpr int kIndent = 14;
 constexpr int kArrowRoom = 18;
 constexpr int kInset = 6;
+constexpr int kScaleRoom = 56; ///< of a counter's least and greatest value
 
 QString text(const char* source)
 {
@@ -61,6 +62,19 @@ void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, do
     drawRight(low->value, top + row.height - 2 - scene.labels.height());
 }
 
+/// A name too long for one line goes on in a second, so that counters of one kind can be told apart.
+void paintCounterName(QPainter& painter, TimelineScene& scene, const TrackRow& row, QPointF at, double width)
+{
+    const QColor& ink = scene.theme.text;
+    qsizetype end = row.name.size();
+    while (end > 0 && scene.labels.width(row.name.left(end), ink) > width)
+        end = row.name.lastIndexOf(' ', end - 1);
+    if (end <= 0)
+        end = row.name.size();
+    scene.labels.draw(painter, at.x(), at.y(), width, row.name.left(end), ink);
+    scene.labels.draw(painter, at.x(), at.y() + scene.labels.height(), width, row.name.mid(end + 1), ink);
+}
+
 /// The small print of a row; a track that shows fewer levels than it has says so.
 QString detailOf(const TrackRow& row)
 {
@@ -68,6 +82,20 @@ QString detailOf(const TrackRow& row)
     if (row.kind != TrackRow::Kind::Track || !row.open || more <= 0)
         return row.detail;
     return text("%1 of %2 levels").arg(row.lanes).arg(row.depths);
+}
+
+/// Name and small print: below the name where the row is high enough, else behind it where it fits whole.
+/// @param line  of the name; as high as the row's first line
+void paintName(QPainter& painter, TimelineScene& scene, const TrackRow& row, const QRectF& line)
+{
+    const TimelineTheme& theme = scene.theme;
+    const QString detail = detailOf(row);
+    const double used = scene.labels.draw(painter, line.x(), line.y(), line.width(), row.name, theme.text);
+    const double left = line.width() - used - 8;
+    if (row.height >= line.height() + scene.labels.height())
+        scene.labels.draw(painter, line.x(), scene.topOf(row) + line.height() - 2, line.width(), detail, theme.dimText);
+    else if (left > scene.labels.width(detail, theme.dimText))
+        scene.labels.draw(painter, line.x() + used + 8, line.y(), left, detail, theme.dimText);
 }
 
 void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
@@ -95,15 +123,12 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
         right -= 12;
     }
     const double y = top + (first - scene.labels.height()) / 2.0;
-    const bool counter = row.kind == TrackRow::Kind::Counter;
-    const QString detail = detailOf(row);
-    const double used = scene.labels.draw(painter, x, y, right - x - (counter ? 56 : 0), row.name, theme.text);
-    if (counter)
+    if (row.kind == TrackRow::Kind::Counter) {
+        paintCounterName(painter, scene, row, {x, y}, right - x - kScaleRoom);
         paintScale(painter, scene, row, right);
-    else if (row.height >= first + scene.labels.height())
-        scene.labels.draw(painter, x, top + first - 2, right - x, detail, theme.dimText);
-    else if (right - x - used - 8 > scene.labels.width(detail, theme.dimText))
-        scene.labels.draw(painter, x + used + 8, y, right - x - used - 8, detail, theme.dimText);
+    } else {
+        paintName(painter, scene, row, QRectF(x, y, right - x, first));
+    }
     painter.fillRect(QRect(0, top + row.height - 1, scene.headerWidth, 1), theme.grid);
 }
 

@@ -98,8 +98,8 @@ void SystemSampler::State::sampleProcess(TraceTime now)
         };
         rate("page faults", "1/s", &ProcessUse::minorFaults);
         rate("page faults from disk", "1/s", &ProcessUse::majorFaults);
-        rate("context switches, waiting", "1/s", &ProcessUse::switchesWaiting);
-        rate("context switches, forced", "1/s", &ProcessUse::switchesForced);
+        rate("switches, waiting", "1/s", &ProcessUse::switchesWaiting);
+        rate("switches, forced", "1/s", &ProcessUse::switchesForced);
         rate("disk read", "bytes/s", &ProcessUse::diskReadBytes);
     }
     process = {now, *use};
