@@ -46,11 +46,9 @@ public:
 
 private:
     __extension__ using Wide = __int128; ///< signed: another core's counter may be a little behind
-    // The upper word of the product is the time: no shift of it stands between a reading and what is done with it. So
-    // the rate is in 2⁻⁵² ns, below 2,048 ns a tick, and a line is good for 2⁵¹ ticks, days without an adjustment.
-    static constexpr int kTickBits = 12, kRateBits = 64 - kTickBits;
+    static constexpr int kRateBits = 32;
 
-    /// ns + (counter − tsc) · rate / 2⁵². `version` is odd while it is being changed.
+    /// ns + (counter − tsc) · rate / 2³². `version` is odd while it is being changed.
     struct Line {
         std::atomic<std::uint64_t> version{0}, tsc{0}, ns{0}, rate{0};
     };
@@ -76,8 +74,8 @@ public:
         /// Of a reading of the counter.
         [[nodiscard]] std::int64_t atNs(std::uint64_t counter) const noexcept
         {
-            const auto since = static_cast<std::int64_t>((counter - m_tsc) << kTickBits);
-            return m_ns + static_cast<std::int64_t>((static_cast<Wide>(since) * m_rate) >> 64);
+            const auto since = static_cast<Wide>(static_cast<std::int64_t>(counter - m_tsc));
+            return m_ns + static_cast<std::int64_t>((since * m_rate) >> kRateBits);
         }
 
     private:
