@@ -64,7 +64,7 @@ Advice check(const Case& c)
     if ((advice.saving = saving(c)))
         advice.whyNoPrediction.clear();
     advice.caveats = {
-        "It costs time: about one more forward pass of those blocks.",
+        "It costs time: what is recomputed runs once more, of all about a whole forward pass.",
         "The second run must draw the same random numbers, and batch norm must count its statistics once."};
     setToggle(advice, c, kKey, "cheap");
     return advice;
