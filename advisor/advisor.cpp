@@ -81,6 +81,13 @@ const profiler::analysis::ReplayGraph& Case::replay() const
     return *graph;
 }
 
+const std::vector<ThreadOps>& Case::ops() const
+{
+    if (!outermost)
+        outermost = std::make_shared<std::vector<ThreadOps>>(threadsOps(trace));
+    return *outermost;
+}
+
 std::vector<Rule> allRules()
 {
     std::vector<Rule> entries;
@@ -95,7 +102,7 @@ std::vector<Rule> allRules()
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config)
 {
     const profiler::analysis::Facts facts = profiler::analysis::analyse(trace);
-    const Case c{trace, facts, config, nullptr};
+    const Case c{trace, facts, config};
     struct Row {
         RuleAdvice advice;
         double worth = 0;

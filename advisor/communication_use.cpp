@@ -18,15 +18,18 @@ double CommunicationUse::overlap() const
 CommunicationUse communicationUse(const Case& c)
 {
     CommunicationUse use;
-    if (ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication).empty())
+    const std::vector<Slice> kernels = ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication);
+    if (kernels.empty())
         return use; // most trainings: other kernels need no look
     UnionBuilder computing;
+    NameAnswers communicates(c.trace, isCommunication);
+    for (const Track& track : c.trace.tracks())
+        forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+            if (!communicates(kernel.nameId()))
+                computing.add(kernel.range());
+        });
     std::vector<TimeRange> communication;
-    for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel)) {
-        if (!isCommunication(c.trace.name(kernel))) {
-            computing.add(kernel.range());
-            continue;
-        }
+    for (const Slice& kernel : kernels) {
         communication.push_back(kernel.range());
         if (beginsWithin(kernel, c.facts.device.window))
             use.kernels.push_back(kernel);

@@ -6,24 +6,23 @@ namespace advisor {
 
 using namespace profiler;
 
-std::vector<Slice> outermostOps(const Trace& trace, TrackId track)
+std::vector<ThreadOps> threadsOps(const Trace& trace)
 {
-    const TrackKind kind = trace.track(track).kind;
-    std::vector<Slice> outermost;
-    if (kind != TrackKind::MainThread && kind != TrackKind::Thread)
-        return outermost;
-    for (const Slice& op :
-         analysis::sortedWhere(trace, track, [](const Slice& slice) { return slice.kind == ActivityKind::CpuOp; }))
-        if (outermost.empty() || op.begin >= outermost.back().end())
-            outermost.push_back(op);
-    return outermost;
-}
-
-void forEachThreadsOps(const Trace& trace, const std::function<void(TrackId, const std::vector<Slice>&)>& visit)
-{
-    for (const Track& track : trace.tracks())
-        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
-            visit(track.id, outermostOps(trace, track.id));
+    std::vector<ThreadOps> threads;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        std::vector<analysis::SliceBrief> ops = analysis::briefsWhere(
+            trace, track.id, [](const analysis::SliceView& slice) { return slice.kind() == ActivityKind::CpuOp; });
+        TraceTime covered = TraceTime::min();
+        std::erase_if(ops, [&](const analysis::SliceBrief& op) {
+            const bool inside = op.begin < covered;
+            covered = inside ? covered : op.end();
+            return inside;
+        });
+        threads.push_back({track.id, std::move(ops)});
+    }
+    return threads;
 }
 
 } // namespace advisor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/advice.h"
+#include "advisor/op_walk.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/replay.h"
 #include "profiler/model/registered.h"
@@ -22,7 +23,11 @@ struct Case {
     /// The trace as a graph, made when the first rule asks for it. Not for several threads at once.
     [[nodiscard]] const profiler::analysis::ReplayGraph& replay() const;
 
+    /// Outermost operators, made when the first rule asks for them. Not for several threads at once.
+    [[nodiscard]] const std::vector<ThreadOps>& ops() const;
+
     mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr; ///< behind replay()
+    mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;      ///< behind ops()
 };
 
 /// One tip. A file advisor/rules/<stem>.cpp defines `Rule <stem>()`; the stem is the key with its dots as underscores.

@@ -1,6 +1,7 @@
 #include "advisor/run_facts.h"
 
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +12,6 @@ namespace advisor {
 namespace {
 
 using profiler::ActivityKind;
-using profiler::Slice;
 
 bool containsAny(std::string_view text, std::initializer_list<std::string_view> parts)
 {
@@ -21,20 +21,22 @@ bool containsAny(std::string_view text, std::initializer_list<std::string_view> 
 WorkShare kernelShare(const profiler::Trace& trace, bool (*fits)(std::string_view))
 {
     WorkShare result{.recorded = true, .share = 0, .longest = {}};
-    std::vector<Slice> fitting;
+    std::vector<std::pair<profiler::Nanoseconds, profiler::SliceId>> fitting;
     profiler::Nanoseconds all{0}, some{0};
-    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel)) {
-        all += kernel.duration;
-        if (!fits(trace.name(kernel)))
-            continue;
-        some += kernel.duration;
-        fitting.push_back(kernel);
-    }
+    profiler::analysis::NameAnswers answers(trace, fits);
+    for (const profiler::Track& track : trace.tracks())
+        profiler::analysis::forEachViewOf(trace, track.id, ActivityKind::Kernel,
+                                          [&](const profiler::analysis::SliceView& kernel) {
+                                              all += kernel.duration();
+                                              if (!answers(kernel.nameId()))
+                                                  return;
+                                              some += kernel.duration();
+                                              fitting.emplace_back(kernel.duration(), kernel.id());
+                                          });
     result.share = all.count() > 0 ? static_cast<double>(some.count()) / static_cast<double>(all.count()) : 0;
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (std::size_t i = 0; i < std::min(fitting.size(), kMostEvidence); ++i)
-        result.longest.push_back(fitting[i].id);
+        result.longest.push_back(fitting[i].second);
     return result;
 }
 

@@ -1,15 +1,12 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/op_walk.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
-#include "profiler/analysis/self_times.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <deque>
 #include <fmt/format.h>
-#include <unordered_map>
 
 namespace advisor::rules {
 namespace {
@@ -65,7 +62,7 @@ struct Attention {
 class Finder {
 public:
     explicit Finder(Attention& found) : m_found(found) {}
-    void add(const Slice& slice, Part part)
+    void add(const SliceBrief& slice, Part part)
     {
         m_found.fused += part == Part::Fused ? 1 : 0;
         if (part == Part::Choice) {
@@ -117,31 +114,26 @@ private:
 Attention amongKernels(const Trace& trace)
 {
     Attention found;
-    std::unordered_map<std::uint32_t, Part> parts;
+    NameAnswers parts(trace, partOfKernel);
     for (const Track& track : trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
         Finder finder(found);
-        for (const Slice& kernel : trace.sorted(track.id)) {
-            if (kernel.kind != ActivityKind::Kernel)
-                continue;
-            const auto [at, isNew] = parts.try_emplace(kernel.name.value);
-            if (isNew)
-                at->second = partOfKernel(trace.name(kernel));
-            finder.add(kernel, at->second);
-        }
+        for (const SliceBrief& kernel : kernelsOf(trace, track.id))
+            finder.add(kernel, parts(kernel.name));
     }
     return found;
 }
 
-Attention amongOps(const Trace& trace)
+Attention amongOps(const Case& c)
 {
     Attention found;
-    forEachThreadsOps(trace, [&](TrackId, const std::vector<Slice>& ops) {
+    NameAnswers parts(c.trace, partOfOp);
+    for (const auto& [track, ops] : c.ops()) {
         Finder finder(found);
-        for (const Slice& op : ops)
-            finder.add(op, partOfOp(trace.name(op)));
-    });
+        for (const SliceBrief& op : ops)
+            finder.add(op, parts(op.name));
+    }
     return found;
 }
 
@@ -166,7 +158,7 @@ Advice check(const Case& c)
     const bool kernels = c.facts.device.work.all.count > 0;
     if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return cannotTell("Neither operators nor kernels were recorded.");
-    const Attention found = kernels ? amongKernels(c.trace) : amongOps(c.trace);
+    const Attention found = kernels ? amongKernels(c.trace) : amongOps(c);
     if (found.writtenOut == 0)
         return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", found.fused)
                                       : "No softmax stands between two matrix products.");

@@ -2,6 +2,7 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -51,10 +52,9 @@ Settings settings(const Case& c)
     std::set<std::uint32_t> shapes;
     std::int64_t count = 0;
     std::size_t read = 0;
-    for (const Slice& op : c.trace.ofKind(ActivityKind::CpuOp)) {
+    for (const Slice& op :
+         ofKindNamed(c.trace, ActivityKind::CpuOp, [](std::string_view name) { return flagPlace(name).has_value(); })) {
         const auto place = flagPlace(c.trace.name(op));
-        if (!place)
-            continue;
         ++count;
         shapes.insert(op.args.shapes.value);
         if (!found.benchmark && read < kMostRead) {

@@ -16,10 +16,10 @@ std::vector<SliceId> operatorRanges(const Trace& trace, std::int64_t& count)
 {
     std::vector<SliceId> found;
     count = 0;
-    for (const Slice& range : trace.ofKind(ActivityKind::Nvtx)) {
-        const std::string_view name = trace.name(range);
-        if (!name.starts_with("aten::") && name.find(", seq = ") == name.npos && name.find(", op_id = ") == name.npos)
-            continue;
+    const auto isOperators = [](std::string_view name) {
+        return name.starts_with("aten::") || name.find(", seq = ") != name.npos || name.find(", op_id = ") != name.npos;
+    };
+    for (const Slice& range : profiler::analysis::ofKindNamed(trace, ActivityKind::Nvtx, isOperators)) {
         ++count;
         if (found.size() < kMostEvidence)
             found.push_back(range.id);

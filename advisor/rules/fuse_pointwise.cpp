@@ -3,10 +3,10 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <unordered_map>
 
 namespace advisor::rules {
 namespace {
@@ -28,26 +28,15 @@ struct Runs {
     Nanoseconds time{};          ///< of all kernels in runs of at least two
     Nanoseconds beyondLongest{}; ///< of that, without the longest of each run: what one fused kernel would not do again
     std::int64_t count = 0, kernels = 0;
-    std::vector<Slice> longestRuns; ///< first kernel of each, with the run's duration
+    std::vector<SliceBrief> longestRuns; ///< first kernel of each, with the run's duration
 };
 
-class Elementwise {
-public:
-    explicit Elementwise(const Trace& trace) : m_trace(trace) {}
-    bool operator()(const Slice& kernel)
-    {
-        const auto [at, isNew] = m_known.try_emplace(kernel.name.value);
-        if (isNew)
-            at->second = kernelClass(m_trace.name(kernel)) == KernelClass::Elementwise;
-        return at->second;
-    }
+bool isElementwiseKernel(std::string_view name)
+{
+    return kernelClass(name) == KernelClass::Elementwise;
+}
 
-private:
-    const Trace& m_trace;
-    std::unordered_map<std::uint32_t, bool> m_known;
-};
-
-void addRun(Runs& runs, const std::vector<Slice>& kernels, const Run& run)
+void addRun(Runs& runs, const std::vector<SliceBrief>& kernels, const Run& run)
 {
     if (run.count < 2)
         return;
@@ -55,7 +44,7 @@ void addRun(Runs& runs, const std::vector<Slice>& kernels, const Run& run)
     runs.kernels += static_cast<std::int64_t>(run.count);
     runs.time += run.time;
     runs.beyondLongest += run.time - run.longest;
-    Slice whole = kernels[run.first];
+    SliceBrief whole = kernels[run.first];
     whole.duration = run.time;
     runs.longestRuns.push_back(whole);
 }
@@ -63,15 +52,14 @@ void addRun(Runs& runs, const std::vector<Slice>& kernels, const Run& run)
 Runs findRuns(const Case& c)
 {
     Runs runs;
-    Elementwise isElementwise(c.trace);
+    NameAnswers isElementwise(c.trace, isElementwiseKernel);
     for (const Track& track : c.trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
-        std::vector<Slice> kernels = c.trace.sorted(track.id);
-        std::erase_if(kernels, [](const Slice& slice) { return slice.kind != ActivityKind::Kernel; });
+        const std::vector<SliceBrief> kernels = kernelsOf(c.trace, track.id);
         Run run;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
-            if (isElementwise(kernels[i])) {
+            if (isElementwise(kernels[i].name)) {
                 if (run.count++ == 0)
                     run.first = i;
                 run.time += kernels[i].duration;
@@ -84,7 +72,7 @@ Runs findRuns(const Case& c)
         addRun(runs, kernels, run);
     }
     std::stable_sort(runs.longestRuns.begin(), runs.longestRuns.end(),
-                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+                     [](const SliceBrief& a, const SliceBrief& b) { return a.duration > b.duration; });
     return runs;
 }
 
@@ -114,12 +102,12 @@ Advice check(const Case& c)
         timeText(toUs(runs.beyondLongest)), timeText(toUs(work.all.time)));
     advice.caveats = {"The first calls compile: judge it after the warm-up.", "Changing shapes compile again."};
     setToggle(advice, c, kKey, "true");
-    for (const Slice& run : runs.longestRuns)
+    for (const SliceBrief& run : runs.longestRuns)
         if (advice.evidence.size() < kMostEvidence)
             advice.evidence.push_back({.track = run.id.track,
                                        .slice = std::nullopt,
                                        .range = run.range(),
-                                       .name = fmt::format("{} and what follows", c.trace.name(run))});
+                                       .name = fmt::format("{} and what follows", c.trace.string(run.name))});
     return advice;
 }
 

@@ -1,5 +1,4 @@
 #include "advisor/gpu_facts.h"
-#include "advisor/op_walk.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 
@@ -9,6 +8,7 @@ namespace advisor::rules {
 namespace {
 
 using namespace profiler;
+using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "model.conv_bias";
 // Inputs of aten::conv2d and its like: input, weight, bias.
@@ -29,38 +29,36 @@ bool isConvolutionOp(std::string_view op)
 
 /// Whether the third input has a size, as "[[32, 3, 8, 8], [64, 3, 7, 7], [64], …]"; no value where the inputs are not
 /// recorded.
-std::optional<bool> hasBias(const Trace& trace, const Slice& op)
+std::optional<bool> hasBias(const Trace& trace, SliceId op)
 {
-    const auto inputs = listEntries(trace.string(op.args.shapes));
+    const auto inputs = listEntries(trace.string(trace.slice(op).args.shapes));
     if (inputs.size() <= kBiasInput)
         return std::nullopt;
     return inputs[kBiasInput].find_first_of("0123456789") != std::string::npos;
 }
 
 /// @param next  the operator behind it; null: none
-void addConvolution(Convolutions& found, const Trace& trace, const Slice& op, const Slice* next)
+void addConvolution(Convolutions& found, const Trace& trace, const SliceBrief& op, const SliceBrief* next)
 {
-    const std::optional<bool> bias = hasBias(trace, op);
+    const std::optional<bool> bias = hasBias(trace, op.id);
     ++(bias ? found.all : found.unknown);
     if (!bias.value_or(false) || !next)
         return;
-    const std::string_view behind = trace.name(*next);
+    const std::string_view behind = trace.string(next->name);
     if (behind != "aten::batch_norm" && behind != "aten::native_batch_norm" && behind != "aten::cudnn_batch_norm")
         return;
     ++found.beforeNorm;
     found.useless.push_back(op.id);
 }
 
-Convolutions convolutions(const Trace& trace)
+Convolutions convolutions(const Case& c)
 {
     Convolutions found;
-    if (profiler::analysis::ofKindNamed(trace, ActivityKind::CpuOp, isConvolutionOp).empty())
-        return found; // the operators behind them need no look
-    forEachThreadsOps(trace, [&](TrackId, const std::vector<Slice>& ops) {
+    NameAnswers isConvolution(c.trace, isConvolutionOp);
+    for (const auto& [track, ops] : c.ops())
         for (std::size_t i = 0; i < ops.size(); ++i)
-            if (isConvolutionOp(trace.name(ops[i])))
-                addConvolution(found, trace, ops[i], i + 1 < ops.size() ? &ops[i + 1] : nullptr);
-    });
+            if (isConvolution(ops[i].name))
+                addConvolution(found, c.trace, ops[i], i + 1 < ops.size() ? &ops[i + 1] : nullptr);
     return found;
 }
 
@@ -68,7 +66,7 @@ Advice check(const Case& c)
 {
     if (c.config && !(*c.config)[config::key::convBias])
         return silent("Convolutions before a norm are made without a bias.");
-    const Convolutions found = convolutions(c.trace);
+    const Convolutions found = convolutions(c);
     if (found.all == 0)
         return found.unknown > 0 ? cannotTell("The inputs of convolutions were not recorded (record shapes).")
                : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ? cannotTell("Operators were not recorded.")

@@ -48,10 +48,11 @@ Intervals dataWaits(const Trace& trace)
 {
     const Phases phases(trace);
     std::vector<TimeRange> ranges;
-    for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::CpuOp, ActivityKind::UserAnnotation})
-        for (const Slice& slice : trace.ofKind(kind))
+    for (const Track& track : trace.tracks())
+        forEachView(trace, track.id, [&](const SliceView& slice) {
             if (phases.isDataWait(slice))
                 ranges.push_back(slice.range());
+        });
     return unite(std::move(ranges));
 }
 

@@ -1,6 +1,5 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/op_walk.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -57,41 +56,45 @@ std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const Case& c)
 
 /// What the calls of an operator take: a copy from pageable memory waits for all that the device has yet to do, and the
 /// first call of a program for the device to start. A tensor made on the device only moves such a wait elsewhere.
-Nanoseconds timeOfCalls(const std::vector<Slice>& calls, const Slice& op)
+Nanoseconds timeOfCalls(const std::vector<SliceBrief>& calls, const SliceBrief& op)
 {
     Nanoseconds time{};
     const auto first = std::lower_bound(calls.begin(), calls.end(), op.begin,
-                                        [](const Slice& call, TraceTime begin) { return call.begin < begin; });
+                                        [](const SliceBrief& call, TraceTime begin) { return call.begin < begin; });
     for (auto call = first; call != calls.end() && call->begin < op.end(); ++call)
         time += call->duration;
     return std::min(time, op.duration);
 }
 
-void searchThread(const Trace& trace, TrackId track, const std::vector<Slice>& outermost,
+void searchThread(const Trace& trace, TrackId track, const std::vector<SliceBrief>& outermost,
                   const std::unordered_map<std::uint64_t, SliceId>& copies, Found& found)
 {
-    const auto isCall = [](const Slice& slice) {
-        return slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver;
+    const auto isCall = [](const SliceView& slice) {
+        const ActivityKind kind = slice.kind();
+        return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
+    };
+    const auto launchesACopy = [&](const SliceView& slice) {
+        return isCall(slice) && copies.contains(slice.correlation().value);
     };
     std::size_t op = 0;
-    const std::vector<Slice> calls = sortedWhere(trace, track, isCall);
-    for (const Slice& call : calls) {
-        const auto copy = copies.find(call.correlation.value);
-        if (copy == copies.end())
-            continue;
+    const std::vector<SliceBrief> calls = briefsWhere(trace, track, isCall);
+    for (const Slice& call : sortedWhere(trace, track, launchesACopy)) {
+        const SliceId copy = copies.at(call.correlation.value);
         while (op < outermost.size() && outermost[op].end() <= call.begin)
             ++op;
-        if (op == outermost.size() || outermost[op].begin > call.begin || !movesATensor(trace.name(outermost[op])))
+        if (op == outermost.size() || outermost[op].begin > call.begin ||
+            !movesATensor(trace.string(outermost[op].name)))
             continue;
-        const Slice copied = trace.slice(copy->second);
+        const Slice copied = trace.slice(copy);
         const auto bytes = static_cast<double>(copied.args.bytes);
         for (std::size_t back = 1; back <= kBetween + 1 && back <= op; ++back)
-            if (const Slice& fill = outermost[op - back];
-                makesATensor(trace.name(fill)) && bytes <= kFastestFill * static_cast<double>(fill.duration.count())) {
+            if (const SliceBrief& fill = outermost[op - back];
+                makesATensor(trace.string(fill.name)) &&
+                bytes <= kFastestFill * static_cast<double>(fill.duration.count())) {
                 ++found.count;
                 found.time +=
                     fill.duration + copied.duration + outermost[op].duration - timeOfCalls(calls, outermost[op]);
-                found.copies.push_back(copy->second);
+                found.copies.push_back(copy);
                 break;
             }
     }
@@ -110,9 +113,8 @@ Advice check(const Case& c)
         !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))
         return cannotTell("Operators and the calls that launch copies were not both recorded.");
     Found found;
-    forEachThreadsOps(c.trace, [&](TrackId track, const std::vector<Slice>& ops) {
+    for (const auto& [track, ops] : c.ops())
         searchThread(c.trace, track, ops, copies, found);
-    });
     const double share =
         static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
     if (found.count == 0)

@@ -31,9 +31,9 @@ public:
                 (isProfilerStep(name) ? kStepMark : 0));
         }
     }
-    [[nodiscard]] bool is(const Slice& slice, unsigned char what) const
+    [[nodiscard]] bool is(const SliceView& slice, unsigned char what) const
     {
-        return (m_classes[slice.name.value] & what) != 0;
+        return (m_classes[slice.nameId().value] & what) != 0;
     }
 
 private:
@@ -55,10 +55,10 @@ struct Part {
     std::map<DeviceId, DeviceUnions> devices;
 };
 
-void addTo(KindTotal& total, const Slice& slice)
+void addTo(KindTotal& total, const SliceView& slice)
 {
     ++total.count;
-    total.time += slice.duration;
+    total.time += slice.duration();
 }
 
 class Walker {
@@ -74,35 +74,35 @@ public:
         const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
         Part::DeviceUnions* device = track.kind == TrackKind::Stream ? &m_part.devices[track.device] : nullptr;
         bool worked = false;
-        m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
-            addTo(m_part.scan.kinds[static_cast<std::size_t>(slice.kind)], slice);
-            if (isDeviceWork(slice.kind))
-                worked = addDeviceWork(slice, device) || worked;
+        forEachView(m_trace, track.id, [&](const SliceView& slice) {
+            const ActivityKind kind = slice.kind();
+            addTo(m_part.scan.kinds[static_cast<std::size_t>(kind)], slice);
+            if (isDeviceWork(kind))
+                worked = addDeviceWork(slice, kind, device) || worked;
             else
-                addHostWork(slice, host);
-            return true;
+                addHostWork(slice, kind, host);
         });
         if (device && worked)
             ++device->streams;
     }
 
 private:
-    bool addDeviceWork(const Slice& slice, Part::DeviceUnions* device)
+    bool addDeviceWork(const SliceView& slice, ActivityKind kind, Part::DeviceUnions* device)
     {
-        const bool communicates = slice.kind == ActivityKind::Kernel && m_names.is(slice, NameClasses::kCommunication);
-        if (slice.kind == ActivityKind::Kernel) {
-            m_part.scan.shortKernels += slice.duration < kShort;
+        const bool communicates = kind == ActivityKind::Kernel && m_names.is(slice, NameClasses::kCommunication);
+        if (kind == ActivityKind::Kernel) {
+            m_part.scan.shortKernels += slice.duration() < kShort;
             m_part.scan.communicationKernels += communicates;
-            addTo(m_part.kernels[slice.name.value], slice);
-        } else if (slice.kind == ActivityKind::GpuMemcpy) {
-            addTransfer(slice);
+            addTo(m_part.kernels[slice.nameId().value], slice);
+        } else if (kind == ActivityKind::GpuMemcpy) {
+            addTransfer(slice.slice());
         }
         if (!device)
             return false;
-        UnionBuilder& times = communicates                            ? device->communication
-                              : slice.kind == ActivityKind::Kernel    ? device->kernels
-                              : slice.kind == ActivityKind::GpuMemcpy ? device->copies
-                                                                      : device->memsets;
+        UnionBuilder& times = communicates                      ? device->communication
+                              : kind == ActivityKind::Kernel    ? device->kernels
+                              : kind == ActivityKind::GpuMemcpy ? device->copies
+                                                                : device->memsets;
         times.add(slice.range());
         return true;
     }
@@ -119,7 +119,7 @@ private:
         row.time += slice.duration;
     }
 
-    void addHostWork(const Slice& slice, bool host)
+    void addHostWork(const SliceView& slice, ActivityKind kind, bool host)
     {
         const TimeRange range = slice.range();
         if (host && m_phases.isDataWait(slice)) {
@@ -127,7 +127,7 @@ private:
             m_part.host.dataWaits.add(range);
             return;
         }
-        switch (slice.kind) {
+        switch (kind) {
         case ActivityKind::CudaRuntime:
         case ActivityKind::CudaDriver:
             addCall(slice, host);
@@ -149,7 +149,7 @@ private:
         }
     }
 
-    void addCall(const Slice& slice, bool host)
+    void addCall(const SliceView& slice, bool host)
     {
         const bool sync = m_names.is(slice, NameClasses::kSync);
         const bool copy = !sync && m_names.is(slice, NameClasses::kBlockingCopy);

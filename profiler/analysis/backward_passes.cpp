@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace profiler::analysis {
 namespace {
@@ -18,14 +19,21 @@ struct OwnWork {
 OwnWork ownWork(const Trace& trace, const Phases& phases, TrackId track)
 {
     OwnWork work;
+    const auto& blocks = trace.slicesOf(track).blocks;
+    work.hasPhases = std::any_of(blocks.begin(), blocks.end(),
+                                 [](const BlockRef& block) { return block.summary().holds(ActivityKind::Phase); });
+    if (work.hasPhases)
+        return work;
     UnionBuilder ranges;
-    trace.forEach(track, kAllTime, [&](const Slice& slice) {
-        work.hasPhases = slice.kind == ActivityKind::Phase;
+    std::vector<char> isMark(trace.stringCount());
+    for (std::uint32_t id = 0; id < isMark.size(); ++id)
+        isMark[id] = isProfilerStep(trace.string(StringId{id}));
+    forEachView(trace, track, [&](const SliceView& slice) {
+        const ActivityKind kind = slice.kind();
         const bool works =
-            slice.kind == ActivityKind::CpuOp || slice.kind == ActivityKind::CudaRuntime || !phases.of(slice).empty();
-        if (works && !isProfilerStep(trace.name(slice)))
+            kind == ActivityKind::CpuOp || kind == ActivityKind::CudaRuntime || !phases.of(slice).empty();
+        if (works && isMark[slice.nameId().value] == 0)
             ranges.add(slice.range());
-        return !work.hasPhases;
     });
     work.ranges = ranges.take();
     return work;
@@ -54,16 +62,18 @@ Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track
     const OwnWork own = ownWork(trace, phases, track);
     if (own.hasPhases)
         return {};
+    std::vector<char> oldNodes(trace.stringCount());
+    for (std::uint32_t id = 0; id < oldNodes.size(); ++id)
+        oldNodes[id] = isOldNode(trace.string(StringId{id}));
     UnionBuilder nodes;
     for (const Track& other : trace.tracks()) {
         const bool host = other.kind == TrackKind::MainThread || other.kind == TrackKind::Thread;
         if (other.id == track || !host || other.pid != trace.track(track).pid)
             continue;
-        trace.forEach(other.id, kAllTime, [&](const Slice& slice) {
+        forEachView(trace, other.id, [&](const SliceView& slice) {
             if (phases.of(slice) == phase::kBackward ||
-                (slice.kind == ActivityKind::CpuOp && isOldNode(trace.name(slice))))
+                (slice.kind() == ActivityKind::CpuOp && oldNodes[slice.nameId().value] != 0))
                 nodes.add(slice.range());
-            return true;
         });
     }
     Intervals passes;

@@ -102,11 +102,8 @@ double busyShare(const Trace& trace, const std::vector<Step>& steps, int workers
         if (track.kind != TrackKind::LoaderWorker)
             continue;
         std::vector<TimeRange> stages;
-        trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
-            if (slice.kind == ActivityKind::LoaderStage)
-                stages.push_back(slice.range());
-            return true;
-        });
+        forEachViewOf(trace, track.id, ActivityKind::LoaderStage,
+                      [&](const SliceView& slice) { stages.push_back(slice.range()); });
         busy += total(intersect(unite(std::move(stages)), steady));
     }
     return toUs(busy) / (static_cast<double>(workers) * toUs(total(steady)));

@@ -7,7 +7,8 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <tuple>
+#include <vector>
 
 namespace profiler::analysis {
 namespace {
@@ -188,21 +189,28 @@ Judged judge(std::string_view name)
 constexpr std::int64_t kSmallNs = 10'000;
 constexpr std::size_t kMostLongest = 10;
 
-void add(KernelWork& work, const Slice& kernel, const Judged& judged, std::vector<Slice>& fullPrecision)
+struct FullPrecision {
+    Nanoseconds duration{};
+    TraceTime begin{};
+    SliceId id;
+};
+
+void add(KernelWork& work, const SliceView& kernel, const Judged& judged, std::vector<FullPrecision>& fullPrecision)
 {
+    const Nanoseconds duration = kernel.duration();
     auto& sum = work.classes[static_cast<std::size_t>(judged.kernelClass)];
     for (KernelWork::Sum* s : {&sum, &work.all}) {
         ++s->count;
-        s->time += kernel.duration;
+        s->time += duration;
     }
-    work.under10us += kernel.duration.count() < kSmallNs ? 1 : 0;
+    work.under10us += duration.count() < kSmallNs ? 1 : 0;
     if (judged.product)
-        work.productTime += kernel.duration;
+        work.productTime += duration;
     if (judged.tensorCores)
-        work.tensorCoreTime += kernel.duration;
+        work.tensorCoreTime += duration;
     if (judged.fullPrecision) {
-        work.fullPrecisionTime += kernel.duration;
-        fullPrecision.push_back(kernel);
+        work.fullPrecisionTime += duration;
+        fullPrecision.push_back({duration, kernel.begin(), kernel.id()});
     }
 }
 
@@ -235,23 +243,22 @@ bool usesTensorCores(std::string_view kernelName)
 KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
 {
     KernelWork work;
-    std::unordered_map<std::uint32_t, Judged> judged;
-    std::vector<Slice> fullPrecision;
-    const auto visit = [&](const Slice& kernel) {
-        if (kernel.kind != ActivityKind::Kernel || (!within.empty() && !beginsWithin(kernel, within)))
-            return true;
-        const auto [at, isNew] = judged.try_emplace(kernel.name.value);
-        if (isNew)
-            at->second = judge(trace.name(kernel));
-        add(work, kernel, at->second, fullPrecision);
-        return true;
+    std::vector<std::optional<Judged>> judged(trace.stringCount());
+    std::vector<FullPrecision> fullPrecision;
+    const auto visit = [&](const SliceView& kernel) {
+        if (!within.empty() && !beginsWithin(kernel.begin(), within))
+            return;
+        std::optional<Judged>& verdict = judged[kernel.nameId().value];
+        if (!verdict)
+            verdict = judge(kernel.name());
+        add(work, kernel, *verdict, fullPrecision);
     };
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream)
-            trace.forEach(track.id, kAllTime, visit);
+            forEachViewOf(trace, track.id, ActivityKind::Kernel, visit);
     const auto most = static_cast<std::ptrdiff_t>(std::min(kMostLongest, fullPrecision.size()));
     std::partial_sort(fullPrecision.begin(), fullPrecision.begin() + most, fullPrecision.end(),
-                      [](const Slice& a, const Slice& b) {
+                      [](const FullPrecision& a, const FullPrecision& b) {
                           return std::tuple{-a.duration, a.begin} < std::tuple{-b.duration, b.begin};
                       });
     for (auto at = fullPrecision.begin(); at != fullPrecision.begin() + most; ++at)

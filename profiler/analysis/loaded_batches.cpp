@@ -117,8 +117,8 @@ void workerBatches(const Trace& trace, TrackId track, std::vector<LoadedBatch>& 
 void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::vector<LoadedBatch>& batches)
 {
     const Phases phases(trace);
-    const std::vector<Slice> slices = sortedWhere(trace, steps.front().slice.track, [&](const Slice& slice) {
-        return slice.kind == ActivityKind::LoaderStage || phases.isDataWait(slice);
+    const std::vector<Slice> slices = sortedWhere(trace, steps.front().slice.track, [&](const SliceView& slice) {
+        return slice.kind() == ActivityKind::LoaderStage || phases.isDataWait(slice);
     });
     std::vector<TimeRange> waits;
     for (const Slice& slice : slices)

@@ -6,8 +6,9 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace profiler::analysis {
@@ -31,13 +32,15 @@ const NamedRange* rangeAt(const std::vector<NamedRange>& ranges, TraceTime time)
 std::vector<NamedRange> outermostPhases(const Trace& trace, const Phases& names, TrackId track)
 {
     std::vector<NamedRange> phases;
-    for (const Slice& slice : sortedWhere(trace, track, [&](const Slice& s) { return !names.of(s).empty(); }))
+    for (const Slice& slice : sortedWhere(trace, track, [&](const SliceView& s) { return !names.of(s).empty(); }))
         if (phases.empty() || slice.begin >= phases.back().range.end)
             phases.push_back({slice.range(), names.of(slice)});
     return phases;
 }
 
 struct Sum {
+    StringId name;
+    std::string_view phase;
     std::int64_t count = 0;
     Nanoseconds self{}, total{}, longestTime{-1};
     SliceId longest;
@@ -59,10 +62,10 @@ public:
 
     void addTrack(TrackId track)
     {
-        const std::vector<Slice> slices = sortedWhere(m_trace, track, [&](const Slice& slice) {
-            return slice.kind == ActivityKind::CpuOp || !m_names.of(slice).empty();
+        const std::vector<SliceBrief> slices = briefsWhere(m_trace, track, [&](const SliceView& slice) {
+            return slice.kind() == ActivityKind::CpuOp || !m_names.of(slice).empty();
         });
-        forEachNested(slices, [&](const Nested& nested) {
+        forEachNested(slices, [&](const NestedBrief& nested) {
             if (nested.slice->kind == ActivityKind::CpuOp)
                 addOp(nested);
         });
@@ -72,29 +75,30 @@ public:
     {
         OpCosts costs;
         costs.stepsWithOps = static_cast<std::int64_t>(m_steps.size());
-        for (const auto& [key, sum] : m_sums) {
-            const bool validation = key.second == phase::kValidation;
+        for (const Sum& sum : m_sums) {
+            const bool validation = sum.phase == phase::kValidation;
             const double passes =
                 validation ? static_cast<double>(m_validations.size()) : static_cast<double>(m_steps.size());
-            costs.ops.push_back({.name = std::string(m_trace.string(key.first)),
-                                 .phase = std::string(key.second),
+            costs.ops.push_back({.name = std::string(m_trace.string(sum.name)),
+                                 .phase = std::string(sum.phase),
                                  .count = sum.count,
                                  .countPerStep = static_cast<double>(sum.count) / passes,
                                  .selfUsPerStep = toUs(sum.self) / passes,
                                  .totalUsPerStep = toUs(sum.total) / passes,
                                  .longest = sum.longest});
         }
-        std::stable_sort(costs.ops.begin(), costs.ops.end(),
-                         [](const OpCost& a, const OpCost& b) { return a.selfUsPerStep > b.selfUsPerStep; });
+        std::stable_sort(costs.ops.begin(), costs.ops.end(), [](const OpCost& a, const OpCost& b) {
+            return std::tie(b.selfUsPerStep, a.name, a.phase) < std::tie(a.selfUsPerStep, b.name, b.phase);
+        });
         return costs;
     }
 
 private:
-    [[nodiscard]] std::string_view phaseOf(const Nested& nested) const
+    [[nodiscard]] std::string_view phaseOf(const NestedBrief& nested) const
     {
         std::string_view innermost;
-        for (const Slice* outer : nested.around) {
-            const std::string_view name = m_names.of(*outer);
+        for (const SliceBrief* outer : nested.around) {
+            const std::string_view name = m_names.of(outer->kind, outer->name);
             if (name.empty())
                 continue;
             innermost = name;
@@ -107,9 +111,27 @@ private:
         return phase ? phase->name : std::string_view();
     }
 
-    void addOp(const Nested& nested)
+    Sum& sumOf(StringId name, std::string_view phase)
     {
-        const Slice& op = *nested.slice;
+        const std::uint64_t key = std::uint64_t{name.value} << 32 | phaseIndex(phase);
+        const auto [at, isNew] = m_places.try_emplace(key, m_sums.size());
+        if (isNew)
+            m_sums.push_back({.name = name, .phase = phase, .longest = {}});
+        return m_sums[at->second];
+    }
+
+    std::uint32_t phaseIndex(std::string_view phase)
+    {
+        const auto found = std::find(m_phaseNames.begin(), m_phaseNames.end(), phase);
+        const auto index = static_cast<std::uint32_t>(found - m_phaseNames.begin());
+        if (found == m_phaseNames.end())
+            m_phaseNames.push_back(phase);
+        return index;
+    }
+
+    void addOp(const NestedBrief& nested)
+    {
+        const SliceBrief& op = *nested.slice;
         const std::string_view phase = phaseOf(nested);
         if (phase == phase::kValidation) {
             if (const NamedRange* pass = rangeAt(m_phases, op.begin))
@@ -119,10 +141,11 @@ private:
         } else if (!rangeAt(m_steps, op.begin)) {
             return;
         }
-        Sum& sum = m_sums[{op.name, phase}];
+        Sum& sum = sumOf(op.name, phase);
         sum.self += nested.self;
-        if (std::none_of(nested.around.begin(), nested.around.end(),
-                         [&](const Slice* outer) { return outer->kind == op.kind && outer->name == op.name; })) {
+        if (std::none_of(nested.around.begin(), nested.around.end(), [&](const SliceBrief* outer) {
+                return outer->kind == op.kind && outer->name == op.name;
+            })) {
             ++sum.count;
             sum.total += op.duration;
         }
@@ -136,7 +159,9 @@ private:
     Phases m_names;
     std::vector<NamedRange> m_steps, m_phases;
     std::set<TraceTime> m_validations; ///< begins of the passes in which ops were seen
-    std::map<std::pair<StringId, std::string_view>, Sum> m_sums;
+    std::vector<std::string_view> m_phaseNames;              ///< a handful
+    std::unordered_map<std::uint64_t, std::size_t> m_places; ///< in m_sums, by name and phase
+    std::vector<Sum> m_sums;
 };
 
 } // namespace

@@ -41,13 +41,13 @@ Phases::Phases(const Trace& trace)
         m_marks[id] = markOf(trace.string(StringId{id}));
 }
 
-std::string_view Phases::of(const Slice& slice) const
+std::string_view Phases::of(ActivityKind kind, StringId name) const
 {
-    if (slice.kind == ActivityKind::Phase)
-        return m_trace.name(slice);
-    if (slice.kind != ActivityKind::CpuOp && slice.kind != ActivityKind::UserAnnotation)
+    if (kind == ActivityKind::Phase)
+        return m_trace.string(name);
+    if (!mayBePhase(kind))
         return {};
-    const unsigned char mark = m_marks[slice.name.value];
+    const unsigned char mark = m_marks[name.value];
     return mark == 0 ? std::string_view() : kMarks[mark - 1].phase;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/slice_view.h"
 #include "profiler/model/trace.h"
 
 #include <string_view>
@@ -20,15 +21,32 @@ public:
     explicit Phases(const Trace& trace);
 
     /// A name of profiler::phase (a Phase slice may have others); empty for a slice that is no phase.
-    [[nodiscard]] std::string_view of(const Slice& slice) const;
+    [[nodiscard]] std::string_view of(ActivityKind kind, StringId name) const;
+    [[nodiscard]] std::string_view of(const Slice& slice) const { return of(slice.kind, slice.name); }
+    [[nodiscard]] std::string_view of(const SliceView& slice) const
+    {
+        const ActivityKind kind = slice.kind();
+        return mayBePhase(kind) ? of(kind, slice.nameId()) : std::string_view();
+    }
     /// A wait for a batch. Where our hooks recorded a Python program's waits and its operators besides (metadata
     /// "ops.source"), what PyTorch annotates is the same wait on another track, and is none.
-    [[nodiscard]] bool isDataWait(const Slice& slice) const
+    [[nodiscard]] bool isDataWait(ActivityKind kind, StringId name) const
     {
-        return of(slice) == phase::kDataWait && (!m_hooked || slice.kind == ActivityKind::Phase);
+        return of(kind, name) == phase::kDataWait && (!m_hooked || kind == ActivityKind::Phase);
+    }
+    [[nodiscard]] bool isDataWait(const Slice& slice) const { return isDataWait(slice.kind, slice.name); }
+    [[nodiscard]] bool isDataWait(const SliceView& slice) const
+    {
+        const ActivityKind kind = slice.kind();
+        return mayBePhase(kind) && isDataWait(kind, slice.nameId());
     }
 
 private:
+    static bool mayBePhase(ActivityKind kind)
+    {
+        return kind == ActivityKind::Phase || kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation;
+    }
+
     const Trace& m_trace;
     bool m_hooked;
     std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: none

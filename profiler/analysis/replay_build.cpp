@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace profiler::analysis {
 
@@ -24,12 +25,14 @@ std::int64_t median(std::vector<std::int64_t>& values)
 } // namespace
 
 ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const Slice&)>& alsoCut)
-    : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_sync(trace.stringCount()), m_copies(trace.stringCount())
+    : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_sync(trace.stringCount()), m_copies(trace.stringCount()),
+      m_marks(trace.stringCount())
 {
     for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
         const std::string_view name = trace.string(StringId{id});
         m_sync[id] = isSyncCall(name);
         m_copies[id] = name.find("Memcpy") != name.npos;
+        m_marks[id] = isProfilerStep(name);
     }
     m_graph.m_phases.emplace_back();
     m_graph.m_begin = toNs(trace.range().begin);
@@ -49,22 +52,22 @@ std::uint8_t ReplayBuilder::phaseIndex(std::string_view phase)
 
 void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
 {
-    m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+    forEachView(m_trace, track.id, [&](const SliceView& slice) {
+        const ActivityKind kind = slice.kind();
         const std::string_view phase = m_names.of(slice);
-        const bool call = slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver;
-        const bool loader = slice.kind == ActivityKind::LoaderStage || slice.kind == ActivityKind::LoaderWait;
-        const bool mark = slice.kind == ActivityKind::Step || isProfilerStep(m_trace.name(slice));
-        if (!call && !loader && !mark && phase.empty() && slice.kind != ActivityKind::Sync &&
-            !(m_alsoCut && m_alsoCut(slice)))
-            return true;
-        entries.push_back({.begin = toNs(slice.begin),
+        const bool call = kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
+        const bool loader = kind == ActivityKind::LoaderStage || kind == ActivityKind::LoaderWait;
+        const bool mark = kind == ActivityKind::Step || m_marks[slice.nameId().value];
+        if (!call && !loader && !mark && phase.empty() && kind != ActivityKind::Sync &&
+            !(m_alsoCut && m_alsoCut(slice.slice())))
+            return;
+        entries.push_back({.begin = toNs(slice.begin()),
                            .end = toNs(slice.end()),
-                           .slice = slice.id,
-                           .name = slice.name,
-                           .kind = mark ? ActivityKind::Step : slice.kind,
+                           .slice = slice.id(),
+                           .name = slice.nameId(),
+                           .kind = mark ? ActivityKind::Step : kind,
                            .phase = phase.empty() ? std::uint8_t{0} : phaseIndex(phase),
-                           .correlation = call ? slice.correlation.value : 0});
-        return true;
+                           .correlation = call ? slice.correlation().value : 0});
     });
 }
 
@@ -72,7 +75,7 @@ void ReplayBuilder::addHostLane(std::vector<Entry> entries, ReplayWork::Where wh
 {
     if (entries.empty())
         return;
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    sortRuns(entries, [](const Entry& a, const Entry& b) {
         return std::tuple{a.begin, -a.end} < std::tuple{b.begin, -b.end};
     });
     auto& nodes = m_graph.m_nodes;
@@ -134,15 +137,14 @@ void ReplayBuilder::addStream(const Track& track)
         std::uint64_t correlation;
     };
     std::vector<Work> works;
-    m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
-        if (isDeviceWork(slice.kind))
+    forEachView(m_trace, track.id, [&](const SliceView& slice) {
+        if (const ActivityKind kind = slice.kind(); isDeviceWork(kind))
             works.push_back(
-                {toNs(slice.begin), toNs(slice.end()), slice.id, slice.name, slice.kind, slice.correlation.value});
-        return true;
+                {toNs(slice.begin()), toNs(slice.end()), slice.id(), slice.nameId(), kind, slice.correlation().value});
     });
     if (works.empty())
         return;
-    std::stable_sort(works.begin(), works.end(), [](const Work& a, const Work& b) {
+    sortRuns(works, [](const Work& a, const Work& b) {
         return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end};
     });
     auto& nodes = m_graph.m_nodes;
@@ -282,7 +284,7 @@ void ReplayBuilder::linkBlockingCopies()
 /// all waited, nothing.
 void ReplayBuilder::setOwnTimes()
 {
-    std::map<std::uint32_t, std::int64_t> shortest;
+    std::unordered_map<std::uint32_t, std::int64_t> shortest;
     const auto isHost = [](const ReplayGraph::Node& node) { return !isDeviceWork(node.kind) && node.name.value != 0; };
     for (const ReplayGraph::Node& node : m_graph.m_nodes)
         if (isHost(node) && !node.endsAfter) {

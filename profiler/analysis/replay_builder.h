@@ -49,7 +49,7 @@ private:
     const Trace& m_trace;
     Phases m_names;
     const std::function<bool(const Slice&)>& m_alsoCut;
-    std::vector<bool> m_sync, m_copies; ///< by string id: a synchronizing call, a call that copies
+    std::vector<bool> m_sync, m_copies, m_marks; ///< by string id: a synchronizing call, one that copies, a step's mark
     ReplayGraph m_graph;
     std::vector<const Entry*> m_open; ///< around the present place, outermost first
     std::int64_t m_position = 0;

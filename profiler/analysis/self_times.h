@@ -1,24 +1,56 @@
 #pragma once
 
+#include "profiler/analysis/slice_view.h"
 #include "profiler/model/trace.h"
 
-#include <functional>
+#include <algorithm>
 #include <span>
+#include <vector>
 
 namespace profiler::analysis {
 
 /// A slice's place among the slices of its track.
-struct Nested {
-    const Slice* slice = nullptr;
-    const Slice* parent = nullptr;        ///< innermost slice around it within `sorted`; null: outermost
-    std::span<const Slice* const> around; ///< all slices around it, outermost first; valid during the visit only
-    Nanoseconds self{};                   ///< its duration without what its children cover, never negative
+template <class AnySlice>
+struct NestedOf {
+    const AnySlice* slice = nullptr;
+    const AnySlice* parent = nullptr;        ///< innermost slice around it within `sorted`; null: outermost
+    std::span<const AnySlice* const> around; ///< all slices around it, outermost first; valid during the visit only
+    Nanoseconds self{};                      ///< its duration without what its children cover, never negative
 };
+using Nested = NestedOf<Slice>;
+using NestedBrief = NestedOf<SliceBrief>;
 
 /// Visits slices of one track with their self times, children before their parents.
-/// @param sorted  as Trace::sorted() gives them (a subset is fine): by begin, longest first, properly nested. A slice
-/// that
+/// @param sorted  slices or briefs, as sortedWhere() gives them: by begin, longest first, properly nested. A slice that
 ///                outlasts the one around it counts as its child up to the parent's end.
-void forEachNested(std::span<const Slice> sorted, const std::function<void(const Nested&)>& visit);
+/// @param visit   void(const NestedOf<AnySlice>&)
+template <class AnySlice, class Visit>
+void forEachNested(std::span<const AnySlice> sorted, Visit&& visit)
+{
+    std::vector<const AnySlice*> open;
+    std::vector<Nanoseconds> covered; // by children, of each open slice
+    const auto close = [&] {
+        const AnySlice* slice = open.back();
+        const Nanoseconds self = std::max(slice->duration - covered.back(), Nanoseconds{0});
+        open.pop_back();
+        covered.pop_back();
+        visit(NestedOf<AnySlice>{slice, open.empty() ? nullptr : open.back(), open, self});
+    };
+    for (const AnySlice& slice : sorted) {
+        while (!open.empty() && open.back()->end() <= slice.begin)
+            close();
+        if (!open.empty())
+            covered.back() += slice.range().clippedTo(open.back()->range()).duration();
+        open.push_back(&slice);
+        covered.emplace_back(0);
+    }
+    while (!open.empty())
+        close();
+}
+template <class AnySlice, class Visit>
+void forEachNested(const std::vector<AnySlice>& sorted, Visit&& visit)
+{
+    forEachNested(std::span<const AnySlice>(sorted), visit);
+}
 
 } // namespace profiler::analysis

@@ -1,15 +1,42 @@
 #pragma once
 
+#include "profiler/analysis/slice_view.h"
+#include "profiler/analysis/sort_runs.h"
 #include "profiler/model/trace.h"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace profiler::analysis {
+
+/// What a question about names answers, each name of a trace asked about once.
+template <class Ask>
+class NameAnswers {
+public:
+    using Answer = std::invoke_result_t<Ask, std::string_view>;
+
+    NameAnswers(const Trace& trace, Ask ask) : m_trace(trace), m_ask(std::move(ask)), m_answers(trace.stringCount()) {}
+    Answer operator()(StringId name)
+    {
+        std::optional<Answer>& answer = m_answers[name.value];
+        if (!answer)
+            answer = m_ask(m_trace.string(name));
+        return *answer;
+    }
+
+private:
+    const Trace& m_trace;
+    Ask m_ask;
+    std::vector<std::optional<Answer>> m_answers; ///< by string id
+};
 
 /// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
@@ -25,28 +52,53 @@ std::vector<Slice> ofKindNamed(const Trace& trace, ActivityKind kind,
 /// sorted runs: keys are merged, and each slice is moved once.
 void sortByNesting(std::vector<Slice>& slices);
 
-/// Those slices of a track that `wanted` takes, in the order of Trace::sorted(), without the others being held.
+/// Those slices of a track that `wanted` takes, in the order of Trace::sorted(). The others cost what `wanted` looks
+/// at.
+/// @param wanted  bool(const SliceView&)
 template <class Wanted>
 std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wanted)
 {
-    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted whole or hardly at all
     std::vector<Slice> slices;
-    slices.reserve(std::min(trace.sliceCount(track), kMostAhead));
-    trace.forEach(track, kAllTime, [&](const Slice& slice) {
-        if (wanted(slice))
-            slices.push_back(slice);
-        return true;
+    forEachView(trace, track, [&](const SliceView& view) {
+        if (wanted(view))
+            slices.push_back(view.slice());
     });
     sortByNesting(slices);
     return slices;
 }
 
+/// The same in brief.
+template <class Wanted>
+std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& wanted)
+{
+    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted whole or hardly at all
+    std::vector<SliceBrief> briefs;
+    forEachView(trace, track, [&](const SliceView& view) {
+        if (!wanted(view))
+            return;
+        if (briefs.empty())
+            briefs.reserve(std::min(trace.sliceCount(track), kMostAhead));
+        briefs.push_back({view.begin(), view.duration(), view.id(), view.nameId(), view.kind(), view.depth()});
+    });
+    sortRuns(briefs, [](const SliceBrief& a, const SliceBrief& b) {
+        return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
+    });
+    return briefs;
+}
+
+/// Kernels of a stream, by begin.
+std::vector<SliceBrief> kernelsOf(const Trace& trace, TrackId stream);
+
 /// @param window  sorted, disjoint
+inline bool beginsWithin(TraceTime begin, std::span<const TimeRange> window)
+{
+    const auto after = std::upper_bound(window.begin(), window.end(), begin,
+                                        [](TraceTime time, const TimeRange& range) { return time < range.begin; });
+    return after != window.begin() && std::prev(after)->contains(begin);
+}
 inline bool beginsWithin(const Slice& slice, std::span<const TimeRange> window)
 {
-    const auto after = std::upper_bound(window.begin(), window.end(), slice.begin,
-                                        [](TraceTime time, const TimeRange& range) { return time < range.begin; });
-    return after != window.begin() && std::prev(after)->contains(slice.begin);
+    return beginsWithin(slice.begin, window);
 }
 
 } // namespace profiler::analysis

@@ -67,12 +67,11 @@ std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
         if (track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation || track.kind == TrackKind::Counter)
             continue;
         std::vector<Step> steps;
-        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
-            if (marks[slice.name.value] == 0 || !mayMark(slice.kind))
-                return true;
+        forEachView(trace, track.id, [&](const SliceView& slice) {
+            if (marks[slice.nameId().value] == 0 || !mayMark(slice.kind()))
+                return;
             const auto position = static_cast<std::int64_t>(steps.size());
-            steps.push_back(stepOf(slice, numberAtEnd(trace.name(slice)).value_or(position)));
-            return true;
+            steps.push_back(stepOf(slice.slice(), numberAtEnd(slice.name()).value_or(position)));
         });
         std::stable_sort(steps.begin(), steps.end(),
                          [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; });

@@ -67,7 +67,7 @@ PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, st
 {
     PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
     const std::vector<Slice> phases =
-        sortedWhere(trace, track, [&](const Slice& slice) { return !names.of(slice).empty(); });
+        sortedWhere(trace, track, [&](const SliceView& slice) { return !names.of(slice).empty(); });
     std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
     forEachNested(phases, [&](const Nested& nested) {
         const std::string_view name = names.of(*nested.slice);

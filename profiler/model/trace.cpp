@@ -234,6 +234,11 @@ const TrackSlices& Trace::slicesOf(TrackId track) const
     return m->of(track);
 }
 
+Slice Trace::sliceAt(TrackId track, const TrackBlock& block, std::uint32_t position) const
+{
+    return m->slice(track, block, position);
+}
+
 std::uint32_t Trace::argsCount() const
 {
     return static_cast<std::uint32_t>(m->args.size());

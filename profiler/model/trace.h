@@ -114,6 +114,7 @@ struct Device {
 };
 
 struct TrackSlices; // track_slices.h: sealed, immutable columns of one track, shared by snapshots
+struct TrackBlock;  // track_block.h: one of them
 
 /// An immutable trace, or an immutable snapshot of one that still grows. Snapshots share their sealed blocks.
 /// Made by TraceBuilder only. All queries are const and may run on any thread.
@@ -171,8 +172,10 @@ public:
     [[nodiscard]] const CaptureStats& captureStats() const;
     [[nodiscard]] std::string_view format() const; ///< "stepscope", "pytorch-json", "nsys-sqlite"
 
-    /// For writers of our own format: the blocks of a track, and the arguments that their slices name by number.
+    /// For analyses that look at one column or two, and for writers of our own format: the blocks of a track, a slice
+    /// in one of them, and the arguments that their slices name by number.
     [[nodiscard]] const TrackSlices& slicesOf(TrackId track) const;
+    [[nodiscard]] Slice sliceAt(TrackId track, const TrackBlock& block, std::uint32_t position) const;
     [[nodiscard]] std::uint32_t argsCount() const;
     [[nodiscard]] SliceArgs args(std::uint32_t number) const;
     /// Who reads details; null where the trace's file says nothing more than the columns.

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-// All analyses over a trace as PyTorch's profiler leaves it: operators three deep, a launch and a kernel for each leaf,
-// copies, steps marked by ProfilerStep#N.
+// All analyses and rules over a trace as PyTorch's profiler leaves it: operators three deep, a launch and a kernel for
+// each leaf, copies, steps marked by ProfilerStep#N.
 namespace {
 
 using namespace profiler;
@@ -19,8 +19,26 @@ using namespace profiler::analysis;
 
 constexpr std::int64_t kOpsPerStep = 4000;
 
+/// Operators and kernels of a training in which many rules find something: a rule that finds nothing looks no further.
+constexpr const char* kOps[] = {"aten::conv2d",  "aten::batch_norm", "aten::relu",    "aten::matmul",
+                                "aten::softmax", "aten::matmul",     "aten::zeros",   "aten::to",
+                                "aten::linear",  "aten::isnan",      "aten::dropout", "aten::mul"};
+constexpr const char* kKernels[] = {"implicit_convolve_sgemm<float>",
+                                    "bn_fw_tr_1C11_kernel_NCHW<float>",
+                                    "void at::native::vectorized_elementwise_kernel<4, relu>",
+                                    "volta_sgemm_128x64_nn",
+                                    "softmax_warp_forward<float>",
+                                    "volta_sgemm_128x64_nt",
+                                    "void at::native::vectorized_elementwise_kernel<4, fill>",
+                                    "void at::native::vectorized_elementwise_kernel<4, copy>",
+                                    "volta_sgemm_64x32_tn",
+                                    "void at::native::elementwise_kernel<isnan>",
+                                    "void at::native::vectorized_elementwise_kernel<4, dropout>",
+                                    "ncclKernel_AllReduce_RING_LL_Sum_float"};
+constexpr int kLeaves = 480; // a training has hundreds of operators' and kernels' names
+
 struct Names {
-    std::uint32_t wait, outer, middle, leaf[40], launch, kernel[40], sync;
+    std::uint32_t wait, outer[kLeaves], middle, leaf, launch, kernel[kLeaves], sync, copyCall, copy, optimizer;
 };
 
 RawSlice raw(ActivityKind kind, std::uint32_t name, std::int64_t begin, std::int64_t duration, std::int64_t link = 0)
@@ -38,13 +56,18 @@ Names names(TraceBuilder& builder)
 {
     Names n{};
     n.wait = builder.intern("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__").value;
-    n.outer = builder.intern("aten::linear").value;
+    n.copyCall = builder.intern("cudaMemcpyAsync").value;
+    n.copy = builder.intern("Memcpy DtoH (Device -> Pageable)").value;
+    n.optimizer = builder.intern("Optimizer.step#SGD.step").value;
+    n.leaf = builder.intern("aten::copy_").value;
     n.middle = builder.intern("aten::addmm").value;
     n.launch = builder.intern("cudaLaunchKernel").value;
     n.sync = builder.intern("cudaStreamSynchronize").value;
-    for (int i = 0; i < 40; ++i) {
-        n.leaf[i] = builder.intern("aten::op_" + std::to_string(i)).value;
-        n.kernel[i] = builder.intern("void at::native::vectorized_elementwise_kernel<" + std::to_string(i) + ">").value;
+    for (std::size_t i = 0; i < kLeaves; ++i) {
+        // Every eighth round has its own names.
+        const std::string suffix = i / std::size(kOps) % 8 == 0 ? "" : "_" + std::to_string(i);
+        n.outer[i] = builder.intern(kOps[i % std::size(kOps)] + suffix).value;
+        n.kernel[i] = builder.intern(kKernels[i % std::size(kKernels)] + suffix).value;
     }
     return n;
 }
@@ -59,19 +82,33 @@ std::shared_ptr<const Trace> makeTrace(std::int64_t slices)
     const TrackId mainId = builder.addTrack(main), streamId = builder.addTrack(stream);
     std::vector<RawSlice> host, device;
     std::int64_t time = 0, correlation = 1;
+    SliceArgs reading;
+    reading.copy = CopyKind::DtoH;
+    reading.bytes = 4;
+    const std::uint32_t small = builder.internArgs(reading);
+    SliceArgs inputs;
+    inputs.shapes = builder.intern("[[32, 64, 56, 56], [64, 64, 3, 3], [64], [], [], [], []]");
+    const std::uint32_t shapes = builder.internArgs(inputs);
     for (std::int64_t step = 0; static_cast<std::int64_t>(host.size() + device.size()) < slices; ++step) {
         const std::int64_t begin = time;
         host.push_back(raw(ActivityKind::CpuOp, n.wait, time, 50'000, -1));
         time += 50'000;
         for (std::int64_t i = 0; i < kOpsPerStep; ++i, time += 5000, ++correlation) {
-            host.push_back(raw(ActivityKind::CpuOp, n.outer, time, 4800, i));
+            host.push_back(raw(ActivityKind::CpuOp, n.outer[i % kLeaves], time, 4800, i));
+            host.back().args = shapes;
             host.push_back(raw(ActivityKind::CpuOp, n.middle, time + 300, 4300, i));
-            host.push_back(raw(ActivityKind::CpuOp, n.leaf[i % 40], time + 600, 3800, -1));
+            host.push_back(raw(ActivityKind::CpuOp, n.leaf, time + 600, 3800, -1));
             host.push_back(raw(ActivityKind::CudaRuntime, n.launch, time + 1200, 2000, correlation));
-            device.push_back(raw(ActivityKind::Kernel, n.kernel[i % 40], time + 5000, 4000 + i % 800, correlation));
+            device.push_back(
+                raw(ActivityKind::Kernel, n.kernel[i % kLeaves], time + 5000, 4000 + i % 800, correlation));
         }
-        host.push_back(raw(ActivityKind::CudaRuntime, n.sync, time, 10'000));
-        time += 12'000;
+        host.push_back(raw(ActivityKind::CpuOp, n.optimizer, time, 400'000, -1));
+        time += 450'000;
+        host.push_back(raw(ActivityKind::CudaRuntime, n.copyCall, time, 10'000, correlation));
+        device.push_back(raw(ActivityKind::GpuMemcpy, n.copy, time + 5000, 2000, correlation++));
+        device.back().args = small;
+        host.push_back(raw(ActivityKind::CudaRuntime, n.sync, time + 12'000, 10'000));
+        time += 1'500'000;
         const std::uint32_t mark = builder.intern("ProfilerStep#" + std::to_string(step)).value;
         host.push_back(raw(ActivityKind::UserAnnotation, mark, begin, time - begin));
     }
@@ -134,6 +171,23 @@ void advice(benchmark::State& state)
         benchmark::DoNotOptimize(advisor::advise(million(), nullptr));
 }
 BENCHMARK(advice)->Unit(benchmark::kMillisecond);
+
+/// One rule, with what rules share made already (but for the first that asks).
+void rule(benchmark::State& state)
+{
+    static const Facts found = analyse(million());
+    static const advisor::Case shared{million(), found};
+    static const std::vector<advisor::Rule> rules = advisor::allRules();
+    const auto index = static_cast<std::size_t>(state.range(0));
+    if (index >= rules.size()) {
+        state.SkipWithError("no such rule");
+        return;
+    }
+    for (auto _ : state)
+        benchmark::DoNotOptimize(rules[index].check(shared));
+    state.SetLabel(std::string(rules[index].key));
+}
+BENCHMARK(rule)->DenseRange(0, 42)->Unit(benchmark::kMillisecond);
 
 void replayGraph(benchmark::State& state)
 {
