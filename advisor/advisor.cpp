@@ -81,6 +81,13 @@ const profiler::analysis::ReplayGraph& Case::replay() const
     return *graph;
 }
 
+const profiler::analysis::Replayed& Case::unchanged() const
+{
+    if (!asItWas)
+        asItWas = std::make_shared<profiler::analysis::Replayed>(replay().replay());
+    return *asItWas;
+}
+
 const std::vector<ThreadOps>& Case::ops() const
 {
     if (!outermost)
@@ -101,7 +108,12 @@ std::vector<Rule> allRules()
 
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config)
 {
-    const profiler::analysis::Facts facts = profiler::analysis::analyse(trace);
+    return advise(trace, profiler::analysis::analyse(trace), config);
+}
+
+std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
+                               const config::TrainingConfig* config)
+{
     const Case c{trace, facts, config};
     struct Row {
         RuleAdvice advice;

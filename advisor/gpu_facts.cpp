@@ -147,7 +147,7 @@ std::vector<double> insideEachStep(const Case& c, const Intervals& time)
     std::vector<double> inside;
     for (const TimeRange& step : c.facts.device.steps) {
         const std::vector<TimeRange> range{step};
-        inside.push_back(toUs(total(intersect(range, time))));
+        inside.push_back(toUs(total(intersect(range, overlapping(time, step)))));
     }
     return inside;
 }

@@ -17,11 +17,14 @@ constexpr double kLinked = 0.9;
 
 } // namespace
 
-std::optional<Saving> savingByReplay(const Case& c, const ReplayGraph& graph, const WhatIf& least, const WhatIf& most)
+std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const WhatIf& most)
 {
-    if (c.facts.statistics.steadyCount < 2 || (hasDeviceWork(c.trace) && graph.linkedShare() < kLinked))
+    if (c.facts.statistics.steadyCount < 2)
         return std::nullopt;
-    const Replayed before = graph.replay();
+    const ReplayGraph& graph = c.replay();
+    if (hasDeviceWork(c.trace) && graph.linkedShare() < kLinked)
+        return std::nullopt;
+    const Replayed& before = c.unchanged();
     const Saving a = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(least)));
     const Saving b = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(most)));
     return perStep(std::min(a.low, b.low), (a.mid + b.mid) / 2, std::max(a.high, b.high));

@@ -23,10 +23,13 @@ struct Case {
     /// The trace as a graph, made when the first rule asks for it. Not for several threads at once.
     [[nodiscard]] const profiler::analysis::ReplayGraph& replay() const;
 
+    /// Its replay with nothing changed; as replay().
+    [[nodiscard]] const profiler::analysis::Replayed& unchanged() const;
     /// Outermost operators, made when the first rule asks for them. Not for several threads at once.
     [[nodiscard]] const std::vector<ThreadOps>& ops() const;
 
     mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr; ///< behind replay()
+    mutable std::shared_ptr<const profiler::analysis::Replayed> asItWas = nullptr;  ///< behind unchanged()
     mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;      ///< behind ops()
 };
 
@@ -47,5 +50,8 @@ struct RuleAdvice {
 /// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
 /// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
+/// The same for who has the trace's facts already.
+std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
+                               const config::TrainingConfig* config);
 
 } // namespace advisor

@@ -48,7 +48,7 @@ Advice check(const Case& c)
                           shareText(bound.smallShare), shareText(bound.launchShare)));
     advice.concerns = bound.launchShare;
     if (auto saving = savingByReplay(
-            c, c.replay(), [&](const ReplayWork& work) { return captured(work, false); },
+            c, [&](const ReplayWork& work) { return captured(work, false); },
             [&](const ReplayWork& work) { return captured(work, true); });
         saving && saving->mid > 0)
         advice.saving = saving;

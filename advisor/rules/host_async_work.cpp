@@ -32,7 +32,7 @@ std::vector<Slice> fileWork(const Case& c)
             steady.push_back(step.range);
     const Intervals within = unite(std::move(steady));
     for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase))
-        if (isFileWork(c.trace.name(slice)) && !intersect(within, std::vector{slice.range()}).empty())
+        if (isFileWork(c.trace.name(slice)) && !overlapping(within, slice.range()).empty())
             found.push_back(slice);
     std::stable_sort(found.begin(), found.end(),
                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
@@ -50,7 +50,7 @@ std::optional<Saving> saving(const Case& c)
             return ReplayChange{.factor = work.where == ReplayWork::Where::Host && isFileWork(work.phase) ? factor : 1};
         };
     };
-    return savingByReplay(c, c.replay(), to(taken), to(0));
+    return savingByReplay(c, to(taken), to(0));
 }
 
 Advice check(const Case& c)

@@ -80,17 +80,21 @@ Reading readBack(const Case& c)
         if (!isSteady(step))
             continue;
         std::vector<TimeRange> gaps;
-        for (const Slice& copy : copies) {
-            if (!step.range.contains(copy.begin) || copy.args.copy != CopyKind::DtoH || copy.args.bytes > kSmallBytes)
+        auto copy = std::lower_bound(copies.begin(), copies.end(), step.range.begin,
+                                     [](const Slice& slice, TraceTime time) { return slice.begin < time; });
+        for (; copy != copies.end() && copy->begin < step.range.end; ++copy) {
+            if (copy->args.copy != CopyKind::DtoH || copy->args.bytes > kSmallBytes)
                 continue;
             ++count;
-            gaps.push_back(gapAfter(busy, copy.end()));
-            reading.copies.push_back(copy.id);
+            gaps.push_back(gapAfter(busy, copy->end()));
+            reading.copies.push_back(copy->id);
         }
-        const Nanoseconds after = total(subtract(unite(std::move(gaps)), waits));
+        const Intervals idleAfter = unite(std::move(gaps));
+        const TimeRange all = idleAfter.empty() ? step.range : TimeRange{idleAfter.front().begin, idleAfter.back().end};
+        const Nanoseconds after = total(subtract(idleAfter, overlapping(waits, all)));
         const std::vector<TimeRange> range{step.range};
         idle += after;
-        recoverable += std::min(after, total(intersect(blocked, range)));
+        recoverable += std::min(after, total(intersect(overlapping(blocked, step.range), range)));
     }
     const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
     reading.copiesPerStep = static_cast<double>(count) / steps;
@@ -114,7 +118,7 @@ Saving saving(const Case& c, const Reading& reading, double kept)
             return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
         };
     };
-    if (auto replayed = savingByReplay(c, c.replay(), dropWaits(1), dropWaits(0)); replayed && replayed->high > 0)
+    if (auto replayed = savingByReplay(c, dropWaits(1), dropWaits(0)); replayed && replayed->high > 0)
         return perStep((1 - kept) * replayed->low, (1 - kept) * replayed->mid, (1 - kept) * replayed->high);
     // At least what the host waits meanwhile is won, at most all the idleness.
     const double low = (1 - kept) * reading.blockedUs;

@@ -16,7 +16,7 @@ std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> t
 {
     auto result = std::make_shared<Analysed>();
     result->facts = profiler::analysis::analyse(*trace);
-    result->advice = advisor::advise(*trace, config);
+    result->advice = advisor::advise(*trace, result->facts, config);
     result->summary = summarise(trace, result->facts.steps);
     result->trace = std::move(trace);
     return result;
@@ -41,8 +41,8 @@ void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::option
     m_next = Request{std::move(trace), std::move(config)};
     if (m_busy)
         return;
-    // A tenth of one core at most, while the training needs it.
-    const qint64 pause = std::max<qint64>(1000, 10 * m_lastMs);
+    // A hundredth of one core at most, while the training needs it.
+    const qint64 pause = std::max<qint64>(1000, 100 * m_lastMs);
     if (!live || !m_sinceEnd.isValid() || m_sinceEnd.elapsed() >= pause)
         startNext();
     else if (!m_later.isActive())

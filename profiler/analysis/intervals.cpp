@@ -83,6 +83,15 @@ Intervals subtract(std::span<const TimeRange> a, std::span<const TimeRange> b)
     return rest;
 }
 
+std::span<const TimeRange> overlapping(std::span<const TimeRange> set, TimeRange range)
+{
+    const auto first = std::upper_bound(set.begin(), set.end(), range.begin,
+                                        [](TraceTime time, TimeRange some) { return time < some.end; });
+    const auto last =
+        std::lower_bound(first, set.end(), range.end, [](TimeRange some, TraceTime time) { return some.begin < time; });
+    return set.subspan(static_cast<std::size_t>(first - set.begin()), static_cast<std::size_t>(last - first));
+}
+
 Nanoseconds total(std::span<const TimeRange> set)
 {
     Nanoseconds sum{0};

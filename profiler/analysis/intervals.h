@@ -18,6 +18,8 @@ Intervals unite(Intervals a, Intervals b);
 Intervals intersect(std::span<const TimeRange> a, std::span<const TimeRange> b);
 /// What `a` holds and `b` does not. O(n + m).
 Intervals subtract(std::span<const TimeRange> a, std::span<const TimeRange> b);
+/// Those of a set that overlap `range`, whole. O(log n).
+std::span<const TimeRange> overlapping(std::span<const TimeRange> set, TimeRange range);
 /// Time that a set covers.
 Nanoseconds total(std::span<const TimeRange> set);
 

@@ -137,6 +137,7 @@ void ReplayBuilder::addStream(const Track& track)
         std::uint64_t correlation;
     };
     std::vector<Work> works;
+    works.reserve(m_trace.sliceCount(track.id));
     forEachView(m_trace, track.id, [&](const SliceView& slice) {
         if (const ActivityKind kind = slice.kind(); isDeviceWork(kind))
             works.push_back(
@@ -303,6 +304,12 @@ ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
     for (const Track& track : m_trace.tracks())
         if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
             collect(track, processes[track.pid]);
+    std::size_t pieces = 0; // what is reserved and not used costs nothing
+    for (const auto& [pid, entries] : processes)
+        pieces += 2 * entries.size() + 1;
+    for (const Track& track : m_trace.tracks())
+        pieces += track.kind == TrackKind::Stream ? m_trace.sliceCount(track.id) : 0;
+    m_graph.m_nodes.reserve(pieces);
     for (auto& [pid, entries] : processes)
         addHostLane(std::move(entries), ReplayWork::Where::Host);
     for (const Track& track : m_trace.tracks())

@@ -58,6 +58,13 @@ TEST(Intervals, SetOperationsAgreeWithCountingEachNanosecond)
         ASSERT_EQ(cells(intersect(a, b)), both);
         ASSERT_EQ(cells(subtract(a, b)), onlyA);
         ASSERT_EQ(total(subtract(a, b)) + total(intersect(a, b)), total(a));
+        for (const TimeRange range : b) {
+            const auto part = overlapping(a, range);
+            const std::vector<TimeRange> whole{range};
+            ASSERT_EQ(intersect(part, whole), intersect(a, whole)) << "what is left out does not matter";
+            for (const TimeRange some : part)
+                ASSERT_TRUE(some.overlaps(range));
+        }
     }
 }
 
