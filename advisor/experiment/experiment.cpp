@@ -106,15 +106,18 @@ double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double tra
     return std::max(seconds, kFewestSteps * stepSeconds);
 }
 
-std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs)
+std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs)
 {
     const double step = std::max(stepUs, 0.0) * 1e-6;
     // Most end at the first or the second look.
     double expected = estimatedSeconds(plan, step, kLooks[1]);
     if (plan.judgedBy == JudgedBy::Convergence) {
         const double training = step * static_cast<double>(plan.baseline[config::key::steps]);
-        const double seed = 2 * horizonSeconds(plan, step, training, kStartSeconds) + kStartSeconds;
-        expected = static_cast<double>(kLooks[1] / kPairsPerStart) * seed + kStartSeconds;
+        // Both arms are validated at the end of a seed's time; once more, to plan it.
+        const double validation = std::max(validationUs, 0.0) * 1e-6;
+        const double overhead = kStartSeconds + 2 * validation;
+        const double seed = 2 * horizonSeconds(plan, step, training, overhead) + overhead;
+        expected = static_cast<double>(kLooks[1] / kPairsPerStart) * seed + kStartSeconds + validation;
     }
     const auto seconds = std::chrono::seconds(std::llround(expected));
     return plan.budget.count() > 0 ? std::min(seconds, plan.budget) : seconds;

@@ -88,10 +88,11 @@ struct ExperimentResult {
     double secondsSpent = 0;
 };
 
-/// About how long an experiment of this plan takes, from the last known step time; without its validations where it is
-/// judged by convergence.
-/// @param stepUs  µs of a baseline step (epoch, validation)
-std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs);
+/// About how long an experiment of this plan takes, from the last known step time.
+/// @param stepUs        µs of a baseline step (epoch, validation)
+/// @param validationUs  µs of a validation, of which one judged by convergence has two for each seed; 0: there is none,
+///                      or it is not known
+std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs = 0);
 
 /// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread.
 ///

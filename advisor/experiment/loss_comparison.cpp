@@ -17,6 +17,45 @@ namespace {
 // Of a loss: about what the rounding of 32-bit floats adds up to in a mean over many samples and a few hundred steps.
 constexpr double kRounding = 1e-4;
 constexpr double kAlpha = 0.05;
+constexpr double kNormalQuantile = 1.959964; // of 1 − alpha / 2
+
+double mean(const std::vector<double>& values)
+{
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double variance(const std::vector<double>& values)
+{
+    const double middle = mean(values);
+    double squares = 0;
+    for (const double value : values)
+        squares += (value - middle) * (value - middle);
+    return squares / static_cast<double>(values.size() - 1);
+}
+
+/// The ratio of two sample variances of `freedom` degrees each that chance alone exceeds with probability alpha.
+/// Source: √k / 2 · (√F − 1 / √F) is Student's t with k degrees for F of (k, k) (Cacoullos, 1965).
+double varianceRatioLimit(double freedom)
+{
+    const double u = 2 * studentTQuantile(1 - kAlpha, freedom) / std::sqrt(freedom);
+    const double root = (u + std::sqrt(u * u + 4)) / 2;
+    return root * root;
+}
+
+/// How far the arms' means may lie apart, see LossComparison::result().
+double tolerated(const std::vector<double>& a, const std::vector<double>& b)
+{
+    const auto n = static_cast<double>(a.size());
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        differences.push_back(b[i] - a[i]);
+    const double ofA = variance(a), ofB = variance(b), most = varianceRatioLimit(n - 1) * ofA;
+    const double pooled = (ofA + (ofB <= most ? ofB : most)) / 2; // one that is no number counts as the most
+    const double apart = studentTQuantile(1 - kAlpha / 2, 2 * n - 2) * std::sqrt(pooled * 2 / n);
+    const double paired = kNormalQuantile * std::sqrt(pooled * 2 / n) +
+                          studentTQuantile(1 - kAlpha / 2, n - 1) * std::sqrt(variance(differences) / n);
+    return paired < apart ? paired : apart;
+}
 
 } // namespace
 
@@ -49,18 +88,13 @@ LossComparison::Result LossComparison::result() const
     result.seeds = a.size();
     if (a.empty())
         return result;
-    const auto n = static_cast<double>(a.size());
-    result.a = std::accumulate(a.begin(), a.end(), 0.0) / n;
-    result.b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+    result.a = mean(a);
+    result.b = mean(b);
     if (a.size() < 2) {
         result.parity = std::isfinite(result.a) == std::isfinite(result.b);
         return result;
     }
-    double squares = 0;
-    for (const double loss : a)
-        squares += (loss - result.a) * (loss - result.a);
-    const double error = std::sqrt(squares / (n - 1) * 2 / n);
-    result.tolerance = std::max(studentTQuantile(1 - kAlpha / 2, n - 1) * error, kRounding * std::abs(result.a));
+    result.tolerance = std::max(tolerated(a, b), kRounding * std::abs(result.a));
     // Not a number is within no tolerance.
     result.parity = std::abs(result.a - result.b) <= result.tolerance && std::isfinite(result.tolerance);
     return result;

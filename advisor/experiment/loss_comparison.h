@@ -25,12 +25,17 @@ public:
         bool parity = true;   ///< |a − b| ≤ tolerance; with fewer than two seeds: both are finite, or neither
         std::size_t seeds = 0;
     };
-    /// A change is let pass that moves the loss no further than another seed does: further would be told from the
-    /// baseline's own starts with other seeds. So tolerance = max(t(0.975, n − 1) · s √(2 / n), 10⁻⁴ a), s the standard
-    /// deviation of the baseline's mean losses over n seeds, s √(2 / n) the standard error of the difference of two
-    /// means of n such losses, t Student's quantile. Source: Bouthillier et al., Accounting for variance in machine
-    /// learning benchmarks, MLSys 2021 (a gain counts that stands out of the seeds' variance). The second is what
-    /// rounding makes of sums of floats where the seed changes nothing.
+    /// A change is let pass that moves the loss no further than other seeds do. Source: Bouthillier et al., Accounting
+    /// for variance in machine learning benchmarks, MLSys 2021 (a gain counts that stands out of the seeds' variance).
+    /// s is the seeds' standard deviation, pooled over both arms: a harmless change spreads as the baseline does, and
+    /// twice the observations know s better. An arm that spreads wider than chance has it (F at 0.95) counts no more
+    /// than that, so that a change that is lost from one seed does not excuse itself. s √(2 / n) is the standard error
+    /// of the difference of two means over n seeds. The tolerance is the smaller of
+    ///   - t(0.975, 2 n − 2) · s √(2 / n): Student's two-sample bound, which holds even when a seed's luck is not
+    ///     common to both arms;
+    ///   - 1.96 · s √(2 / n) + t(0.975, n − 1) · d / √n, d the standard deviation of the pairs' differences: where the
+    ///     luck is common the difference is known far better than each arm, and only s has to be allowed for;
+    /// and at least 10⁻⁴ a: what rounding makes of sums of floats where the seed changes nothing.
     [[nodiscard]] Result result() const;
 
 private:

@@ -178,7 +178,8 @@ std::optional<std::chrono::seconds> Session::expectedDuration(const advisor::Rul
         us = 1e6 * (measure == "epoch" ? m->epochs.back().epochSeconds : m->epochs.back().validationSeconds);
     if (us <= 0)
         return std::nullopt;
-    return advisor::expectedDuration(ExperimentController::planFor(advice, m->configuration), us);
+    const double validationUs = m->epochs.empty() ? 0 : 1e6 * m->epochs.back().validationSeconds;
+    return advisor::expectedDuration(ExperimentController::planFor(advice, m->configuration), us, validationUs);
 }
 
 void Session::keepChange(const advisor::RuleAdvice& advice)

@@ -263,6 +263,8 @@ TEST(ExpectedDuration, OfLearningIsThatOfSixSeeds)
     const auto expected = expectedDuration(plan, 10'000).count();
     EXPECT_GE(expected, 6 * 2 * 20);
     EXPECT_LE(expected, 6 * 2 * 20 + 30);
+    EXPECT_EQ(expectedDuration(plan, 10'000, 5e6).count(), expected + (6 * 2 + 1) * 5)
+        << "both arms are validated with each seed, and one once before";
     plan.budget = std::chrono::seconds(60);
     EXPECT_LE(expectedDuration(plan, 10'000).count(), 60);
 }
