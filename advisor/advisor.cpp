@@ -1,10 +1,9 @@
 #include "advisor_rules_registry.h"
 
-#include "advisor/numbers.h"
+#include "advisor/prediction.h"
 
 #include <algorithm>
 #include <cassert>
-#include <fmt/format.h>
 
 namespace advisor {
 
@@ -38,25 +37,6 @@ double usPerStep(const Advice& advice, const Case& c)
         return 0;
     }
     return 0;
-}
-
-/// A range wider than half its middle to either side promises nothing; it is said in words.
-void withholdWidePrediction(Advice& advice)
-{
-    constexpr double kWidest = 0.5;
-    if (!advice.saving)
-        return;
-    const Saving& saving = *advice.saving;
-    const double reach = std::max(saving.high - saving.mid, saving.mid - saving.low);
-    if (saving.mid > 0 && reach <= kWidest * saving.mid * (1 + 1e-9))
-        return;
-    const auto text = [&](double value) {
-        return saving.unit == SavingUnit::Bytes ? fmt::format("{:.0f} bytes", value) : timeText(value);
-    };
-    advice.whyNoPrediction =
-        fmt::format("By this trace it saves anything from {} to {}: too wide a range to promise. Measure it.",
-                    text(saving.low), text(saving.high));
-    advice.saving.reset();
 }
 
 int rank(State state)
@@ -125,7 +105,7 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::ana
         if (advice.title.empty())
             advice.title = rule.title;
         const double worth = usPerStep(advice, c);
-        withholdWidePrediction(advice);
+        settlePrediction(advice);
         rows.push_back({{std::string(rule.key), std::move(advice)}, worth});
     }
     // Stable: equals stay in the order of their keys.

@@ -1,3 +1,4 @@
+#include "advisor/prediction.h"
 #include "advisor/rule.h"
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/trace_text.h"
@@ -36,6 +37,55 @@ TEST(Advisor, EveryRulesKeyIsAKnobOrAFindingThatIsNoTip)
                                                "step.variance", "memory.pressure", "thermal.throttling"};
     for (const Rule& rule : allRules())
         EXPECT_TRUE(config::findKnob(rule.key) || noTips.contains(rule.key)) << rule.key;
+}
+
+Advice predicting(double low, double mid, double high)
+{
+    Advice advice;
+    advice.state = State::Fires;
+    advice.reason = "It is so.";
+    advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};
+    settlePrediction(advice);
+    return advice;
+}
+
+TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsKept)
+{
+    const Advice kept = predicting(50, 100, 150);
+    ASSERT_TRUE(kept.saving);
+    EXPECT_EQ(kept.saving->mid, 100);
+    for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151), predicting(-10, 0, 10)}) {
+        EXPECT_EQ(wide.state, State::Fires);
+        EXPECT_FALSE(wide.saving);
+        EXPECT_THAT(wide.whyNoPrediction, testing::HasSubstr("too wide"));
+    }
+}
+
+TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
+{
+    const Advice nothing = predicting(0, 0.001, 0.004);
+    EXPECT_EQ(nothing.state, State::Silent);
+    EXPECT_FALSE(nothing.saving);
+    EXPECT_THAT(nothing.reason, testing::HasSubstr("nothing to save"));
+    EXPECT_EQ(predicting(0.004, 0.006, 0.008).state, State::Fires);
+}
+
+TEST(Prediction, OfEveryRuleOnEveryFixtureIsNarrowOrWithheldWithAReason)
+{
+    for (const Fixture& fixture : fixtures()) {
+        const auto trace = test_support::traceFromText(fixture.text);
+        const config::TrainingConfig config;
+        for (const RuleAdvice& row : advise(*trace, fixture.imported ? nullptr : &config)) {
+            const auto& saving = row.advice.saving;
+            if (saving) {
+                EXPECT_GT(saving->mid, 0) << row.id << " in " << fixture.name;
+                EXPECT_GE(saving->low, saving->mid * 0.499999) << row.id << " in " << fixture.name;
+                EXPECT_LE(saving->high, saving->mid * 1.500001) << row.id << " in " << fixture.name;
+            } else if (row.advice.state == State::Fires) {
+                EXPECT_FALSE(row.advice.whyNoPrediction.empty()) << row.id << " in " << fixture.name;
+            }
+        }
+    }
 }
 
 TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
