@@ -113,7 +113,7 @@ std::vector<Fixture> stepFixtures()
         {"memory_format_fires", "memory_format", State::Fires, cpuRun(1000, 100, 0.7), false, {}},
         {"memory_format_silent", "memory_format", State::Silent, cpuRun(1000, 100, 0.1), false, {}},
         {"memory_format_cannot_tell", "memory_format", State::CannotTell, std::string(kNoOps), false, {}},
-        {"precision_amp_fires", "precision_amp", State::Fires, cpuRun(1000, 100, 0.7, kBf16Cpu), false, {}},
+        {"precision_amp_fires", "precision_amp", State::Fires, cpuRun(1000, 100, 0.85, kBf16Cpu), false, {}},
         {"precision_amp_silent", "precision_amp", State::Silent, cpuRun(1000, 100, 0.7, kOldCpu), false, {}},
         {"precision_amp_cannot_tell", "precision_amp", State::CannotTell, cpuRun(1000, 100, 0.7), false, {}},
     };
