@@ -115,8 +115,12 @@ CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
     CopyUse use;
     std::vector<Slice> copies;
     std::vector<TimeRange> ranges;
-    for (const Slice& copy : c.facts.device.copies) {
+    const DeviceFacts& device = c.facts.device;
+    for (const Slice& copy : device.copies) {
         if (copy.args.copy != kind || (source && copy.args.src != *source))
+            continue;
+        // What is copied before anything is computed are the weights, once; steps leave that out by themselves.
+        if (device.steps.empty() && (device.kernels.empty() || copy.begin < device.kernels.front().begin))
             continue;
         ++use.count;
         use.bytes += copy.args.bytes;

@@ -24,7 +24,7 @@ bool ranOnAmd(const Case& c);
 /// spent waiting for data.
 double shareOfTime(const Case& c, double shareOfWork);
 
-/// Copies of one kind in the judged window.
+/// Copies of one kind in the judged window; without step marks those that begin after its first kernel does.
 struct CopyUse {
     std::int64_t count = 0, bytes = 0;
     profiler::Nanoseconds time{};           ///< summed

@@ -6,6 +6,7 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 namespace advisor {
@@ -84,6 +85,30 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
     return std::nullopt;
 }
 
+namespace {
+
+/// Kernels of a backward pass or an optimizer, by their names: compiled code records no operators of them.
+bool hasTrainingKernels(const Case& c)
+{
+    std::vector<bool> training(c.trace.stringCount());
+    bool any = false;
+    for (std::uint32_t id = 0; id < c.trace.stringCount(); ++id) {
+        std::string name(c.trace.string(StringId{id}));
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+        for (const std::string_view mark : {"backward", "grad_input", "adam"})
+            if (name.find(mark) != std::string::npos)
+                any = training[id] = true;
+    }
+    if (any)
+        for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel))
+            if (training[kernel.name.value])
+                return true;
+    return false;
+}
+
+} // namespace
+
 std::optional<Advice> withoutBackward(const Case& c)
 {
     if (c.config || !analysis::hasKind(c.trace, ActivityKind::CpuOp))
@@ -91,12 +116,14 @@ std::optional<Advice> withoutBackward(const Case& c)
     for (std::uint32_t id = 0; id < c.trace.stringCount(); ++id) {
         const std::string_view name = c.trace.string(StringId{id});
         const auto has = [name](std::string_view mark) { return name.find(mark) != name.npos; };
-        if (has("autograd::engine") || has("Optimizer.step") || has("Backward"))
+        if (has("autograd::engine") || has("Optimizer.step") || has("Backward") || has("GraphLaunch"))
             return std::nullopt;
     }
     for (const Slice& phase : c.trace.ofKind(ActivityKind::Phase))
         if (c.trace.name(phase) == phase::kBackward)
             return std::nullopt;
+    if (hasTrainingKernels(c))
+        return std::nullopt;
     return silent("The trace shows no backward pass and no optimizer: nothing is kept for them.");
 }
 

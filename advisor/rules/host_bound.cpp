@@ -9,6 +9,30 @@
 namespace advisor::rules {
 namespace {
 
+using namespace profiler::analysis;
+
+/// All that the finding's share sums: gaps while the host launches and while it does what no event records. Of one
+/// device, since each cause holds those of the device with most of them.
+IdleCause hostGaps(const Case& c, const IdleCause& cause)
+{
+    IdleCause gaps = cause;
+    for (const IdleCause& other : c.facts.device.idle)
+        if ((other.cause == "launch" || other.cause == "other") && other.cause != cause.cause &&
+            other.device == cause.device) {
+            gaps.where = unite(std::move(gaps.where), other.where);
+            gaps.cause = "host";
+        }
+    return gaps;
+}
+
+/// Between launches the host computes; where it hardly launches, it may as well have nothing to do. Only steps whose
+/// operators are recorded say that a training went on.
+bool mayHaveHadNothingToDo(const Case& c, const LaunchBound& bound)
+{
+    return bound.launchShare < LaunchBound::kPart &&
+           (c.facts.device.steps.empty() || !hasKind(c.trace, profiler::ActivityKind::CpuOp));
+}
+
 Advice check(const Case& c)
 {
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: there is no device to wait for the host."))
@@ -16,9 +40,8 @@ Advice check(const Case& c)
     if (c.facts.device.work.all.count == 0)
         return cannotTell("No kernels were recorded.");
     const LaunchBound bound = launchBound(c);
-    if (bound.launchShare == 0 && bound.idleShare > 0.1 &&
-        !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CpuOp) &&
-        !profiler::analysis::hasKind(c.trace, profiler::ActivityKind::CudaRuntime))
+    if (bound.launchShare == 0 && bound.idleShare > 0.1 && !hasKind(c.trace, profiler::ActivityKind::CpuOp) &&
+        !hasKind(c.trace, profiler::ActivityKind::CudaRuntime))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (!bound.byTheHost())
         return silent(bound.hostShare < LaunchBound::kShare
@@ -27,20 +50,25 @@ Advice check(const Case& c)
                           : fmt::format("The device waits for the host's operators and launches {} of the time, but "
                                         "longer for something else.",
                                         shareText(bound.hostShare)));
+    if (mayHaveHadNothingToDo(c, bound))
+        return cannotTell(fmt::format("The device idles {} of the time while the host hardly launches anything: what "
+                                      "the host did meanwhile is not recorded.",
+                                      shareText(bound.hostShare)));
+    const IdleCause gaps = hostGaps(c, *bound.cause);
     Advice advice = fires(
         fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
                     "event records: the step is bound by the host.",
                     shareText(bound.hostShare)));
     advice.concerns = bound.hostShare;
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
+        advice.saving = spreadOverSteps(insideEachStep(c, gaps.where));
     else
         advice.whyNoPrediction = "One step does not show how much the gaps vary.";
     advice.caveats = {
         "A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
         "sample."};
     advice.whyNoToggle = "No single setting: see compile, optimizer.fused and batch.size.";
-    advice.evidence = longestGaps(c, *bound.cause);
+    advice.evidence = longestGaps(c, gaps);
     return advice;
 }
 

@@ -71,10 +71,13 @@ Advice check(const Case& c)
         return silent("Batches are in pinned memory already.");
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
         return *advice;
+    if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
+        return cannotTell("Neither steps nor kernels were recorded: whether the copies feed a training is not known.");
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     const CopyUse pageable = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable);
     if (all.count == 0)
-        return silent("Nothing is copied from the host to a device.");
+        return silent(c.facts.device.steps.empty() ? "Nothing is copied from the host once a device computes."
+                                                   : "Nothing is copied from the host to a device.");
     if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
         return cannotTell("The trace does not say from which kind of memory the copies come.");
     if (pageable.count == 0)

@@ -11,6 +11,7 @@
 namespace advisor::rules {
 namespace {
 
+using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.workers";
@@ -111,14 +112,29 @@ Advice withoutModel(const Case& c, int now)
     return advice;
 }
 
+/// Share of the time in which devices idle for want of data, the longest such gap left out: workers start in it. 0 with
+/// fewer gaps than make a habit.
+double waitsWithoutTheStart(const Case& c)
+{
+    constexpr std::size_t kFewest = 3;
+    for (const IdleCause& cause : c.facts.device.idle)
+        if (cause.cause == "data_loader" && cause.where.size() >= kFewest) {
+            const auto longest = std::max_element(cause.where.begin(), cause.where.end(),
+                                                  [](TimeRange a, TimeRange b) { return a.duration() < b.duration(); });
+            return c.facts.device.idleShare("data_loader") * (1 - toUs(longest->duration()) / toUs(total(cause.where)));
+        }
+    return 0;
+}
+
 /// An imported trace without step marks tells how long its devices idle while the main thread waits for data.
 std::optional<Advice> withoutSteps(const Case& c)
 {
-    const double share = c.facts.device.idleShare("data_loader");
+    const double share = waitsWithoutTheStart(c);
     if (c.config || c.facts.statistics.count > 0 || share < kWorthFixing)
         return std::nullopt;
-    Advice advice =
-        fires(fmt::format("The device idles {} of the time while the program waits for data.", shareText(share)));
+    Advice advice = fires(
+        fmt::format("The device idles {} of the time while the program waits for data, the longest wait left out.",
+                    shareText(share)));
     advice.concerns = share;
     advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
     const int workers = thumbWorkers(c);

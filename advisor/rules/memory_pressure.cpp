@@ -6,49 +6,88 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
+#include <set>
 
 namespace advisor::rules {
 namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "memory.pressure";
 // Idle for it: as for data, a twentieth. A program that gives memory back this often does not do so at its end only.
 constexpr double kWorthFixing = 0.05;
 constexpr std::int64_t kManyFrees = 10;
+constexpr std::size_t kManyGaps = 3; // one of many frees is a cache that was emptied once
 
-/// In its second half: what a run takes and gives back at its start is no habit.
-std::int64_t freesInTheWindow(const Case& c)
-{
-    if (c.facts.device.window.empty())
-        return 0;
-    const profiler::TraceTime begin = c.facts.device.window.front().begin, end = c.facts.device.window.back().end;
-    const profiler::TraceTime middle = begin + (end - begin) / 2;
+/// What takes and gives back device memory in the second half of the window: what a run does at its start is no habit.
+struct Churn {
+    double share = 0; ///< of that half: some device idles for it
     std::int64_t frees = 0;
-    for (const profiler::ActivityKind kind : {profiler::ActivityKind::CudaRuntime, profiler::ActivityKind::CudaDriver})
-        for (const profiler::Slice& call : c.trace.ofKind(kind))
-            if (call.begin >= middle && profiler::analysis::beginsWithin(call, c.facts.device.window) &&
-                c.trace.name(call).find("Free") != std::string_view::npos)
-                ++frees;
-    return frees;
+    std::size_t gaps = 0;            ///< between the devices' work, with such calls in them
+    const IdleCause* idle = nullptr; ///< in the whole window
+};
+
+bool givesDeviceMemoryBack(std::string_view call)
+{
+    const auto has = [&](std::string_view mark) { return call.find(mark) != call.npos; };
+    return has("Free") && !has("Host") && !has("Async") && !has("Array");
+}
+
+Intervals secondHalf(const Intervals& window)
+{
+    if (window.empty())
+        return {};
+    const TraceTime begin = window.front().begin, end = window.back().end;
+    const std::vector<TimeRange> half{{begin + (end - begin) / 2, end}};
+    return intersect(window, half);
+}
+
+Churn churnIn(const Case& c)
+{
+    Churn churn;
+    const Intervals half = secondHalf(c.facts.device.window);
+    if (half.empty())
+        return churn;
+    for (const IdleCause& cause : c.facts.device.idle)
+        if (cause.cause == "allocation") {
+            churn.idle = &cause;
+            churn.share = toUs(total(intersect(cause.where, half))) / toUs(total(half));
+        }
+    if (churn.share < kWorthFixing)
+        return churn;
+    const Intervals idle = subtract(half, c.facts.device.any);
+    std::set<TraceTime> gaps;
+    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call : c.trace.ofKind(kind))
+            if (beginsWithin(call, half) && givesDeviceMemoryBack(c.trace.name(call))) {
+                ++churn.frees;
+                for (const TimeRange& gap : overlapping(idle, call.range()))
+                    gaps.insert(gap.begin);
+            }
+    churn.gaps = gaps.size();
+    return churn;
 }
 
 /// Memory of the device is taken and given back all the time: PyTorch's cache of it is off, or drops what it holds to
 /// make room.
 std::optional<Advice> churn(const Case& c)
 {
-    const double share = c.facts.device.idleShare("allocation");
-    const bool starting = c.config && c.facts.device.steps.empty();
-    if (starting || share < kWorthFixing || freesInTheWindow(c) < kManyFrees)
+    if (c.config && c.facts.device.steps.empty()) // the run is starting
         return std::nullopt;
-    Advice advice = fires(
-        fmt::format("The device idles {} of the time while its memory is taken and given back.", shareText(share)));
-    advice.concerns = share;
-    for (const auto& cause : c.facts.device.idle)
-        if (cause.cause == "allocation") {
-            advice.evidence = longestGaps(c, cause);
-            if (c.facts.device.steps.size() > 1)
-                advice.saving = spreadOverSteps(insideEachStep(c, cause.where));
-        }
-    if (!advice.saving)
+    const Churn found = churnIn(c);
+    if (found.share < kWorthFixing || found.frees < kManyFrees || found.gaps < kManyGaps)
+        return std::nullopt;
+    Advice advice =
+        fires(fmt::format("The device idles {} of the time in the second half of the trace while its memory is taken "
+                          "and given back: {} times in {} gaps.",
+                          shareText(found.share), found.frees, found.gaps));
+    advice.title = "Device memory is taken and given back all the time";
+    advice.concerns = found.share;
+    advice.evidence = longestGaps(c, *found.idle);
+    if (c.facts.device.steps.size() > 1)
+        advice.saving = spreadOverSteps(insideEachStep(c, found.idle->where));
+    else
         advice.whyNoPrediction = "The trace does not mark several steps: what one would save is not known.";
     advice.caveats = {"Is PYTORCH_NO_CUDA_MEMORY_CACHING set? It turns the cache off.",
                       "If not, memory is short or in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps."};

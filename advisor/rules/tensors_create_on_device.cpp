@@ -107,7 +107,8 @@ Advice check(const Case& c)
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: tensors are made where they are used."))
         return *advice;
     const auto copies = copiesByCorrelation(c);
-    if (copyUse(c, CopyKind::HtoD).count == 0)
+    if (std::none_of(c.facts.device.copies.begin(), c.facts.device.copies.end(),
+                     [](const Slice& copy) { return copy.args.copy == CopyKind::HtoD; }))
         return silent("Nothing is copied from the host to a device.");
     if (copies.empty() || !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ||
         !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))

@@ -3,6 +3,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -17,13 +18,27 @@ constexpr double kWorthFixing = 0.01;
 // Of a trace without step marks, which holds start and end of the run as well.
 constexpr double kWorthFixingWithoutSteps = 0.05;
 
-/// When copies to the device run and no kernel does.
-Intervals exposedCopies(const Case& c)
+/// Copies to the device that can be ordered ahead, longest first: not from pageable memory, and without step marks not
+/// before the first kernel, where weights are uploaded.
+std::vector<Slice> copiesAhead(const Case& c)
+{
+    const DeviceFacts& device = c.facts.device;
+    std::vector<Slice> copies;
+    for (const Slice& copy : device.copies)
+        if (copy.args.copy == CopyKind::HtoD && copy.args.src != MemoryKind::Pageable &&
+            (!device.steps.empty() || (!device.kernels.empty() && copy.begin >= device.kernels.front().begin)))
+            copies.push_back(copy);
+    std::stable_sort(copies.begin(), copies.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    return copies;
+}
+
+/// When they run and no kernel does.
+Intervals exposed(const Case& c, const std::vector<Slice>& copies)
 {
     std::vector<TimeRange> ranges;
-    for (const Slice& copy : c.facts.device.copies)
-        if (copy.args.copy == CopyKind::HtoD)
-            ranges.push_back(copy.range());
+    for (const Slice& copy : copies)
+        ranges.push_back(copy.range());
     return subtract(unite(std::move(ranges)), c.facts.device.kernels);
 }
 
@@ -33,34 +48,43 @@ Advice check(const Case& c)
         return silent("Copies are ordered ahead already.");
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
         return *advice;
+    if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
+        return cannotTell("Neither steps nor kernels were recorded: whether the copies feed a training is not known.");
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     if (all.count == 0)
-        return silent("Nothing is copied from the host to a device.");
+        return silent(c.facts.device.steps.empty() ? "Nothing is copied from the host once a device computes."
+                                                   : "Nothing is copied from the host to a device.");
+    const std::vector<Slice> copies = copiesAhead(c);
+    if (copies.empty())
+        return silent(
+            "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
+    const Intervals alone = exposed(c, copies);
     const double share =
-        static_cast<double>(all.exposed.count()) / static_cast<double>(c.facts.device.windowTime().count());
+        static_cast<double>(total(alone).count()) / static_cast<double>(c.facts.device.windowTime().count());
     const bool steps = !c.facts.device.steps.empty();
     if (share < (steps ? kWorthFixing : kWorthFixingWithoutSteps))
         return silent(
             fmt::format("Copies to the device that no kernel hides take only {} of the time.", shareText(share)));
-    if (copyUse(c, CopyKind::HtoD, MemoryKind::Pageable).count == all.count)
-        return silent(
-            "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
     if (!steps && c.config)
         return cannotTell("The trace has no step marks yet.");
     Advice advice =
         fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
-                                  timeText(c.facts.device.usPerStep(all.exposed)))
+                                  timeText(c.facts.device.usPerStep(total(alone))))
                     : fmt::format("{} of the time is copying to the device while no kernel runs.", shareText(share)));
     advice.concerns = share;
     if (steps)
-        advice.saving = spreadOverSteps(insideEachStep(c, exposedCopies(c)));
+        advice.saving = spreadOverSteps(insideEachStep(c, alone));
     else
         advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
     advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
                       "Only from pinned memory, and only without a synchronization right behind the copy.",
                       "The host buffer must not be used again before the copy is done."};
     setToggle(advice, c, kKey, "true");
-    addEvidence(advice, c.trace, all.longest);
+    std::vector<SliceId> longest;
+    for (const Slice& copy : copies)
+        if (longest.size() < kMostEvidence)
+            longest.push_back(copy.id);
+    addEvidence(advice, c.trace, longest);
     return advice;
 }
 

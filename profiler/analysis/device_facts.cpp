@@ -1,6 +1,7 @@
 #include "profiler/analysis/device_facts.h"
 
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/working_devices.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,20 +28,29 @@ std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts
     return {facts.any.empty() ? trace.range() : TimeRange{facts.any.front().begin, facts.any.back().end}};
 }
 
+/// The window between the first and the last work of any device: a device that has nothing yet waits for no step, and
+/// the marks of steps may lie on the host long before the work that they launch.
+Intervals betweenWork(const DeviceFacts& facts)
+{
+    if (facts.any.empty())
+        return {};
+    const std::vector<TimeRange> hull{{facts.any.front().begin, facts.any.back().end}};
+    return intersect(facts.window, hull);
+}
+
 } // namespace
 
 double DeviceFacts::idleShare() const
 {
-    const Nanoseconds all = windowTime();
-    return all.count() > 0
-               ? static_cast<double>(total(subtract(window, any)).count()) / static_cast<double>(all.count())
-               : 0;
+    const Intervals judged = betweenWork(*this);
+    const auto all = static_cast<double>(total(judged).count());
+    return all > 0 ? static_cast<double>(total(subtract(judged, any)).count()) / all : 0;
 }
 
 double DeviceFacts::idleShare(std::string_view cause) const
 {
     const auto found = std::find_if(idle.begin(), idle.end(), [&](const IdleCause& row) { return row.cause == cause; });
-    const auto all = static_cast<double>(windowTime().count()) * std::max(devices, 1);
+    const auto all = static_cast<double>(total(betweenWork(*this)).count()) * std::max(devices, 1);
     return found == idle.end() || all <= 0 ? 0 : static_cast<double>(found->time.count()) / all;
 }
 
@@ -67,8 +77,9 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
     }
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);
     std::erase_if(facts.copies, [&](const Slice& copy) { return !beginsWithin(copy, facts.window); });
-    facts.idle = idleCauses(scan, facts.window);
-    facts.devices = static_cast<int>(scan.devices.size());
+    if (const Intervals judged = betweenWork(facts); !judged.empty())
+        facts.idle = idleCauses(scan, judged);
+    facts.devices = static_cast<int>(workingDevices(scan).size());
     return facts;
 }
 

@@ -15,17 +15,17 @@ namespace profiler::analysis {
 struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
     std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none
-    int devices = 0;               ///< that did something, in the whole trace
+    int devices = 0;               ///< workingDevices() of the whole trace
     Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
     KernelWork work;           ///< kernels that begin in the window
     std::vector<Slice> copies; ///< that begin in the window, by begin
-    std::vector<IdleCause> idle; ///< in the window
+    std::vector<IdleCause> idle; ///< in the window, between the first and the last work of any device
 
     [[nodiscard]] bool hasWork() const { return !any.empty(); }
     [[nodiscard]] Nanoseconds windowTime() const { return total(window); }
-    /// Share of the window in which no device ran anything, [0, 1].
+    /// Share of the window in which no device ran anything, [0, 1]; of its part between their first and last work.
     [[nodiscard]] double idleShare() const;
-    /// Share of the window that a cause explains of the devices' idleness; a mean over devices.
+    /// Share of the same time that a cause explains of the devices' idleness; a mean over devices.
     [[nodiscard]] double idleShare(std::string_view cause) const;
     /// µs in a step; in the whole window where there are no steps.
     [[nodiscard]] double usPerStep(Nanoseconds time) const

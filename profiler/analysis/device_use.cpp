@@ -1,5 +1,7 @@
 #include "profiler/analysis/device_use.h"
 
+#include "profiler/analysis/working_devices.h"
+
 #include <algorithm>
 #include <array>
 
@@ -47,6 +49,22 @@ bool isAllocation(std::string_view callName)
            callName.find("MemAlloc") != callName.npos;
 }
 
+std::set<DeviceId> workingDevices(const ActivityScan& scan)
+{
+    constexpr double kPart = 0.05;
+    std::map<DeviceId, double> busy;
+    double most = 0;
+    for (const auto& [id, device] : scan.devices) {
+        busy[id] = toUs(total(device.any()));
+        most = std::max(most, busy[id]);
+    }
+    std::set<DeviceId> working;
+    for (const auto& [id, us] : busy)
+        if (us > 0 && us >= kPart * most)
+            working.insert(id);
+    return working;
+}
+
 Intervals deviceBusy(const Trace& trace)
 {
     return deviceBusy(scanActivity(trace));
@@ -92,9 +110,10 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
     std::array<IdleCause, kCauses + 1> causes;
     std::array<Nanoseconds, kCauses + 1> most{};
     const std::array<Intervals, kCauses> activity = hostCauses(scan.host);
+    const std::set<DeviceId> working = within.empty() ? std::set<DeviceId>() : workingDevices(scan);
     for (const auto& [id, device] : scan.devices) {
         const Intervals busy = device.any();
-        if (busy.empty())
+        if (busy.empty() || (!within.empty() && !working.contains(id)))
             continue;
         const std::vector<TimeRange> span{{busy.front().begin, busy.back().end}};
         Intervals idle = subtract(within.empty() ? std::span<const TimeRange>(span) : within, busy);

@@ -46,7 +46,7 @@ struct IdleCause {
     Intervals where;    ///< on that device
 };
 /// Over all devices, largest first; only causes that occur. Empty without devices.
-/// @param within  where to look, sorted and disjoint; empty: from each device's first operation to its last
+/// @param within  where to look at workingDevices(), sorted and disjoint; empty: each device, first to last operation
 std::vector<IdleCause> idleCauses(const Trace& trace, std::span<const TimeRange> within = {});
 std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {});
 

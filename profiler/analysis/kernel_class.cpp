@@ -46,11 +46,17 @@ bool isGemm(std::string_view name)
     return hasAny(name, {"gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"});
 }
 
-/// What Inductor fused names the operators beside it as well.
+/// What Inductor fused names the operators beside it as well; only its template of FlexAttention is attention itself.
+bool isBesideAttention(std::string_view name)
+{
+    return name.starts_with("triton_poi_") || name.starts_with("triton_red_") || name.starts_with("triton_per_") ||
+           (name.starts_with("triton_tem_") && name.find("flex_attention") == name.npos);
+}
+
 bool isAttention(std::string_view name)
 {
     return hasAny(name, {"flash", "fmha", "attention", "mem_eff", "sdpa", "attn_fwd", "attn_bwd", "sage_fwd"}) &&
-           !name.starts_with("triton_");
+           !isBesideAttention(name);
 }
 
 bool isLibraryConvolution(std::string_view name)

@@ -122,8 +122,9 @@ TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
 
 TEST(Advisor, WithoutStepMarksWhatMostTimeGoesToComesFirst)
 {
-    const auto trace = test_support::traceFromText("stream 0 7\ncopy HtoD 0 800 bytes=1000 src=pinned dst=device\n"
-                                                   "kernel sgemm 800 150\nkernel a 950 50");
+    const auto trace = test_support::traceFromText("stream 0 7\nkernel a 0 2\n"
+                                                   "copy HtoD 2 800 bytes=1000 src=pinned dst=device\n"
+                                                   "kernel sgemm 802 150\nkernel a 952 50");
     const auto advice = advise(*trace, nullptr);
     EXPECT_EQ(advice[0].id, "transfer.non_blocking");
     EXPECT_EQ(advice[1].id, "precision.amp");

@@ -112,9 +112,9 @@ std::vector<Fixture> copyFixtures()
         {"transfer_non_blocking_fires", "transfer_non_blocking", State::Fires, copies(100, "pinned"), true, {}},
         {"transfer_non_blocking_silent", "transfer_non_blocking", State::Silent, copies(100, "pinned", "kernel sgemm 0 110"), true, {}},
         {"transfer_non_blocking_fires_without_steps", "transfer_non_blocking", State::Fires,
-         "stream 0 7\ncopy HtoD 0 100 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+         "stream 0 7\nkernel a 0 10\ncopy HtoD 20 100 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
         {"transfer_non_blocking_silent_without_steps", "transfer_non_blocking", State::Silent,
-         "stream 0 7\ncopy HtoD 0 10 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+         "stream 0 7\nkernel a 0 10\ncopy HtoD 20 10 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
         {"transfer_non_blocking_cannot_tell", "transfer_non_blocking", State::CannotTell, std::string(kHostOnly), false,
          {"device=cuda"}},
     };

@@ -235,17 +235,24 @@ TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNoGaps)
 
 TEST(MemoryPressure, MemoryThatIsTakenAndGivenBackAllTheTime)
 {
-    const auto churn = [](int frees, int from) {
-        std::string calls;
-        for (int i = 0; i < frees; ++i)
-            calls += fmt::format("call hipFree {} 5\n", from + 10 * i);
-        return imported("memory_pressure", fmt::format("device 0 gpu\nmain\n{}stream 0 7\nkernel a 0 50\n"
-                                                       "kernel a 500 50",
-                                                       calls));
+    const auto churn = [](int gaps, int freesInEach, int from, std::string_view call = "hipFree") {
+        std::string calls, kernels;
+        for (int gap = 0; gap < gaps; ++gap) {
+            for (int i = 0; i < freesInEach; ++i)
+                calls += fmt::format("call {} {} 3\n", call, from + 60 * gap + 4 * i);
+            kernels += fmt::format("kernel a {} 5\n", from + 60 * gap + 50);
+        }
+        return imported("memory_pressure", fmt::format("device 0 gpu\nmain\n{}stream 0 7\nkernel a 0 {}\n{}"
+                                                       "kernel a 600 50",
+                                                       calls, from, kernels))
+            .advice();
     };
-    EXPECT_EQ(churn(20, 280).advice().state, State::Fires) << churn(20, 280).advice().reason;
-    EXPECT_NE(churn(9, 280).advice().state, State::Fires);
-    EXPECT_NE(churn(20, 50).advice().state, State::Fires); // at the start only
+    EXPECT_EQ(churn(4, 5, 340).state, State::Fires) << churn(4, 5, 340).reason;
+    EXPECT_THAT(churn(4, 5, 340).title, HasSubstr("given back"));
+    EXPECT_NE(churn(3, 3, 340).state, State::Fires);
+    EXPECT_NE(churn(1, 12, 340).state, State::Fires); // a cache emptied once
+    EXPECT_NE(churn(4, 5, 20).state, State::Fires);   // at the start only
+    EXPECT_NE(churn(4, 5, 340, "cudaFreeHost").state, State::Fires);
 }
 
 TEST(TensorsCreateOnDevice, WaitingForTheDeviceIsNotTheCopysFault)

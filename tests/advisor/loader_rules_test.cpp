@@ -191,19 +191,19 @@ TEST(LoaderPrefetchFactor, ShortWaitsAreSilent)
 TEST(LoaderWorkers, WithoutStepMarksTheIdleDeviceTells)
 {
     const auto judged = [](int waitUs) {
-        return Judged(
-                   "loader_workers",
-                   fmt::format("main\nannotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 100 {}\n"
-                               "stream 0 7\nkernel a 0 100\nkernel a {} {}",
-                               waitUs, 100 + waitUs, 900 - waitUs),
-                   {}, true)
+        return Judged("loader_workers",
+                      fmt::format("main\nrepeat 4 every 250\n"
+                                  "annotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 100 {}\nend\n"
+                                  "stream 0 7\nrepeat 4 every 250\nkernel a 0 100\nkernel a {} {}\nend",
+                                  waitUs, 100 + waitUs, 150 - waitUs),
+                      {}, true)
             .advice();
     };
-    EXPECT_EQ(judged(40).state, State::CannotTell);
-    EXPECT_EQ(judged(60).state, State::Fires);
-    EXPECT_THAT(judged(60).reason, HasSubstr("6.00 %"));
-    EXPECT_FALSE(judged(60).evidence.empty());
-    EXPECT_FALSE(judged(60).saving);
+    EXPECT_EQ(judged(16).state, State::CannotTell); // three waits of four: the longest is left out
+    EXPECT_EQ(judged(20).state, State::Fires);
+    EXPECT_THAT(judged(20).reason, HasSubstr("6.00 %"));
+    EXPECT_FALSE(judged(20).evidence.empty());
+    EXPECT_FALSE(judged(20).saving);
 }
 
 TEST(LoaderPrefetchFactor, AnImportedTraceSaysWhoLoads)

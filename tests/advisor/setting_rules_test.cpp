@@ -104,8 +104,7 @@ TEST(Checkpointing, PromisesAtMostWhatQuickOperatorsHeldAtThePeak)
     const auto saving = [](const std::string& op, const std::string& phase) {
         const std::string alive = "meta memory.peak.cpu 90000000\nmeta memory.peak.cpu.alive 60000000\t4\t3\t";
         return Judged("checkpointing",
-                      alive + phase + "\t" + op + "\n" + kRun +
-                          "counter memory\nsample 0 1000\nsample 5000 99614720\n",
+                      alive + phase + "\t" + op + "\n" + kRun + "counter memory\nsample 0 1000\nsample 5000 99614720\n",
                       {"batch.memory_limit=100"})
             .advice()
             .saving;
@@ -129,6 +128,9 @@ TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
     };
     EXPECT_EQ(full("op aten::mm 0 50"), std::pair(State::Silent, State::Silent));
     EXPECT_EQ(full("op aten::mm 0 20\nop MmBackward0 30 20"), std::pair(State::Fires, State::Fires));
+    EXPECT_EQ(full("op aten::mm 0 20\ncall cudaGraphLaunch 30 20"), std::pair(State::Fires, State::Fires));
+    EXPECT_EQ(full("op aten::mm 0 20\nstream 0 8\nkernel triton_poi_fused_threshold_backward_3 30 20"),
+              std::pair(State::Fires, State::Fires));
     EXPECT_EQ(full(""), std::pair(State::Fires, State::Fires)); // without operators it cannot be known
 }
 

@@ -1,0 +1,95 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+/// Traces in which rules once found what was not there.
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::HasSubstr;
+
+advisor::Advice judge(std::string_view stem, const std::string& text)
+{
+    return Judged(stem, text, {}, true).advice();
+}
+
+TEST(HostBound, MarksOfTheHostAheadOfABusyDeviceAreNoIdleness)
+{
+    const auto advice =
+        judge("host_bound", "device 0 gpu\nmain\nrepeat 3 every 2000\nstep 0 0 2000\nop aten::mm 0 1900\n"
+                            "call cudaLaunchKernel 1800 10\nend\nstream 0 7\nkernel a 1820 150000");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
+TEST(HostBound, WorkBeforeTheFirstKernelIsNoGapOfAStep)
+{
+    const auto advice =
+        judge("host_bound", "device 0 gpu\nmain\nstep 0 0 1000\nop aten::mm 0 590\n"
+                            "call cudaLaunchKernel 580 10\nstream 0 7\nkernel a 590 200\nkernel a 800 200");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
+TEST(HostBound, ADeviceThatHardlyWorksDoesNotWait)
+{
+    const auto text = [](double secondUs) {
+        return fmt::format("device 0 gpu\ndevice 1 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 0 99\n"
+                           "call cudaLaunchKernel 1 5\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 0 99\nend\n"
+                           "stream 1 7\nmemset clear 10 {}",
+                           secondUs);
+    };
+    EXPECT_EQ(judge("host_bound", text(2)).state, State::Silent) << judge("host_bound", text(2)).reason;
+    EXPECT_EQ(judge("host_bound", text(300)).state, State::Fires) << judge("host_bound", text(300)).reason;
+}
+
+TEST(HostBound, AServerThatWaitsForRequestsIsNotBound)
+{
+    const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\ncall cudaLaunchKernel 0 2\nend\n"
+                                            "stream 0 7\nrepeat 10 every 100\nkernel a 2 20\nend");
+    EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("not recorded"));
+}
+
+TEST(HostBound, TheSavingHoldsAllThatTheReasonSums)
+{
+    const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 50 30\n"
+                                            "call cudaLaunchKernel 78 1\nend\nstream 0 7\nrepeat 10 every 100\n"
+                                            "kernel a 80 20\nend");
+    ASSERT_TRUE(advice.saving) << advice.reason;
+    EXPECT_NEAR(advice.saving->high, 80, 1e-9); // 30 launching and 50 of what no event records
+}
+
+constexpr std::string_view kUpload = "repeat 20 every 100\ncopy HtoD 0 90 bytes=1000000 src=pageable dst=device\nend\n"
+                                     "copy HtoD 2000 10 bytes=1000 src=pinned dst=device\n";
+
+TEST(Copies, UploadingTheWeightsIsNoFindingWithoutSteps)
+{
+    const std::string copies = fmt::format("device 0 gpu\nstream 0 7\n{}", kUpload);
+    const std::string computed = copies + "repeat 50 every 100\nkernel a 2020 99\nend";
+    for (const std::string_view rule : {"loader_pin_memory", "transfer_non_blocking"}) {
+        EXPECT_EQ(judge(rule, computed).state, State::Silent) << rule << judge(rule, computed).reason;
+        EXPECT_EQ(judge(rule, copies).state, State::CannotTell) << rule << judge(rule, copies).reason;
+    }
+}
+
+TEST(TransferNonBlocking, PageableCopiesAreNotOrderedAhead)
+{
+    const auto advice =
+        judge("transfer_non_blocking", "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+                                       "repeat 10 every 1000\ncopy HtoD 0 100 bytes=100000 src=pageable dst=device\n"
+                                       "copy HtoD 110 5 bytes=100 src=pinned dst=device\nkernel a 120 800\nend");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
+TEST(LoaderWorkers, TheStartOfTheWorkersIsNoHabit)
+{
+    const auto advice = judge("loader_workers",
+                              "main\nannotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 100 90\n"
+                              "stream 0 7\nkernel a 0 100\nkernel a 190 810");
+    EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
+}
+
+} // namespace
+} // namespace advisor_test
