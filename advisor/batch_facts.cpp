@@ -1,11 +1,19 @@
 #include "advisor/batch_facts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 namespace advisor {
 
 namespace key = config::key;
+
+namespace {
+
+// Smaller parts would leave the processor little to do at once: 37 samples are not trained one by one.
+constexpr std::int64_t kMostParts = 8;
+
+} // namespace
 
 double samplesOfAStep(const config::TrainingConfig& config)
 {
@@ -22,7 +30,7 @@ double timesTheReferenceBatch(const config::TrainingConfig& config)
 std::optional<Toggle> partsOfTheBatch(const config::TrainingConfig& config)
 {
     const std::int64_t batch = config[key::batchSize], parts = config[key::accumulation];
-    for (std::int64_t times = 2; times <= batch; ++times)
+    for (std::int64_t times = 2; times <= std::min(batch, kMostParts); ++times)
         if (batch % times == 0)
             return Toggle{std::string(key::accumulation.name), config::toText(parts), config::toText(parts * times)};
     return std::nullopt;

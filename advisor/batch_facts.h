@@ -13,8 +13,8 @@ double samplesOfAStep(const config::TrainingConfig& config);
 /// That over the batch which the learning rate is meant for.
 double timesTheReferenceBatch(const config::TrainingConfig& config);
 
-/// gradient.accumulation with which the batch can be divided evenly into the least number of smaller parts; none for
-/// one sample.
+/// gradient.accumulation with which the batch can be divided evenly into the least number of smaller parts; none where
+/// these would be more than eight.
 std::optional<Toggle> partsOfTheBatch(const config::TrainingConfig& config);
 /// All that changes where a finding's toggle is applied to `now`: with gradient.accumulation the batch becomes a part
 /// of what it was, where that is a whole number, so that an update of the weights sees as many samples.

@@ -31,22 +31,22 @@ constexpr std::array<std::string_view, 17> kQuick = {"aten::relu",
                                                      "aten::max_pool2d",
                                                      "aten::upsample_nearest3d"};
 
-/// What the quick operators of the forward pass held at the peak: cheap parts free all of it but what the next block
-/// reads, and the backward pass may have a peak of its own.
-std::optional<Saving> saving(const Case& c)
+/// Bytes that the quick operators of the forward pass held at the peak; 0: not known. Cheap parts free all of it but
+/// what the next block reads, and the backward pass may have a peak of its own: no more than a bound.
+std::int64_t mostSaved(const Case& c)
 {
     for (const profiler::analysis::MemoryMoment& moment : profiler::analysis::memoryMoments(c.trace)) {
         if (moment.ranOut || (moment.place == "CPU") != ranOnCpu(c))
             continue;
-        double bytes = 0;
+        std::int64_t bytes = 0;
         for (const profiler::analysis::MemoryHolder& holder : moment.alive)
             if (!holder.rest && holder.phase == profiler::phase::kForward &&
                 std::find(kQuick.begin(), kQuick.end(), holder.op) != kQuick.end())
-                bytes += static_cast<double>(holder.bytes);
+                bytes += holder.bytes;
         if (bytes > 0)
-            return Saving{SavingUnit::Bytes, 0, bytes / 2, bytes};
+            return bytes;
     }
-    return std::nullopt;
+    return 0;
 }
 
 Advice check(const Case& c)
@@ -61,8 +61,8 @@ Advice check(const Case& c)
     Advice advice = firesOnMemory(c, *use,
                                   fmt::format("Memory was {} full, and every activation is kept for the backward pass.",
                                               shareText(use->share())));
-    if ((advice.saving = saving(c)))
-        advice.whyNoPrediction.clear();
+    if (const std::int64_t most = mostSaved(c); most > 0)
+        advice.whyNoPrediction = fmt::format("By this trace it saves at most {}: measure it.", bytesText(most));
     advice.caveats = {
         "It costs time: what is recomputed runs once more, of all about a whole forward pass.",
         "The second run must draw the same random numbers, and batch norm must count its statistics once."};

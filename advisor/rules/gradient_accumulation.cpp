@@ -10,6 +10,18 @@ namespace {
 
 constexpr std::string_view kKey = "gradient.accumulation";
 
+/// Why the batch of this configuration is not divided by the advice itself; empty where it is.
+std::string whyNotDivided(const config::TrainingConfig& config, const std::optional<Toggle>& parts)
+{
+    if (config[config::key::compile])
+        return "A compiled step holds one pass: gradient.accumulation needs compile=false.";
+    if (!parts)
+        return fmt::format("A batch of {} samples has no even parts, unless very small ones: first choose a batch.size "
+                           "that can be halved.",
+                           config[config::key::batchSize]);
+    return {};
+}
+
 Advice check(const Case& c)
 {
     const auto use = memoryUse(c);
@@ -18,7 +30,7 @@ Advice check(const Case& c)
     if (auto none = withoutBackward(c))
         return *none;
     const auto parts = c.config ? partsOfTheBatch(*c.config) : std::nullopt;
-    if (c.config && !parts)
+    if (c.config && (*c.config)[config::key::batchSize] == 1)
         return silent("Each pass takes one sample: there is nothing to divide.");
     Advice advice = firesOnMemory(
         c, *use,
@@ -26,6 +38,10 @@ Advice check(const Case& c)
                     shareText(use->share())));
     advice.caveats = {"Costs of a step are paid for each part of the batch.",
                       "The loss is divided by the number of parts; the last, partial group counts its real number."};
+    if (c.config)
+        advice.whyNoToggle = whyNotDivided(*c.config, parts);
+    if (!advice.whyNoToggle.empty())
+        return advice;
     setToggle(advice, c, kKey, parts ? parts->to : "2");
     if (parts)
         for (const Toggle& change : changesOf(*parts, *c.config))

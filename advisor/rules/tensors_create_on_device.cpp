@@ -131,7 +131,7 @@ Advice check(const Case& c)
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
     else
-        advice.saving = perStep(0, us / 2, us);
+        advice.whyNoPrediction = fmt::format("By this trace it saves at most {} a step: measure it.", timeText(us));
     advice.caveats = {"The random numbers of the host and of the device differ."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.copies);

@@ -61,6 +61,17 @@ TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsKept)
     }
 }
 
+TEST(Prediction, ARangeFromNothingIsSaidByItsEnd)
+{
+    EXPECT_THAT(predicting(0, 100, 41'200).whyNoPrediction, testing::HasSubstr("anything up to 41.2 ms:"));
+    EXPECT_THAT(predicting(10, 100, 41'200).whyNoPrediction, testing::HasSubstr("anything from 10.0 µs to 41.2 ms:"));
+    Advice memory;
+    memory.state = State::Fires;
+    memory.saving = Saving{.unit = SavingUnit::Bytes, .low = 1e6, .mid = 5e6, .high = 60e6};
+    settlePrediction(memory);
+    EXPECT_THAT(memory.whyNoPrediction, testing::HasSubstr("anything from 1.00 MB to 60.0 MB:"));
+}
+
 TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
 {
     const Advice nothing = predicting(0, 0.001, 0.004);

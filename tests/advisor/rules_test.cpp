@@ -133,8 +133,10 @@ TEST(ChangesOf, AccumulationLeavesAnUpdateItsSamples)
     EXPECT_TRUE(advisor::keepTheBatch(changes));
     EXPECT_EQ(advisor::changesOf({"gradient.accumulation", "2", "7"}, config).size(), 1u) << "60 in 7 parts";
     EXPECT_EQ(advisor::changesOf({"checkpointing", "off", "all"}, config).size(), 1u);
-    ASSERT_TRUE(config.setAssignment("batch.size=1"));
-    EXPECT_FALSE(advisor::partsOfTheBatch(config));
+    for (const char* undivided : {"batch.size=1", "batch.size=37"}) {
+        ASSERT_TRUE(config.setAssignment(undivided));
+        EXPECT_FALSE(advisor::partsOfTheBatch(config)) << undivided;
+    }
 }
 
 TEST_P(RuleFixtures, WithoutAConfigurationThereIsNoToggle)

@@ -99,23 +99,36 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
-TEST(Checkpointing, PromisesAtMostWhatQuickOperatorsHeldAtThePeak)
+TEST(Checkpointing, SavesAtMostWhatQuickOperatorsHeldAtThePeak)
 {
-    const auto saving = [](const std::string& op, const std::string& phase) {
+    const auto why = [](const std::string& op, const std::string& phase) {
         const std::string alive = "meta memory.peak.cpu 90000000\nmeta memory.peak.cpu.alive 60000000\t4\t3\t";
         return Judged("checkpointing",
                       alive + phase + "\t" + op + "\n" + kRun + "counter memory\nsample 0 1000\nsample 5000 99614720\n",
                       {"batch.memory_limit=100"})
             .advice()
-            .saving;
+            .whyNoPrediction;
     };
-    const auto found = saving("aten::relu", "forward");
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->unit, advisor::SavingUnit::Bytes);
-    EXPECT_EQ(found->low, 0);
-    EXPECT_EQ(found->high, 60000000);
-    EXPECT_FALSE(saving("aten::conv2d", "forward")) << "is not computed again";
-    EXPECT_FALSE(saving("aten::mul", "optimizer")) << "is no activation";
+    EXPECT_THAT(why("aten::relu", "forward"), testing::HasSubstr("at most 60.0 MB"));
+    EXPECT_THAT(why("aten::conv2d", "forward"), testing::Not(testing::HasSubstr("at most"))) << "not computed again";
+    EXPECT_THAT(why("aten::mul", "optimizer"), testing::Not(testing::HasSubstr("at most"))) << "is no activation";
+}
+
+TEST(GradientAccumulation, WhatCannotBeDividedIsAdvisedWithoutAToggle)
+{
+    const auto advice = [](std::vector<std::string> settings) {
+        settings.emplace_back("batch.memory_limit=100");
+        return Judged("gradient_accumulation", kRun + "counter memory\nsample 0 1000\nsample 5000 99614720\n", settings)
+            .advice();
+    };
+    ASSERT_TRUE(advice({"batch.size=64"}).toggle);
+    for (const auto& [setting, why] :
+         {std::pair("batch.size=37", "37 samples"), std::pair("compile=true", "compile=false")}) {
+        const auto found = advice({setting});
+        EXPECT_EQ(found.state, State::Fires) << setting;
+        EXPECT_FALSE(found.toggle) << setting;
+        EXPECT_THAT(found.whyNoToggle, testing::HasSubstr(why));
+    }
 }
 
 TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
