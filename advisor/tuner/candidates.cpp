@@ -7,9 +7,10 @@ namespace advisor {
 
 namespace {
 
-// Batch, precision and recomputing share the memory; a faster step wants more workers.
-constexpr std::array<std::string_view, 5> kRelated = {"batch.size", "precision.amp", "checkpointing", "loader.workers",
-                                                      "loader.prefetch_factor"};
+// Batch, its parts, precision and recomputing share the memory; a faster step wants more workers.
+constexpr std::array<std::string_view, 6> kRelated = {"batch.size",     "gradient.accumulation",
+                                                      "precision.amp",  "checkpointing",
+                                                      "loader.workers", "loader.prefetch_factor"};
 
 bool isRelated(std::string_view key)
 {
@@ -71,10 +72,13 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
     return candidates;
 }
 
-void forgetRelated(Tried& tried, std::string_view kept)
+void markKept(Tried& tried, const std::vector<Toggle>& changes)
 {
-    if (isRelated(kept))
-        std::erase_if(tried, [&](const auto& entry) { return entry.first != kept && isRelated(entry.first); });
+    if (!changes.empty() && isRelated(changes.front().key))
+        std::erase_if(tried,
+                      [&](const auto& entry) { return entry.first != changes.front().key && isRelated(entry.first); });
+    for (const Toggle& change : changes)
+        tried.insert({change.key, change.from});
 }
 
 } // namespace advisor

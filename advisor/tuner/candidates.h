@@ -27,7 +27,8 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
 /// knobs. Without a rule: that is the kept change's.
 /// @param cores  that a process may use; 0: not known
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried);
-/// Forgets what was tried of knobs that hang together with a kept one: what did not pay before may pay now.
-void forgetRelated(Tried& tried, std::string_view kept);
+/// After changes that were kept together, the toggle first: what they changed from lost and counts as tried. What was
+/// tried of knobs that hang together with the toggle is forgotten: it may pay now.
+void markKept(Tried& tried, const std::vector<Toggle>& changes);
 
 } // namespace advisor

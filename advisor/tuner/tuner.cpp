@@ -124,16 +124,16 @@ private:
 
     void keep(const Candidate& candidate, const ExperimentResult& result)
     {
+        const std::vector<Toggle> changes = changesOf(candidate.change, m_result.best);
         // It was trained with these values: they are some.
-        for (const Toggle& change : changesOf(candidate.change, m_result.best))
+        for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
         if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps") {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
             m_result.ratio.high *= result.samplesPerSecond.high;
         }
-        forgetRelated(m_tried, candidate.change.key);
-        m_tried.insert({candidate.change.key, candidate.change.from}); // it lost
+        markKept(m_tried, changes);
         m_further.clear();
         for (Candidate& more : further(candidate.change, m_result.best, m_cores, m_tried)) {
             more.rule = candidate.rule;

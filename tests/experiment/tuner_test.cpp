@@ -243,10 +243,19 @@ TEST(TunerCandidates, WorkersAreSearchedWithinTheCoresAndBatchesDoubled)
 TEST(TunerCandidates, WhatHangsTogetherIsTriedAgain)
 {
     Tried tried = {{"loader.workers", "4"}, {"memory_format", "channels_last"}, {"batch.size", "64"}};
-    forgetRelated(tried, "batch.size");
-    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "64"), std::pair("memory_format", "channels_last")));
-    forgetRelated(tried, "memory_format");
-    EXPECT_EQ(tried.size(), 2U);
+    markKept(tried, {{"batch.size", "32", "64"}});
+    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "32"), std::pair("batch.size", "64"),
+                                   std::pair("memory_format", "channels_last")));
+    markKept(tried, {{"memory_format", "contiguous", "channels_last"}});
+    EXPECT_EQ(tried.size(), 4U);
+}
+
+TEST(TunerCandidates, WhatCameWithAToggleHasLostItsFormerValueToo)
+{
+    Tried tried = {{"gradient.accumulation", "2"}, {"batch.size", "128"}, {"loader.workers", "4"}};
+    markKept(tried, {{"gradient.accumulation", "1", "2"}, {"batch.size", "64", "32"}});
+    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "64"), std::pair("gradient.accumulation", "1"),
+                                   std::pair("gradient.accumulation", "2")));
 }
 
 } // namespace
