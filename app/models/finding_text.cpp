@@ -187,10 +187,12 @@ QString verdictText(const advisor::ExperimentResult& result)
     if (result.lossAtEqualTime)
         return learningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
-    return (memory ? memoryVerdict(result) : timeVerdict(result)) +
-           (result.lossParity ? Words::tr(", loss unchanged")
-                              : Words::tr(", but the loss changed from %1 to %2")
-                                    .arg(formatSignificant(result.lossA), formatSignificant(result.lossB)));
+    const QString verdict = memory ? memoryVerdict(result) : timeVerdict(result);
+    if (!result.lossParity)
+        return verdict + Words::tr(", but the loss changed from %1 to %2")
+                             .arg(formatSignificant(result.lossA), formatSignificant(result.lossB));
+    // Without a tolerance it was not judged: the arms had other batches, or too few seeds.
+    return result.lossTolerance > 0 ? verdict + Words::tr(", loss unchanged") : verdict;
 }
 
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)

@@ -48,6 +48,7 @@ advisor::ExperimentResult measured(advisor::Verdict verdict, advisor::Interval r
     result.verdict = verdict;
     result.samplesPerSecond = ratio;
     result.savedUs = {44'100, 42'000, 46'200};
+    result.lossTolerance = 0.1;
     return result;
 }
 
@@ -69,6 +70,13 @@ TEST(FindingText, AChangedLossIsNotHidden)
     result.lossB = 0.9;
     EXPECT_EQ(text(verdictText(result)),
               "Pays: 1.43 × faster (95 % interval 1.40–1.46), but the loss changed from 0.500 to 0.900");
+}
+
+TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
+{
+    auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
+    result.lossTolerance = 0;
+    EXPECT_EQ(text(verdictText(result)), "Pays: 1.43 × faster (95 % interval 1.40–1.46)");
 }
 
 TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
