@@ -1,5 +1,6 @@
 #include "app/session/session.h"
 
+#include "advisor/batch_facts.h"
 #include "app/session/session_state.h"
 #include "profiler/model/trace_builder.h"
 
@@ -33,6 +34,15 @@ std::optional<QString> newProblem(const config::TrainingConfig& before, const co
             return asQString(problem.message());
     }
     return std::nullopt;
+}
+
+/// "gradient.accumulation = 2, batch.size = 32"
+QString valuesText(const std::vector<advisor::Toggle>& changes)
+{
+    QStringList values;
+    for (const advisor::Toggle& change : changes)
+        values << QString("%1 = %2").arg(asQString(change.key), asQString(change.to));
+    return values.join(", ");
 }
 
 } // namespace
@@ -188,13 +198,16 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     const advisor::ExperimentResult* result = m->experiments.result(id);
     if (!result || result->plan.changes.empty() || m->journal.find(id))
         return;
+    KeptChange kept{id, asQString(advice.advice.title), {}, *result};
+    // What comes with the toggle follows from the configuration as it is now, not as it was when it was measured.
+    kept.result.plan.changes = advisor::changesOf(result->plan.changes.front(), m->configuration);
+    kept.toggle = kept.result.plan.changes.front();
     SessionChange change;
-    change.kept = {{id, asQString(advice.advice.title), result->plan.changes.front(), *result}};
     change.place = m->journal.changes.size();
-    const advisor::Toggle& toggle = change.kept.front().toggle;
-    change.text = tr("keep %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
-    for (const advisor::Toggle& changed : result->plan.changes)
-        change.knobs.push_back({changed.key, m->configuration.text(changed.key), changed.to});
+    change.text = tr("keep %1").arg(valuesText(kept.result.plan.changes));
+    for (const advisor::Toggle& changed : kept.result.plan.changes)
+        change.knobs.push_back({changed.key, changed.from, changed.to});
+    change.kept = {std::move(kept)};
     push(std::move(change));
 }
 
@@ -210,12 +223,14 @@ void Session::undoChange(const QString& ruleId)
     change.kept = {*kept};
     change.leaves = true;
     change.place = static_cast<std::size_t>(kept - m->journal.changes.data());
-    const advisor::Toggle& toggle = kept->toggle;
-    change.text = tr("take back %1 = %2").arg(asQString(toggle.key), asQString(toggle.to));
-    change.knobs = {{toggle.key, m->configuration.text(toggle.key), toggle.from}};
+    std::vector<advisor::Toggle> back = {kept->toggle};
+    // What came with it and was changed since is the user's.
     for (const advisor::Toggle& with : kept->result.plan.changes)
-        if (with.key != toggle.key)
-            change.knobs.push_back({with.key, m->configuration.text(with.key), with.from});
+        if (with.key != kept->toggle.key && m->configuration.text(with.key) == with.to)
+            back.push_back(with);
+    change.text = tr("take back %1").arg(valuesText(back));
+    for (const advisor::Toggle& one : back)
+        change.knobs.push_back({one.key, m->configuration.text(one.key), one.from});
     push(std::move(change));
 }
 

@@ -39,7 +39,9 @@ std::optional<KeptChange> changeFrom(const QJsonObject& json)
 {
     auto result = resultFromJson(json["result"].toObject());
     advisor::Toggle toggle = toggleFromJson(json["toggle"].toObject());
-    if (!result || !config::findKnob(toggle.key))
+    const auto isKnown = [](const advisor::Toggle& change) { return config::findKnob(change.key) != nullptr; };
+    // All of them are asked for when the change is taken back.
+    if (!result || !isKnown(toggle) || !std::ranges::all_of(result->plan.changes, isKnown))
         return std::nullopt;
     return KeptChange{json["rule"].toString(), json["title"].toString(), std::move(toggle), std::move(*result)};
 }

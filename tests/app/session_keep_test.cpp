@@ -87,6 +87,32 @@ void writeJournal()
     QVERIFY(app::saveSession(kept, app::sessionFile()));
 }
 
+/// A batch in two parts, kept where it was 64.
+app::KeptChange keptInParts()
+{
+    app::KeptChange change = keptChange();
+    change.ruleId = "gradient.accumulation";
+    change.toggle = {"gradient.accumulation", "1", "2"};
+    change.result.plan.changes = {change.toggle, {"batch.size", "64", "32"}};
+    return change;
+}
+
+/// The session of someone who kept that.
+void writeKeptInParts(const app::KeptChange& change)
+{
+    app::KeptSession kept;
+    QVERIFY(kept.configuration.set("gradient.accumulation", "2"));
+    QVERIFY(kept.configuration.set("batch.size", "32"));
+    kept.journal.changes = {change};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+}
+
+/// "2 x 32"
+std::string parts(const Session& session)
+{
+    return session.configuration().text("gradient.accumulation") + " x " + session.configuration().text("batch.size");
+}
+
 } // namespace
 
 class SessionKeepTest : public QObject {
@@ -102,6 +128,10 @@ private slots:
     void whatTuningKeptIsUndoneAsOneStepAfterARestart();
     void aStepOfAnOlderVersionIsRead();
     void theJournalTakesAChangeBack();
+    void bothKeysOfAChangeAreTakenBack();
+    void takingAChangeBackLeavesWhatWasSetSince();
+    void whatIsKeptFitsTheConfigurationOfThatMoment();
+    void aKeptChangeOfAnUnknownKeyIsRefused();
     void aSessionThatWasNotRestoredKeepsNothing();
     void theSecondWindowKeepsNothing();
     void anUnreadableSessionIsPutAside_data();
@@ -234,6 +264,76 @@ void SessionKeepTest::theJournalTakesAChangeBack()
     session.undoStack()->undo();
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.configuration().text("loader.workers"), "2");
+}
+
+void SessionKeepTest::bothKeysOfAChangeAreTakenBack()
+{
+    writeKeptInParts(keptInParts());
+    {
+        Session session;
+        session.restore();
+        session.undoChange("gradient.accumulation");
+        QCOMPARE(parts(session), "1 x 64");
+        QVERIFY(session.undoStack()->undoText().contains("gradient.accumulation = 2, batch.size = 32"));
+    }
+    Session session;
+    session.restore();
+    QCOMPARE(parts(session), "1 x 64");
+    QVERIFY(session.journal().changes.empty());
+    session.undoStack()->undo();
+    QCOMPARE(parts(session), "2 x 32");
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+}
+
+void SessionKeepTest::takingAChangeBackLeavesWhatWasSetSince()
+{
+    writeKeptInParts(keptInParts());
+    Session session;
+    session.restore();
+    QVERIFY(!session.setKnob("batch.size", "48"));
+    session.undoChange("gradient.accumulation");
+    QCOMPARE(parts(session), "1 x 48");
+    QVERIFY(!session.undoStack()->undoText().contains("batch.size"));
+}
+
+void SessionKeepTest::whatIsKeptFitsTheConfigurationOfThatMoment()
+{
+    app_test::useScript("train");
+    advisor::RuleAdvice advice;
+    advice.id = "gradient.accumulation";
+    advice.advice.toggle = advisor::Toggle{"gradient.accumulation", "1", "2"};
+    advice.advice.judgedBy = advisor::JudgedBy::Convergence; // the quickest to measure here
+    {
+        Session session;
+        session.restore();
+        auto configuration = shortTraining(60);
+        QVERIFY(configuration.set("batch.size", "64"));
+        session.setConfiguration(configuration, "short");
+        QSignalSpy finished(&session, &Session::experimentFinished);
+        session.startExperiment(advice);
+        QTRY_VERIFY_WITH_TIMEOUT(finished.count() == 1, 90000);
+        QVERIFY(!session.setKnob("batch.size", "128"));
+        session.keepChange(advice);
+        QCOMPARE(parts(session), "2 x 64");
+        QVERIFY(session.undoStack()->undoText().contains("gradient.accumulation = 2, batch.size = 64"));
+    }
+    Session session;
+    session.restore();
+    QCOMPARE(parts(session), "2 x 64");
+    session.undoChange("gradient.accumulation");
+    QCOMPARE(parts(session), "1 x 128");
+}
+
+void SessionKeepTest::aKeptChangeOfAnUnknownKeyIsRefused()
+{
+    app::KeptChange change = keptInParts();
+    change.result.plan.changes.back().key = "batch.sise";
+    writeKeptInParts(change);
+    Session session;
+    QSignalSpy noticed(&session, &Session::noticed);
+    session.restore();
+    QCOMPARE(noticed.count(), 1);
+    QVERIFY(noticed[0][1].toString().contains("settings that this version does not have"));
 }
 
 void SessionKeepTest::aSessionThatWasNotRestoredKeepsNothing()
