@@ -5,6 +5,7 @@
 #include "profiler/analysis/facts.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 namespace app {
@@ -22,7 +23,21 @@ std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> t
     return result;
 }
 
+/// Processor time of the calling thread. On a machine that the training fills, an analysis lasts far longer than that.
+std::chrono::nanoseconds cpuTime()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 } // namespace
+
+std::chrono::milliseconds Analyser::pauseAfter(std::chrono::nanoseconds cpu)
+{
+    using namespace std::chrono_literals;
+    return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(100 * cpu), 1000ms, 30000ms);
+}
 
 Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this)
 {
@@ -41,12 +56,11 @@ void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::option
     m_next = Request{std::move(trace), std::move(config)};
     if (m_busy)
         return;
-    // A hundredth of one core at most, while the training needs it.
-    const qint64 pause = std::max<qint64>(1000, 100 * m_lastMs);
-    if (!live || !m_sinceEnd.isValid() || m_sinceEnd.elapsed() >= pause)
+    const std::chrono::milliseconds pause = pauseAfter(m_lastCpu);
+    if (!live || !m_sinceEnd.isValid() || m_sinceEnd.elapsed() >= pause.count())
         startNext();
     else if (!m_later.isActive())
-        m_later.start(static_cast<int>(pause - m_sinceEnd.elapsed()));
+        m_later.start(static_cast<int>(pause.count() - m_sinceEnd.elapsed()));
 }
 
 void Analyser::reset()
@@ -65,12 +79,11 @@ void Analyser::startNext()
         return;
     m_busy = true;
     m_thread.start([this, job = *std::exchange(m_next, {})](const std::stop_token&, const Background::Post& post) {
-        QElapsedTimer timer;
-        timer.start();
+        const std::chrono::nanoseconds before = cpuTime();
         auto result = compute(job.trace, job.config ? &*job.config : nullptr);
-        post([this, result = std::move(result), took = timer.elapsed()] {
+        post([this, result = std::move(result), took = cpuTime() - before] {
             m_busy = false;
-            m_lastMs = took;
+            m_lastCpu = took;
             m_sinceEnd.start();
             emit analysed(result);
             if (m_next)

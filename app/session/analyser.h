@@ -7,6 +7,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -15,7 +16,7 @@ namespace app {
 struct Analysed;
 
 /// Analyses and rules on a thread of their own. While a trace grows they run about once a second, and less often when
-/// they take long, so that they take little from the training that is watched.
+/// they cost much, so that they take little from the training that is watched; see pauseAfter().
 class Analyser : public QObject {
     Q_OBJECT
 public:
@@ -24,6 +25,10 @@ public:
 
     /// The newest request wins. @param config  of the run; none for a trace that has none
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
+    /// Between the end of an analysis of a live trace and the next one: so long that they take a hundredth of one core,
+    /// but at least a second, and at most half a minute, so that there is advice while it can be of use.
+    /// @param cpu  processor time of the last one
+    static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
     /// Drops what is under way: another trace is on screen.
     void reset();
 
@@ -39,7 +44,7 @@ private:
     };
     std::optional<Request> m_next;
     bool m_busy = false;
-    qint64 m_lastMs = 0; ///< how long the last one took
+    std::chrono::nanoseconds m_lastCpu{}; ///< processor time of the last one
     QElapsedTimer m_sinceEnd;
     QTimer m_later;
     Background m_thread;

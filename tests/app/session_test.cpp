@@ -228,8 +228,8 @@ void SessionTest::aKilledTrainerLeavesWhatItRecorded()
     QSignalSpy told(&session, &Session::noticed);
     runToEnd(session);
     QVERIFY2(told.at(0).at(0).toString().contains("9"), qPrintable(told.at(0).at(0).toString()));
-    QTRY_VERIFY(session.trace()->captureStats().cut);
-    QTRY_VERIFY(session.analysed() && session.analysed()->facts.steps.size() >= 9);
+    QTRY_VERIFY_WITH_TIMEOUT(session.trace()->captureStats().cut, 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->facts.steps.size() >= 9, 20000);
 }
 
 void SessionTest::garbageIsToldAndPassedOver()

@@ -1,3 +1,4 @@
+#include "app/session/analyser.h"
 #include "app/session/session.h"
 #include "tests/app/app_support.h"
 
@@ -25,6 +26,7 @@ private slots:
     void aTraceFromElsewhereLeavesTheConfigurationAlone();
     void anExportedTraceOpensAgain();
     void anExportThatCannotBeWrittenIsTold();
+    void advicePausesByWhatItCostsAndNotForLong();
 
 private:
     void runToEnd(Session& session);
@@ -97,6 +99,14 @@ void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
     QVERIFY(told.at(0).at(2).toBool());
     QVERIFY2(told.at(0).at(0).toString().startsWith("exported.json was not written: "),
              qPrintable(told.at(0).at(0).toString()));
+}
+
+void SessionTraceTest::advicePausesByWhatItCostsAndNotForLong()
+{
+    using namespace std::chrono_literals;
+    QVERIFY(app::Analyser::pauseAfter(0ns) == 1s);
+    QVERIFY(app::Analyser::pauseAfter(50ms) == 5s);
+    QVERIFY(app::Analyser::pauseAfter(6s) == 30s);
 }
 
 QTEST_MAIN(SessionTraceTest)
