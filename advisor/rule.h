@@ -50,7 +50,7 @@ struct RuleAdvice {
 /// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
 /// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
-/// The same for who has the trace's facts already.
+/// The same for who has the trace's facts already, with the steps that are to count.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config);
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <optional>
+#include <utility>
 
 namespace advisor::cli {
 
@@ -76,7 +77,13 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
         streams.err << configuration.error().message() << '\n';
         return kBadInput;
     }
-    const auto advice = advise(**trace, *configuration ? &**configuration : nullptr);
+    auto steps = chosenSteps(**trace, options.steps, options.trace);
+    if (!steps) {
+        streams.err << steps.error().message() << '\n';
+        return kBadInput;
+    }
+    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
+    const auto advice = advise(**trace, facts, *configuration ? &**configuration : nullptr);
     if (options.json) {
         streams.out << adviceJson(**trace, advice).dump(2) << '\n';
         return kDone;

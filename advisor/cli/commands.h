@@ -1,5 +1,7 @@
 #pragma once
 
+#include "advisor/cli/step_choice.h"
+
 #include <filesystem>
 #include <ostream>
 #include <string>
@@ -21,7 +23,7 @@ struct Streams {
 
 struct SummarizeOptions {
     std::filesystem::path trace;
-    std::string stepRange; ///< NVTX ranges or annotations of this name are the steps; empty: the trace's own marks
+    StepChoice steps;
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);
@@ -29,13 +31,14 @@ int summarize(const SummarizeOptions& options, const Streams& streams);
 struct AdviseOptions {
     std::filesystem::path trace;
     std::filesystem::path config; ///< empty: the configuration that the trace holds, if it does
+    StepChoice steps;
     bool json = false;
 };
 int adviseOn(const AdviseOptions& options, const Streams& streams);
 
 struct DiffOptions {
     std::filesystem::path a, b;
-    std::string stepRange; ///< see SummarizeOptions
+    StepChoice steps;
     bool json = false;
 };
 int diff(const DiffOptions& options, const Streams& streams);
@@ -100,6 +103,7 @@ struct ReportOptions {
     std::filesystem::path trace;   ///< or a folder that holds one, as the app keeps runs
     std::filesystem::path config;  ///< empty: the configuration that the trace holds, if it does
     std::filesystem::path against; ///< a trace before, to compare with; may be empty
+    StepChoice steps;              ///< of both
     std::filesystem::path output;
 };
 /// One self-contained HTML file.

@@ -12,7 +12,13 @@ int diff(const DiffOptions& options, const Streams& streams)
         streams.err << b.error().message() << '\n';
         return kBadInput;
     }
-    const Difference found = difference(**a, **b, options.stepRange);
+    auto stepsA = chosenSteps(**a, options.steps, options.a);
+    auto stepsB = stepsA ? chosenSteps(**b, options.steps, options.b) : stepsA;
+    if (!stepsB) {
+        streams.err << stepsB.error().message() << '\n';
+        return kBadInput;
+    }
+    const Difference found = difference(**a, **b, *stepsA, *stepsB);
     if (options.json)
         streams.out << toJson(found).dump(2) << '\n';
     else

@@ -27,12 +27,24 @@ struct CommandLine {
 constexpr const char* kJson = "Print JSON instead of a table";
 constexpr const char* kConfig = "Training configuration (JSON)";
 
+void addSteps(CLI::App& command, StepChoice& steps)
+{
+    CLI::Option* range =
+        command.add_option("--step-range", steps.range,
+                           "NVTX ranges or annotations of this name are the steps; else the trace's own marks");
+    command
+        .add_option_function<std::string>(
+            "--steps-from", [&steps](const std::string& from) { steps.repetition = from == "repetition"; },
+            "repetition: the steps are found by what the training repeats, for a trace that marks none; else marks")
+        ->check(CLI::IsMember({"marks", "repetition"}))
+        ->excludes(range);
+}
+
 void addReaders(CLI::App& app, CommandLine& line)
 {
     CLI::App* summarize = app.add_subcommand("summarize", "What is in a trace and where the steps' time goes");
     summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
-    summarize->add_option("--step-range", line.summarize.stepRange,
-                          "NVTX ranges or annotations of this name are the steps; else the trace's own marks");
+    addSteps(*summarize, line.summarize.steps);
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
@@ -40,13 +52,14 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* advise = app.add_subcommand("advise", "Every rule's verdict on a trace, with reasons");
     advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
     advise->add_option("--config", line.advise.config, "Configuration of the run; else the one that the trace holds");
+    addSteps(*advise, line.advise.steps);
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
 
     CLI::App* diff = app.add_subcommand("diff", "What changed between two traces, with spread and comparability");
     diff->add_option("A", line.diff.a, "Trace before")->required();
     diff->add_option("B", line.diff.b, "Trace after")->required();
-    diff->add_option("--step-range", line.diff.stepRange, "As in summarize");
+    addSteps(*diff, line.diff.steps);
     diff->add_flag("--json", line.diff.json, kJson);
     diff->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::diff(line.diff, s); }; });
 
@@ -110,6 +123,7 @@ void addProof(CLI::App& app, CommandLine& line)
     report->add_option("TRACE", line.report.trace, "Trace file, or a folder that holds one")->required();
     report->add_option("--config", line.report.config, "Configuration of the run; else the one that the trace holds");
     report->add_option("--against", line.report.against, "Trace of a run before, to compare with");
+    addSteps(*report, line.report.steps);
     report->add_option("-o,--output", line.report.output, "HTML file to write")->required();
     report->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });

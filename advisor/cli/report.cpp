@@ -38,16 +38,23 @@ int report(const ReportOptions& options, const Streams& streams)
             return fail(loaded.error().message());
         configuration = *loaded;
     }
+    const auto steps = chosenSteps(**trace, options.steps, options.trace);
+    if (!steps)
+        return fail(steps.error().message());
     std::optional<Difference> compared;
     if (!options.against.empty()) {
         const auto before = openTrace(traceOf(options.against));
         if (!before)
             return fail(before.error().message());
-        compared = difference(**before, **trace);
+        const auto stepsBefore = chosenSteps(**before, options.steps, options.against);
+        if (!stepsBefore)
+            return fail(stepsBefore.error().message());
+        compared = difference(**before, **trace, *stepsBefore, *steps);
     }
     ReportInput input;
     input.title = "Training report: " + options.trace.filename().string();
     input.trace = trace->get();
+    input.steps = &*steps;
     input.config = configuration ? &*configuration : nullptr;
     input.difference = compared ? &*compared : nullptr;
     if (const auto written = writeReport(options.output, input); !written)

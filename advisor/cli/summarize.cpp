@@ -2,6 +2,8 @@
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/summary.h"
 
+#include <vector>
+
 namespace advisor::cli {
 
 int summarize(const SummarizeOptions& options, const Streams& streams)
@@ -11,12 +13,15 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         streams.err << trace.error().message() << '\n';
         return kBadInput;
     }
-    if (!options.stepRange.empty() && profiler::analysis::findSteps(**trace, options.stepRange).empty()) {
-        streams.err << "no range of the trace is called " << options.stepRange << " (" << options.trace.string()
-                    << "): leave --step-range out, or give a name that the trace has\n";
+    profiler::Result<std::vector<profiler::analysis::Step>> steps;
+    const Summary summary = summaryOf(**trace, [&] {
+        steps = chosenSteps(**trace, options.steps, options.trace);
+        return steps.value_or(std::vector<profiler::analysis::Step>());
+    });
+    if (!steps) {
+        streams.err << steps.error().message() << '\n';
         return kBadInput;
     }
-    const Summary summary = summaryOf(**trace, options.stepRange);
     if (options.json)
         streams.out << toJson(**trace, summary).dump(2) << '\n';
     else

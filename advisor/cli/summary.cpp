@@ -51,10 +51,15 @@ std::optional<int> workersOf(const Trace& trace, const Summary& summary)
 
 } // namespace
 
-Summary summaryOf(const Trace& trace, std::string_view stepRange)
+Summary summaryOf(const Trace& trace)
+{
+    return summaryOf(trace, [&] { return findSteps(trace); });
+}
+
+Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
 {
     // Steps are found while the slices are walked: neither needs the other.
-    auto findingSteps = std::async(std::launch::async, [&] { return findSteps(trace, stepRange); });
+    auto findingSteps = std::async(std::launch::async, findSteps);
     const ActivityScan scan =
         scanActivity(trace, std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers));
     Summary summary;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace advisor::cli {
@@ -40,8 +40,11 @@ struct Summary {
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
 };
-/// @param stepRange  see findSteps()
-Summary summaryOf(const profiler::Trace& trace, std::string_view stepRange = {});
+/// With the steps that it marks.
+Summary summaryOf(const profiler::Trace& trace);
+/// @param findSteps  asked once, on another thread
+Summary summaryOf(const profiler::Trace& trace,
+                  const std::function<std::vector<profiler::analysis::Step>()>& findSteps);
 
 /// The fields of `summarize --json`.
 nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);

@@ -85,14 +85,17 @@ Json stepsJson(const Summary& summary)
     Json list = Json::array();
     for (const Step& step : summary.steps)
         list.push_back(toUs(step.range.duration()));
-    return {{"count", s.count},
-            {"mean_us", known(s.count > 0, s.meanUs)},
-            {"median_us", known(s.count > 0, s.medianUs)},
-            {"p90_us", known(s.count > 0, s.p90Us)},
-            {"min_us", known(s.count > 0, s.minUs)},
-            {"max_us", known(s.count > 0, s.maxUs)},
-            {"steady_mean_us", known(s.steadyCount > 0, s.steadyMeanUs)},
-            {"list_us", list}};
+    Json json = {{"count", s.count},
+                 {"mean_us", known(s.count > 0, s.meanUs)},
+                 {"median_us", known(s.count > 0, s.medianUs)},
+                 {"p90_us", known(s.count > 0, s.p90Us)},
+                 {"min_us", known(s.count > 0, s.minUs)},
+                 {"max_us", known(s.count > 0, s.maxUs)},
+                 {"steady_mean_us", known(s.steadyCount > 0, s.steadyMeanUs)},
+                 {"list_us", list}};
+    if (!summary.steps.empty() && summary.steps.front().found)
+        json["from"] = "repetition";
+    return json;
 }
 
 Json versionsJson(const Trace& trace)

@@ -85,12 +85,13 @@ std::string stepsText(const Summary& summary)
 {
     const StepStatistics& s = summary.statistics;
     if (s.count == 0)
-        return "\nNo steps are marked.\n";
+        return "\nNo steps are marked. --steps-from repetition looks for what repeats.\n";
     TextTable table({"", "steady mean", "median", "90 % below", "min", "max"});
     table.add({fmt::format("{} steps, {} of them steady", s.count, s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
-    return "\nStep times\n" + table.text();
+    return (summary.steps.front().found ? "\nTimes of the steps found by repetition\n" : "\nStep times\n") +
+           table.text();
 }
 
 std::string partsText(const Summary& summary)

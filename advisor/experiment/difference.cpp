@@ -235,10 +235,14 @@ Difference::Verdict verdictOf(const Difference& found)
 
 } // namespace
 
-Difference difference(const Trace& a, const Trace& b, std::string_view stepRange)
+Difference difference(const Trace& a, const Trace& b)
+{
+    return difference(a, b, findSteps(a), findSteps(b));
+}
+
+Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
 {
     const ActivityScan scanA = scanActivity(a), scanB = scanActivity(b);
-    const std::vector<Step> stepsA = findSteps(a, stepRange), stepsB = findSteps(b, stepRange);
     const std::vector<double> usA = stepsUs(stepsA), usB = stepsUs(stepsB);
     Difference found;
     found.whyNot = whyNotComparable(a, b, scanA, scanB);

@@ -52,6 +52,10 @@ struct Difference {
 /// The interval is Student's t (Welch's degrees of freedom) on the logarithm of the ratio of means, by the delta
 /// method. Steps of one run follow each other, so it is rather too narrow than too wide: a difference of a few percent
 /// between two single runs is shown by an experiment, not by this.
-Difference difference(const profiler::Trace& a, const profiler::Trace& b, std::string_view stepRange = {});
+Difference difference(const profiler::Trace& a, const profiler::Trace& b);
+/// With these steps, and not those that the traces mark.
+Difference difference(const profiler::Trace& a, const profiler::Trace& b,
+                      const std::vector<profiler::analysis::Step>& stepsA,
+                      const std::vector<profiler::analysis::Step>& stepsB);
 
 } // namespace advisor

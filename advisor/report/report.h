@@ -17,7 +17,8 @@ namespace advisor {
 struct ReportInput {
     std::string title;
     const profiler::Trace* trace = nullptr;
-    const config::TrainingConfig* config = nullptr; ///< of the run
+    const std::vector<profiler::analysis::Step>* steps = nullptr; ///< of the trace; null: those that it marks
+    const config::TrainingConfig* config = nullptr;               ///< of the run
     std::vector<ExperimentResult> experiments;
     const TuneResult* tuning = nullptr;
     const Difference* difference = nullptr; ///< the run before (a) against this one (b)

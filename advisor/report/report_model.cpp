@@ -78,8 +78,9 @@ void addSteps(ReportModel& model, const std::vector<Step>& steps, const StepStat
         return;
     model.figures.push_back(
         {"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
-         fmt::format("{} steps: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
-                     timeText(statistics.medianUs), timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
+         fmt::format("{} steps{}: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
+                     steps.front().found ? ", found by repetition" : "", timeText(statistics.medianUs),
+                     timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
 }
 
 void addLoss(ReportModel& model, const profiler::Trace& trace)
@@ -274,13 +275,13 @@ ReportModel reportModel(const ReportInput& input)
     ReportModel model;
     model.title = input.title.empty() ? "Training report" : input.title;
     if (input.trace) {
-        const std::vector<Step> steps = findSteps(*input.trace);
+        const std::vector<Step> steps = input.steps ? *input.steps : findSteps(*input.trace);
         addEnvironment(model, *input.trace);
         addSteps(model, steps, stepStatistics(steps));
         addTime(model, *input.trace, steps);
         addLoss(model, *input.trace);
         addPath(model, *input.trace, steps);
-        model.advice = advise(*input.trace, input.config);
+        model.advice = advise(*input.trace, analyse(*input.trace, steps), input.config);
     } else if (input.tuning) {
         model.advice = input.tuning->advice;
     }

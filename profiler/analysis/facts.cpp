@@ -1,11 +1,18 @@
 #include "profiler/analysis/facts.h"
 
+#include <utility>
+
 namespace profiler::analysis {
 
 Facts analyse(const Trace& trace)
 {
+    return analyse(trace, findSteps(trace));
+}
+
+Facts analyse(const Trace& trace, std::vector<Step> steps)
+{
     Facts facts;
-    facts.steps = findSteps(trace);
+    facts.steps = std::move(steps);
     facts.statistics = stepStatistics(facts.steps);
     const ActivityScan scan = scanActivity(trace);
     facts.input = inputWait(trace, facts.steps, deviceBusy(scan));

@@ -20,5 +20,7 @@ struct Facts {
 };
 
 Facts analyse(const Trace& trace);
+/// With these steps, which may be none.
+Facts analyse(const Trace& trace, std::vector<Step> steps);
 
 } // namespace profiler::analysis

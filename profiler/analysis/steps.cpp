@@ -146,7 +146,11 @@ Nanoseconds namedTime(const StepParts& parts)
 
 std::vector<Step> findSteps(const Trace& trace, std::string_view range)
 {
-    std::vector<Step> steps = stepMarks(trace, range);
+    return withParts(trace, stepMarks(trace, range));
+}
+
+std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
+{
     if (steps.empty())
         return steps;
     const TrackId track = steps.front().slice.track;

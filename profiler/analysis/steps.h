@@ -16,11 +16,12 @@ struct StepParts {
 struct Step {
     std::int64_t index = 0;
     TimeRange range;
-    SliceId slice;
+    SliceId slice; ///< its mark; of a found step, what it begins with
     StepParts parts;
     bool warmup = false;      ///< first steps of the run or of an epoch, while caches fill; not steady
     bool partial = false;     ///< cut by the end of the trace
     bool opsRecorded = false; ///< the op hook was on during this step
+    bool found = false;       ///< no mark tells it, but repetition (step_repetition.h)
 };
 
 /// True for a whole step that is no warm-up: what means are taken over.
@@ -39,6 +40,9 @@ constexpr bool isSteady(const Step& step)
 /// shorter.
 /// @param range  ranges of this name are the steps; empty: the trace's own marks
 std::vector<Step> findSteps(const Trace& trace, std::string_view range = {});
+
+/// Steps of which begin, end and slice are known, with all else that findSteps() says of them.
+std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps);
 
 /// Mean, median, percentiles over all steps, in µs. Percentiles interpolate linearly between the closest ranks.
 struct StepStatistics {

@@ -107,5 +107,49 @@ TEST(Summarize, TakesARangeForSteps)
     EXPECT_THAT(wrong.err, HasSubstr("no range of the trace is called backward"));
 }
 
+TEST(StepsFromRepetition, AreAChoiceOfEachReader)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("a.sstrace", R"(
+        main
+          repeat 6 every 100
+            op aten::linear 0 40
+            op aten::mse_loss 40 10
+            op LinearBackward 50 30
+            op aten::add_ 80 20
+          end
+    )");
+    const Json unmarked = Json::parse(run({"summarize", trace, "--json"}).out);
+    EXPECT_EQ(unmarked["steps"]["count"], 0);
+    EXPECT_FALSE(unmarked["steps"].contains("from"));
+    const Json found = Json::parse(run({"summarize", trace, "--json", "--steps-from", "repetition"}).out);
+    EXPECT_EQ(found["steps"]["count"], 6);
+    EXPECT_EQ(found["steps"]["median_us"], 100);
+    EXPECT_EQ(found["steps"]["from"], "repetition");
+    EXPECT_THAT(run({"summarize", trace, "--steps-from", "repetition"}).out, HasSubstr("found by repetition"));
+
+    const Json same = Json::parse(run({"diff", trace, trace, "--json", "--steps-from", "repetition"}).out);
+    EXPECT_EQ(same["step_us"]["ratio"], 1);
+    EXPECT_NE(run({"advise", trace, "--json", "--steps-from", "repetition"}).out, run({"advise", trace, "--json"}).out);
+    const std::string html = folder / "report.html";
+    EXPECT_EQ(run({"report", trace, "-o", html, "--steps-from", "repetition"}).status, 0);
+    std::ifstream file(html);
+    const std::string report{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(report, HasSubstr("6 steps, found by repetition: median"));
+}
+
+TEST(StepsFromRepetition, SayWhyThereAreNone)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("a.sstrace", "main\n op aten::mm 0 10\n op aten::add 10 10");
+    for (const char* command : {"summarize", "advise"}) {
+        const Ended none = run({command, trace, "--steps-from", "repetition"});
+        EXPECT_EQ(none.status, 1);
+        EXPECT_THAT(none.err, HasSubstr("No sequence of operators repeats"));
+        EXPECT_THAT(none.err, HasSubstr("leave --steps-from out"));
+    }
+    EXPECT_NE(run({"summarize", trace, "--steps-from", "repetition", "--step-range", "a"}).status, 0);
+}
+
 } // namespace
 } // namespace cli_test

@@ -1,5 +1,6 @@
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/summary.h"
+#include "profiler/analysis/step_repetition.h"
 #include "profiler/io/formats/format.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +8,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 // Figures of real traces, counted by other programs, or published. The traces are no part of the project: their folder
@@ -106,6 +109,37 @@ INSTANTIATE_TEST_SUITE_P(
                     Figures{"h100_qwen_gpu_bound_control.json.gz", 18221, 1, 1465, 1, 241, 45432.7, {0.915}},
                     Figures{"nsys_2gpu_before.sqlite", 0, 0, 4010, 1020, 269, 535200.7, {0.903, 0.885}},
                     Figures{"nsys_2gpu_after.sqlite", 0, 0, 3587, 904, 242, 488835.4, {0.794, 0.840}}));
+
+/// Of a copy whose marks are marks no more.
+double medianOfRepeatedUs(const Trace& trace)
+{
+    const auto path = std::filesystem::temp_directory_path() / ("stripped." + std::to_string(getpid()) + ".json");
+    EXPECT_TRUE(formats::saveTrace(trace, path));
+    std::string text;
+    {
+        std::ifstream file(path);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    for (std::size_t at = 0; (at = text.find("ProfilerStep#", at)) != std::string::npos;)
+        text.replace(at, 13, "something else");
+    std::ofstream(path) << text;
+    const auto stripped = openTrace(path);
+    std::filesystem::remove(path);
+    EXPECT_TRUE(stripped && findSteps(**stripped).empty());
+    return stripped ? stepStatistics(repeatedSteps(**stripped).steps).medianUs : 0;
+}
+
+TEST_F(SharedTrace, StepsFoundByRepetitionLastAsLongAsTheMarkedOnes)
+{
+    for (const char* file :
+         {"v100_resnet50_nw0_a.json.gz", "v100_resnet50_nw4_a.json.gz", "v100_resnet_gpu_bound_ns.json.gz"}) {
+        open(file);
+        if (!m_trace)
+            return;
+        const double marked = m_summary.statistics.medianUs;
+        EXPECT_NEAR(medianOfRepeatedUs(*m_trace), marked, 0.03 * marked) << file;
+    }
+}
 
 TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
 {

@@ -1,0 +1,128 @@
+#include "profiler/analysis/step_repetition.h"
+
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/repeated_block.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace profiler::analysis {
+
+namespace {
+
+/// The work of one track in order, without what lies in other work.
+std::vector<Slice> workOf(const Trace& trace, TrackId track, ActivityKind kind)
+{
+    std::vector<Slice> work = sortedWhere(trace, track, [&](const SliceView& slice) {
+        return slice.kind() == kind && (kind == ActivityKind::Kernel || !isProfilerStep(slice.name()));
+    });
+    TraceTime covered{Nanoseconds::min()};
+    std::erase_if(work, [&](const Slice& slice) {
+        const bool inside = kind == ActivityKind::CpuOp && slice.end() <= covered;
+        covered = std::max(covered, slice.end());
+        return inside;
+    });
+    return work;
+}
+
+/// That of the track that is busiest with it.
+std::vector<Slice> busiest(const Trace& trace, ActivityKind kind)
+{
+    std::optional<TrackId> most;
+    Nanoseconds longest{0};
+    for (const Track& track : trace.tracks()) {
+        const bool fits = kind == ActivityKind::Kernel
+                              ? track.kind == TrackKind::Stream
+                              : track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
+        Nanoseconds time{0};
+        if (fits)
+            trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+                if (slice.kind == kind)
+                    time += slice.duration;
+                return true;
+            });
+        if (time > longest) {
+            longest = time;
+            most = track.id;
+        }
+    }
+    return most ? workOf(trace, *most, kind) : std::vector<Slice>();
+}
+
+std::vector<bool> optimizerWork(const Trace& trace, const std::vector<Slice>& work)
+{
+    std::vector<signed char> known(trace.stringCount(), -1);
+    std::vector<bool> result;
+    result.reserve(work.size());
+    for (const Slice& slice : work) {
+        signed char& answer = known[slice.name.value];
+        if (answer < 0) {
+            const std::string_view name = trace.name(slice);
+            answer = slice.kind == ActivityKind::Kernel
+                         ? kernelClass(name) == KernelClass::Optimizer
+                         : name.starts_with("aten::_foreach_") || name.starts_with("aten::_fused_");
+        }
+        result.push_back(answer != 0);
+    }
+    return result;
+}
+
+/// The host's call that launched it, else itself.
+Slice launchOf(const Trace& trace, const Slice& work)
+{
+    for (const Flow& flow : trace.flowsOf(work.id))
+        if (flow.kind == FlowKind::Launch && flow.to == work.id)
+            return trace.slice(flow.from);
+    return work;
+}
+
+std::vector<Step> stepsOf(const Trace& trace, const std::vector<Slice>& work, const RepeatedBlock& block)
+{
+    std::vector<Step> steps;
+    for (const std::size_t begin : block.begins) {
+        const Slice first = launchOf(trace, work[begin]);
+        if (!steps.empty())
+            steps.back().range.end = first.begin;
+        Step step{.index = static_cast<std::int64_t>(steps.size()) + 1,
+                  .range = first.range(),
+                  .slice = first.id,
+                  .parts = {}};
+        step.found = true;
+        steps.push_back(step);
+    }
+    const std::size_t after = block.begins.back() + block.length;
+    steps.back().range.end = launchOf(trace, work[std::min(after, work.size()) - 1]).end();
+    steps.back().partial = after > work.size();
+    return steps;
+}
+
+} // namespace
+
+RepeatedSteps repeatedSteps(const Trace& trace)
+{
+    std::vector<Slice> work = busiest(trace, ActivityKind::Kernel);
+    const bool kernels = !work.empty();
+    if (!kernels)
+        work = busiest(trace, ActivityKind::CpuOp);
+    if (work.empty())
+        return {.steps = {}, .whyNot = "The trace has neither kernels nor operators that could repeat."};
+    std::vector<std::uint32_t> names;
+    names.reserve(work.size());
+    for (const Slice& slice : work)
+        names.push_back(slice.name.value);
+    const auto block = repeatedBlock(names, optimizerWork(trace, work));
+    if (!block)
+        return {.steps = {},
+                .whyNot = std::string("No sequence of ") + (kernels ? "kernels" : "operators") +
+                          " repeats often enough, three times at least, to be the training's steps."};
+    std::vector<Step> steps = stepsOf(trace, work, *block);
+    // Launched by several threads, or on a clock that goes back.
+    if (!std::is_sorted(steps.begin(), steps.end(),
+                        [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; }))
+        return {.steps = {}, .whyNot = "What repeats was not launched in the order in which it ran."};
+    return {.steps = withParts(trace, std::move(steps)), .confidence = block->share, .whyNot = {}};
+}
+
+} // namespace profiler::analysis
