@@ -95,6 +95,7 @@ TEST(ConfigJson, BadJsonGivesFileAndByte)
     EXPECT_THAT(message, HasSubstr("run.json"));
     EXPECT_THAT(message, HasSubstr("byte 26 (line 1)"));
     EXPECT_THAT(messageOf("{\n\"batch.size\": 4,\n}"), HasSubstr("line 3"));
+    EXPECT_THAT(messageOf("{\"batch.size\": 4,\n\"workload\": \"mlp\n}"), HasSubstr("line 2")) << "at the line's end";
     EXPECT_THAT(messageOf(""), HasSubstr("byte"));
     EXPECT_THAT(messageOf("[1, 2]"), HasSubstr("object"));
 }

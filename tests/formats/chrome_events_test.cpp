@@ -76,6 +76,17 @@ TEST(ChromeEvents, AnEndNeedNotRepeatWhatItsBeginSays)
     EXPECT_EQ(trace->captureStats().unmatched, 0U);
 }
 
+TEST(ChromeEvents, RangesOfDifferentThreadsStayApart)
+{
+    const auto trace = open(object(R"(
+{"ph":"B","ts":0,"pid":100,"tid":132,"name":"a"},
+{"ph":"B","ts":10,"pid":101,"tid":101,"name":"b"},
+{"ph":"E","ts":100,"pid":100,"tid":132},
+{"ph":"E","ts":1000,"pid":101,"tid":101})"));
+    EXPECT_EQ(slices(*trace, "thread 132").at(0).duration.count(), 100000);
+    EXPECT_EQ(slices(*trace, "thread 101").at(0).duration.count(), 990000);
+}
+
 TEST(ChromeEvents, AsynchronousRangesAreJoinedById)
 {
     const auto trace = open(object(R"(

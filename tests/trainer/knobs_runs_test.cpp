@@ -137,6 +137,8 @@ TEST(Knobs, AutogradProfilerTakesThePlaceOfRecordedAllocationsAndSaysSo)
     ASSERT_FALSE(notices(both).empty());
     EXPECT_THAT(notices(both)[0].what, HasSubstr("Allocations are not recorded"));
     EXPECT_TRUE(notices(train(folder.path(), {"debug.autograd_profiler=true"})).empty());
+    const auto recomputed = train(folder.path(), {"debug.autograd_profiler=true", "checkpointing=cheap"});
+    EXPECT_EQ(recomputed.ended.status, 0) << "each counts allocations in its own way: " << recomputed.ended.output;
 }
 
 TEST(Knobs, LogFileThatCannotBeWrittenIsNamed)

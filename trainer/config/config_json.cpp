@@ -32,9 +32,10 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
             return tl::unexpected(fileError("is no JSON object", R"(write {"loader": {"workers": 2}})", where));
         return json;
     } catch (const Json::parse_error& error) {
-        const std::size_t end = std::min(error.byte, text.size());
+        // Counted from 1, and the byte itself is not before the fault.
+        const std::size_t before = std::min(error.byte, text.size() + 1) - std::min<std::size_t>(error.byte, 1);
         const std::string at =
-            fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, end), '\n'));
+            fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, before), '\n'));
         return tl::unexpected(fileError("is no valid JSON", "look for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
     }

@@ -1,12 +1,12 @@
 #include "trainer/memory/checkpointing.h"
 
 #include "trainer/memory/cheap_part.h"
+#include "trainer/memory/counted_memory.h"
+#include "trainer/memory/peak_memory.h"
 #include "trainer/workloads/network.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/Allocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 #include <chrono>
 #include <iomanip>
 #include <sstream>
@@ -17,30 +17,6 @@ namespace {
 
 // The first pass allocates and chooses algorithms: it says nothing about those after it.
 constexpr int kMeasuredPasses = 2;
-
-// Counts what is allocated and freed on this thread while it lives, for whom counted before as well.
-class AllocationBalance final : public c10::MemoryReportingInfoBase {
-public:
-    void reportMemoryUsage(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
-                           c10::Device device) override
-    {
-        m_bytes += bytes;
-        if (m_before && m_before->memoryProfilingEnabled())
-            m_before->reportMemoryUsage(at, bytes, allocated, reserved, device);
-    }
-    void reportOutOfMemory(std::int64_t bytes, std::size_t allocated, std::size_t reserved, c10::Device device) override
-    {
-        if (m_before && m_before->memoryProfilingEnabled())
-            m_before->reportOutOfMemory(bytes, allocated, reserved, device);
-    }
-    [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }
-    [[nodiscard]] std::int64_t bytes() const { return m_bytes; }
-
-private:
-    std::int64_t m_bytes = 0;
-    MemoryReportingInfoBase* m_before =
-        dynamic_cast<MemoryReportingInfoBase*>(c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE));
-};
 
 void waitFor(at::Device device)
 {
@@ -88,17 +64,13 @@ struct Checkpointing::State {
         if (index == 0 && ++passes > kMeasuredPasses)
             decide();
         waitFor(device);
-        const auto balance = std::make_shared<AllocationBalance>();
+        const std::int64_t before = tensorBytes(device);
         const auto begin = std::chrono::steady_clock::now();
-        at::Tensor output;
-        {
-            const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, balance);
-            output = function(inputs);
-        }
+        at::Tensor output = function(inputs);
         waitFor(device);
         blocks[index].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         blocks[index].keptBytes =
-            std::max<std::int64_t>(balance->bytes() - static_cast<std::int64_t>(output.nbytes()), 0);
+            std::max<std::int64_t>(tensorBytes(device) - before - static_cast<std::int64_t>(output.nbytes()), 0);
         return output;
     }
 
@@ -121,6 +93,8 @@ struct Checkpointing::State {
 Checkpointing::Checkpointing(Network& network, Choice choice, at::Device device)
     : m_state(std::make_shared<State>(State{choice, device, {}, {}, 0, choice != Choice::Cheap}))
 {
+    if (choice == Choice::Cheap)
+        countCpuMemory();
     const auto add = [&](std::string name) {
         m_state->parts.push_back({std::move(name)});
         m_state->parts.back().recomputed = choice == Choice::All;
@@ -190,7 +164,7 @@ std::string choiceText(const std::vector<Checkpointing::Cost>& costs)
         }
     std::ostringstream text;
     text << std::fixed << std::setprecision(1) << "Recomputed are " << chosen << " of " << costs.size()
-         << " parts of the model: in each step they take " << sum.seconds * 1e3 << " ms and free "
+         << " parts of the model: in each pass they take " << sum.seconds * 1e3 << " ms and free "
          << static_cast<double>(sum.freedBytes) / 1e6 << " MB";
     return text.str();
 }

@@ -7,6 +7,16 @@
 
 namespace trainer {
 
+namespace {
+
+c10::CachingAllocator::Stat allocated(c10::Device device)
+{
+    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+    return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+}
+
+} // namespace
+
 std::int64_t peakBytes(c10::Device device)
 {
     return device.is_cpu() ? peakResidentBytes() : peakTensorBytes(device);
@@ -14,10 +24,12 @@ std::int64_t peakBytes(c10::Device device)
 
 std::int64_t peakTensorBytes(c10::Device device)
 {
-    if (device.is_cpu())
-        return peakCpuTensorBytes();
-    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
-    return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+    return device.is_cpu() ? peakCpuTensorBytes() : allocated(device).peak;
+}
+
+std::int64_t tensorBytes(c10::Device device)
+{
+    return device.is_cpu() ? cpuTensorBytes() : allocated(device).current;
 }
 
 } // namespace trainer

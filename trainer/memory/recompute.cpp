@@ -17,7 +17,7 @@ namespace {
 
 namespace autograd = torch::autograd;
 
-// The states of the generators that a block may draw from.
+// The states of the generators that a block may draw from, at the time it is made.
 class RandomState {
 public:
     explicit RandomState(at::Device device)
@@ -41,6 +41,18 @@ private:
         m_states.emplace_back(generator, generator.get_state());
     }
     std::vector<std::pair<at::Generator, at::Tensor>> m_states;
+};
+
+// While it lives, random numbers are those of another time.
+class RandomStateAside {
+public:
+    RandomStateAside(at::Device device, RandomState& other) : m_real(device) { other.restore(); }
+    ~RandomStateAside() { m_real.restore(); }
+    RandomStateAside(const RandomStateAside&) = delete;
+    RandomStateAside& operator=(const RandomStateAside&) = delete;
+
+private:
+    RandomState m_real;
 };
 
 // While it lives, batch norms update copies of their statistics. The tensors are exchanged, not overwritten: what was
@@ -90,10 +102,11 @@ void waitFor(at::Device device)
     guard.getStream(device).synchronize();
 }
 
-// Parameters are there anyway.
+// Parameters are there anyway, and so are views of them: a linear layer keeps its transposed weight.
 bool staysAnyway(const at::Tensor& tensor)
 {
-    return tensor.is_leaf() && tensor.requires_grad();
+    const at::TensorBase& owner = tensor.is_view() ? tensor._base() : tensor;
+    return owner.is_leaf() && owner.requires_grad();
 }
 
 // One pass through a block. Held by the operators that need its tensors, all of one device and so of one thread of the
@@ -180,6 +193,8 @@ private:
         std::set<const c10::StorageImpl*> seen = {output.storage().unsafeGetStorageImpl()};
         for (const at::Tensor& input : m_inputs)
             seen.insert(input.storage().unsafeGetStorageImpl());
+        for (const at::Tensor& buffer : m_module.buffers())
+            seen.insert(buffer.storage().unsafeGetStorageImpl());
         std::int64_t bytes = 0;
         for (const auto& [storage, size] : m_storages)
             if (seen.insert(storage._unsafe_get_target()).second)
@@ -210,9 +225,8 @@ private:
 
     void secondRun(std::vector<at::Tensor>& found)
     {
-        RandomState before(m_device);
-        m_random.restore();
         try {
+            const RandomStateAside random(m_device, m_random);
             const at::AutoGradMode recording(true);
             const Autocast autocast(m_device.type(), m_autocast);
             const StatisticsAside statistics(m_module);
@@ -220,7 +234,6 @@ private:
             m_block(m_inputs);
         } catch (const Enough&) { // NOLINT(bugprone-empty-catch): how it normally ends
         }
-        before.restore();
     }
 
     BlockFunction m_block;

@@ -39,6 +39,11 @@ SavedTensors::~SavedTensors()
     current = m_before;
 }
 
+bool SavedTensors::areHooked()
+{
+    return current != nullptr;
+}
+
 std::unique_ptr<autograd::SavedVariableHooks> SavedTensors::hooksOfThread()
 {
     return current ? current->m_make() : nullptr;

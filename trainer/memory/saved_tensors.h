@@ -17,6 +17,8 @@ public:
     SavedTensors(const SavedTensors&) = delete;
     SavedTensors& operator=(const SavedTensors&) = delete;
 
+    /// Some hooks are set on this thread.
+    static bool areHooked();
     /// What the thread's operators are to give their tensors to; null: they keep them themselves.
     static std::unique_ptr<torch::autograd::SavedVariableHooks> hooksOfThread();
 

@@ -1,5 +1,7 @@
 #include "trainer/models/pointwise.h"
 
+#include "trainer/memory/saved_tensors.h"
+
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/jit.h>
@@ -26,7 +28,8 @@ at::Tensor gelu(const at::Tensor& x, bool fused)
 {
     if (!fused)
         return x * 0.5 * (at::erf(x * kRootHalf) + 1.0);
-    return x.is_cpu() ? at::gelu(x) : compiled(x);
+    // What is compiled keeps its tensors in another order in its first calls, so it cannot be computed again.
+    return x.is_cpu() || SavedTensors::areHooked() ? at::gelu(x) : compiled(x);
 }
 
 } // namespace trainer

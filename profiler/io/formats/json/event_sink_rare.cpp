@@ -66,7 +66,8 @@ void EventSink::takeRangeEnd(const Event& event)
     Lane lane{};
     end.slice = makeSlice(event, name, lane);
     if (!async) {
-        end.id = identHash(event.pid) * 31 + identHash(event.tid);
+        // Numbers stand for themselves: neighbouring ones must not meet.
+        end.id = identHash(event.pid) * 0x9E3779B97F4A7C15ULL + identHash(event.tid);
         end.lane = end.begins ? laneOf(laneKey(event, lane), event) : 0;
     } else {
         // Asynchronous ranges lie on no thread: a row for each category of a process.
