@@ -4,6 +4,7 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <array>
@@ -30,15 +31,6 @@ constexpr std::array<NamedCapability, 38> kCapabilities = {{
     {"RTX PRO", 120}, {"Orin", 87},
 }};
 
-template <class Fits>
-bool anyString(const Trace& trace, Fits&& fits)
-{
-    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
-        if (fits(trace.string(StringId{id})))
-            return true;
-    return false;
-}
-
 /// What a kernel was built for runs on nothing older: "sm80_xmma_gemm_…", "ampere_sgemm_…". Older marks prove nothing,
 /// since newer devices run these kernels too.
 std::optional<int> capabilityByKernels(const Trace& trace)
@@ -49,7 +41,7 @@ std::optional<int> capabilityByKernels(const Trace& trace)
     };
     constexpr std::array<Mark, 4> kMarks = {{{"sm100_", 100}, {"sm90_", 90}, {"sm80_", 80}, {"ampere_", 80}}};
     for (const Mark& mark : kMarks)
-        if (anyString(trace, [&](std::string_view name) { return name.starts_with(mark.begin); }))
+        if (anyName(trace, [&](std::string_view name) { return name.starts_with(mark.begin); }))
             return mark.capability;
     return std::nullopt;
 }
@@ -95,7 +87,7 @@ bool ranOnAmd(const Case& c)
     };
     if (std::any_of(devices.begin(), devices.end(), [](const Device& device) { return !device.name.empty(); }))
         return std::any_of(devices.begin(), devices.end(), isAmd);
-    return anyString(c.trace, [](std::string_view name) {
+    return anyName(c.trace, [](std::string_view name) {
         return name.starts_with("hipLaunchKernel") || name.starts_with("hipModuleLaunchKernel") ||
                name.starts_with("hipExtModuleLaunchKernel") || name.starts_with("Cijk_");
     });

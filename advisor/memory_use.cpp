@@ -87,24 +87,20 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
 
 namespace {
 
-/// Kernels of a backward pass or an optimizer, by their names: compiled code records no operators of them.
-bool hasTrainingKernels(const Case& c)
+/// A kernel of a backward pass or an optimizer, by its name: compiled code records no operators of them.
+bool isOfTraining(std::string_view kernel)
 {
-    std::vector<bool> training(c.trace.stringCount());
-    bool any = false;
-    for (std::uint32_t id = 0; id < c.trace.stringCount(); ++id) {
-        std::string name(c.trace.string(StringId{id}));
-        std::transform(name.begin(), name.end(), name.begin(),
-                       [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-        for (const std::string_view mark : {"backward", "grad_input", "adam"})
-            if (name.find(mark) != std::string::npos)
-                any = training[id] = true;
-    }
-    if (any)
-        for (const Slice& kernel : c.trace.ofKind(ActivityKind::Kernel))
-            if (training[kernel.name.value])
-                return true;
-    return false;
+    std::string name(kernel);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    const auto has = [&](std::string_view mark) { return name.find(mark) != std::string::npos; };
+    return has("backward") || has("grad_input") || has("adam");
+}
+
+bool namesTraining(std::string_view name)
+{
+    const auto has = [name](std::string_view mark) { return name.find(mark) != name.npos; };
+    return has("autograd::engine") || has("Optimizer.step") || has("Backward") || has("GraphLaunch");
 }
 
 } // namespace
@@ -113,16 +109,10 @@ std::optional<Advice> withoutBackward(const Case& c)
 {
     if (c.config || !analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return std::nullopt;
-    for (std::uint32_t id = 0; id < c.trace.stringCount(); ++id) {
-        const std::string_view name = c.trace.string(StringId{id});
-        const auto has = [name](std::string_view mark) { return name.find(mark) != name.npos; };
-        if (has("autograd::engine") || has("Optimizer.step") || has("Backward") || has("GraphLaunch"))
-            return std::nullopt;
-    }
-    for (const Slice& phase : c.trace.ofKind(ActivityKind::Phase))
-        if (c.trace.name(phase) == phase::kBackward)
-            return std::nullopt;
-    if (hasTrainingKernels(c))
+    const auto isBackward = [](std::string_view phase) { return phase == phase::kBackward; };
+    if (analysis::anyName(c.trace, namesTraining) ||
+        !analysis::ofKindNamed(c.trace, ActivityKind::Phase, isBackward).empty() ||
+        !analysis::ofKindNamed(c.trace, ActivityKind::Kernel, isOfTraining).empty())
         return std::nullopt;
     return silent("The trace shows no backward pass and no optimizer: nothing is kept for them.");
 }

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <charconv>
@@ -43,10 +44,10 @@ std::optional<int> workersOf(const Trace& trace, const Summary& summary)
 {
     if (trace.format() == "stepscope") // without steps no worker can be told from one that another run left behind
         return summary.statistics.steadyCount > 0 ? std::optional(summary.input.workers) : std::nullopt;
-    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
-        if (trace.string(StringId{id}).starts_with("enumerate(DataLoader)#_SingleProcessDataLoaderIter"))
-            return 0;
-    return std::nullopt;
+    const auto isOfMainThread = [](std::string_view name) {
+        return name.starts_with("enumerate(DataLoader)#_SingleProcessDataLoaderIter");
+    };
+    return anyName(trace, isOfMainThread) ? std::optional(0) : std::nullopt;
 }
 
 } // namespace

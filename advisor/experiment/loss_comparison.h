@@ -28,10 +28,9 @@ public:
     /// A change is let pass that moves the loss no further than other seeds do. Source: Bouthillier et al., Accounting
     /// for variance in machine learning benchmarks, MLSys 2021 (a gain counts that stands out of the seeds' variance).
     /// s is the seeds' standard deviation, pooled over both arms: a harmless change spreads as the baseline does, and
-    /// twice the observations know s better. An arm that spreads wider than chance has it (F at 0.95), or
-    /// than twice the baseline's s, counts no more than that, so that a change that is lost from one seed does not
-    /// excuse itself. s √(2 / n) is the standard error
-    /// of the difference of two means over n seeds. The tolerance is the smaller of
+    /// twice the observations know s better. An arm that spreads wider than chance has it (F at 0.95), or than twice
+    /// the baseline's s, counts no more than that, so that a change that is lost from one seed does not excuse itself.
+    /// s √(2 / n) is the standard error of the difference of two means over n seeds. The tolerance is the smaller of
     ///   - t(0.975, 2 n − 2) · s √(2 / n): Student's two-sample bound, which holds even when a seed's luck is not
     ///     common to both arms;
     ///   - 1.96 · s √(2 / n) + t(0.975, n − 1) · d / √n, d the standard deviation of the pairs' differences: where the

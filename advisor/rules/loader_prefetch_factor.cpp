@@ -1,6 +1,7 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/what_if_input.h"
 
 #include <array>
@@ -38,18 +39,16 @@ Choice choose(const Case& c, const InputModel& model, LoaderSetup now)
 }
 
 /// PyTorch's loader names its iterator, and with it whether workers load.
-bool hasName(const profiler::Trace& trace, std::string_view begin)
+bool hasWorkersIterator(const profiler::Trace& trace)
 {
-    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
-        if (trace.string(profiler::StringId{id}).starts_with(begin))
-            return true;
-    return false;
+    return anyName(trace,
+                   [](std::string_view name) { return name.starts_with("enumerate(DataLoader)#_MultiProcessing"); });
 }
 
 /// What there is to say where no worker is seen; no value where workers load all the same.
 std::optional<Advice> withoutWorkers(const Case& c)
 {
-    if (!c.config && hasName(c.trace, "enumerate(DataLoader)#_MultiProcessing"))
+    if (!c.config && hasWorkersIterator(c.trace))
         return std::nullopt;
     if (!c.config && c.facts.input.waitUsPerStep == 0)
         return cannotTell("The trace shows neither a wait for data nor a worker: how batches come is not recorded.");

@@ -15,6 +15,14 @@ struct Key {
 
 } // namespace
 
+bool anyName(const Trace& trace, const std::function<bool(std::string_view name)>& is)
+{
+    for (std::uint32_t id = 0; id < trace.stringCount(); ++id)
+        if (is(trace.string(StringId{id})))
+            return true;
+    return false;
+}
+
 bool hasKind(const Trace& trace, ActivityKind kind)
 {
     const auto tracks = trace.tracks();

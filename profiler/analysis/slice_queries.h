@@ -41,6 +41,8 @@ private:
 /// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
 
+/// Is there any name, of whatever the trace holds, that `is` takes? Looks at no slice.
+bool anyName(const Trace& trace, const std::function<bool(std::string_view name)>& is);
 /// Is there any slice of this kind? Looks at no slice.
 bool hasKind(const Trace& trace, ActivityKind kind);
 /// Those of Trace::ofKind() whose name `named` takes. Each name is asked about once, and a slice that is not taken
