@@ -4,6 +4,7 @@
 #include <QTextLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace app {
 
@@ -26,6 +27,7 @@ void LabelCache::setFont(const QFont& font, double devicePixelRatio)
     m_height = static_cast<int>(std::ceil(metrics.height()));
     m_ellipsisWidth = metrics.horizontalAdvance(kEllipsis);
     m_labels.clear();
+    m_older.clear();
 }
 
 double LabelCache::drawVector(QPainter& painter, QPointF at, double width, const QString& text,
@@ -73,9 +75,10 @@ const LabelCache::Label& LabelCache::label(const QString& text, const QColor& co
     const auto key = std::pair{text, color.rgb()};
     if (const auto known = m_labels.constFind(key); known != m_labels.constEnd())
         return known.value();
-    if (m_labels.size() >= kMostLabels)
-        m_labels.clear();
-    return m_labels.insert(key, render(text, color)).value();
+    if (m_labels.size() >= kMostLabels / 2) // those in use stay: to draw them all anew takes longer than a frame may
+        m_older = std::exchange(m_labels, {});
+    const auto older = m_older.constFind(key);
+    return m_labels.insert(key, older != m_older.constEnd() ? older.value() : render(text, color)).value();
 }
 
 LabelCache::Label LabelCache::render(const QString& text, const QColor& color) const

@@ -26,7 +26,7 @@ public:
     double width(const QString& text, const QColor& color);
     /// Height of a text, in logical pixels.
     [[nodiscard]] int height() const { return m_height; }
-    [[nodiscard]] qsizetype size() const { return m_labels.size(); }
+    [[nodiscard]] qsizetype size() const { return m_labels.size() + m_older.size(); }
 
 private:
     struct Label {
@@ -43,6 +43,7 @@ private:
     int m_height = 0;
     double m_ellipsisWidth = 0;
     QHash<std::pair<QString, QRgb>, Label> m_labels;
+    QHash<std::pair<QString, QRgb>, Label> m_older; ///< those before, of which what is drawn again is taken over
 };
 
 } // namespace app

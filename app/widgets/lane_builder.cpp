@@ -6,8 +6,10 @@
 
 namespace app {
 
+using profiler::ActivityKind;
 using profiler::LodBucket;
 using profiler::Slice;
+using profiler::StringId;
 using profiler::TimeRange;
 using profiler::TraceTime;
 using profiler::TrackId;
@@ -23,9 +25,11 @@ constexpr double kFaintest = 0.30;       ///< share of colour that a nearly empt
 
 QRgb blend(QRgb under, QRgb over, double share)
 {
-    const int weight = static_cast<int>(share * 256);
-    const auto mix = [weight](int a, int b) { return a + ((b - a) * weight) / 256; };
-    return qRgb(mix(qRed(under), qRed(over)), mix(qGreen(under), qGreen(over)), mix(qBlue(under), qBlue(over)));
+    constexpr QRgb kRedBlue = 0x00ff00ff, kGreen = 0x0000ff00;
+    const auto weight = static_cast<QRgb>(share * 256), rest = 256 - weight;
+    const QRgb redBlue = ((under & kRedBlue) * rest + (over & kRedBlue) * weight) >> 8 & kRedBlue;
+    const QRgb green = ((under & kGreen) * rest + (over & kGreen) * weight) >> 8 & kGreen;
+    return 0xff000000 | redBlue | green;
 }
 
 } // namespace
@@ -49,40 +53,28 @@ void LaneBuilder::setBackground(const QColor& color, const QColor& gridColor, co
 std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int lanes)
 {
     m_lanes.resize(static_cast<std::size_t>(std::max(lanes, 0)));
-    const auto clear = [&] {
-        for (LaneStrip& lane : m_lanes) {
-            lane.pixels = m_blank.pixels;
-            lane.hatches.clear();
-            lane.hits.clear();
-            lane.boxes.clear();
-        }
-    };
-    clear();
-    if (!m_memory || !m_memory->isCrowded(track)) {
-        if (buildExact(track, firstDepth))
-            return m_lanes;
-        if (m_memory)
-            m_memory->setCrowded(track);
-        clear();
+    for (LaneStrip& lane : m_lanes) {
+        lane.pixels = m_blank.pixels;
+        lane.hatches.clear();
+        lane.hits.clear();
+        lane.boxes.clear();
     }
-    for (int lane = 0; lane < lanes; ++lane)
-        buildDense(track, firstDepth + lane, m_lanes[static_cast<std::size_t>(lane)]);
+    if (m_trace.beginIn(track, m_axis.visible(), kFewSlices) < kFewSlices)
+        buildExact(track, firstDepth);
+    else
+        for (int lane = 0; lane < lanes; ++lane)
+            buildDense(track, firstDepth + lane, m_lanes[static_cast<std::size_t>(lane)]);
     return m_lanes;
 }
 
-bool LaneBuilder::buildExact(TrackId track, int firstDepth)
+void LaneBuilder::buildExact(TrackId track, int firstDepth)
 {
     const int lanes = static_cast<int>(m_lanes.size());
-    std::size_t visited = 0;
-    bool few = true;
     m_trace.forEach(track, m_axis.visible(), [&](const Slice& slice) {
-        if (++visited > kFewSlices)
-            return few = false;
         if (const int lane = slice.depth - firstDepth; lane >= 0 && lane < lanes)
             addSlice(m_lanes[static_cast<std::size_t>(lane)], slice);
         return true;
     });
-    return few;
 }
 
 const std::vector<LodBucket>& LaneBuilder::bucketsOf(TrackId track, int depth)
@@ -154,19 +146,29 @@ LaneStrip::Span LaneBuilder::addIdle(LaneStrip& lane, TimeRange range) const
 
 void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
 {
-    const ClassStyle& style = m_colors(m_trace, bucket.kind, bucket.name, m_theme.dark);
+    const Ink& ink = inkOf(bucket.kind, bucket.name);
     if (m_hits && m_hits->matches(bucket.name))
         addHit(lane, left, left + 1);
     const double share = kFaintest + (1 - kFaintest) * static_cast<double>(bucket.busy);
-    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background, style.fill.rgb(), share);
-    if (style.pattern == FillPattern::Solid)
+    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background, ink.fill, share);
+    if (ink.style->pattern == FillPattern::Solid)
         return;
-    const QRgb second = blend(m_background, style.second.rgb(), share);
-    const bool sparse = style.pattern == FillPattern::SparseHatch;
+    const QRgb second = blend(m_background, ink.second, share);
+    const bool sparse = ink.style->pattern == FillPattern::SparseHatch;
     if (!lane.hatches.empty() && lane.hatches.back().right == left && lane.hatches.back().color == second)
         lane.hatches.back().right = left + 1;
     else
         lane.hatches.push_back({left, left + 1, second, sparse});
+}
+
+const LaneBuilder::Ink& LaneBuilder::inkOf(ActivityKind kind, StringId name)
+{
+    Ink& ink = m_inks[(name.value + static_cast<std::size_t>(kind)) % m_inks.size()];
+    if (!ink.style || ink.name != name || ink.kind != kind) {
+        const ClassStyle& style = m_colors(m_trace, kind, name, m_theme.dark);
+        ink = {name, kind, &style, style.fill.rgb(), style.second.rgb()};
+    }
+    return ink;
 }
 
 void LaneBuilder::addHit(LaneStrip& lane, int left, int right)
@@ -200,21 +202,28 @@ void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb co
 
 void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane)
 {
-    constexpr int kPeriod = 8;
+    constexpr int kPeriod = 8; // of hatches, in both directions
     top = std::max(top, 0);
     bottom = std::min(bottom, image.height());
     const int width = std::min(static_cast<int>(lane.pixels.size()), image.width() - left);
-    for (int y = top; y < bottom && width > 0; ++y) {
-        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y)) + left;
-        std::memcpy(line, lane.pixels.data(), static_cast<std::size_t>(width) * sizeof(QRgb));
-        for (const LaneStrip::Hatched& hatch : lane.hatches) {
-            const int thickness = hatch.sparse ? 2 : 3;
-            // The slice's own left edge stays whole.
-            for (int x = hatch.left + (hatch.right - hatch.left > 2); x < std::min(hatch.right, width); ++x)
-                if ((x + y) % kPeriod < thickness)
-                    line[x] = hatch.color;
-        }
+    if (top >= bottom || width <= 0)
+        return;
+    const auto stride = image.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
+    QRgb* const first = reinterpret_cast<QRgb*>(image.scanLine(top)) + left;
+    const int rows = bottom - top, own = lane.hatches.empty() ? rows : std::min(rows, kPeriod);
+    const auto bytes = static_cast<std::size_t>(width) * sizeof(QRgb);
+    for (int row = 0; row < own; ++row)
+        std::memcpy(first + row * stride, lane.pixels.data(), bytes);
+    for (const LaneStrip::Hatched& hatch : lane.hatches) {
+        const int thickness = hatch.sparse ? 2 : 3;
+        // The slice's own left edge stays whole.
+        for (int x = hatch.left + (hatch.right - hatch.left > 2); x < std::min(hatch.right, width); ++x)
+            for (int stripe = 0; stripe < thickness; ++stripe)
+                if (const int row = (stripe - x - top) & (kPeriod - 1); row < own)
+                    first[row * stride + x] = hatch.color;
     }
+    for (int row = own; row < rows; ++row)
+        std::memcpy(first + row * stride, first + (row - kPeriod) * stride, bytes);
 }
 
 } // namespace app

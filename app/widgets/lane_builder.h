@@ -9,6 +9,7 @@
 
 #include <QImage>
 #include <QRgb>
+#include <array>
 #include <vector>
 
 namespace app {
@@ -62,11 +63,19 @@ public:
     LaneStrip::Span addIdle(LaneStrip& lane, profiler::TimeRange range) const;
 
 private:
-    bool buildExact(profiler::TrackId track, int firstDepth);
+    void buildExact(profiler::TrackId track, int firstDepth);
     void buildDense(profiler::TrackId track, int depth, LaneStrip& lane);
     const std::vector<profiler::LodBucket>& bucketsOf(profiler::TrackId track, int depth);
     void addSlice(LaneStrip& lane, const profiler::Slice& slice);
     void addDense(LaneStrip& lane, int left, const profiler::LodBucket& bucket);
+    /// A style as pixels are written.
+    struct Ink {
+        profiler::StringId name;
+        profiler::ActivityKind kind{};
+        const ClassStyle* style = nullptr; ///< null: not looked up yet
+        QRgb fill = 0, second = 0;
+    };
+    const Ink& inkOf(profiler::ActivityKind kind, profiler::StringId name);
     static void addHit(LaneStrip& lane, int left, int right);
     [[nodiscard]] int pixelOf(profiler::TraceTime time) const;
     [[nodiscard]] profiler::TraceTime timeOf(double pixel) const;
@@ -82,6 +91,7 @@ private:
     QRgb m_background = 0;
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
+    std::array<Ink, 64> m_inks;                 ///< of a few names: a dense lane asks for each pixel's
     std::vector<profiler::LodBucket> m_buckets; ///< of one lane, without a memory
 };
 

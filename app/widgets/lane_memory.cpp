@@ -9,74 +9,103 @@ namespace app {
 
 namespace {
 
-constexpr double kWhole = 0.02;          ///< of a pixel: nearer to a whole one nobody sees the difference
-constexpr std::size_t kMostLanes = 1000; ///< of a scrolled-through trace: about 30 MB
+constexpr double kWhole = 0.02;         ///< of a pixel: nearer to a whole one nobody sees the difference
+constexpr std::size_t kMostLanes = 500; ///< of a scrolled-through trace: about 30 MB
+/// Scales within this of each other share buckets while zooming: two notches of a wheel.
+constexpr double kMostStretch = 1.45;
 
 } // namespace
 
 void LaneMemory::begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio,
-                       int width)
+                       int width, profiler::LodEdges edges)
 {
-    const bool sameScale =
-        trace == m_trace && axis.nsPerPixel() == m_axis.nsPerPixel() && devicePixelRatio == m_ratio && width == m_width;
-    const bool zoomedIn = trace != m_trace || axis.nsPerPixel() < m_axis.nsPerPixel();
+    const bool same = trace == m_trace && devicePixelRatio == m_ratio && width == m_width;
+    if (!same || m_lanes.size() >= kMostLanes)
+        m_lanes.clear();
     m_trace = std::move(trace);
     m_axis = axis;
     m_ratio = devicePixelRatio;
     m_width = width;
-    if (sameScale && m_lanes.size() < kMostLanes) {
-        // From one fixed place, so that the rests of many pans do not add up.
-        const double panned = m_anchorX - m_axis.xOf(m_anchor) * m_ratio;
-        if (std::abs(panned - std::round(panned)) < kWhole) {
-            m_origin = std::llround(panned);
-            return;
-        }
-    }
-    forget(zoomedIn);
-}
-
-void LaneMemory::forget(bool zoomedIn)
-{
-    m_lanes.clear();
-    if (zoomedIn)
-        m_crowded.clear();
-    for (auto& [track, origin] : m_crowded)
-        origin -= m_origin;
-    m_origin = 0;
-    m_anchor = m_axis.visible().begin;
-    m_anchorX = m_axis.xOf(m_anchor) * m_ratio;
-}
-
-bool LaneMemory::isCrowded(profiler::TrackId track) const
-{
-    const auto found = m_crowded.find(track);
-    return found != m_crowded.end() && std::abs(m_origin - found->second) < m_width / 2;
+    m_edges = edges;
 }
 
 const std::vector<profiler::LodBucket>& LaneMemory::buckets(profiler::TrackId track, int depth)
 {
     const auto [entry, isNew] = m_lanes.try_emplace({track, depth});
     Lane& lane = entry->second;
-    const std::int64_t panned = m_origin - lane.origin;
-    lane.origin = m_origin;
-    if (isNew || std::abs(panned) >= m_width) {
-        lane.buckets.resize(static_cast<std::size_t>(m_width));
-        read(track, depth, lane.buckets, 0, m_width);
-    } else if (panned > 0) {
-        std::move(lane.buckets.begin() + panned, lane.buckets.end(), lane.buckets.begin());
-        read(track, depth, lane.buckets, m_width - static_cast<int>(panned), m_width);
-    } else if (panned < 0) {
-        std::move_backward(lane.buckets.begin(), lane.buckets.end() + panned, lane.buckets.end());
-        read(track, depth, lane.buckets, 0, static_cast<int>(-panned));
-    }
+    if (isNew)
+        readAll(track, depth, lane);
+    else if (pan(track, depth, lane))
+        return lane.buckets;
+    else if (stretch(track, depth, lane))
+        return lane.stretched;
+    else
+        readAll(track, depth, lane);
     return lane.buckets;
+}
+
+void LaneMemory::readAll(profiler::TrackId track, int depth, Lane& lane) const
+{
+    lane.axis = m_axis;
+    lane.edges = m_edges;
+    lane.panned = 0;
+    lane.buckets.resize(static_cast<std::size_t>(m_width));
+    read(track, depth, lane.buckets, 0, m_width);
+}
+
+/// Moves what is known by whole pixels and reads the rest. @return false: nothing is of use
+bool LaneMemory::pan(profiler::TrackId track, int depth, Lane& lane) const
+{
+    if (lane.axis.nsPerPixel() != m_axis.nsPerPixel() || lane.edges != m_edges)
+        return false;
+    // From where all was read, so that the rests of many pans do not add up.
+    const profiler::TraceTime anchor = lane.axis.visible().begin;
+    const double panned = (lane.axis.xOf(anchor) - m_axis.xOf(anchor)) * m_ratio;
+    const double by = std::round(panned) - static_cast<double>(lane.panned);
+    if (std::abs(panned - std::round(panned)) >= kWhole || std::abs(by) >= m_width)
+        return false;
+    lane.panned = std::llround(panned);
+    const int moved = static_cast<int>(by);
+    if (moved > 0) {
+        std::move(lane.buckets.begin() + moved, lane.buckets.end(), lane.buckets.begin());
+        read(track, depth, lane.buckets, m_width - moved, m_width);
+    } else if (moved < 0) {
+        std::move_backward(lane.buckets.begin(), lane.buckets.end() + moved, lane.buckets.end());
+        read(track, depth, lane.buckets, 0, -moved);
+    }
+    return true;
+}
+
+/// Spreads what is known over the pixels of another scale and reads what is beside it. @return false: it is too far off
+bool LaneMemory::stretch(profiler::TrackId track, int depth, Lane& lane) const
+{
+    const double step = m_axis.nsPerPixel() / lane.axis.nsPerPixel(); // known buckets a pixel
+    if (m_edges == profiler::LodEdges::Fine || step > kMostStretch || step < 1 / kMostStretch)
+        return false;
+    const double first =
+        lane.axis.xOf(m_axis.timeAt(0)) * m_ratio - static_cast<double>(lane.panned) + step / 2; // of pixel 0
+    const auto pixelOf = [&](double bucket) {
+        return static_cast<int>(std::clamp(std::ceil((bucket - first) / step), 0.0, static_cast<double>(m_width)));
+    };
+    const int from = pixelOf(0), to = pixelOf(m_width);
+    lane.stretched.resize(static_cast<std::size_t>(m_width));
+    read(track, depth, lane.stretched, 0, from);
+    for (int x = from; x < to; ++x) {
+        const int bucket = std::clamp(static_cast<int>(first + step * x), 0, m_width - 1);
+        lane.stretched[static_cast<std::size_t>(x)] = lane.buckets[static_cast<std::size_t>(bucket)];
+    }
+    read(track, depth, lane.stretched, to, m_width);
+    return true;
 }
 
 void LaneMemory::read(profiler::TrackId track, int depth, std::vector<profiler::LodBucket>& buckets, int from,
                       int to) const
 {
+    if (from >= to)
+        return;
     m_trace->summarize(track, depth, {m_axis.timeAt(from / m_ratio), m_axis.timeAt(to / m_ratio)},
-                       std::span(buckets).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+                       std::span(buckets).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+                       m_edges);
 }
 
 } // namespace app

@@ -11,37 +11,38 @@
 
 namespace app {
 
-/// What was read for the lanes of the last frame, so that a pan by whole pixels reads only what came into view.
+/// What was read for the lanes of the last frames, so that a pan by whole pixels reads only what came into view, and a
+/// zoom that goes on reads every few frames.
 class LaneMemory {
 public:
-    /// A frame begins; what it cannot use of the last one is forgotten.
+    /// A frame begins; what it cannot use of those before is forgotten.
     /// @param width  device pixels of a lane
-    void begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio, int width);
+    /// @param edges  Coarse: the scale changes from frame to frame, and buckets of nearly the same will do
+    void begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio, int width,
+               profiler::LodEdges edges);
 
     /// The level-of-detail buckets of a lane, one a device pixel. Valid until begin().
     const std::vector<profiler::LodBucket>& buckets(profiler::TrackId track, int depth);
 
-    /// Too many slices of this track were in view a short while ago: it need not be tried again.
-    [[nodiscard]] bool isCrowded(profiler::TrackId track) const;
-    void setCrowded(profiler::TrackId track) { m_crowded[track] = m_origin; }
-
 private:
     struct Lane {
-        std::int64_t origin = 0; ///< m_origin when it was read
+        TimeAxis axis; ///< when all of it was read
+        profiler::LodEdges edges{};
+        std::int64_t panned = 0; ///< device pixels since then
         std::vector<profiler::LodBucket> buckets;
+        std::vector<profiler::LodBucket> stretched; ///< to this frame's scale
     };
+    void readAll(profiler::TrackId track, int depth, Lane& lane) const;
     void read(profiler::TrackId track, int depth, std::vector<profiler::LodBucket>& buckets, int from, int to) const;
-    void forget(bool zoomedIn);
+    [[nodiscard]] bool pan(profiler::TrackId track, int depth, Lane& lane) const;
+    [[nodiscard]] bool stretch(profiler::TrackId track, int depth, Lane& lane) const;
 
     std::shared_ptr<const profiler::Trace> m_trace;
     TimeAxis m_axis; ///< of this frame
     double m_ratio = 1;
     int m_width = 0;
-    profiler::TraceTime m_anchor{}; ///< a place in time, …
-    double m_anchorX = 0;           ///< … and its device pixel when all was forgotten last
-    std::int64_t m_origin = 0;      ///< device pixels panned since then
+    profiler::LodEdges m_edges{};
     std::map<std::pair<profiler::TrackId, int>, Lane> m_lanes;
-    std::map<profiler::TrackId, std::int64_t> m_crowded; ///< m_origin when that was found
 };
 
 } // namespace app

@@ -4,6 +4,7 @@
 #include "app/widgets/timeline_scene.h"
 
 #include <QAbstractScrollArea>
+#include <QBasicTimer>
 #include <memory>
 #include <optional>
 
@@ -125,6 +126,7 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void scrollContentsBy(int dx, int dy) override;
+    void timerEvent(QTimerEvent* event) override;
 
 private:
     enum class Drag { None, Pressed, Pan, Range, Header, Row, RowSize };
@@ -160,6 +162,7 @@ private:
 
     TimelineScene m_scene;
     TimelinePainter m_painter;
+    QBasicTimer m_rest; ///< runs out when no more zooming follows
     bool m_follow = false;
     bool m_syncing = false; ///< scroll bars are being set from the scene
     Drag m_drag = Drag::None;

@@ -17,21 +17,38 @@ struct Column {
     int top = -1, bottom = -1; ///< of the line; −1: nothing known yet
 };
 
+/// The first sample after `time`, of those from `at` on. It is near: looked for in growing steps.
+std::vector<CounterSample>::const_iterator firstAfter(std::vector<CounterSample>::const_iterator at,
+                                                      std::vector<CounterSample>::const_iterator end,
+                                                      profiler::TraceTime time)
+{
+    std::ptrdiff_t step = 1;
+    while (step < end - at && at[step - 1].time <= time) {
+        at += step;
+        step *= 2;
+    }
+    const auto later = [](profiler::TraceTime when, const CounterSample& s) { return when < s.time; };
+    return std::upper_bound(at, at + std::min(step, end - at), time, later);
+}
+
 /// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
 std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis, double ratio, int width, int top,
                               int bottom)
 {
     const auto& samples = series.samples();
-    const auto later = [](profiler::TraceTime time, const CounterSample& s) { return time < s.time; };
     const double least = series.extent().least, span = series.extent().most - least;
+    const double scale = span > 0 ? (bottom - top) / span : 0, base = span > 0 ? bottom : (bottom + top) / 2.0;
     const auto yOf = [&](double value) {
-        return static_cast<int>(std::lround(bottom - (span > 0 ? (value - least) / span : 0.5) * (bottom - top)));
+        const double y = base - (value - least) * scale + 0.5;
+        return y > top && y < bottom ? static_cast<int>(y) : y <= top ? top : bottom; // also where it is no number
     };
     std::vector<Column> columns(static_cast<std::size_t>(width));
-    auto at = std::upper_bound(samples.begin(), samples.end(), axis.timeAt(0), later);
+    auto begin = axis.timeAt(0);
+    auto at = firstAfter(samples.begin(), samples.end(), begin);
     const auto end = axis.bounds().end;
-    for (int x = 0; x < width && axis.timeAt(x / ratio) < end; ++x) {
-        const auto next = std::upper_bound(at, samples.end(), axis.timeAt((x + 1) / ratio), later);
+    for (int x = 0; x < width && begin < end; ++x) {
+        begin = axis.timeAt((x + 1) / ratio);
+        const auto next = firstAfter(at, samples.end(), begin);
         Column& column = columns[static_cast<std::size_t>(x)];
         if (at != samples.begin()) // the value that held until here
             column.top = column.bottom = yOf((at - 1)->value);
@@ -86,19 +103,21 @@ void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axi
     };
     const auto columns = columnsOf(series, axis, ratio, image.width(), top + margin, floor - thickness);
     const int width = image.width(), end = std::min(floor, image.height());
-    // What lies under it is the same in every row of the lane.
-    std::vector<QRgb> tinted(static_cast<std::size_t>(width));
-    const int first = std::max(0, top);
-    if (first < end)
-        std::transform(reinterpret_cast<const QRgb*>(image.constScanLine(first)),
-                       reinterpret_cast<const QRgb*>(image.constScanLine(first)) + width, tinted.begin(), tint);
-    for (int y = first; y < end; ++y) {
-        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
-        for (int x = 0; x < width; ++x) {
-            const Column& column = columns[static_cast<std::size_t>(x)];
-            if (column.top >= 0 && y >= column.top)
-                line[x] = y < column.bottom + thickness ? ink : tinted[static_cast<std::size_t>(x)];
-        }
+    // Column by column: the few lines of a lane stay in the cache, and nothing is asked of a pixel above the curve.
+    const int top0 = std::max(0, top);
+    const auto stride = static_cast<std::ptrdiff_t>(image.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb)));
+    auto* const pixels = reinterpret_cast<QRgb*>(image.bits());
+    for (int x = 0; x < width && top0 < end; ++x) {
+        const Column& column = columns[static_cast<std::size_t>(x)];
+        if (column.top < 0)
+            continue;
+        const QRgb tinted = tint(pixels[top0 * stride + x]); // what lies under it is the same in every row of the lane
+        int y = std::max(column.top, top0);
+        QRgb* at = pixels + y * stride + x;
+        for (; y < std::min(column.bottom + thickness, end); ++y, at += stride)
+            *at = ink;
+        for (; y < end; ++y, at += stride)
+            *at = tinted;
     }
 }
 

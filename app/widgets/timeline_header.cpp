@@ -47,19 +47,17 @@ void paintPin(QPainter& painter, QPointF at, const QColor& color)
 /// Least and greatest value of a counter, beside its curve.
 void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
-    const auto& samples = scene.samples(row.track).samples();
-    if (samples.empty())
+    const CounterSeries& series = scene.samples(row.track);
+    if (series.samples().empty())
         return;
-    const auto [low, high] = std::minmax_element(samples.begin(), samples.end(),
-                                                 [](const auto& a, const auto& b) { return a.value < b.value; });
     const int top = scene.topOf(row);
     const auto drawRight = [&](double value, double y) {
         const QString label = formatValue(value, row.detail);
         scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label,
                           scene.theme.dimText);
     };
-    drawRight(high->value, top + 2);
-    drawRight(low->value, top + row.height - 2 - scene.labels.height());
+    drawRight(series.extent().most, top + 2);
+    drawRight(series.extent().least, top + row.height - 2 - scene.labels.height());
 }
 
 /// A name too long for one line goes on in a second, so that counters of one kind can be told apart.

@@ -5,6 +5,7 @@
 #include <QMouseEvent>
 #include <QPointingDevice>
 #include <QScrollBar>
+#include <QTimerEvent>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@ namespace {
 constexpr double kWheelZoom = 1.2; ///< a notch
 constexpr double kKeyPan = 0.1;    ///< of the width
 constexpr double kReach = 3;       ///< pixels beside a slice that still mean it
+constexpr int kRest = 120;         ///< ms without a zoom after which the picture is drawn exactly
 constexpr int kHeaderEdge = 4;     ///< pixels around the header's edge that resize it
 
 } // namespace
@@ -50,7 +52,20 @@ void TimelineCanvas::zoomAt(double x, double factor)
 {
     setFollow(false);
     m_scene.axis.zoomAt(x, factor);
+    m_scene.zooming = true;
+    m_rest.start(kRest, this);
     moved();
+}
+
+void TimelineCanvas::timerEvent(QTimerEvent* event)
+{
+    if (event->timerId() != m_rest.timerId()) {
+        QAbstractScrollArea::timerEvent(event);
+        return;
+    }
+    m_rest.stop();
+    m_scene.zooming = false;
+    viewport()->update();
 }
 
 void TimelineCanvas::pan(double pixels)

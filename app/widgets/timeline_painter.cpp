@@ -44,12 +44,23 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     const auto ticks = axisTicks(scene.axis);
     Key key{scene.trace,           scene.axis,        scene.theme,   scene.size,
             scene.ratio,           scene.headerWidth, scene.scrollY, scene.rows.revision(),
-            scene.colors.scheme(), scene.hits,        scene.gaps,    scene.allFlows};
+            scene.colors.scheme(), scene.hits,        scene.gaps,    scene.allFlows,
+            scene.zooming};
     if (key != m_key)
         paintLanes(scene, ticks);
     m_key = std::move(key);
-    painter.drawImage(lanes.topLeft(), m_lanes);
+    drawLanes(painter, scene);
     paintAbove(painter, scene, ticks, &m_memory);
+}
+
+void TimelinePainter::drawLanes(QPainter& painter, const TimelineScene& scene) const
+{
+    QRectF ground = scene.lanesRect();
+    ground.setTop(ground.top() + std::floor(m_filled / scene.ratio));
+    painter.fillRect(ground, scene.theme.background);
+    QImage filled(m_lanes.constBits(), m_lanes.width(), m_filled, m_lanes.bytesPerLine(), m_lanes.format());
+    filled.setDevicePixelRatio(scene.ratio);
+    painter.drawImage(scene.lanesRect().topLeft(), filled);
 }
 
 void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)
@@ -92,23 +103,20 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     const QSize pixels = (QSizeF(lanes.size()) * scene.ratio).toSize();
     if (m_lanes.size() != pixels)
         m_lanes = QImage(pixels, QImage::Format_RGB32);
-    m_lanes.setDevicePixelRatio(scene.ratio);
     m_boxes.clear();
     m_gapLabels.clear();
     m_flows = scene.allFlows ? flowsInView(*scene.trace, shownTracks(scene), scene.axis.visible()) : FlowsInView{};
     LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
     builder.setHits(scene.hits.get());
     if (!m_vector) { // a picture for a file is of another scale
-        m_memory.begin(scene.trace, scene.axis, scene.ratio, builder.width());
+        m_memory.begin(scene.trace, scene.axis, scene.ratio, builder.width(),
+                       scene.zooming ? profiler::LodEdges::Coarse : profiler::LodEdges::Fine);
         builder.setMemory(&m_memory);
     }
     std::vector<int> grid;
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
-    const int below =
-        std::clamp(static_cast<int>((scene.rows.height() - scene.scrollY) * scene.ratio), 0, m_lanes.height());
-    builder.setBackground(scene.theme.background, scene.theme.background, {});
-    putLane(below, m_lanes.height(), builder.blank(), {});
+    m_filled = 0;
     // Pinned rows last: they lie over those that scroll below them.
     for (const bool pinned : {false, true}) {
         bool banded = false;
@@ -127,13 +135,22 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
 void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row)
 {
     const auto device = [&](int y) { return deviceY(scene, row, y); };
-    putLane(device(row.top), device(row.bottom()), builder.blank(), {});
+    m_filled = std::clamp(device(row.bottom()), m_filled, m_lanes.height());
+    const bool track = row.kind == TrackRow::Kind::Track;
+    if (m_vector || !track)
+        putLane(device(row.top), device(row.bottom()), builder.blank(), {});
+    if (track)
+        paintTrack(scene, builder, row);
     if (row.kind == TrackRow::Kind::Group && !row.open)
         paintOverview(scene, builder, row);
     if (row.kind == TrackRow::Kind::Counter)
         putCounter(scene, row, device(row.top), device(row.bottom()));
-    if (row.kind != TrackRow::Kind::Track)
-        return;
+}
+
+void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row)
+{
+    const auto device = [&](int y) { return deviceY(scene, row, y); };
+    int filled = device(row.top);
     auto& strips = builder.build(row.track, row.firstDepth, row.lanes);
     if (scene.gaps && scene.trace->track(row.track).kind == profiler::TrackKind::Stream && row.firstDepth == 0)
         paintGaps(scene, builder, row, strips.front());
@@ -144,13 +161,18 @@ void TimelinePainter::paintRow(TimelineScene& scene, LaneBuilder& builder, const
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
         const int bottom = device(top + TrackRows::kLaneHeight - 1);
+        if (!m_vector) // the ground shows between lanes only
+            putLane(filled, device(top), builder.blank(), {});
         putLane(device(top), bottom, strip, builder.blank());
+        filled = bottom;
         putHits(bottom - static_cast<int>(std::lround(kHitHeight * scene.ratio)), bottom, strip, scene.theme.found);
         for (const LaneStrip::Box& box : strip.boxes)
             m_boxes.push_back({QRectF(scene.headerWidth + box.left / scene.ratio, y,
                                       (box.right - box.left) / scene.ratio, TrackRows::kLaneHeight - 1),
                                box, row.pinned && scene.pinnedHeight() > 0});
     }
+    if (!m_vector)
+        putLane(filled, device(row.bottom()), builder.blank(), {});
 }
 
 /// Idle stretches of the device, hatched, their cause named where there is room.

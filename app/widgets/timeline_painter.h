@@ -24,12 +24,14 @@ private:
         LaneStrip::Box what;
         bool pinned = false;
     };
+    void drawLanes(QPainter& painter, const TimelineScene& scene) const;
     void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
     void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory);
     void putLane(int top, int bottom, const LaneStrip& strip, const LaneStrip& under);
     void putHits(int top, int bottom, const LaneStrip& strip, const QColor& color);
     void putCounter(TimelineScene& scene, const TrackRow& row, int top, int bottom);
     void paintRow(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
+    void paintTrack(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane);
     void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const;
@@ -45,12 +47,13 @@ private:
         ColorBy colors{};
         std::shared_ptr<const FindHits> hits;
         std::shared_ptr<const DeviceGaps> gaps;
-        bool allFlows = false;
+        bool allFlows = false, zooming = false;
         friend bool operator==(const Key&, const Key&) = default;
     };
 
     Key m_key;
     QImage m_lanes;
+    int m_filled = 0; ///< rows of pixels of m_lanes that hold something: below them is nothing but ground
     LaneMemory m_memory;
     QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
     std::vector<Box> m_boxes;

@@ -15,6 +15,7 @@ TimelineScene still(const TimelineScene& scene, const QFont& font, double ratio)
     copy.hovered.reset();
     copy.pointerInside = false;
     copy.focused = false;
+    copy.zooming = false;
     copy.ratio = ratio;
     copy.labels = LabelCache();
     copy.labels.setFont(font, ratio);

@@ -41,6 +41,7 @@ struct TimelineScene {
     int headerWidth = 190;
     int scrollY = 0;
     bool focused = false;
+    bool zooming = false; ///< the scale has just changed and may again: lanes are drawn from coarser sums
     int currentRow = -1;
     int draggedRow = -1;         ///< by its header
     std::optional<int> dropLine; ///< where it would come to stand, within all rows

@@ -127,14 +127,13 @@ RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
     summary = RowSummary{std::move(rows), pack(coarse)};
 }
 
-std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time, std::uint32_t from,
+std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
                                   std::uint32_t guess) const
 {
     const auto before = [&](std::uint32_t entry) { return columns.begin(position(row, entry)) < time; };
-    std::uint32_t low = from;
+    std::uint32_t low = 0;
     std::uint32_t high = row.count;
     // Away from the guess in growing steps, until the entry lies between two of them.
-    guess = std::max(guess, from);
     std::uint32_t step = 1;
     if (guess < high && before(guess)) {
         low = guess + 1;
@@ -166,64 +165,6 @@ std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, s
             high = middle;
     }
     return low;
-}
-
-RowSpan RowIndex::overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin, std::int64_t end) const
-{
-    RowSpan span;
-    span.begin = firstFrom(columns, row, begin, 0, row.count / 2);
-    span.end = firstFrom(columns, row, end, span.begin, span.begin);
-    if (span.begin > 0 && columns.end(position(row, span.begin - 1)) > begin)
-        --span.begin;
-    return span;
-}
-
-std::int64_t RowIndex::addEntries(const SliceColumns& columns, const Row& row, std::uint32_t begin, std::uint32_t end,
-                                  Longest& longest) const
-{
-    std::int64_t sum = 0;
-    std::uint32_t best = 0;
-    std::int64_t duration = longest.duration;
-    for (std::uint32_t entry = begin; entry < end; ++entry) {
-        const std::uint32_t here = position(row, entry);
-        const std::int64_t its = columns.duration(here);
-        sum += its;
-        if (its > duration) {
-            duration = its;
-            best = here;
-        }
-    }
-    if (duration > longest.duration)
-        longest = {duration, columns.name(best)};
-    return sum;
-}
-
-std::int64_t RowIndex::covered(const RowSummary& summary, const SliceColumns& columns, const Row& row, RowSpan entries,
-                               std::int64_t begin, std::int64_t end, Longest& longest) const
-{
-    const RowLevel lowest = level(summary, row, 0);
-    const std::uint32_t shift = lowest.shift();
-    std::uint32_t low = (entries.begin + (1U << shift) - 1) >> shift; // whole groups
-    std::uint32_t high = entries.end >> shift;
-    std::int64_t sum = 0;
-    if (low + 1 >= high) {
-        sum = addEntries(columns, row, entries.begin, entries.end, longest);
-    } else {
-        sum = lowest.before(high) - lowest.before(low);
-        sum += addEntries(columns, row, entries.begin, low << shift, longest);
-        sum += addEntries(columns, row, high << shift, entries.end, longest);
-        for (int at = 0; low < high; ++at, low /= 4, high /= 4) {
-            const RowLevel groups = level(summary, row, at);
-            const bool last = !lod::exists(row, at + 1);
-            while (low < high && (last || low % 4 != 0))
-                groups.considerLongest(low++, longest);
-            while (low < high && high % 4 != 0)
-                groups.considerLongest(--high, longest);
-        }
-    }
-    const std::int64_t early = begin - columns.begin(position(row, entries.begin));
-    const std::int64_t late = columns.end(position(row, entries.end - 1)) - end;
-    return sum - std::max<std::int64_t>(early, 0) - std::max<std::int64_t>(late, 0);
 }
 
 std::size_t RowIndex::bytes() const

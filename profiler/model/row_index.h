@@ -10,12 +10,6 @@
 
 namespace profiler {
 
-/// Entries [begin, end) of a row.
-struct RowSpan {
-    std::uint32_t begin = 0, end = 0;
-    [[nodiscard]] std::uint32_t count() const { return end - begin; }
-};
-
 /// Which slices of a block are in which row, and the lowest level of large rows: with RowSummary the level-of-detail
 /// index of a block. About 3 bytes a slice.
 class RowIndex {
@@ -34,24 +28,12 @@ public:
         return level < lod::lowestSummed(row) ? RowLevel{row, m_fine, row.fine, level} : summary.level(row, level);
     }
 
-    /// The first entry at or after `from` that begins at `time` or later. O(log of its distance from `guess`).
+    /// The first entry that begins at `time` or later. O(log of its distance from `guess`).
     [[nodiscard]] std::uint32_t firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
-                                          std::uint32_t from = 0, std::uint32_t guess = 0) const;
-    /// Entries that overlap [begin, end). An empty slice lies where it begins.
-    [[nodiscard]] RowSpan overlapping(const SliceColumns& columns, const Row& row, std::int64_t begin,
-                                      std::int64_t end) const;
-    /// Time that some entries, at least one, cover of [begin, end), which they overlap; and the longest of them.
-    /// O(log n).
-    [[nodiscard]] std::int64_t covered(const RowSummary& summary, const SliceColumns& columns, const Row& row,
-                                       RowSpan entries, std::int64_t begin, std::int64_t end, Longest& longest) const;
-
+                                          std::uint32_t guess) const;
     [[nodiscard]] std::size_t bytes() const;
 
 private:
-    /// Sum of the durations of entries [begin, end), all of one group or few.
-    std::int64_t addEntries(const SliceColumns& columns, const Row& row, std::uint32_t begin, std::uint32_t end,
-                            Longest& longest) const;
-
     std::vector<std::uint16_t> m_positions;
     LodNodes m_fine;
 };

@@ -7,12 +7,17 @@ namespace profiler {
 namespace {
 
 /// With this many groups in a bucket what is guessed of the two at its edges is little of it.
-constexpr std::uint32_t kEnoughGroups = 8;
+constexpr std::uint32_t kEnoughGroups = 16;
+/// … in a picture that moves.
+constexpr std::uint32_t kEnoughInMotion = 1;
+/// log2 of the entries of a group that is passed as a whole rather than entry by entry.
+constexpr std::uint32_t kWorthGroups = 4;
 /// So many groups hold a whole one of the level above.
 constexpr std::uint32_t kWorthALevelUp = 8;
 /// Where a bucket has this many slices of a block that is not in memory, its summary (groups of 64) does for it: the
 /// first view of a file with a million slices of a track decodes nothing.
 constexpr double kWorthNoReading = 64;
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// How many of `count` slices a bucket holds on average.
 double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std::int64_t width)
@@ -23,11 +28,12 @@ double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std:
 
 } // namespace
 
-RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width)
-    : m_ref(&ref), m_pin(&pin), m_row(&row), m_level(lod::highest(row)), m_lowest(lod::lowestOf16(row))
+RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges)
+    : m_ref(&ref), m_pin(&pin), m_row(&row), m_level(lod::highest(row)), m_lowest(lod::lowestOf16(row)),
+      m_enough(edges == LodEdges::Fine ? kEnoughGroups : kEnoughInMotion)
 {
     const double expected = perBucket(row.count, row.begin, row.end, width);
-    while (m_level >= m_lowest && expected < std::ldexp(kEnoughGroups, static_cast<int>(lod::shift(row, m_level))))
+    while (m_level >= m_lowest && expected < std::ldexp(m_enough, static_cast<int>(lod::shift(row, m_level))))
         --m_level;
     // A block that is not in memory is not read for what a pixel would not show.
     const BlockSummary& block = ref.summary();
@@ -110,25 +116,76 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
     return part;
 }
 
+void RowWalk::standAt(std::int64_t time)
+{
+    const SliceColumns& columns = (*m_pin)->columns;
+    const RowIndex& rows = (*m_pin)->rows;
+    m_place.entry = rows.firstFrom(columns, *m_row, time, m_place.entry);
+    m_place.nextBegin = m_place.entry < m_row->count ? columns.begin(rows.position(*m_row, m_place.entry)) : kNever;
+    if (m_place.entry == 0)
+        return;
+    m_place.last = rows.position(*m_row, m_place.entry - 1);
+    m_place.lastEnd = columns.end(m_place.last);
+}
+
+/// Adds the groups from `entry` on whose entries all begin before `end`. @return the entry after them
+std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart& part)
+{
+    const RowLevel& groups = *level(0);
+    const std::uint32_t first = entry >> groups.shift();
+    std::uint32_t group = first;
+    for (; group < groups.count() && groups.begin(group + 1) < end; ++group)
+        groups.considerLongest(group, part.longest);
+    if (group == first)
+        return entry;
+    part.covered += static_cast<double>(groups.before(group) - groups.before(first));
+    return std::min(group << groups.shift(), m_row->count);
+}
+
+/// Adds what begins from where the walk stands to before `end`, and stands there.
+void RowWalk::passTo(std::int64_t end, RowPart& part)
+{
+    const SliceColumns& columns = (*m_pin)->columns;
+    const RowIndex& rows = (*m_pin)->rows;
+    const std::uint32_t groupMask = lod::shift(*m_row, 0) >= kWorthGroups ? (1U << lod::shift(*m_row, 0)) - 1 : ~0U;
+    std::uint32_t entry = m_place.entry;
+    std::int64_t sum = 0;
+    while (m_place.nextBegin < end) {
+        if (const std::uint32_t after = (entry & groupMask) == 0 ? passGroups(entry, end, part) : entry;
+            after != entry) {
+            entry = after;
+            m_place.last = rows.position(*m_row, entry - 1);
+            m_place.lastEnd = columns.end(m_place.last);
+        } else {
+            m_place.last = rows.position(*m_row, entry++);
+            const std::int64_t duration = columns.duration(m_place.last);
+            m_place.lastEnd = m_place.nextBegin + duration;
+            sum += duration;
+            if (duration > part.longest.duration)
+                part.longest = {duration, columns.name(m_place.last)};
+        }
+        m_place.nextBegin = entry < m_row->count ? columns.begin(rows.position(*m_row, entry)) : kNever;
+    }
+    part.count += entry - m_place.entry;
+    part.covered += static_cast<double>(sum - std::max<std::int64_t>(m_place.lastEnd - end, 0));
+    m_place.entry = entry;
+    m_place.time = end;
+}
+
 RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
 {
     RowPart part;
     if (!load())
         return part;
-    const auto& columns = (*m_pin)->columns;
-    const RowIndex& rows = (*m_pin)->rows;
-    RowSpan entries;
-    entries.begin = rows.firstFrom(columns, *m_row, begin, m_entry, m_entry);
-    const std::uint32_t room = m_row->count - entries.begin;
-    entries.end = rows.firstFrom(columns, *m_row, end, entries.begin, entries.begin + std::min(m_expect, room));
-    m_entry = entries.begin;
-    m_expect = entries.end - entries.begin;
-    if (entries.begin > 0 && columns.end(rows.position(*m_row, entries.begin - 1)) > begin)
-        --entries.begin;
-    part.count = entries.count();
-    if (part.count > 0)
-        part.covered = static_cast<double>(
-            rows.covered(m_ref->summary().rows, columns, *m_row, entries, begin, end, part.longest));
+    if (m_place.time != begin)
+        standAt(begin);
+    if (m_place.lastEnd > begin) { // it began before the bucket
+        const SliceColumns& columns = (*m_pin)->columns;
+        part.count = 1;
+        part.covered = static_cast<double>(m_place.lastEnd - begin);
+        part.longest = {columns.duration(m_place.last), columns.name(m_place.last)};
+    }
+    passTo(end, part);
     return part;
 }
 
@@ -139,7 +196,8 @@ RowPart RowWalk::next(std::int64_t begin, std::int64_t end)
         if (!groups)
             return {};
         const bool known = number == m_level && m_haveCut && m_edge == begin;
-        const Cut from = known ? m_cut : cutAt(*groups, begin, m_cut.group);
+        const std::uint32_t guess = m_cut.group << 2 * (m_level - number);
+        const Cut from = known ? m_cut : cutAt(*groups, begin, guess);
         const Cut to = cutAt(*groups, end, from.group + (number == m_level ? m_stride : 0));
         if (number == m_level) {
             m_stride = to.group - from.group;
@@ -147,7 +205,7 @@ RowPart RowWalk::next(std::int64_t begin, std::int64_t end)
             m_edge = end;
             m_haveCut = true;
         }
-        if (to.group - from.group >= kEnoughGroups || (m_neverExact && number == m_lowest))
+        if (to.group - from.group >= m_enough || (m_neverExact && number == m_lowest))
             return between(number, from, to);
     }
     return exactly(begin, end);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "profiler/model/block_ref.h"
+#include "profiler/model/trace.h"
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace profiler {
@@ -16,13 +18,14 @@ struct RowPart {
 };
 
 /// Goes over a row from bucket to bucket. Where a bucket holds some hundred entries or more its edges are looked up
-/// among groups of entries, of which it then holds eight or more, and what of a group lies beyond an edge is taken to
-/// be spread evenly: so a bucket costs the same however many slices there are. Elsewhere all is exact.
+/// among groups of entries, of which it then holds sixteen or more, and what of a group lies beyond an edge is taken to
+/// be spread evenly: so a bucket costs the same however many slices there are. Elsewhere all is exact: entries are gone
+/// through one after the other, those of a group that lies within a bucket all at once.
 class RowWalk {
 public:
     /// @param width   of the coming buckets, ns
     /// @param pin     of the block; read when an answer needs it, by any of the block's rows
-    RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width);
+    RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges);
 
     /// What lies in [begin, end); begins and ends rise from call to call.
     [[nodiscard]] RowPart next(std::int64_t begin, std::int64_t end);
@@ -34,10 +37,21 @@ private:
         double entries = 0; ///< before the edge
         double covered = 0; ///< ns before the edge
     };
+    /// Between two entries, when exact.
+    struct Place {
+        std::int64_t time = std::numeric_limits<std::int64_t>::min();
+        std::uint32_t entry = 0;    ///< the first that begins at `time` or later
+        std::int64_t nextBegin = 0; ///< when that begins; the largest time after the last entry
+        std::uint32_t last = 0;     ///< position of the one before, if any
+        std::int64_t lastEnd = std::numeric_limits<std::int64_t>::min(); ///< when that ends
+    };
     [[nodiscard]] const RowLevel* level(int number);
     [[nodiscard]] Cut cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const;
     [[nodiscard]] RowPart between(int number, const Cut& from, const Cut& to);
     [[nodiscard]] RowPart exactly(std::int64_t begin, std::int64_t end);
+    void standAt(std::int64_t time);
+    void passTo(std::int64_t end, RowPart& part);
+    [[nodiscard]] std::uint32_t passGroups(std::uint32_t entry, std::int64_t end, RowPart& part);
     bool load();
 
     const BlockRef* m_ref;
@@ -45,6 +59,7 @@ private:
     const Row* m_row;
     int m_level;               ///< where to look first; below m_lowest: exactly
     int m_lowest;              ///< the lowest level to look at
+    std::uint32_t m_enough;    ///< groups that a bucket holds where it is not looked at more closely
     bool m_neverExact = false; ///< m_lowest is as exact as it gets
     std::array<std::optional<RowLevel>, 8> m_levels;
     bool m_failed = false;
@@ -52,8 +67,7 @@ private:
     bool m_haveCut = false;
     Cut m_cut;
     std::uint32_t m_stride = 0; ///< groups in the last bucket
-    std::uint32_t m_entry = 0;  ///< where the entries of the next bucket begin, when exact
-    std::uint32_t m_expect = 0; ///< entries in the last bucket, when exact
+    Place m_place;
 };
 
 } // namespace profiler

@@ -133,7 +133,7 @@ Slice Trace::slice(SliceId id) const
 
 void Trace::forEach(TrackId track, TimeRange window, const std::function<bool(const Slice&)>& visit) const
 {
-    for (const BlockRef& ref : m->of(track).blocks) {
+    for (const BlockRef& ref : m->of(track).around(toNs(window.begin), toNs(window.end))) {
         if (!ref.summary().overlaps(toNs(window.begin), toNs(window.end)))
             continue;
         const BlockPin block = ref.pin();
@@ -141,6 +141,28 @@ void Trace::forEach(TrackId track, TimeRange window, const std::function<bool(co
         if (block && !block->forEach(toNs(window.begin), toNs(window.end), visitAt))
             return;
     }
+}
+
+std::size_t Trace::beginIn(TrackId track, TimeRange window, std::size_t most) const
+{
+    const std::int64_t from = toNs(window.begin), to = toNs(window.end);
+    std::size_t count = 0;
+    std::vector<const BlockRef*> cut; // looked into last: they may have to be read
+    for (const BlockRef& ref : m->of(track).around(from, to)) {
+        if (!ref.summary().overlaps(from, to))
+            continue;
+        if (from <= ref.summary().firstBegin && ref.summary().lastEnd < to)
+            count += ref.summary().count;
+        else
+            cut.push_back(&ref);
+        if (count >= most)
+            return most;
+    }
+    for (const BlockRef* ref : cut) {
+        if (const BlockPin block = ref->pin())
+            count += block->columns.firstFrom(to) - block->columns.firstFrom(from);
+    }
+    return std::min(count, most);
 }
 
 std::vector<Slice> Trace::Data::slicesAt(const std::vector<SlicePlace>& places) const
@@ -197,7 +219,7 @@ std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
 {
     std::optional<RawSlice> best;
     const std::int64_t now = toNs(time);
-    for (const BlockRef& ref : m->of(track).blocks) {
+    for (const BlockRef& ref : m->of(track).around(now, now + 1)) {
         if (now < ref.summary().firstBegin || now >= ref.summary().lastEnd)
             continue;
         BlockPin block;
@@ -207,7 +229,7 @@ std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
             block = block ? block : ref.pin();
             if (!block)
                 break;
-            const std::uint32_t next = block->rows.firstFrom(block->columns, row, now + 1, 0, row.count / 2);
+            const std::uint32_t next = block->rows.firstFrom(block->columns, row, now + 1, row.count / 2);
             const std::uint32_t position = block->rows.position(row, next - 1);
             if (block->columns.end(position) > now && (!best || block->columns.begin(position) > best->begin))
                 best = block->at(position);

@@ -104,6 +104,12 @@ struct LodBucket {
     StringId name;                           ///< name of the longest slice
 };
 
+/// How exactly the edges of buckets are found.
+enum class LodEdges : std::uint8_t {
+    Fine,   ///< by slice, unless a bucket holds hundreds of them
+    Coarse, ///< by groups of 16 slices wherever a bucket holds a group or more: for a picture that moves
+};
+
 /// Device as the trace records it.
 struct Device {
     DeviceId id;
@@ -151,9 +157,12 @@ public:
     [[nodiscard]] std::vector<Slice> ofKind(ActivityKind kind) const;
     /// The innermost slice of `track` at `depth` that contains `time`.
     [[nodiscard]] std::optional<Slice> at(TrackId track, int depth, TraceTime time) const;
+    /// Slices of `track` that begin in `window`, but at most `most`. O(log n).
+    [[nodiscard]] std::size_t beginIn(TrackId track, TimeRange window, std::size_t most) const;
     /// Level of detail: `buckets.size()` equal spans of `window` at one nesting depth. Costs O(buckets × log n) however
     /// many slices there are.
-    void summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets) const;
+    void summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets,
+                   LodEdges edges = LodEdges::Fine) const;
 
     /// All arguments of a slice as its file has them, read from the file now; empty where the file says nothing more.
     /// Fails when the file changed or went away since.

@@ -71,10 +71,10 @@ private:
     std::int64_t m_width = 1;
 };
 
-void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, std::span<LodBucket> buckets,
+void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, LodEdges edges, std::span<LodBucket> buckets,
             std::vector<Tally>& tallies)
 {
-    RowWalk walk{*placed.block, pin, *placed.row, spans.width()};
+    RowWalk walk{*placed.block, pin, *placed.row, spans.width(), edges};
     for (std::size_t i = spans.firstEndingAfter(placed.row->begin); i < spans.count(); ++i) {
         const std::int64_t begin = spans.begin(i);
         if (begin > placed.row->end)
@@ -110,12 +110,12 @@ void closeKind(ActivityKind kind, std::span<LodBucket> buckets, std::vector<Tall
 
 } // namespace
 
-void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets) const
+void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets, LodEdges edges) const
 {
     std::fill(buckets.begin(), buckets.end(), LodBucket{});
     if (buckets.empty())
         return;
-    const auto& blocks = m->of(track).blocks;
+    const auto blocks = m->of(track).around(toNs(window.begin), toNs(window.end));
     std::vector<BlockPin> pins(blocks.size());
     std::vector<PlacedRow> placed;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -129,7 +129,7 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
     const Spans spans{window, buckets.size()};
     std::vector<Tally> tallies(buckets.size());
     for (std::size_t i = 0; i < placed.size(); ++i) {
-        addRow(placed[i], pins[placed[i].pin], spans, buckets, tallies);
+        addRow(placed[i], pins[placed[i].pin], spans, edges, buckets, tallies);
         const ActivityKind kind = placed[i].row->kind;
         if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
             closeKind(kind, buckets, tallies);

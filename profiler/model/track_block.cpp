@@ -81,7 +81,7 @@ std::vector<std::uint32_t> TrackBlock::straddling(std::int64_t time) const
     for (const Row& row : summary.rows.rows()) {
         if (row.begin >= time || row.end <= time)
             continue;
-        const std::uint32_t next = rows.firstFrom(columns, row, time, 0, row.count / 2);
+        const std::uint32_t next = rows.firstFrom(columns, row, time, row.count / 2);
         if (next > 0 && columns.end(rows.position(row, next - 1)) > time)
             found.push_back(rows.position(row, next - 1));
     }

@@ -24,9 +24,23 @@ std::optional<TrackSlices::Place> TrackSlices::find(std::uint32_t ordinal) const
     return std::nullopt;
 }
 
+std::span<const BlockRef> TrackSlices::around(std::int64_t from, std::int64_t to) const
+{
+    // A slice that is empty at the end of its block lies there.
+    const auto first = std::lower_bound(latestEnds.begin(), latestEnds.end(), from) - latestEnds.begin();
+    const auto last =
+        ordered ? std::lower_bound(begins.begin(), begins.end(), to) - begins.begin() : std::ssize(blocks);
+    return first < last
+               ? std::span{blocks}.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first))
+               : std::span<const BlockRef>{};
+}
+
 void TrackSlices::push_back(BlockRef block)
 {
-    depthCount = std::max(depthCount, block.summary().rows.depthCount());
+    const BlockSummary& summary = block.summary();
+    depthCount = std::max(depthCount, summary.rows.depthCount());
+    begins.push_back(summary.firstBegin);
+    latestEnds.push_back(latestEnds.empty() ? summary.lastEnd : std::max(latestEnds.back(), summary.lastEnd));
     blocks.push_back(std::move(block));
 }
 

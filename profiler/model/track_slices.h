@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace profiler {
@@ -17,6 +18,8 @@ struct TrackSlices {
     std::size_t count = 0;
     int depthCount = 0;
     CounterLog::View samples;
+    std::vector<std::int64_t> begins;     ///< of each block's first slice
+    std::vector<std::int64_t> latestEnds; ///< of all slices up to each block's last
 
     struct Place {
         BlockPin block;
@@ -24,7 +27,9 @@ struct TrackSlices {
     };
     /// Where the slice of an ordinal lies. O(log n) in an ordered track.
     [[nodiscard]] std::optional<Place> find(std::uint32_t ordinal) const;
-    /// Adds a block, and what it means for depthCount.
+    /// The blocks that may overlap [from, to), and perhaps others. O(log n) in an ordered track.
+    [[nodiscard]] std::span<const BlockRef> around(std::int64_t from, std::int64_t to) const;
+    /// Adds a block, and what it means for the other members.
     void push_back(BlockRef block);
 };
 

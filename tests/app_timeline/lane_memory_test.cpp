@@ -26,7 +26,7 @@ protected:
         begin(memory);
     }
 
-    void begin(LaneMemory& of) const { of.begin(trace, axis, 1, kWidth); }
+    void begin(LaneMemory& of) const { of.begin(trace, axis, 1, kWidth, LodEdges::Fine); }
     std::vector<LodBucket> fresh() const
     {
         LaneMemory none;
@@ -86,25 +86,6 @@ TEST_F(LaneMemoryTest, WhatCannotBeMovedIsReadAnew)
     axis.setBounds(trace->range());
     begin(memory);
     EXPECT_EQ(differing(memory.buckets(track, 0), fresh()), 0);
-}
-
-TEST_F(LaneMemoryTest, ACrowdedTrackIsTriedAgainWhereItMayHaveThinnedOut)
-{
-    EXPECT_FALSE(memory.isCrowded(track));
-    memory.setCrowded(track);
-    axis.panBy(100);
-    begin(memory);
-    EXPECT_TRUE(memory.isCrowded(track));
-    axis.zoomAt(100, 0.9);
-    begin(memory);
-    EXPECT_TRUE(memory.isCrowded(track)) << "more is in view now";
-    axis.zoomAt(100, 1.5);
-    begin(memory);
-    EXPECT_FALSE(memory.isCrowded(track)) << "zoomed in";
-    memory.setCrowded(track);
-    axis.panBy(kWidth / 2.0);
-    begin(memory);
-    EXPECT_FALSE(memory.isCrowded(track)) << "elsewhere";
 }
 
 } // namespace

@@ -108,7 +108,7 @@ void checkForEach(RandomTrace& random, TimeRange window)
 }
 
 /// From so many slices of a kind in a bucket on the index may answer by groups.
-constexpr std::uint32_t kCounted = 112;
+constexpr std::uint32_t kCounted = 240;
 
 void checkBucket(const RandomTrace& random, int depth, TimeRange span, const LodBucket& bucket)
 {
@@ -135,8 +135,8 @@ void checkBucket(const RandomTrace& random, int depth, TimeRange span, const Lod
     }
     const double busy = std::min(covered / static_cast<double>(span.duration().count()), 1.0);
     if (*std::max_element(kindCount.begin(), kindCount.end()) >= kCounted) {
-        ASSERT_NEAR(bucket.count, count, count / 6);
-        ASSERT_NEAR(bucket.busy, busy, busy / 6);
+        ASSERT_NEAR(bucket.count, count, count / 8);
+        ASSERT_NEAR(bucket.busy, busy, busy / 8);
         return;
     }
     ASSERT_EQ(bucket.count, count);
