@@ -82,8 +82,9 @@ bool LaneMemory::stretch(profiler::TrackId track, int depth, Lane& lane) const
     const double step = m_axis.nsPerPixel() / lane.axis.nsPerPixel(); // known buckets a pixel
     if (m_edges == profiler::LodEdges::Fine || step > kMostStretch || step < 1 / kMostStretch)
         return false;
-    const double first =
-        lane.axis.xOf(m_axis.timeAt(0)) * m_ratio - static_cast<double>(lane.panned) + step / 2; // of pixel 0
+    const profiler::TraceTime anchor = lane.axis.visible().begin;
+    const double first = (lane.axis.xOf(anchor) - m_axis.xOf(anchor) * step) * m_ratio -
+                         static_cast<double>(lane.panned) + step / 2; // bucket of pixel 0, as all that are bucket numbers
     const auto pixelOf = [&](double bucket) {
         return static_cast<int>(std::clamp(std::ceil((bucket - first) / step), 0.0, static_cast<double>(m_width)));
     };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace app {
 
@@ -14,7 +15,9 @@ constexpr int kAreaShare = 51; ///< 256ths of the curve's colour under it
 
 /// What a column of pixels shows of a counter: its values' extent, as y.
 struct Column {
-    int top = -1, bottom = -1; ///< of the line; −1: nothing known yet
+    static constexpr int kUnknown = std::numeric_limits<int>::min(); ///< above all that is on screen
+    int top = kUnknown, bottom = kUnknown;                           ///< of the line
+    [[nodiscard]] bool known() const { return top != kUnknown; }
 };
 
 /// The first sample after `time`, of those from `at` on. It is near: looked for in growing steps.
@@ -56,7 +59,7 @@ std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis,
             const auto extent = series.extent(static_cast<std::size_t>(at - samples.begin()),
                                               static_cast<std::size_t>(next - samples.begin()));
             column.bottom = std::max(column.bottom, yOf(extent.least));
-            column.top = column.top < 0 ? yOf(extent.most) : std::min(column.top, yOf(extent.most));
+            column.top = column.known() ? std::min(column.top, yOf(extent.most)) : yOf(extent.most);
         }
         at = next;
     }
@@ -80,7 +83,7 @@ void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis&
         while (end < columns.size() && columns[end].top == columns[x].top && columns[end].bottom == columns[x].bottom)
             ++end;
         const int left = static_cast<int>(x), width = static_cast<int>(end - x);
-        if (const Column& column = columns[x]; column.top >= 0) {
+        if (const Column& column = columns[x]; column.known()) {
             painter.fillRect(QRect(left, column.top, width, floor - column.top), area);
             painter.fillRect(QRect(left, column.top, width, column.bottom + 1 - column.top), color);
         }
@@ -109,7 +112,7 @@ void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axi
     auto* const pixels = reinterpret_cast<QRgb*>(image.bits());
     for (int x = 0; x < width && top0 < end; ++x) {
         const Column& column = columns[static_cast<std::size_t>(x)];
-        if (column.top < 0)
+        if (!column.known())
             continue;
         const QRgb tinted = tint(pixels[top0 * stride + x]); // what lies under it is the same in every row of the lane
         int y = std::max(column.top, top0);

@@ -56,11 +56,11 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
 void TimelinePainter::drawLanes(QPainter& painter, const TimelineScene& scene) const
 {
     QRectF ground = scene.lanesRect();
-    ground.setTop(ground.top() + std::floor(m_filled / scene.ratio));
+    const QRectF filled(0, 0, m_lanes.width(), m_filled); // in its own pixels
+    if (!filled.isEmpty()) // to QPainter that is the whole image
+        painter.drawImage(QRectF(ground.topLeft(), filled.size() / scene.ratio), m_lanes, filled);
+    ground.setTop(ground.top() + m_filled / scene.ratio);
     painter.fillRect(ground, scene.theme.background);
-    QImage filled(m_lanes.constBits(), m_lanes.width(), m_filled, m_lanes.bytesPerLine(), m_lanes.format());
-    filled.setDevicePixelRatio(scene.ratio);
-    painter.drawImage(scene.lanesRect().topLeft(), filled);
 }
 
 void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace profiler {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::uint32_t kWorthALevelUp = 8;
 /// Where a bucket has this many slices of a block that is not in memory, its summary (groups of 64) does for it: the
 /// first view of a file with a million slices of a track decodes nothing.
 constexpr double kWorthNoReading = 64;
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max(); // no entry begins then
 
 /// How many of `count` slices a bucket holds on average.
 double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std::int64_t width)
@@ -122,6 +123,7 @@ void RowWalk::standAt(std::int64_t time)
     const RowIndex& rows = (*m_pin)->rows;
     m_place.entry = rows.firstFrom(columns, *m_row, time, m_place.entry);
     m_place.nextBegin = m_place.entry < m_row->count ? columns.begin(rows.position(*m_row, m_place.entry)) : kNever;
+    m_place.lastEnd = kBeforeAll;
     if (m_place.entry == 0)
         return;
     m_place.last = rows.position(*m_row, m_place.entry - 1);

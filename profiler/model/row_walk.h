@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace profiler {
@@ -37,13 +36,14 @@ private:
         double entries = 0; ///< before the edge
         double covered = 0; ///< ns before the edge
     };
+    static constexpr std::int64_t kBeforeAll = -2 * RawSlice::kTimeLimit;
     /// Between two entries, when exact.
     struct Place {
-        std::int64_t time = std::numeric_limits<std::int64_t>::min();
+        std::int64_t time = kBeforeAll;
         std::uint32_t entry = 0;    ///< the first that begins at `time` or later
         std::int64_t nextBegin = 0; ///< when that begins; the largest time after the last entry
         std::uint32_t last = 0;     ///< position of the one before, if any
-        std::int64_t lastEnd = std::numeric_limits<std::int64_t>::min(); ///< when that ends
+        std::int64_t lastEnd = kBeforeAll; ///< when that ends
     };
     [[nodiscard]] const RowLevel* level(int number);
     [[nodiscard]] Cut cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const;

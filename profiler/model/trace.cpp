@@ -218,7 +218,7 @@ std::vector<Slice> Trace::ofKind(ActivityKind kind) const
 std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
 {
     std::optional<RawSlice> best;
-    const std::int64_t now = toNs(time);
+    const std::int64_t now = std::min(toNs(time), 2 * RawSlice::kTimeLimit); // nothing lies later
     for (const BlockRef& ref : m->of(track).around(now, now + 1)) {
         if (now < ref.summary().firstBegin || now >= ref.summary().lastEnd)
             continue;
