@@ -26,12 +26,38 @@ protected:
         begin(memory);
     }
 
-    void begin(LaneMemory& of) const { of.begin(trace, axis, 1, kWidth, LodEdges::Fine); }
-    std::vector<LodBucket> fresh() const
+    void begin(LaneMemory& of, LodEdges edges = LodEdges::Fine) const { of.begin(trace, axis, 1, kWidth, edges); }
+    std::vector<LodBucket> fresh(LodEdges edges = LodEdges::Fine) const
     {
         LaneMemory none;
-        begin(none);
-        return none.buckets(track, 0);
+        begin(none, edges);
+        return none.buckets(track, depth);
+    }
+    void zoom(double x, double factor)
+    {
+        axis.zoomAt(x, factor);
+        begin(memory, LodEdges::Coarse);
+    }
+    /// Columns that are full among full ones or empty among empty ones, but not so in `shown`.
+    static int misplaced(const std::vector<LodBucket>& shown, const std::vector<LodBucket>& there)
+    {
+        constexpr std::size_t kBeside = 3;
+        int count = 0;
+        for (std::size_t x = kBeside; x + kBeside < there.size(); ++x) {
+            int full = 0;
+            for (std::size_t at = x - kBeside; at <= x + kBeside; ++at)
+                full += there[at].count > 0;
+            if (full == 0 || full == 2 * kBeside + 1)
+                count += (shown[x].count > 0) != (full > 0);
+        }
+        return count;
+    }
+    static double busy(const std::vector<LodBucket>& buckets)
+    {
+        double sum = 0;
+        for (const LodBucket& bucket : buckets)
+            sum += static_cast<double>(bucket.busy);
+        return sum;
     }
     /// Columns that show something else; a column's edges may lie a nanosecond elsewhere.
     static int differing(const std::vector<LodBucket>& a, const std::vector<LodBucket>& b)
@@ -44,6 +70,7 @@ protected:
 
     std::shared_ptr<const Trace> trace;
     TrackId track{0};
+    int depth = 0;
     TimeAxis axis;
     LaneMemory memory;
 };
@@ -86,6 +113,60 @@ TEST_F(LaneMemoryTest, WhatCannotBeMovedIsReadAnew)
     axis.setBounds(trace->range());
     begin(memory);
     EXPECT_EQ(differing(memory.buckets(track, 0), fresh()), 0);
+}
+
+TEST_F(LaneMemoryTest, WhileZoomingWhatIsKnownStandsWhereItBelongs)
+{
+    depth = 2; // operators, with pauses of some pixels
+    const auto steps = trace->ofKind(ActivityKind::Step);
+    axis.show({steps[20].begin, steps[40].end()}, 1);
+    begin(memory);
+    memory.buckets(track, depth);
+    for (const double factor : {1.2, 1 / 1.2, 1 / 1.2, 1.1, 1.2, 1.05}) {
+        zoom(230, factor);
+        const auto shown = memory.buckets(track, depth);
+        const auto there = fresh();
+        EXPECT_LE(misplaced(shown, there), kWidth / 200) << factor;
+        EXPECT_NEAR(busy(shown), busy(there), busy(there) * 0.04) << factor;
+        axis.panBy(17.3);
+        begin(memory, LodEdges::Coarse);
+        EXPECT_LE(misplaced(memory.buckets(track, depth), fresh()), kWidth / 200) << factor << ", panned";
+    }
+}
+
+TEST_F(LaneMemoryTest, WhileZoomingOutWhatComesIntoViewIsRead)
+{
+    depth = 2;
+    memory.buckets(track, depth);
+    zoom(kWidth / 2.0, 1 / 1.2);
+    const auto shown = memory.buckets(track, depth);
+    const auto there = fresh();
+    int wrong = 0, filled = 0;
+    for (std::size_t x = 0; x < kWidth; x += x == 60 ? kWidth - 120 : 1) { // the sixty columns at either side are new
+        wrong += std::abs(shown[x].busy - there[x].busy) > 0.1;
+        filled += shown[x].count > 0;
+    }
+    EXPECT_LE(wrong, 6);
+    EXPECT_GT(filled, 60);
+}
+
+TEST_F(LaneMemoryTest, AFartherZoomIsReadAnewAndAtRestAllIs)
+{
+    depth = 2;
+    memory.buckets(track, depth);
+    zoom(300, 3);
+    EXPECT_EQ(differing(memory.buckets(track, depth), fresh(LodEdges::Coarse)), 0);
+    zoom(300, 1.2);
+    memory.buckets(track, depth);
+    begin(memory);
+    const auto shown = memory.buckets(track, depth);
+    const auto there = fresh();
+    for (std::size_t x = 0; x < shown.size(); ++x) {
+        ASSERT_EQ(shown[x].count, there[x].count) << x;
+        ASSERT_EQ(shown[x].busy, there[x].busy) << x;
+        ASSERT_EQ(shown[x].name, there[x].name) << x;
+        ASSERT_EQ(shown[x].kind, there[x].kind) << x;
+    }
 }
 
 } // namespace

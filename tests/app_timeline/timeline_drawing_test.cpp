@@ -65,6 +65,64 @@ TEST_F(TimelineCanvasTest, DrawsManySlicesAsDenseAsTheyAre)
     EXPECT_LE(wrong, 60) << "edges and grid lines only";
 }
 
+TEST_F(TimelineCanvasTest, WhatWasZoomedIsExactAtRest)
+{
+    const auto dense = test::trainingTraceOf(200'000);
+    canvas.setTrace(dense);
+    const auto steps = dense->ofKind(ActivityKind::Step);
+    canvas.bringIntoView({steps[40].begin, steps[200].end()});
+    canvas.clearFocus();
+    canvas.viewport()->grab();
+    for (const int angle : {120, 120, -120, -120, -120}) {
+        wheel({700, 300}, {0, angle});
+        EXPECT_TRUE(scene().zooming);
+        canvas.viewport()->grab();
+    }
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));
+    const QRect lanes = scene().lanesRect();
+    const QImage shown = canvas.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    EXPECT_EQ(shown.copy(lanes), canvas.picture(1).copy(lanes)) << "as built without what was drawn before";
+    canvas.zoomIn();
+    EXPECT_TRUE(scene().zooming);
+    canvas.bringIntoView(steps[3].range());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));
+    EXPECT_EQ(canvas.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32).copy(lanes),
+              canvas.picture(1).copy(lanes));
+}
+
+TEST_F(TimelineCanvasTest, WhatIsZoomingShowsWhatIsThere)
+{
+    const auto dense = test::trainingTraceOf(200'000);
+    canvas.setTrace(dense);
+    const auto steps = dense->ofKind(ActivityKind::Step);
+    canvas.bringIntoView({steps[40].begin, steps[80].end()});
+    canvas.clearFocus();
+    canvas.viewport()->grab();
+    for (int i = 0; i < 3; ++i) {
+        wheel({700, 300}, {0, -120});
+        const QImage moving = canvas.viewport()->grab().toImage(), exact = canvas.picture(1);
+        const QRect lanes = scene().lanesRect();
+        int far = 0;
+        for (int y = lanes.top(); y < lanes.bottom(); ++y)
+            for (int x = lanes.left(); x < lanes.right(); ++x)
+                far += std::abs(moving.pixelColor(x, y).lightness() - exact.pixelColor(x, y).lightness()) > 60;
+        EXPECT_LT(far, lanes.width() * lanes.height() / 20) << i;
+    }
+}
+
+TEST_F(TimelineCanvasTest, BelowTheLastRowIsGround)
+{
+    canvas.resize(1200, 1600);
+    const QRect lanes = scene().lanesRect();
+    ASSERT_GT(lanes.bottom(), TimelineScene::kRulerHeight + scene().rows.height() + 20);
+    for (const double ratio : {1.0, 1.5, 2.0}) {
+        const QImage image = canvas.picture(ratio);
+        for (const int y : {TimelineScene::kRulerHeight + scene().rows.height() + 2, lanes.bottom() - 2})
+            for (const int x : {lanes.left() + 2, lanes.center().x(), lanes.right() - 2})
+                EXPECT_EQ(image.pixelColor(QPoint(x, y) * ratio), scene().theme.background) << ratio << ' ' << x;
+    }
+}
+
 TEST_F(TimelineCanvasTest, FollowsLightAndDark)
 {
     const auto luminance = [&] { return colorAt({600, 650}).lightness(); };

@@ -107,6 +107,16 @@ void checkForEach(RandomTrace& random, TimeRange window)
     ASSERT_EQ(found, expected);
 }
 
+void checkBeginIn(RandomTrace& random, TimeRange window)
+{
+    std::size_t count = 0;
+    for (const Slice& slice : random.slices())
+        count += window.contains(slice.begin);
+    ASSERT_EQ(random.trace().beginIn(random.track(), window, 1'000'000), count);
+    const auto most = static_cast<std::size_t>(random.between(0, 100));
+    ASSERT_EQ(random.trace().beginIn(random.track(), window, most), std::min(count, most));
+}
+
 /// From so many slices of a kind in a bucket on the index may answer by groups.
 constexpr std::uint32_t kCounted = 240;
 
@@ -190,10 +200,21 @@ TEST_P(TraceProperty, AnswersAreThoseOfLookingAtEverySlice)
             const std::int64_t begin = random.between(-20, end);
             const TimeRange window{traceTime(begin), traceTime(begin + random.between(1, i % 2 == 0 ? 200 : end))};
             ASSERT_NO_FATAL_FAILURE(checkForEach(random, window));
+            ASSERT_NO_FATAL_FAILURE(checkBeginIn(random, window));
             ASSERT_NO_FATAL_FAILURE(checkSummary(random, window));
             ASSERT_NO_FATAL_FAILURE(checkAt(random, window.begin));
         }
         ASSERT_NO_FATAL_FAILURE(checkSummary(random, random.trace().range()));
+    }
+}
+
+TEST_P(TraceProperty, BucketsOfLessThanANanosecondAreOfOne)
+{
+    RandomTrace random{GetParam(), 5};
+    const TraceTime first = random.trace().range().begin;
+    for (int i = 0; i < 40; ++i) { // from where a row has nothing yet, too
+        const TraceTime begin = i % 2 == 0 ? first : first + Nanoseconds{random.between(0, 500)};
+        ASSERT_NO_FATAL_FAILURE(checkSummary(random, {begin, begin + Nanoseconds{random.between(1, 9)}}));
     }
 }
 
