@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint32_t kEnoughGroups = 16;
 /// … in a picture that moves.
 constexpr std::uint32_t kEnoughInMotion = 1;
+/// A group so many times as long as a bucket holds a pause: its entries are not spread evenly.
+constexpr double kPause = 2;
 /// log2 of the entries of a group that is passed as a whole rather than entry by entry.
 constexpr std::uint32_t kWorthGroups = 4;
 /// So many groups hold a whole one of the level above.
@@ -84,8 +86,8 @@ RowWalk::Cut RowWalk::cutAt(const RowLevel& level, std::int64_t time, std::uint3
         return cut;
     }
     const std::uint32_t its = std::min(1U << level.shift(), m_row->count - entries);
-    const auto length = static_cast<double>(level.begin(cut.group + 1) - begin);
-    const double share = length > 0 ? static_cast<double>(time - begin) / length : 0;
+    cut.length = static_cast<double>(level.begin(cut.group + 1) - begin);
+    const double share = cut.length > 0 ? static_cast<double>(time - begin) / cut.length : 0;
     cut.entries = entries + share * its;
     cut.covered = static_cast<double>(before) + share * static_cast<double>(level.before(cut.group + 1) - before);
     return cut;
@@ -207,7 +209,9 @@ RowPart RowWalk::next(std::int64_t begin, std::int64_t end)
             m_edge = end;
             m_haveCut = true;
         }
-        if (to.group - from.group >= m_enough || (m_neverExact && number == m_lowest))
+        const double pause = kPause * static_cast<double>(end - begin);
+        if ((to.group - from.group >= m_enough && from.length < pause && to.length < pause) ||
+            (m_neverExact && number == m_lowest))
             return between(number, from, to);
     }
     return exactly(begin, end);

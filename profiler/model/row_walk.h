@@ -18,8 +18,9 @@ struct RowPart {
 
 /// Goes over a row from bucket to bucket. Where a bucket holds some hundred entries or more its edges are looked up
 /// among groups of entries, of which it then holds sixteen or more, and what of a group lies beyond an edge is taken to
-/// be spread evenly: so a bucket costs the same however many slices there are. Elsewhere all is exact: entries are gone
-/// through one after the other, those of a group that lies within a bucket all at once.
+/// be spread evenly: so a bucket costs the same however many slices there are. Elsewhere, and where an edge lies in a
+/// group with a pause, all is exact: entries are gone through one after the other, those of a group that lies within a
+/// bucket all at once.
 class RowWalk {
 public:
     /// @param width   of the coming buckets, ns
@@ -35,14 +36,15 @@ private:
         std::uint32_t group = 0;
         double entries = 0; ///< before the edge
         double covered = 0; ///< ns before the edge
+        double length = 0;  ///< ns from the group's begin to the next one's, where the edge's place in it is guessed
     };
     static constexpr std::int64_t kBeforeAll = -2 * RawSlice::kTimeLimit;
     /// Between two entries, when exact.
     struct Place {
         std::int64_t time = kBeforeAll;
-        std::uint32_t entry = 0;    ///< the first that begins at `time` or later
-        std::int64_t nextBegin = 0; ///< when that begins; the largest time after the last entry
-        std::uint32_t last = 0;     ///< position of the one before, if any
+        std::uint32_t entry = 0;           ///< the first that begins at `time` or later
+        std::int64_t nextBegin = 0;        ///< when that begins; the largest time after the last entry
+        std::uint32_t last = 0;            ///< position of the one before, if any
         std::int64_t lastEnd = kBeforeAll; ///< when that ends
     };
     [[nodiscard]] const RowLevel* level(int number);

@@ -13,9 +13,10 @@ using namespace profiler;
 
 constexpr TrackId kTrack{0};
 
-/// Steps of hundreds of slices with a pause after each, and one slice over the first thousand steps at a depth of its
+/// Slices in a row with a pause after each row, and one slice over the first thousand steps at a depth of its
 /// own.
-std::shared_ptr<const Trace> steps(std::size_t slices)
+/// @param inARow  slices between two pauses
+std::shared_ptr<const Trace> steps(std::size_t slices, std::size_t inARow = 300)
 {
     std::mt19937 random{3};
     const auto below = [&](std::int64_t limit) {
@@ -28,7 +29,7 @@ std::shared_ptr<const Trace> steps(std::size_t slices)
     std::vector<RawSlice> made;
     std::int64_t time = 0;
     while (made.size() < slices) {
-        if (made.size() % 300 == 0)
+        if (made.size() % inARow == 0)
             time += 3'000 + below(6'000);
         RawSlice slice;
         slice.begin = time;
@@ -66,26 +67,33 @@ Sums sums(const std::vector<LodBucket>& buckets, TimeRange window)
     return all;
 }
 
-TEST(TraceWalk, SumsOfTheCoarseWalkAreThoseOfTheFineOne)
+void compareSums(const Trace& trace)
 {
-    const auto trace = steps(400'000);
-    const std::int64_t length = trace->range().duration().count();
+    const std::int64_t length = trace.range().duration().count();
     std::vector<LodBucket> fine(1730), coarse(1730);
-    for (const std::int64_t part : {1, 3, 11, 40, 160}) { // 230 slices a bucket down to one
+    for (const std::int64_t part : {1, 3, 7, 11, 40, 160}) { // 230 slices a bucket down to one
         const TimeRange window{traceTime(length / part / 2), traceTime(length / part / 2 + length / part)};
-        trace->summarize(kTrack, 1, window, fine);
-        trace->summarize(kTrack, 1, window, coarse, LodEdges::Coarse);
+        trace.summarize(kTrack, 1, window, fine);
+        trace.summarize(kTrack, 1, window, coarse, LodEdges::Coarse);
         const Sums exact = sums(fine, window), guessed = sums(coarse, window);
         EXPECT_NEAR(guessed.busyNs, exact.busyNs, exact.busyNs * 0.02) << part;
         // Who counts slice by slice counts one twice that lies over an edge.
         double least = 0;
-        trace->forEach(kTrack, window, [&least](const Slice& slice) {
+        trace.forEach(kTrack, window, [&least](const Slice& slice) {
             least += slice.depth == 1;
             return true;
         });
         EXPECT_GT(guessed.count, least * 0.98) << part;
         EXPECT_LT(guessed.count, exact.count * 1.02) << part;
         EXPECT_NEAR(guessed.filled, exact.filled, 1730 * 0.02) << part << ": pauses stay pauses";
+    }
+}
+
+TEST(TraceWalk, SumsOfTheCoarseWalkAreThoseOfTheFineOne)
+{
+    for (const std::size_t inARow : {37U, 300U}) {
+        SCOPED_TRACE(inARow);
+        compareSums(*steps(400'000, inARow));
     }
 }
 
