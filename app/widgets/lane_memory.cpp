@@ -13,6 +13,8 @@ constexpr double kWhole = 0.02;         ///< of a pixel: nearer to a whole one n
 constexpr std::size_t kMostLanes = 500; ///< of a scrolled-through trace: about 30 MB
 /// Scales within this of each other share buckets while zooming: two notches of a wheel.
 constexpr double kMostStretch = 1.45;
+/// … where the frame has no time left to read.
+constexpr double kFarthest = 4;
 
 } // namespace
 
@@ -27,30 +29,33 @@ void LaneMemory::begin(std::shared_ptr<const profiler::Trace> trace, const TimeA
     m_ratio = devicePixelRatio;
     m_width = width;
     m_edges = edges;
+    m_spent = {};
+    m_settled = true;
 }
 
 const std::vector<profiler::LodBucket>& LaneMemory::buckets(profiler::TrackId track, int depth)
 {
     const auto [entry, isNew] = m_lanes.try_emplace({track, depth});
     Lane& lane = entry->second;
-    if (isNew)
-        readAll(track, depth, lane);
-    else if (pan(track, depth, lane))
+    if (!isNew && pan(track, depth, lane))
         return lane.buckets;
-    else if (stretch(track, depth, lane))
+    const bool late = m_spent > m_time, fine = m_edges == profiler::LodEdges::Fine;
+    m_settled = m_settled && !(late && fine);
+    if (!isNew && (late || !fine) && stretch(track, depth, lane, late ? kFarthest : kMostStretch))
         return lane.stretched;
-    else
-        readAll(track, depth, lane);
+    lane.edges = late ? profiler::LodEdges::Coarse : m_edges;
+    readAll(track, depth, lane);
     return lane.buckets;
 }
 
-void LaneMemory::readAll(profiler::TrackId track, int depth, Lane& lane) const
+void LaneMemory::readAll(profiler::TrackId track, int depth, Lane& lane)
 {
+    const auto begin = std::chrono::steady_clock::now();
     lane.axis = m_axis;
-    lane.edges = m_edges;
     lane.panned = 0;
     lane.buckets.resize(static_cast<std::size_t>(m_width));
-    read(track, depth, lane.buckets, 0, m_width);
+    read(track, depth, lane.buckets, 0, m_width, lane.edges);
+    m_spent += std::chrono::steady_clock::now() - begin;
 }
 
 /// Moves what is known by whole pixels and reads the rest. @return false: nothing is of use
@@ -68,45 +73,46 @@ bool LaneMemory::pan(profiler::TrackId track, int depth, Lane& lane) const
     const int moved = static_cast<int>(by);
     if (moved > 0) {
         std::move(lane.buckets.begin() + moved, lane.buckets.end(), lane.buckets.begin());
-        read(track, depth, lane.buckets, m_width - moved, m_width);
+        read(track, depth, lane.buckets, m_width - moved, m_width, m_edges);
     } else if (moved < 0) {
         std::move_backward(lane.buckets.begin(), lane.buckets.end() + moved, lane.buckets.end());
-        read(track, depth, lane.buckets, 0, -moved);
+        read(track, depth, lane.buckets, 0, -moved, m_edges);
     }
     return true;
 }
 
 /// Spreads what is known over the pixels of another scale and reads what is beside it. @return false: it is too far off
-bool LaneMemory::stretch(profiler::TrackId track, int depth, Lane& lane) const
+bool LaneMemory::stretch(profiler::TrackId track, int depth, Lane& lane, double most) const
 {
     const double step = m_axis.nsPerPixel() / lane.axis.nsPerPixel(); // known buckets a pixel
-    if (m_edges == profiler::LodEdges::Fine || step > kMostStretch || step < 1 / kMostStretch)
+    if (step > most || step < 1 / most)
         return false;
     const profiler::TraceTime anchor = lane.axis.visible().begin;
     const double first = (lane.axis.xOf(anchor) - m_axis.xOf(anchor) * step) * m_ratio -
-                         static_cast<double>(lane.panned) + step / 2; // bucket of pixel 0, as all that are bucket numbers
+                         static_cast<double>(lane.panned) +
+                         step / 2; // bucket of pixel 0, as all that are bucket numbers
     const auto pixelOf = [&](double bucket) {
         return static_cast<int>(std::clamp(std::ceil((bucket - first) / step), 0.0, static_cast<double>(m_width)));
     };
     const int from = pixelOf(0), to = pixelOf(m_width);
     lane.stretched.resize(static_cast<std::size_t>(m_width));
-    read(track, depth, lane.stretched, 0, from);
+    read(track, depth, lane.stretched, 0, from, profiler::LodEdges::Coarse);
     for (int x = from; x < to; ++x) {
         const int bucket = std::clamp(static_cast<int>(first + step * x), 0, m_width - 1);
         lane.stretched[static_cast<std::size_t>(x)] = lane.buckets[static_cast<std::size_t>(bucket)];
     }
-    read(track, depth, lane.stretched, to, m_width);
+    read(track, depth, lane.stretched, to, m_width, profiler::LodEdges::Coarse);
     return true;
 }
 
-void LaneMemory::read(profiler::TrackId track, int depth, std::vector<profiler::LodBucket>& buckets, int from,
-                      int to) const
+void LaneMemory::read(profiler::TrackId track, int depth, std::vector<profiler::LodBucket>& buckets, int from, int to,
+                      profiler::LodEdges edges) const
 {
     if (from >= to)
         return;
     m_trace->summarize(track, depth, {m_axis.timeAt(from / m_ratio), m_axis.timeAt(to / m_ratio)},
                        std::span(buckets).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
-                       m_edges);
+                       edges);
 }
 
 } // namespace app

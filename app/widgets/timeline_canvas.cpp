@@ -23,6 +23,7 @@ constexpr int kBarSteps = 100'000;               ///< resolution of the horizont
 constexpr double kShowShare = 0.6;               ///< of the width that shown evidence fills
 constexpr Nanoseconds kLiveSpan{10'000'000'000}; ///< of a growing trace that is shown while following
 constexpr double kEndShare = 0.97;               ///< where the end stands while following
+constexpr Nanoseconds kReadingTime{3'000'000};   ///< of a frame's 16 ms; the rest is for drawing
 
 } // namespace
 
@@ -35,6 +36,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent)
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
     setAccessibleName(tr("Timeline"));
     m_scene.theme = TimelineTheme::from(palette());
+    m_painter.setReadingTime(kReadingTime);
     addTimelineActions(*this);
 }
 
@@ -284,6 +286,8 @@ void TimelineCanvas::paintEvent(QPaintEvent*)
     m_scene.ratio = devicePixelRatioF();
     m_scene.labels.setFont(font(), m_scene.ratio);
     m_painter.paint(painter, m_scene);
+    if (!m_painter.isSettled())
+        viewport()->update();
 }
 
 void TimelineCanvas::paintEmpty(QPainter& painter) const

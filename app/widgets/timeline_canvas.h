@@ -54,6 +54,8 @@ public:
     [[nodiscard]] const RowLayout& rowLayout() const { return m_scene.rows.layout(); }
 
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
+    /// The last frame was as exact as the trace is: no zoom goes on, and no lane was left for the next frame.
+    [[nodiscard]] bool isExact() const { return !m_scene.zooming && m_painter.isSettled(); }
     [[nodiscard]] bool following() const { return m_follow; }
 
     // What the hands do; each is a QAction of actions() with its key.

@@ -51,13 +51,15 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     m_key = std::move(key);
     drawLanes(painter, scene);
     paintAbove(painter, scene, ticks, &m_memory);
+    if (!isSettled())
+        m_key = {};
 }
 
 void TimelinePainter::drawLanes(QPainter& painter, const TimelineScene& scene) const
 {
     QRectF ground = scene.lanesRect();
     const QRectF filled(0, 0, m_lanes.width(), m_filled); // in its own pixels
-    if (!filled.isEmpty()) // to QPainter that is the whole image
+    if (!filled.isEmpty())                                // to QPainter that is the whole image
         painter.drawImage(QRectF(ground.topLeft(), filled.size() / scene.ratio), m_lanes, filled);
     ground.setTop(ground.top() + m_filled / scene.ratio);
     painter.fillRect(ground, scene.theme.background);

@@ -5,6 +5,7 @@
 
 #include <QImage>
 #include <QPainter>
+#include <chrono>
 #include <vector>
 
 namespace app {
@@ -13,6 +14,10 @@ namespace app {
 /// frame to frame.
 class TimelinePainter {
 public:
+    /// As LaneMemory's: without a limit unless one is set.
+    void setReadingTime(std::chrono::nanoseconds time) { m_memory.setReadingTime(time); }
+    /// False: the next frame of the same scene shows more exactly what the last one left for later.
+    [[nodiscard]] bool isSettled() const { return m_memory.isSettled(); }
     /// One frame. @param painter  of the canvas, in logical pixels
     void paint(QPainter& painter, TimelineScene& scene);
     /// The same made of rectangles and texts only, at one device pixel a logical one.

@@ -64,6 +64,19 @@ protected:
         QApplication::sendEvent(canvas.viewport(), &event);
     }
 
+    /// What is on screen when no lane is left for a later frame; each frame does one at least.
+    QImage exact()
+    {
+        QImage image;
+        for (int frame = 0; frame < 100; ++frame) {
+            image = canvas.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32);
+            if (canvas.isExact())
+                return image;
+        }
+        ADD_FAILURE() << "no end to it";
+        return image;
+    }
+
     QColor colorAt(QPoint at) { return canvas.viewport()->grab().toImage().pixelColor(at); }
 
     std::shared_ptr<const profiler::Trace> trace;
