@@ -1,0 +1,158 @@
+// How long from opening a file of our own format until its timeline is painted: the whole app in one process, its
+// window, its session and all its views, offscreen or on the display that there is. Files that are in the page cache.
+//
+//   first_view_bench [--sizes 1000000,10000000] [--runs 5] [--png FILE]
+//
+// Per size: file size, median and extremes of the first painted timeline that shows the file, and of the end of
+// loading; the longest time that the window did not answer meanwhile.
+
+#include "app/main_window.h"
+#include "app/widgets/timeline_canvas.h"
+#include "profiler/io/formats/format.h"
+#include "tests/app_timeline/training_trace.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QElapsedTimer>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace {
+
+/// Tells when a canvas has painted a trace that is not empty.
+class FirstPaint : public QObject {
+public:
+    explicit FirstPaint(app::TimelineCanvas* canvas) : m_canvas(canvas)
+    {
+        m_canvas->viewport()->installEventFilter(this);
+    }
+    void begin()
+    {
+        m_at = -1;
+        m_longest = 0;
+        m_timer.start();
+        m_beat.start();
+    }
+    [[nodiscard]] double atMs() const { return m_at; }
+    [[nodiscard]] double nowMs() const { return static_cast<double>(m_timer.nsecsElapsed()) / 1e6; }
+    [[nodiscard]] double longestMs() const { return m_longest; }
+    /// Handles what has come, and knows how long that took.
+    void turn()
+    {
+        QApplication::processEvents(QEventLoop::WaitForMoreEvents, 1);
+        m_longest = std::max(m_longest, static_cast<double>(m_beat.nsecsElapsed()) / 1e6);
+        m_beat.start();
+    }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (m_at >= 0 || m_painting || event->type() != QEvent::Paint || m_canvas->scene().trace->sliceCount() == 0)
+            return false;
+        m_painting = true;
+        QCoreApplication::sendEvent(watched, event);
+        m_painting = false;
+        m_at = nowMs();
+        return true;
+    }
+
+private:
+    app::TimelineCanvas* m_canvas;
+    QElapsedTimer m_timer, m_beat;
+    double m_at = -1, m_longest = 0;
+    bool m_painting = false;
+};
+
+struct App {
+    app::Appearance appearance;
+    app::Session session;
+    app::Selection selection;
+    app::MainWindow window{&session, &selection, &appearance};
+    App()
+    {
+        window.resize(1920, 1080);
+        window.show();
+        while (!window.isComplete())
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+};
+
+struct Times {
+    double first, loaded, longest;
+};
+
+Times measure(const std::filesystem::path& file, const QString& picture)
+{
+    App app;
+    auto* canvas = app.window.findChild<app::TimelineCanvas*>();
+    FirstPaint paint(canvas);
+    bool done = false;
+    QObject::connect(&app.session, &app::Session::traceOpened, [&done] { done = true; });
+    QObject::connect(&app.session, &app::Session::noticed, [](const QString& text, const QString&, bool isError) {
+        if (isError)
+            std::fprintf(stderr, "%s\n", qPrintable(text));
+    });
+    paint.begin();
+    app.session.openTrace(file);
+    while (paint.atMs() < 0)
+        paint.turn();
+    if (!picture.isEmpty())
+        app.window.grab().save(picture);
+    while (!done)
+        paint.turn();
+    return {paint.atMs(), paint.nowMs(), paint.longestMs()};
+}
+
+void print(const char* what, std::vector<double> times)
+{
+    std::sort(times.begin(), times.end());
+    std::printf("  %-34s median %8.1f ms, from %8.1f to %8.1f\n", what, times[times.size() / 2], times.front(),
+                times.back());
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Settings and runs of its own: the user's are not touched, nor do they change what is measured.
+    const QTemporaryDir own;
+    for (const char* place : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
+        qputenv(place, own.path().toUtf8());
+    QApplication::setOrganizationName("Stepscope");
+    QApplication::setApplicationName("first_view_bench");
+    QApplication application(argc, argv);
+    QCommandLineParser parser;
+    parser.addHelpOption();
+    parser.addOption({"sizes", "Slices of the files.", "LIST", "1000000,10000000"});
+    parser.addOption({"runs", "Openings of each.", "COUNT", "5"});
+    parser.addOption({"png", "Keep a picture of the first view.", "FILE"});
+    parser.process(application);
+    for (const QString& size : parser.value("sizes").split(',')) {
+        const std::filesystem::path file = own.filePath(size + ".sspack").toStdString();
+        if (const auto written = profiler::formats::saveTrace(*test::trainingTraceOf(size.toULongLong()), file);
+            !written) {
+            std::fprintf(stderr, "%s\n", written.error().message().c_str());
+            return 1;
+        }
+        std::printf("%s slices, %.1f MB\n", qPrintable(size),
+                    static_cast<double>(std::filesystem::file_size(file)) / 1e6);
+        std::vector<double> first, loaded, longest;
+        for (int run = 0; run < std::max(1, parser.value("runs").toInt()); ++run) {
+            const Times times = measure(file, parser.value("png"));
+            first.push_back(times.first);
+            loaded.push_back(times.loaded);
+            longest.push_back(times.longest);
+        }
+        print("timeline painted after", first);
+        print("loaded after", loaded);
+        print("longest without an answer", longest);
+        std::fflush(stdout);
+    }
+    return 0;
+}
