@@ -94,6 +94,9 @@ public:
     void openTrace(const std::filesystem::path& path);
     /// Writes the trace on screen in the format that the extension names.
     void exportTrace(const std::filesystem::path& path);
+    /// What a copy of the trace on screen in our own format takes along in its metadata, until another trace comes; an
+    /// empty text: nothing under that key, though the trace may have something there.
+    void keepWithTrace(const std::string& key, const std::string& text);
     /// Of opening or exporting, whichever goes on.
     void cancelLoading();
     [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none

@@ -15,6 +15,8 @@
 
 #include <QLockFile>
 #include <QTimer>
+#include <map>
+#include <string>
 
 namespace app {
 
@@ -40,6 +42,7 @@ struct Session::State {
     std::optional<config::TrainingConfig> traceConfiguration;
     QString title;
     std::filesystem::path path;
+    std::map<std::string, std::string> along; ///< of a copy's metadata, see keepWithTrace()
     TraceFollower follower;
     TraceLoader loader;
     TraceSaver saver;

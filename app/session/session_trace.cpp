@@ -154,7 +154,12 @@ void Session::exportTrace(const std::filesystem::path& path)
         return;
     }
     emit loading(tr("Exporting the trace"), 0);
-    m->saver.save(m->trace, path);
+    m->saver.save(m->trace, path, m->along);
+}
+
+void Session::keepWithTrace(const std::string& key, const std::string& text)
+{
+    m->along[key] = text;
 }
 
 void Session::showPreview(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
@@ -217,6 +222,7 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     m->trace = std::move(trace);
     m->title = title;
     m->path = path;
+    m->along.clear();
     emit traceReplaced();
     emit traceChanged();
     emit analysedChanged();

@@ -9,13 +9,16 @@ TraceSaver::~TraceSaver()
     m_thread.cancel();
 }
 
-void TraceSaver::save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path)
+void TraceSaver::save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path,
+                      std::map<std::string, std::string> metadata)
 {
     m_running = true;
-    m_thread.start([this, trace = std::move(trace), path](const std::stop_token& stop, const Background::Post& post) {
+    m_thread.start([this, trace = std::move(trace), path,
+                    metadata = std::move(metadata)](const std::stop_token& stop, const Background::Post& post) {
         double told = 0;
         profiler::formats::WriteOptions options;
         options.stop = stop;
+        options.metadata = metadata;
         options.progress = [&](double share) {
             if (share - told < 0.01)
                 return;

@@ -6,7 +6,9 @@
 
 #include <QObject>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace app {
 
@@ -19,7 +21,9 @@ public:
 
     [[nodiscard]] bool isRunning() const { return m_running; }
     /// A newer one replaces one that is under way.
-    void save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path);
+    /// @param metadata  as profiler::formats::WriteOptions has it
+    void save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path,
+              std::map<std::string, std::string> metadata);
     /// Nothing is left of the file, and no signal comes any more.
     void cancel();
 

@@ -144,14 +144,15 @@ TEST_F(BookmarksTest, AFileOfBookmarksThatIsDamagedHasNone)
     writeTrace("one");
     const BookmarkStore store(folder.filePath("kept"));
     ASSERT_TRUE(store.save(path, {{traceTime(std::numeric_limits<std::int64_t>::max() - 7), true, "late"}}));
-    EXPECT_EQ(store.load(path).at(0).time, traceTime(std::numeric_limits<std::int64_t>::max() - 7)) << "to the ns";
+    EXPECT_EQ(store.load(path).value().at(0).time, traceTime(std::numeric_limits<std::int64_t>::max() - 7))
+        << "to the ns";
     QDir kept(folder.filePath("kept"));
     QFile file(kept.filePath(kept.entryList(QDir::Files).at(0)));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(R"({"bookmarks":[{"ns":12},{"ns":"x"},7,{"note":"no time"}]})");
     file.close();
-    EXPECT_TRUE(store.load(path).empty());
-    EXPECT_TRUE(store.load("/no/such/file").empty());
+    EXPECT_TRUE(store.load(path).value().empty());
+    EXPECT_FALSE(store.load("/no/such/file"));
     EXPECT_FALSE(store.save("/no/such/file", {{traceTime(1), true, ""}}));
 }
 

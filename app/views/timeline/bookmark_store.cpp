@@ -37,14 +37,19 @@ QString BookmarkStore::fileFor(const std::filesystem::path& trace) const
     return m_folder + '/' + QString::fromLatin1(hash) + ".json";
 }
 
-std::vector<TimelineMark> BookmarkStore::load(const std::filesystem::path& trace) const
+QByteArray BookmarkStore::toText(const std::vector<TimelineMark>& bookmarks)
+{
+    QJsonArray list;
+    // A time is text: JSON's numbers do not hold 64 bits.
+    for (const TimelineMark& mark : bookmarks)
+        list.append(QJsonObject{{"ns", QString::number(profiler::toNs(mark.time))}, {"note", mark.note}});
+    return list.isEmpty() ? QByteArray() : QJsonDocument(list).toJson(QJsonDocument::Compact);
+}
+
+std::vector<TimelineMark> BookmarkStore::fromText(const QByteArray& text)
 {
     std::vector<TimelineMark> found;
-    QFile file(fileFor(trace));
-    if (file.fileName().isEmpty() || file.size() > kLargestFile || !file.open(QIODevice::ReadOnly))
-        return found;
-    for (const QJsonValue& entry : QJsonDocument::fromJson(file.readAll()).object()["bookmarks"].toArray()) {
-        // A time is text: JSON's numbers do not hold 64 bits.
+    for (const QJsonValue& entry : QJsonDocument::fromJson(text).array()) {
         bool valid = false;
         const qint64 ns = entry["ns"].toString().toLongLong(&valid);
         if (valid)
@@ -53,21 +58,29 @@ std::vector<TimelineMark> BookmarkStore::load(const std::filesystem::path& trace
     return found;
 }
 
-bool BookmarkStore::save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks) const
+std::optional<std::vector<TimelineMark>> BookmarkStore::load(const std::filesystem::path& trace) const
+{
+    QFile file(fileFor(trace));
+    if (file.fileName().isEmpty() || file.size() > kLargestFile || !file.open(QIODevice::ReadOnly))
+        return std::nullopt;
+    const QJsonValue list = QJsonDocument::fromJson(file.readAll()).object()["bookmarks"];
+    return fromText(QJsonDocument(list.toArray()).toJson());
+}
+
+bool BookmarkStore::save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks,
+                         bool evenNone) const
 {
     const QString name = fileFor(trace);
     if (name.isEmpty())
         return false;
-    if (bookmarks.empty())
+    if (bookmarks.empty() && !evenNone)
         return !QFile::exists(name) || QFile::remove(name);
-    QJsonArray list;
-    for (const TimelineMark& mark : bookmarks)
-        list.append(QJsonObject{{"ns", QString::number(profiler::toNs(mark.time))}, {"note", mark.note}});
     if (!QDir().mkpath(m_folder))
         return false;
     QSaveFile file(name);
     if (!file.open(QIODevice::WriteOnly))
         return false;
+    const QJsonArray list = QJsonDocument::fromJson(toText(bookmarks)).array();
     file.write(
         QJsonDocument(QJsonObject{{"trace", QString::fromStdString(trace.string())}, {"bookmarks", list}}).toJson());
     return file.commit();

@@ -15,6 +15,9 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     QObject::connect(session, &Session::traceReplaced, view,
                      [=] { view->replaceTrace(session->trace(), session->tracePath()); });
     QObject::connect(session, &Session::traceChanged, view, [=] { view->updateTrace(session->trace()); });
+    QObject::connect(view, &TimelineView::bookmarksChanged, session, [=](const QByteArray& text) {
+        session->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
+    });
     const auto showCauses = [=] {
         // An analysis of an earlier snapshot still tells the truth of its part; one of another trace never comes here.
         if (const auto analysed = session->analysed())

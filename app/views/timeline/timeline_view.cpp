@@ -95,9 +95,7 @@ void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, co
     takeRowLayout(*trace);
     m_minimap->setTrace(trace);
     m_canvas->setTrace(trace);
-    m_loading = true;
-    m_canvas->setBookmarks(m_bookmarks.load(file));
-    m_loading = false;
+    takeBookmarks(*trace);
     m_finder->setTrace(std::move(trace));
 }
 

@@ -35,10 +35,17 @@ public:
     void showIdleCauses(std::span<const profiler::analysis::IdleCause> causes);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
 
+    /// Key of a trace's metadata for the bookmarks that it brings, as BookmarkStore::toText() has them.
+    static constexpr const char* kBookmarksKey = "timeline.bookmarks";
+
     /// Opens the bar that finds names.
     void openFind();
     /// Goes to what somebody typed: "1.25 s", "340 ms", "step 12". An error in words otherwise.
     QString goTo(const QString& text);
+
+signals:
+    /// @param text  those of the trace on screen, as BookmarkStore::toText() has them
+    void bookmarksChanged(const QByteArray& text);
 
 private:
     void connectSelection();
@@ -52,6 +59,7 @@ private:
     void step(bool forward);
     void askDestination();
     void askNote(profiler::TraceTime time, const QString& note);
+    void takeBookmarks(const profiler::Trace& trace);
     void keepBookmarks();
     void listBookmarks();
     void copyPicture() const;

@@ -39,13 +39,28 @@ void TimelineView::connectMarks()
         m_minimap->setBookmarks(std::move(times));
         if (!m_loading)
             keepBookmarks();
+        emit bookmarksChanged(BookmarkStore::toText(m_canvas->scene().marks.bookmarks()));
     });
+}
+
+/// What the user did to them here counts; without that, what the file brings.
+void TimelineView::takeBookmarks(const profiler::Trace& trace)
+{
+    const auto& metadata = trace.metadata();
+    const auto brought = metadata.find(kBookmarksKey);
+    auto bookmarks = m_bookmarks.load(m_file);
+    if (!bookmarks && brought != metadata.end())
+        bookmarks = BookmarkStore::fromText(QByteArray::fromStdString(brought->second));
+    m_loading = true;
+    m_canvas->setBookmarks(bookmarks.value_or(std::vector<TimelineMark>{}));
+    m_loading = false;
 }
 
 void TimelineView::keepBookmarks()
 {
     if (!m_file.empty())
-        m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks());
+        m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(),
+                         m_canvas->scene().trace->metadata().contains(kBookmarksKey));
 }
 
 void TimelineView::askNote(profiler::TraceTime time, const QString& note)

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +38,9 @@ struct ReadOptions {
 struct WriteOptions {
     std::function<void(double)> progress; ///< share written, [0, 1]; on the caller's thread; may be empty
     std::stop_token stop;                 ///< a stop ends the writing with Error::Code::Cancelled
+    /// What a copy in our own format has in its metadata besides the trace's, or in its stead; an empty text takes an
+    /// entry away. Other formats have no place for it.
+    std::map<std::string, std::string> metadata;
 };
 
 /// One kind of trace file.

@@ -22,7 +22,8 @@ Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, con
 
 Result<void> write(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    return packed::writePacked(trace, path, {.progress = options.progress, .stop = options.stop, .threads = 0});
+    return packed::writePacked(
+        trace, path, {.progress = options.progress, .stop = options.stop, .threads = 0, .metadata = options.metadata});
 }
 
 } // namespace

@@ -135,7 +135,7 @@ void takePools(ByteReader& reader, TraceBuilder& builder, DecodedMeta& meta)
 
 } // namespace
 
-Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows)
+Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, const std::map<std::string, std::string>& metadata)
 {
     ByteWriter writer;
     writer.putText(trace.format());
@@ -157,8 +157,14 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows)
         writer.put(static_cast<std::int32_t>(device.computeMinor));
         writer.put(device.memoryBytes);
     }
-    writer.put(static_cast<std::uint32_t>(trace.metadata().size()));
-    for (const auto& [key, value] : trace.metadata()) {
+    auto all = trace.metadata();
+    for (const auto& [key, value] : metadata) {
+        all[key] = value;
+        if (value.empty())
+            all.erase(key);
+    }
+    writer.put(static_cast<std::uint32_t>(all.size()));
+    for (const auto& [key, value] : all) {
         writer.putText(key);
         writer.putText(value);
     }

@@ -5,7 +5,9 @@
 #include "profiler/model/trace_builder.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace profiler::packed {
@@ -17,7 +19,8 @@ struct MetaLimits {
 
 /// The raw bytes of the Meta section.
 /// @param flows  the arrows that the trace was given
-Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows);
+/// @param metadata  besides the trace's, as PackOptions has it
+Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, const std::map<std::string, std::string>& metadata);
 /// Feeds a builder that has nothing yet; ids of the file are ids of the builder then.
 /// @param version  of the format
 /// @return how much there is; empty (failed) where the bytes are none of ours

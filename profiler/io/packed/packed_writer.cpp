@@ -256,12 +256,13 @@ Result<void> Packer::write()
     header.version = kVersion;
     header.headerBytes = sizeof header;
     header.checksum = headerChecksum(header);
-    auto done = m_file.open()
-                    .and_then([&] {
-                        return m_file.append(std::as_bytes(std::span{&header, 1}));
-                    })
-                    .and_then([&] { return writeSection(SectionType::Meta, encodeMeta(m_trace, flows())); })
-                    .and_then([&] { return writeBlocks(); });
+    auto done =
+        m_file.open()
+            .and_then([&] {
+                return m_file.append(std::as_bytes(std::span{&header, 1}));
+            })
+            .and_then([&] { return writeSection(SectionType::Meta, encodeMeta(m_trace, flows(), m_options.metadata)); })
+            .and_then([&] { return writeBlocks(); });
     if (!done)
         return done;
     header.overviewOffset = m_file.size();

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <stop_token>
+#include <string>
 
 namespace profiler::packed {
 
@@ -13,6 +15,8 @@ struct PackOptions {
     std::function<void(double)> progress; ///< share written, [0, 1]; on the caller's thread; may be empty
     std::stop_token stop;
     unsigned threads = 0; ///< that compress; 0: one a core
+    /// What the copy's metadata has besides the trace's, or in its stead; an empty text takes an entry away.
+    std::map<std::string, std::string> metadata;
 };
 
 /// Writes a whole trace in our own format (section.h), about 10 bytes a slice, and what the details of its slices take:
