@@ -2,7 +2,9 @@
 
 #include "profiler/io/formats/format.h"
 
+#include <QSettings>
 #include <atomic>
+#include <chrono>
 
 namespace app {
 
@@ -13,11 +15,16 @@ TraceLoader::~TraceLoader()
 
 void TraceLoader::load(const std::filesystem::path& path)
 {
-    m_thread.start([this, path](const std::stop_token& stop, const Background::Post& post) {
+    const std::chrono::milliseconds previewAfter(
+        QSettings()
+            .value(kPreviewAfter, qlonglong{profiler::formats::ReadOptions().previewAfter.count()})
+            .toLongLong());
+    m_thread.start([this, path, previewAfter](const std::stop_token& stop, const Background::Post& post) {
         double told = 0;
         const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview waits for the GUI thread
         profiler::formats::ReadOptions options;
         options.stop = stop;
+        options.previewAfter = previewAfter;
         options.progress = [&](double share) {
             if (share - told < 0.01)
                 return;

@@ -14,6 +14,9 @@ namespace app {
 class TraceLoader : public QObject {
     Q_OBJECT
 public:
+    /// Setting: how many ms a reading may take before a part of the file is shown; 250 without it.
+    static constexpr const char* kPreviewAfter = "loading/previewAfterMs";
+
     explicit TraceLoader(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
     ~TraceLoader() override;
 

@@ -1,0 +1,236 @@
+#include "app/models/range_sums.h"
+#include "app/session/session.h"
+#include "app/session/trace_loader.h"
+#include "app/widgets/timeline_canvas.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+
+// A long file while it loads, the part of it that is there, and what a copy takes along.
+
+using app::Session;
+
+namespace {
+
+constexpr int kSteps = 16'000;
+constexpr int kLong = 20'000; ///< ms within which what must come has come on a slow machine
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+/// More text than is read at once: an operator of 80 µs with one of 40 µs in it, and a kernel of 60 µs, again and
+/// again.
+QString longFile(const QTemporaryDir& folder)
+{
+    QByteArray text = R"({"schemaVersion": 1, "traceEvents": [)";
+    for (int i = 0; i < kSteps; ++i) {
+        const QByteArray begin = QByteArray::number(1000 + i * 100);
+        text += (i == 0 ? "" : ",");
+        text +=
+            R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"dur":80,"args":{"External id":)" +
+            QByteArray::number(i) + R"(},"ts":)" + begin + "}," +
+            R"({"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":7,"tid":7,"dur":40,"ts":)" + begin + "}," +
+            R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":3,"dur":60,"args":{"device":0,"stream":3},"ts":)" +
+            begin + "}";
+    }
+    text += "]}";
+    QFile file(folder.filePath("long.json"));
+    if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size())
+        qFatal("a test's file cannot be written");
+    return file.fileName();
+}
+
+/// Opens a long file and does `meanwhile` when a part of it has just come on screen.
+template <class Meanwhile>
+void openLong(Session& session, const QString& file, Meanwhile meanwhile)
+{
+    bool done = false;
+    // The last of the signals of a new trace.
+    const auto connection = QObject::connect(&session, &Session::analysedChanged, [&] {
+        if (!std::exchange(done, true))
+            meanwhile();
+    });
+    session.openTrace(file.toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(done, kLong);
+    QObject::disconnect(connection);
+}
+
+QStringList textsOf(const QSignalSpy& told)
+{
+    QStringList texts;
+    for (const auto& notice : told)
+        texts << notice.at(0).toString();
+    return texts;
+}
+
+} // namespace
+
+class LoadingTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init()
+    {
+        QSettings().clear();
+        QSettings().setValue(app::TraceLoader::kPreviewAfter, 0);
+    }
+    void aPartIsSummedUpButNotExportedWhileTheRestLoads();
+    void aPartStaysUsableWhenAnotherFileCannotBeOpened();
+    void aPartStaysUsableWhenOpeningIsCancelled();
+    void bookmarksGoAlongWithACopy();
+    void bookmarksThatACopyBroughtCanBeTakenAway();
+};
+
+void LoadingTest::aPartIsSummedUpButNotExportedWhileTheRestLoads()
+{
+    const QTemporaryDir folder;
+    Session session;
+    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
+    std::shared_ptr<const profiler::Trace> part;
+    const QString copy = folder.filePath("copy.sspack");
+    openLong(session, longFile(folder), [&] {
+        part = session.trace();
+        session.exportTrace(copy.toStdString());
+    });
+    QCOMPARE(textsOf(told), QStringList{"long.json is still being opened: it can be exported when all of it is read."});
+    QVERIFY(!told.at(0).at(2).toBool());
+    const app::RangeSums sums = app::rangeSums(*part, part->range());
+    QVERIFY(sums.count > 0);
+    QCOMPARE(static_cast<std::size_t>(sums.count), part->sliceCount());
+    QCOMPARE(sums.names, std::int64_t(3));
+    for (const app::RangeSums::Sum& sum : sums.byName) {
+        const std::int64_t each = sum.name == "gemm" ? 60'000 : 40'000; // of the outer operator half is the inner one's
+        QCOMPARE(static_cast<std::int64_t>(sum.self.count()), sum.count * each);
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
+    QCOMPARE(session.trace()->sliceCount(), std::size_t(3 * kSteps));
+    QVERIFY(part->sliceCount() < session.trace()->sliceCount());
+    QVERIFY(!QFile::exists(copy));
+    session.exportTrace(copy.toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
+    QCOMPARE(textsOf(told).back(), QString("The trace was exported to copy.sspack."));
+}
+
+void LoadingTest::aPartStaysUsableWhenAnotherFileCannotBeOpened()
+{
+    const QTemporaryDir folder;
+    QFile picture(folder.filePath("holiday.jpg"));
+    QVERIFY(picture.open(QIODevice::WriteOnly));
+    picture.write("\xff\xd8\xff\xe0 a picture");
+    picture.close();
+    Session session;
+    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
+    std::size_t part = 0;
+    openLong(session, longFile(folder), [&] {
+        part = session.trace()->sliceCount();
+        session.openTrace(picture.fileName().toStdString());
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kLong);
+    QVERIFY2(textsOf(told).front().startsWith("holiday.jpg cannot be opened: "), qPrintable(textsOf(told).front()));
+    QVERIFY2(told.at(0).at(1).toString().contains("Only a part of long.json is shown."),
+             qPrintable(told.at(0).at(1).toString()));
+    QCOMPARE(opened.count(), 0);
+    QCOMPARE(session.trace()->sliceCount(), part);
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong); // it is analysed like any other
+    session.exportTrace(folder.filePath("part.sspack").toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
+    QCOMPARE(textsOf(told).back(), QString("The part of the trace that was read was exported to part.sspack."));
+    session.openTrace(folder.filePath("part.sspack").toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
+    QCOMPARE(session.trace()->sliceCount(), part);
+}
+
+void LoadingTest::aPartStaysUsableWhenOpeningIsCancelled()
+{
+    const QTemporaryDir folder;
+    Session session;
+    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
+    openLong(session, longFile(folder), [&] { session.cancelLoading(); });
+    QCOMPARE(textsOf(told), QStringList{"Opening long.json was cancelled: only a part of it is shown."});
+    QVERIFY(session.trace()->sliceCount() > 0);
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong);
+    QCOMPARE(session.analysed()->trace->sliceCount(), session.trace()->sliceCount());
+    session.openTrace(folder.filePath("long.json").toStdString()); // and all of it another time
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
+    QCOMPARE(session.trace()->sliceCount(), std::size_t(3 * kSteps));
+}
+
+namespace {
+
+/// The app with a file on screen, and the bookmarks there.
+struct Opened {
+    explicit Opened(const QString& file)
+    {
+        QSignalSpy opened(&app.session, &Session::traceOpened);
+        app.session.openTrace(file.toStdString());
+        if (!QTest::qWaitFor([&] { return opened.count() == 1; }, kLong))
+            qFatal("%s was not opened", qPrintable(file));
+        canvas = app.window.findChild<app::TimelineCanvas*>();
+    }
+    void exportTo(const QString& file)
+    {
+        QSignalSpy told(&app.session, &Session::noticed);
+        app.session.exportTrace(file.toStdString());
+        if (!QTest::qWaitFor([&] { return told.count() == 1; }, kLong) || told.at(0).at(2).toBool())
+            qFatal("%s was not written", qPrintable(file));
+    }
+    [[nodiscard]] std::vector<app::TimelineMark> bookmarks() const { return canvas->scene().marks.bookmarks(); }
+
+    app_test::App app;
+    app::TimelineCanvas* canvas = nullptr;
+};
+
+} // namespace
+
+void LoadingTest::bookmarksGoAlongWithACopy()
+{
+    const QTemporaryDir folder;
+    const auto time = profiler::traceTime(2'000'123);
+    const QString copy = folder.filePath("copy.sspack");
+    {
+        Opened original(longFile(folder));
+        original.canvas->setBookmark(time, "the slow one – \"here\"");
+        original.exportTo(copy);
+        original.exportTo(folder.filePath("copy.json")); // has no place for them, and does not mind
+    }
+    // Elsewhere: another user's folders know nothing of the file.
+    QVERIFY(QDir(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/bookmarks").removeRecursively());
+    Opened opened(copy);
+    QCOMPARE(opened.bookmarks(), (std::vector<app::TimelineMark>{{time, true, "the slow one – \"here\""}}));
+    opened.exportTo(folder.filePath("second.sspack"));
+    Opened second(folder.filePath("second.sspack"));
+    QCOMPARE(second.bookmarks(), opened.bookmarks());
+}
+
+void LoadingTest::bookmarksThatACopyBroughtCanBeTakenAway()
+{
+    const QTemporaryDir folder;
+    const auto time = profiler::traceTime(2'000'000);
+    const QString copy = folder.filePath("copy.sspack"), bare = folder.filePath("bare.sspack");
+    {
+        Opened original(longFile(folder));
+        original.canvas->setBookmark(time, "here");
+        original.exportTo(copy);
+    }
+    {
+        Opened opened(copy);
+        QCOMPARE(opened.bookmarks().size(), std::size_t(1));
+        opened.canvas->goToTime(time);
+        opened.canvas->removeBookmark();
+        QVERIFY(opened.bookmarks().empty());
+        opened.exportTo(bare);
+    }
+    QVERIFY2(Opened(copy).bookmarks().empty(), "they do not come back");
+    QVERIFY(!Opened(bare).app.session.trace()->metadata().contains("timeline.bookmarks"));
+}
+
+QTEST_MAIN(LoadingTest)
+#include "loading_test.moc"
