@@ -1,5 +1,6 @@
 #include "advisor/cli/advice_json.h"
 
+#include "advisor/tip_text.h"
 #include "profiler/analysis/intervals.h"
 
 namespace advisor::cli {
@@ -20,6 +21,14 @@ Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evi
     return rows;
 }
 
+/// To paste, for what was found.
+Json codeJson(const RuleAdvice& row)
+{
+    if (row.advice.state != State::Fires || tipText(row.id).empty())
+        return nullptr;
+    return {{"python", tipCode(row.id, tip_section::kPyTorch)}, {"cpp", tipCode(row.id, tip_section::kLibTorch)}};
+}
+
 Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
 {
     const Advice& advice = row.advice;
@@ -35,6 +44,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
     json["toggle"] = toggleJson(advice.toggle);
     if (!advice.toggle)
         json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle);
+    json["code"] = codeJson(row);
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;
     return json;

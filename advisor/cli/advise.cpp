@@ -1,10 +1,14 @@
 #include "advisor/cli/advice_json.h"
 #include "advisor/cli/commands.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
+#include "advisor/tip_text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
@@ -31,7 +35,7 @@ config::Result<std::optional<config::TrainingConfig>> configurationOf(const prof
 std::string savingText(const Saving& saving)
 {
     const auto text = [&](double value) {
-        return saving.unit == SavingUnit::Bytes ? fmt::format("{:.0f} bytes", value) : timeText(value);
+        return saving.unit == SavingUnit::Bytes ? bytesText(std::llround(value)) : timeText(value);
     };
     const std::string_view per = saving.unit == SavingUnit::UsPerStep         ? " a step"
                                  : saving.unit == SavingUnit::UsPerEpoch      ? " an epoch"
@@ -40,6 +44,19 @@ std::string savingText(const Saving& saving)
     const std::string low = text(saving.low), high = text(saving.high);
     return low == high ? fmt::format("Should save about {}{}.", high, per)
                        : fmt::format("Should save {} to {}{}.", low, high, per);
+}
+
+/// What to paste where there is nothing to set.
+std::string codeText(std::string_view rule)
+{
+    std::string_view code = tipCode(rule, tip_section::kPyTorch);
+    std::string text = code.empty() ? "" : "             In PyTorch:\n";
+    while (!code.empty()) {
+        const std::string_view line = code.substr(0, code.find('\n'));
+        text += line.empty() ? "\n" : fmt::format("{:17}{}\n", "", line);
+        code.remove_prefix(std::min(code.size(), line.size() + 1));
+    }
+    return text;
 }
 
 std::string toText(const RuleAdvice& row)
@@ -57,7 +74,7 @@ std::string toText(const RuleAdvice& row)
         text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
                             advice.toggle->from);
     else
-        text += wrapped(advice.whyNoToggle, kWidth, 13);
+        text += wrapped(advice.whyNoToggle, kWidth, 13) + codeText(row.id);
     for (const std::string& caveat : advice.caveats)
         text += wrapped("- " + caveat, kWidth, 13);
     return text;
@@ -85,7 +102,7 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
     const auto advice = advise(**trace, facts, *configuration ? &**configuration : nullptr);
     if (options.json) {
-        streams.out << adviceJson(**trace, advice).dump(2) << '\n';
+        streams.out << jsonText(adviceJson(**trace, advice)) << '\n';
         return kDone;
     }
     for (const RuleAdvice& row : advice)

@@ -15,6 +15,7 @@ namespace advisor::cli {
 inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 1; ///< the input cannot be used: one line says what, where, and how to mend it
 inline constexpr int kWrongUsage = 2;
+inline constexpr int kInterrupted = 130; ///< as a shell says it of a program that Ctrl-C ended
 
 struct Streams {
     std::ostream& out;

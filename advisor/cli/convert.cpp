@@ -8,9 +8,6 @@ namespace advisor::cli {
 
 namespace {
 
-/// As a shell says it of a program that Ctrl-C ended.
-constexpr int kInterrupted = 130;
-
 int failed(const profiler::Error& error, const Streams& streams)
 {
     streams.err << error.message() << '\n';

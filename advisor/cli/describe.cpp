@@ -1,4 +1,5 @@
 #include "advisor/cli/commands.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/rule.h"
@@ -130,7 +131,7 @@ int describe(const DescribeOptions& options, const Streams& streams)
     }
     const auto trainer = askTrainer();
     if (options.json)
-        streams.out << describeJson(trainer).dump(2) << '\n';
+        streams.out << jsonText(describeJson(trainer)) << '\n';
     else
         streams.out << describeText(trainer);
     return kDone;

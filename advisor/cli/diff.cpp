@@ -1,5 +1,6 @@
 #include "advisor/cli/commands.h"
 #include "advisor/cli/difference_out.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
 
 namespace advisor::cli {
@@ -20,7 +21,7 @@ int diff(const DiffOptions& options, const Streams& streams)
     }
     const Difference found = difference(**a, **b, *stepsA, *stepsB);
     if (options.json)
-        streams.out << toJson(found).dump(2) << '\n';
+        streams.out << jsonText(toJson(found)) << '\n';
     else
         streams.out << toText(found);
     return kDone;

@@ -1,15 +1,19 @@
 #include "advisor/experiment/experiment.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/cli/commands.h"
 #include "advisor/cli/configured.h"
 #include "advisor/cli/experiment_json.h"
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/interrupt_watch.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/experiment/result_text.h"
 #include "advisor/judged_by.h"
 #include "advisor/numbers.h"
 #include "advisor/rule.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <utility>
@@ -31,15 +35,35 @@ std::string measureOf(const std::vector<Toggle>& changes)
     return "steps";
 }
 
-/// What the trace's advice promises for the only change.
-std::optional<Saving> predicted(const profiler::Trace& trace, const config::TrainingConfig& baseline,
-                                const std::vector<Toggle>& changes)
+std::string_view measureOf(SavingUnit unit)
 {
-    if (changes.size() != 1)
-        return std::nullopt;
-    for (const RuleAdvice& row : advise(trace, &baseline))
-        if (row.advice.toggle && row.advice.toggle->key == changes[0].key && row.advice.toggle->to == changes[0].to)
-            return row.advice.saving;
+    return unit == SavingUnit::UsPerEpoch ? "epoch" : unit == SavingUnit::UsPerValidation ? "validation" : "steps";
+}
+
+bool areSame(const std::vector<Toggle>& one, const std::vector<Toggle>& other)
+{
+    return std::is_permutation(one.begin(), one.end(), other.begin(), other.end(),
+                               [](const Toggle& a, const Toggle& b) { return a.key == b.key && a.to == b.to; });
+}
+
+/// What the trace's advice promises for the changes; where it promises nothing, `err` is told why.
+std::optional<Saving> predicted(const profiler::Trace& trace, const ExperimentPlan& plan, std::ostream& err)
+{
+    std::string why = "its advice has no such change";
+    for (const RuleAdvice& row : advise(trace, &plan.baseline)) {
+        const auto& toggle = row.advice.toggle;
+        if (!toggle || !areSame(changesOf(*toggle, plan.baseline), plan.changes))
+            continue;
+        const auto& saving = row.advice.saving;
+        if (!saving)
+            why = row.advice.whyNoPrediction;
+        else if ((saving->unit == SavingUnit::Bytes) != (plan.judgedBy == JudgedBy::Memory) ||
+                 (saving->unit != SavingUnit::Bytes && measureOf(saving->unit) != plan.measure))
+            why = "its advice is about something else than what is measured";
+        else
+            return saving;
+    }
+    err << "No prediction from the trace: " << why << '\n';
     return std::nullopt;
 }
 
@@ -62,13 +86,16 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
                                                      : "steps";
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.horizon = std::chrono::seconds(options.horizonSeconds);
+    if (options.horizonSeconds > 0 && plan.judgedBy != JudgedBy::Convergence)
+        streams.err << "--horizon has no effect: this change is judged by "
+                    << (plan.judgedBy == JudgedBy::Memory ? "memory" : "time") << ", not by the loss at equal time\n";
     if (!options.trace.empty()) {
         const auto trace = openTrace(options.trace);
         if (!trace) {
             streams.err << trace.error().message() << '\n';
             return tl::unexpected(kBadInput);
         }
-        plan.predicted = predicted(**trace, plan.baseline, plan.changes);
+        plan.predicted = predicted(**trace, plan, streams.err);
     }
     return plan;
 }
@@ -85,18 +112,9 @@ void tell(const ExperimentProgress& progress, std::ostream& err)
         << std::endl;
 }
 
-void printSavedTime(const ExperimentResult& result, std::ostream& out)
-{
-    out << fmt::format("saves {} ({} to {}) of {}", timeText(result.savedUs.value), timeText(result.savedUs.low),
-                       timeText(result.savedUs.high), timeText(result.unitUsA));
-    if (const auto& promised = result.plan.predicted)
-        out << fmt::format("; predicted were {} to {}", timeText(promised->low), timeText(promised->high));
-    out << '\n';
-}
-
 void printLosses(const LossAtEqualTime& losses, std::ostream& out)
 {
-    if (losses.seeds.empty())
+    if (!losses.saved.isKnown())
         return;
     out << fmt::format("{} loss {:.4g} against {:.4g} after {:.3g} s: lower by {:.3g} (95 % interval {:.3g} to {:.3g}, "
                        "{} seeds)\n",
@@ -104,12 +122,16 @@ void printLosses(const LossAtEqualTime& losses, std::ostream& out)
                        losses.saved.value, losses.saved.low, losses.saved.high, losses.seeds.size());
 }
 
-void printSavedBytes(const ExperimentResult& result, std::ostream& out)
+void printSaved(const ExperimentResult& result, std::ostream& out)
 {
-    const auto text = [](double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); };
-    const Interval& saved = result.savedBytes;
-    out << fmt::format("saves {} ({} to {}) of {}\n", text(saved.value), text(saved.low), text(saved.high),
-                       text(static_cast<double>(result.peakBytesA)));
+    const bool memory = result.plan.judgedBy == JudgedBy::Memory;
+    if (!(memory ? result.savedBytes : result.savedUs).isKnown())
+        return;
+    out << fmt::format("saves {} of {}", measuredText(result),
+                       memory ? bytesText(result.peakBytesA) : timeText(result.unitUsA));
+    if (result.plan.predicted)
+        out << "; predicted were " << predictedText(result.plan.predicted);
+    out << '\n';
 }
 
 void print(const ExperimentResult& result, std::ostream& out)
@@ -120,15 +142,14 @@ void print(const ExperimentResult& result, std::ostream& out)
         out << fmt::format("{}: {} against {}\n", change.key, change.to, change.from);
     const Interval& ratio = result.samplesPerSecond;
     out << fmt::format("{}: {}\n", verdictName(result.verdict), result.why);
-    out << fmt::format("{:.0f} against {:.0f} samples/s: {:.3f} × (95 % interval {:.3f} to {:.3f}, {} pairs)\n",
-                       result.samplesPerSecondB, result.samplesPerSecondA, ratio.value, ratio.low, ratio.high,
-                       result.pairs.size());
+    if (ratio.isKnown())
+        out << fmt::format("{:.0f} against {:.0f} samples/s: {:.3f} × (95 % interval {:.3f} to {:.3f}, {} pairs)\n",
+                           result.samplesPerSecondB, result.samplesPerSecondA, ratio.value, ratio.low, ratio.high,
+                           result.pairs.size());
     if (result.lossAtEqualTime)
         printLosses(*result.lossAtEqualTime, out);
-    else if (result.plan.judgedBy == JudgedBy::Memory)
-        printSavedBytes(result, out);
     else
-        printSavedTime(result, out);
+        printSaved(result, out);
 }
 
 } // namespace
@@ -151,10 +172,10 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     const auto result = runExperiment(*plan, follow, stop.get_token());
     if (!result) {
         streams.err << result.error().message() << '\n';
-        return kBadInput;
+        return result.error().code == profiler::Error::Code::Cancelled ? kInterrupted : kBadInput;
     }
     if (options.json)
-        streams.out << toJson(*result).dump(2) << '\n';
+        streams.out << jsonText(toJson(*result)) << '\n';
     else
         print(*result, streams.out);
     return kDone;

@@ -8,9 +8,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// JSON has no infinity, and no word but null for what was not measured.
 Json ci95(const Interval& interval)
 {
-    return Json::array({interval.low, interval.high});
+    return interval.isKnown() ? Json::array({interval.low, interval.high}) : Json(nullptr);
+}
+
+Json speed(double samplesPerSecond)
+{
+    return samplesPerSecond > 0 ? Json(samplesPerSecond) : Json(nullptr);
 }
 
 Json changesJson(const std::vector<Toggle>& changes)
@@ -93,8 +99,8 @@ Json toJson(const ExperimentResult& result)
     json["changes"] = changesJson(plan.changes);
     json["pairs"] = result.pairs.size();
     json["judged_by"] = judgedByName(plan.judgedBy);
-    json["samples_per_s"] = {{"a", result.samplesPerSecondA},
-                             {"b", result.samplesPerSecondB},
+    json["samples_per_s"] = {{"a", speed(result.samplesPerSecondA)},
+                             {"b", speed(result.samplesPerSecondB)},
                              {"ratio", result.samplesPerSecond.value},
                              {"ci95", ci95(result.samplesPerSecond)}};
     json["step_us"] = unitJson(result, "steps");

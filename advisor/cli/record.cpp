@@ -225,6 +225,12 @@ RecordReport recorded(const RecordOptions& options)
 
 int record(const RecordOptions& options, const Streams& streams)
 {
+    std::error_code none;
+    if (!options.report.empty() &&
+        fs::weakly_canonical(options.report, none) == fs::weakly_canonical(options.trace, none)) {
+        streams.err << "the report would replace the trace (" << options.trace.string() << "): give it another name\n";
+        return kWrongUsage;
+    }
     return say(recorded(options), options, streams);
 }
 

@@ -1,8 +1,9 @@
 #include "advisor/cli/record_report.h"
 
+#include "advisor/cli/json_text.h"
+
 #include <fmt/format.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 namespace advisor::cli {
 
@@ -35,12 +36,6 @@ nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& o
     return json;
 }
 
-std::string textOf(const nlohmann::ordered_json& json)
-{
-    // What a command line or an error holds need not be UTF-8.
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 void sayInWords(const RecordReport& report, const RecordOptions& options, std::ostream& to)
 {
     constexpr const char* kName = "stepscope-cli record: ";
@@ -67,14 +62,14 @@ int say(const RecordReport& report, const RecordOptions& options, const Streams&
     const int status = statusOf(report);
     if (!options.report.empty()) {
         std::ofstream file(options.report, std::ios::trunc);
-        file << textOf(jsonOf(report, options)) << '\n';
+        file << jsonText(jsonOf(report, options), true) << '\n';
         file.close();
         if (file)
             return status;
         streams.err << "stepscope-cli record: the report cannot be written: " << options.report.string() << '\n';
     }
     if (options.json && !report.error)
-        streams.err << textOf(jsonOf(report, options)) << '\n';
+        streams.err << jsonText(jsonOf(report, options), true) << '\n';
     else
         sayInWords(report, options, streams.err);
     return status;

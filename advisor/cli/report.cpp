@@ -26,6 +26,11 @@ int report(const ReportOptions& options, const Streams& streams)
         streams.err << message << '\n';
         return kBadInput;
     };
+    std::error_code none;
+    for (const auto& read : {traceOf(options.trace), options.config, options.against})
+        if (!read.empty() && std::filesystem::equivalent(read, options.output, none))
+            return fail("the report would replace what it is made of (" + options.output.string() +
+                        "): give it another name");
     const auto trace = openTrace(traceOf(options.trace));
     if (!trace)
         return fail(trace.error().message());

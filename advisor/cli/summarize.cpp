@@ -1,4 +1,5 @@
 #include "advisor/cli/commands.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/summary.h"
 
@@ -23,7 +24,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         return kBadInput;
     }
     if (options.json)
-        streams.out << toJson(**trace, summary).dump(2) << '\n';
+        streams.out << jsonText(toJson(**trace, summary)) << '\n';
     else
         streams.out << toText(**trace, summary);
     return kDone;

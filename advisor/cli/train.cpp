@@ -1,6 +1,7 @@
 #include "advisor/cli/commands.h"
 #include "advisor/cli/configured.h"
 #include "advisor/cli/interrupt.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/numbers.h"
 
@@ -154,7 +155,7 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
         return exit.signal == 0 && exit.status == usage ? kWrongUsage : kBadInput;
     }
     if (options.json) {
-        streams.out << report.json(options.trace).dump(2) << '\n';
+        streams.out << jsonText(report.json(options.trace)) << '\n';
         return kDone;
     }
     const protocol::Done& done = *report.done();

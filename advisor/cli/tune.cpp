@@ -4,9 +4,10 @@
 #include "advisor/cli/experiment_json.h"
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/interrupt_watch.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/text_table.h"
+#include "advisor/experiment/result_text.h"
 #include "advisor/experiment/trainer_process.h"
-#include "advisor/numbers.h"
 #include "advisor/report/report.h"
 #include "advisor/tip_text.h"
 #include "advisor/tuner/record_training.h"
@@ -104,20 +105,15 @@ Json toJson(const TuneResult& result)
 
 std::string toText(const TuneResult& result)
 {
-    TextTable table({"Change", "Outcome", "Ratio", "95 %", "Measured", "Predicted"});
+    TextTable table({"Change", "Outcome", "Samples/s (95 %)", "Measured (95 %)", "Predicted"});
     for (const TuneTrial& trial : result.trials) {
-        std::vector<std::string> row = {
-            trial.change.key + " = " + trial.change.to, std::string(outcomeName(trial.outcome)), "–", "–", "–", "–"};
+        std::vector<std::string> row = {trial.change.key + " = " + trial.change.to,
+                                        std::string(outcomeName(trial.outcome)), "–", "–",
+                                        predictedText(trial.predicted)};
         if (trial.result) {
-            const Interval& ratio = trial.result->samplesPerSecond;
-            row[2] = fmt::format("{:.3f}", ratio.value);
-            if (ratio.isKnown()) {
-                row[3] = fmt::format("{:.3f}–{:.3f}", ratio.low, ratio.high);
-                row[4] = timeText(trial.result->savedUs.value);
-            }
+            row[2] = ratioText(trial.result->samplesPerSecond);
+            row[3] = measuredText(*trial.result);
         }
-        if (trial.predicted)
-            row[5] = fmt::format("{} to {}", timeText(trial.predicted->low), timeText(trial.predicted->high));
         table.add(std::move(row));
     }
     std::string text = table.empty() ? std::string("Nothing was tried.\n") : table.text();
@@ -136,8 +132,8 @@ profiler::Result<void> writeText(const std::filesystem::path& path, const std::s
                                 "choose a folder that has room with -o"});
 }
 
-/// The configuration, the code and the report, where they are asked for.
-profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& result)
+/// The folder must be there before an hour of tuning, not after it; and the configuration that is tuned must stay.
+profiler::Result<void> prepareOutput(const TuneOptions& options)
 {
     if (options.output.empty())
         return {};
@@ -146,6 +142,21 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& 
     if (failed)
         return tl::unexpected(Error{Error::Code::Unavailable, "The folder cannot be made: " + failed.message(),
                                     options.output.string(), "choose another with -o"});
+    if (::access(options.output.c_str(), W_OK) != 0)
+        return tl::unexpected(Error{Error::Code::Permission, "The folder is not writable", options.output.string(),
+                                    "choose another with -o"});
+    std::error_code none;
+    if (std::filesystem::equivalent(options.output / "config.json", options.config, none))
+        return tl::unexpected(Error{Error::Code::Invalid, "The result would replace the configuration that is tuned",
+                                    options.config.string(), "choose another folder with -o"});
+    return {};
+}
+
+/// The configuration, the code and the report, where they are asked for.
+profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& result)
+{
+    if (options.output.empty())
+        return {};
     if (const auto saved = result.best.save(options.output / "config.json"); !saved)
         return tl::unexpected(Error{Error::Code::Unavailable, saved.error().message(), {}, {}});
     if (const auto written = writeText(options.output / "code.md", codeMarkdown(result)); !written)
@@ -163,6 +174,10 @@ int tuneTraining(const TuneOptions& options, const Streams& streams)
     const auto start = loadConfiguration(options.config, streams);
     if (!start)
         return start.error();
+    if (const auto prepared = prepareOutput(options); !prepared) {
+        streams.err << prepared.error().message() << '\n';
+        return kBadInput;
+    }
     const auto program = findTrainer();
     const TemporaryFolder folder;
     if (!program || folder.path().empty()) {
@@ -195,14 +210,12 @@ int tuneTraining(const TuneOptions& options, const Streams& streams)
         streams.err << result.error().message() << '\n';
         return kBadInput;
     }
+    // Said before it is written: what was measured for minutes must not be lost to a full disk.
+    streams.out << (options.json ? jsonText(toJson(*result)) + "\n" : toText(*result)) << std::flush;
     if (const auto written = writeFiles(options, *result); !written) {
         streams.err << written.error().message() << '\n';
         return kBadInput;
     }
-    if (options.json)
-        streams.out << toJson(*result).dump(2) << '\n';
-    else
-        streams.out << toText(*result);
     return kDone;
 }
 

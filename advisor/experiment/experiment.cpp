@@ -1,6 +1,7 @@
 #include "advisor/experiment/experiment.h"
 
 #include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/scratch_files.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/turn_order.h"
 #include "advisor/experiment/warm_up.h"
@@ -132,6 +133,10 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
     auto configs = armConfigurations(plan);
     if (!configs)
         return tl::unexpected(configs.error());
+    ScratchFiles scratch;
+    for (config::TrainingConfig& config : *configs)
+        if (const auto moved = scratch.redirect(config); !moved)
+            return tl::unexpected(moved.error());
     const auto program = plan.trainer.empty() ? findTrainer() : Result<std::filesystem::path>(plan.trainer);
     if (!program)
         return tl::unexpected(program.error());

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,9 +17,11 @@
 
 namespace advisor {
 
-/// ratio with its 95 % interval (valid under the planned early stops).
+/// A ratio or a difference with its 95 % interval (valid under the planned early stops). Not measured: no number, and
+/// anything is possible.
 struct Interval {
-    double value = 0, low = 0, high = 0;
+    double value = std::numeric_limits<double>::quiet_NaN();
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
     /// False where there were too few observations for an interval.
     [[nodiscard]] bool isKnown() const { return std::isfinite(low) && std::isfinite(high); }
 };

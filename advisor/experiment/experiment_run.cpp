@@ -89,7 +89,7 @@ void setSavedTime(ExperimentResult& result)
 {
     const auto saved = [&](double ratio) { return result.unitUsA * (1 - 1 / ratio); };
     const Interval& ratio = result.samplesPerSecond;
-    if (ratio.low > 0)
+    if (!result.pairs.empty())
         result.savedUs = {saved(ratio.value), saved(ratio.low), saved(ratio.high)};
 }
 

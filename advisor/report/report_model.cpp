@@ -1,3 +1,4 @@
+#include "advisor/experiment/result_text.h"
 #include "advisor/numbers.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
@@ -142,33 +143,15 @@ void addPath(ReportModel& model, const profiler::Trace& trace, const std::vector
     model.tables.push_back(std::move(table));
 }
 
-/// What the verdict is about: time, memory or loss.
-std::string measuredText(const ExperimentResult& result)
-{
-    const auto with = [](const Interval& saved, const auto& text) {
-        return saved.isKnown() ? fmt::format("{} ({} to {})", text(saved.value), text(saved.low), text(saved.high))
-                               : std::string("–");
-    };
-    if (const auto& losses = result.lossAtEqualTime)
-        return losses->seeds.empty()
-                   ? "–"
-                   : "loss lower by " + with(losses->saved, [](double loss) { return fmt::format("{:.3g}", loss); });
-    if (result.plan.judgedBy == JudgedBy::Memory)
-        return with(result.savedBytes, [](double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); });
-    return with(result.savedUs, [](double us) { return timeText(us); });
-}
-
 std::vector<std::string> trialRow(const ExperimentResult& result)
 {
     std::string change = result.plan.changes.empty() ? "the same against itself" : "";
     for (const Toggle& toggle : result.plan.changes)
         change += (change.empty() ? "" : ", ") + fmt::format("{} = {} (was {})", toggle.key, toggle.to, toggle.from);
-    const Interval& ratio = result.samplesPerSecond;
-    const auto& predicted = result.plan.predicted;
     return {std::move(change),
             std::string(verdictName(result.verdict)),
-            ratio.isKnown() ? fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high) : "–",
-            predicted ? fmt::format("{} to {}", timeText(predicted->low), timeText(predicted->high)) : "–",
+            ratioText(result.samplesPerSecond),
+            predictedText(result.plan.predicted),
             measuredText(result),
             result.why};
 }

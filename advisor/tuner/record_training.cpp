@@ -1,7 +1,9 @@
 #include "advisor/tuner/record_training.h"
 
+#include "advisor/experiment/scratch_files.h"
 #include "advisor/experiment/trainer_process.h"
 
+#include <fmt/format.h>
 #include <optional>
 
 namespace advisor {
@@ -13,6 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kToStop{60};
+// Between two words: libraries are read from a cold disk, data is looked through, a first step is compiled.
+constexpr std::chrono::seconds kPatience{300};
 
 profiler::Result<void> outcome(const TrainerExit& exit)
 {
@@ -30,13 +34,25 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
     config::TrainingConfig recorded = config;
     if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
         return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+    ScratchFiles scratch;
+    if (const auto moved = scratch.redirect(recorded); !moved)
+        return tl::unexpected(moved.error());
     auto process = TrainerProcess::start(recorded, {.program = trainer, .trace = file, .turns = false});
     if (!process)
         return tl::unexpected(process.error());
     std::optional<Clock::time_point> firstStep, told;
+    auto heard = Clock::now();
+    bool killed = false;
     for (;;) {
         const auto progress = (*process)->next(std::chrono::milliseconds(50));
         const auto now = Clock::now();
+        if (progress)
+            heard = now;
+        else if (now - heard > kPatience && !told)
+            return tl::unexpected(Error{Error::Code::Unavailable,
+                                        fmt::format("The trainer did not answer for {} s", kPatience.count()),
+                                        {},
+                                        "run the training by itself and see on its timeline where it hangs"});
         if (progress && std::holds_alternative<config::protocol::StepProgress>(*progress) && !firstStep)
             firstStep = now;
         if (stop.stop_requested()) // nobody wants the trace: the trainer is killed as it goes out of scope
@@ -45,12 +61,14 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
             static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have ended just now
             told = now;
         }
-        if (told && now - *told > kToStop)
-            (*process)->kill();
+        if (told && !killed && now - *told > kToStop) {
+            (*process)->kill(); // what it recorded until now can be read
+            killed = true;
+        }
         if (progress)
             continue;
         if (const auto exit = (*process)->exited())
-            return outcome(*exit);
+            return killed ? profiler::Result<void>() : outcome(*exit);
     }
 }
 

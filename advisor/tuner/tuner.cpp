@@ -31,7 +31,7 @@ public:
 
     Result<TuneResult> go()
     {
-        if (auto recorded = record(); !recorded)
+        if (auto recorded = record(); !recorded && recorded.error().code != profiler::Error::Code::Cancelled)
             return tl::unexpected(recorded.error());
         while (!isOver()) {
             const auto candidate = next();
@@ -128,7 +128,10 @@ private:
         // It was trained with these values: they are some.
         for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
-        if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps") {
+        // What saves memory may cost speed, and that counts as well.
+        const bool ofSteps = candidate.judgedBy == JudgedBy::Memory ||
+                             (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps");
+        if (ofSteps && result.samplesPerSecond.isKnown()) {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
             m_result.ratio.high *= result.samplesPerSecond.high;

@@ -55,8 +55,8 @@ struct TuneResult {
     config::TrainingConfig start, best;
     std::vector<TuneTrial> trials;  ///< in order
     std::vector<RuleAdvice> advice; ///< of the last recording
-    /// Samples/s of the best against the start: product of the kept trials' ratios. The interval multiplies theirs, so
-    /// it is too wide rather than too narrow.
+    /// Samples/s of the best against the start: product of the kept trials' ratios, those among them that were kept for
+    /// the memory they save. The interval multiplies theirs, so it is too wide rather than too narrow.
     Interval ratio{1, 1, 1};
     bool stopped = false; ///< by request
     std::string why;      ///< it ended

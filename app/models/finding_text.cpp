@@ -187,6 +187,8 @@ QString verdictText(const advisor::ExperimentResult& result)
     if (result.lossAtEqualTime)
         return learningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    if (!(memory ? result.savedBytes : result.samplesPerSecond).isKnown())
+        return Words::tr("No verdict: too little was measured in the time");
     const QString verdict = memory ? memoryVerdict(result) : timeVerdict(result);
     if (!result.lossParity)
         return verdict + Words::tr(", but the loss changed from %1 to %2")
@@ -204,6 +206,8 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
             .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
+    if (!saved.isKnown())
+        return {};
     const auto amount = [&](double value) { return memory ? formatBytes(value) : formatUs(value); };
     const QString measured =
         Words::tr("measured %1 (%2) %3")

@@ -117,5 +117,17 @@ TEST(ExperimentJson, WhatIsJudgedByMemoryIsMeasuredInBytes)
     EXPECT_EQ(json["measured"], (Json{{"unit", "bytes"}, {"value", 300.0}, {"ci95", {250.0, 350.0}}}));
 }
 
+TEST(ExperimentJson, WhatWasNotMeasuredIsNotZero)
+{
+    ExperimentResult empty;
+    empty.plan.changes = {{"loader.workers", "0", "2"}};
+    const Json json = toJson(empty);
+    for (const char* field : {"a", "b", "ci95"})
+        EXPECT_TRUE(json["samples_per_s"][field].is_null()) << field;
+    EXPECT_EQ(Json::parse(json.dump())["samples_per_s"]["ratio"], nullptr);
+    EXPECT_TRUE(json["measured"]["ci95"].is_null());
+    EXPECT_EQ(Json::parse(json.dump())["measured"]["value"], nullptr);
+}
+
 } // namespace
 } // namespace advisor::cli

@@ -218,7 +218,9 @@ TEST(Advise, HasEveryRuleWithItsFields)
     ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
-                                         "judged_by", "measure"));
+                                         "code", "judged_by", "measure"));
+    EXPECT_THAT(first["code"]["python"], HasSubstr("num_workers"));
+    EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");
     EXPECT_EQ(first["state"], "fires");
     EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "name", "begin_us", "duration_us"));

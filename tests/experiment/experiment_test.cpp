@@ -1,6 +1,9 @@
 #include "tests/experiment/script.h"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <set>
 
@@ -8,8 +11,11 @@ namespace experiment_test {
 namespace {
 
 using namespace advisor;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
 
 ExperimentResult run(const ExperimentPlan& plan)
 {
@@ -235,6 +241,53 @@ TEST(VerdictName, IsWhatUsersRead)
     EXPECT_EQ(verdictName(Verdict::DoesNotPay), "does not pay");
     EXPECT_EQ(verdictName(Verdict::Costs), "costs");
     EXPECT_EQ(verdictName(Verdict::Inconclusive), "inconclusive");
+}
+
+TEST(Experiment, WhatTheTrainingWroteStaysAndNothingIsLeftBehind)
+{
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(testing::TempDir()) / "stepscope_scratch_files";
+    fs::remove_all(folder);
+    fs::create_directories(folder / "checkpoints");
+    std::ofstream(folder / "steps.log") << "the user's";
+    std::ofstream(folder / "checkpoints" / "step5.checkpoint") << "the user's";
+    ExperimentPlan plan = scriptedPlan();
+    ASSERT_TRUE(plan.baseline.set("run.log_file", (folder / "steps.log").string()));
+    ASSERT_TRUE(plan.baseline.set("run.checkpoint_every", "5"));
+    ASSERT_TRUE(plan.baseline.set("run.checkpoint_path", (folder / "checkpoints").string()));
+
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->plan.baseline.text("run.log_file"), (folder / "steps.log").string());
+    auto written = script.log("writes");
+    ASSERT_EQ(written.size(), 2 * script.log("start").size()) << "both are written, since writing is timed";
+    std::sort(written.begin(), written.end());
+    written.erase(std::unique(written.begin(), written.end()), written.end());
+    ASSERT_EQ(written.size(), 4U) << "each arm has its own";
+    for (const std::string& path : written)
+        EXPECT_THAT(path, AllOf(StartsWith("writes " + folder.string()), HasSubstr("/.stepscope-"))) << "the same disk";
+    std::size_t left = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        ++left;
+        std::string text;
+        if (entry.is_regular_file() && std::getline(std::ifstream(entry.path()), text)) {
+            EXPECT_EQ(text, "the user's");
+        }
+    }
+    EXPECT_EQ(left, 3U);
+    fs::remove_all(folder);
+}
+
+TEST(Experiment, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns)
+{
+    ExperimentPlan plan = scriptedPlan();
+    ASSERT_TRUE(plan.baseline.set("run.log_file", "/proc/steps.log"));
+    const Script script;
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("/proc"));
+    EXPECT_THAT(script.log("start"), IsEmpty());
 }
 
 } // namespace

@@ -125,6 +125,7 @@ TEST(Interruption, WithoutTimeForTheFirstLookItIsInconclusive)
     EXPECT_EQ(result->verdict, Verdict::Inconclusive);
     EXPECT_LT(result->pairs.size(), 6U);
     EXPECT_THAT(result->why, HasSubstr("The time was over"));
+    EXPECT_EQ(result->savedUs.isKnown(), result->pairs.size() >= 4) << "one start is one observation";
     EXPECT_NEAR(result->secondsSpent, 6, 1);
 }
 

@@ -27,6 +27,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
@@ -69,6 +70,7 @@ public:
         log(startWord());
         log(fmt::format("trains {} seed {} for {} steps", changed() ? "b" : "a", m_config[key::seed],
                         m_config[key::steps]));
+        writeFiles();
         misbehaveAt("start");
         report(protocol::Preparing{"looking at the images", 3, 3});
         protocol::Hello hello;
@@ -191,6 +193,21 @@ private:
         for (std::string line; std::getline(log, line);)
             count += line == startWord() ? 1 : 0;
         return count;
+    }
+
+    /// As the trainer does: its log anew, and a checkpoint.
+    void writeFiles() const
+    {
+        const std::string file = m_config[key::logFile], folder = m_config[key::checkpointPath];
+        if (!file.empty()) {
+            std::ofstream(file) << "step\n";
+            log("writes " + file);
+        }
+        if (m_config[key::checkpointEvery] > 0) {
+            std::filesystem::create_directories(folder);
+            std::ofstream(std::filesystem::path(folder) / "step5.checkpoint") << "state\n";
+            log("writes " + folder);
+        }
     }
 
     static void log(const std::string& line)

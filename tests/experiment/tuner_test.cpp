@@ -162,6 +162,24 @@ TEST(Tuner, TellsWhereItIs)
     EXPECT_EQ(result->trials.back().rule, "loader.workers");
 }
 
+TEST(Tuner, StoppedBeforeAnythingWasRecordedItsResultIsTheStart)
+{
+    const Script script;
+    TunePlan plan;
+    plan.trainer = scriptedTrainer();
+    std::stop_source stop;
+    plan.record = [&](const config::TrainingConfig&, const std::stop_token&) {
+        stop.request_stop();
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
+            tl::unexpected(profiler::Error{profiler::Error::Code::Cancelled, "The recording was cancelled", {}, {}}));
+    };
+    const auto result = tune(plan, {}, stop.get_token());
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->stopped);
+    EXPECT_EQ(result->best, result->start);
+    EXPECT_THAT(result->trials, IsEmpty());
+}
+
 TEST(TunedCode, IsThatOfTheSettingsThatDifferInTheEnd)
 {
     TuneResult result;

@@ -52,6 +52,8 @@ void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
 QString savedText(const advisor::ExperimentResult& result)
 {
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    if (!(memory ? result.savedBytes : result.savedUs).isKnown())
+        return QStringLiteral("–");
     const QString text = memory ? formatBytes(result.savedBytes.value) : formatUs(result.savedUs.value);
     return QString(text).replace('-', QChar(0x2212));
 }
@@ -102,7 +104,8 @@ EvidenceRow tuneRow(const TuneTrial& trial, std::size_t number)
     addRatio(row, result ? std::optional(result->samplesPerSecond) : std::nullopt);
     row.cells.push_back(
         {trial.predicted ? predictedText(*trial.predicted) : none, trial.predicted ? trial.predicted->high : 0});
-    row.cells.push_back({result ? savedText(*result) : none, result ? result->savedUs.value : 0});
+    row.cells.push_back(
+        {result ? savedText(*result) : none, result && result->savedUs.isKnown() ? result->savedUs.value : 0});
     row.cells.push_back({outcomeText(trial), 0});
     row.key = QString::number(number);
     return row;

@@ -1,0 +1,52 @@
+#include "advisor/experiment/result_text.h"
+
+#include "advisor/numbers.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace advisor {
+
+namespace {
+
+constexpr const char* kUnknown = "–";
+
+std::string bytes(double value)
+{
+    return bytesText(std::llround(value));
+}
+
+template <class Text>
+std::string savedText(const Interval& saved, const Text& text)
+{
+    return saved.isKnown() ? fmt::format("{} ({} to {})", text(saved.value), text(saved.low), text(saved.high))
+                           : kUnknown;
+}
+
+} // namespace
+
+std::string ratioText(const Interval& ratio)
+{
+    return ratio.isKnown() ? fmt::format("{:.3f} ({:.3f}–{:.3f})", ratio.value, ratio.low, ratio.high) : kUnknown;
+}
+
+std::string predictedText(const std::optional<Saving>& saving)
+{
+    if (!saving)
+        return kUnknown;
+    const auto text = saving->unit == SavingUnit::Bytes ? bytes : timeText;
+    return fmt::format("{} to {}", text(saving->low), text(saving->high));
+}
+
+std::string measuredText(const ExperimentResult& result)
+{
+    if (const auto& losses = result.lossAtEqualTime)
+        return losses->saved.isKnown()
+                   ? "loss lower by " +
+                         savedText(losses->saved, [](double loss) { return fmt::format("{:.3g}", loss); })
+                   : kUnknown;
+    return result.plan.judgedBy == JudgedBy::Memory ? savedText(result.savedBytes, bytes)
+                                                    : savedText(result.savedUs, timeText);
+}
+
+} // namespace advisor

@@ -1,0 +1,62 @@
+#include "advisor/experiment/scratch_files.h"
+
+#include "trainer/config/keys.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+namespace advisor {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+
+ScratchFiles::~ScratchFiles()
+{
+    std::error_code ignored;
+    for (const fs::path& folder : m_folders)
+        fs::remove_all(folder, ignored);
+}
+
+Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
+{
+    std::error_code ignored;
+    // The trainer makes the folders that are missing; what is made here is made where there is one.
+    fs::path beside = fs::absolute(wanted, ignored).parent_path();
+    while (beside.has_relative_path() && !fs::is_directory(beside, ignored))
+        beside = beside.parent_path();
+    std::string pattern = (beside / ".stepscope-XXXXXX").string();
+    if (!::mkdtemp(pattern.data()))
+        return tl::unexpected(
+            Error{Error::Code::Unavailable,
+                  std::string("No folder can be made for what a measured training writes: ") + std::strerror(errno),
+                  beside.string(), "let run.log_file and run.checkpoint_path lie where you may write"});
+    m_folders.emplace_back(pattern);
+    return m_folders.back();
+}
+
+Result<void> ScratchFiles::redirect(config::TrainingConfig& config)
+{
+    namespace key = config::key;
+    const auto move = [&](std::string_view name, const fs::path& wanted) -> Result<void> {
+        const auto folder = folderFor(wanted);
+        if (!folder)
+            return tl::unexpected(folder.error());
+        if (const auto set = config.set(name, (*folder / wanted.filename()).string()); !set)
+            return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+        return {};
+    };
+    if (const fs::path log = std::string(config[key::logFile]); !log.empty())
+        if (auto moved = move(key::logFile.name, log); !moved)
+            return moved;
+    if (const fs::path checkpoints = std::string(config[key::checkpointPath]);
+        config[key::checkpointEvery] > 0 && !checkpoints.empty())
+        if (auto moved = move(key::checkpointPath.name, checkpoints / "checkpoints"); !moved)
+            return moved;
+    return {};
+}
+
+} // namespace advisor
