@@ -23,6 +23,9 @@ constexpr double kPaysOnCpu = 0.8;
 
 // Older devices multiply sixteen bits no faster than thirty-two.
 constexpr int kFirstWithTensorCores = 70;
+// Volta and Turing multiply FP16 on their tensor cores, and BF16 nowhere. Source: the CUDA programming guide's table of
+// features by compute capability.
+constexpr int kFirstWithBf16 = 80;
 
 /// Whether the processor multiplies BF16 in hardware; no value when the trace does not say.
 std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
@@ -91,7 +94,12 @@ Advice check(const Case& c)
     advice.caveats = {
         "The loss must stay finite and close to that of full precision: compare it.",
         "BF16 has FP32's range and needs no gradient scaling; FP16 does, and its skipped steps must be counted."};
-    setToggle(advice, c, kKey, "bf16");
+    const std::optional<int> capability = hasDeviceWork(c.trace) ? computeCapability(c) : std::nullopt;
+    const bool hasBf16 = !capability || *capability >= kFirstWithBf16;
+    if (!hasBf16)
+        advice.caveats.push_back(fmt::format("This device (compute capability {}.{}) has no BF16 units: use FP16.",
+                                             *capability / 10, *capability % 10));
+    setToggle(advice, c, kKey, hasBf16 ? "bf16" : "fp16");
     addEvidence(advice, c.trace, products.longest);
     return advice;
 }
