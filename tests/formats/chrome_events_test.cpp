@@ -214,4 +214,41 @@ TEST(ChromeEvents, ThreadsAndGuessesDoNotChangeTheTrace)
     }
 }
 
+TEST(ChromeEvents, IdsOfAProcessOrOfTheFileJoin)
+{
+    const auto trace = open(object(R"(
+{"ph":"b","cat":"net","id2":{"local":"0xa"},"ts":10,"pid":1,"tid":2,"name":"first"},
+{"ph":"b","cat":"net","id2":{"local":"0xb"},"ts":11,"pid":1,"tid":2,"name":"second"},
+{"ph":"e","cat":"net","id2":{"local":"0xa"},"ts":30,"pid":1,"tid":2,"name":"first"},
+{"ph":"e","cat":"net","id2":{"local":"0xb"},"ts":20,"pid":1,"tid":2,"name":"second"},
+{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"send"},{"ph":"X","ts":20,"dur":10,"pid":1,"tid":3,"name":"receive"},
+{"ph":"X","ts":0,"dur":10,"pid":2,"tid":1,"name":"send too"},{"ph":"X","ts":20,"dur":10,"pid":2,"tid":3,"name":"receive too"},
+{"ph":"s","ts":5,"pid":1,"tid":1,"name":"m","cat":"ipc","id2":{ "local" : "0x1" }},
+{"ph":"s","ts":6,"pid":2,"tid":1,"name":"m","cat":"ipc","id2":{"local":"0x1"}},
+{"ph":"f","ts":25,"pid":1,"tid":3,"name":"m","cat":"ipc","id2":{"local":"0x1"}},
+{"ph":"f","ts":26,"pid":2,"tid":3,"name":"m","cat":"ipc","id2":{"local":"0x1"}})"));
+    const auto rows = slices(*trace, "net");
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].duration.count(), 20000);
+    EXPECT_EQ(rows[1].duration.count(), 9000);
+    const auto flows = trace->givenFlows();
+    ASSERT_EQ(flows.size(), 2U);
+    for (const Flow& flow : flows)
+        EXPECT_EQ(trace->track(flow.from.track).pid, trace->track(flow.to.track).pid);
+    EXPECT_THAT(trace->captureStats().notes, IsEmpty());
+}
+
+TEST(ChromeEvents, SlicesMayBePointsOfAFlowThemselves)
+{
+    const auto trace = open(object(R"(
+{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"ask","bind_id":"0x7","flow_out":true},
+{"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"pass on","bind_id":"0x7","flow_in":true,"flow_out":true},
+{"ph":"X","ts":40,"dur":10,"pid":1,"tid":3,"name":"answer","bind_id":"0x7","flow_in":true,"flow_out":false})"));
+    std::vector<std::string> arrows;
+    for (const Flow& flow : trace->givenFlows())
+        arrows.push_back(std::string(trace->name(trace->slice(flow.from))) + " > " +
+                         std::string(trace->name(trace->slice(flow.to))));
+    EXPECT_THAT(arrows, testing::UnorderedElementsAre("ask > pass on", "pass on > answer"));
+}
+
 } // namespace

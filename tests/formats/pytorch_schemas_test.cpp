@@ -285,4 +285,56 @@ TEST(PytorchSchemas, FlowsJoinWhatCorrelationDoesNot)
     EXPECT_EQ(trace->name(trace->slice(flows[0].from)), "launch");
 }
 
+// As torch.autograd.profiler wrote without Kineto: no categories, the process says what an event is.
+TEST(PytorchSchemas, FilesFromBeforeKinetoTellByTheProcess)
+{
+    const auto trace = open(R"([
+{"name": "aten::mul", "ph": "X", "ts": 10, "dur": 20, "tid": 1, "pid": "CPU functions", "args": {}},
+{"name": "mul_kernel", "ph": "X", "ts": 40, "dur": 5, "tid": 1, "pid": "CUDA functions", "args": {}},
+{"name": "aten::mul", "ph": "s", "ts": 10, "tid": 1, "pid": "CPU functions", "id": 0, "cat": "cpu_to_cuda", "args": {}},
+{"name": "mul_kernel", "ph": "f", "ts": 40, "tid": 1, "pid": "CUDA functions", "id": 0, "cat": "cpu_to_cuda", "args": {}}
+])");
+    const auto ops = trace->ofKind(ActivityKind::CpuOp), kernels = trace->ofKind(ActivityKind::Kernel);
+    ASSERT_EQ(ops.size(), 1U);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(trace->track(kernels[0].id.track).kind, TrackKind::Stream);
+    EXPECT_EQ(trace->track(kernels[0].id.track).device.value, 1U) << "the thread is the device";
+    ASSERT_EQ(trace->flowsOf(kernels[0].id).size(), 1U);
+    EXPECT_EQ(trace->flowsOf(kernels[0].id)[0].from, ops[0].id);
+}
+
+TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
+{
+    const auto trace = open(object(R"(
+  {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "rank 0", "tid": 5, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "rank 1", "tid": 5, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+  {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 4, "args": {"device": 0, "stream": 7, "correlation": 7}}
+)"));
+    std::vector<std::int64_t> pids;
+    for (const Track& row : trace->tracks())
+        if (row.kind != TrackKind::Stream)
+            pids.push_back(row.pid);
+    ASSERT_EQ(pids.size(), 2U);
+    EXPECT_NE(pids[0], pids[1]);
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("2 processes launch work in this file")));
+}
+
+TEST(PytorchSchemas, OnePieceOfWorkWithoutAnIdIsNoReasonToReadTwice)
+{
+    std::string events =
+        R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 4},
+           {"ph": "s", "id": 1, "pid": 5, "tid": 5, "ts": 10, "cat": "ac2g", "name": "ac2g"},
+           {"ph": "f", "id": 1, "pid": 0, "tid": 7, "ts": 20, "cat": "ac2g", "name": "ac2g", "bp": "e"})";
+    for (int i = 0; i < 40; ++i)
+        events += R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": )" +
+                  std::to_string(30 + 5 * i) + R"(, "dur": 4, "args": {"device": 0, "stream": 7, "correlation": )" +
+                  std::to_string(i + 1) + "}}";
+    const TextFile file(object(events));
+    formats::ReadOptions options;
+    int readings = 0;
+    options.progress = [&](double share) { readings += share == 1 ? 1 : 0; };
+    ASSERT_TRUE(formats::openTrace(file.path(), options));
+    EXPECT_EQ(readings, 1);
+}
+
 } // namespace

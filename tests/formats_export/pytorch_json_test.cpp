@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -164,6 +165,9 @@ TEST(PytorchJson, StreamsOfOneNumberStayApart)
     }
     const Folder folder;
     ASSERT_TRUE(formats::saveTrace(*builder.finish(), folder / "a.json"));
+    const auto back = formats::openTrace(folder / "a.json");
+    ASSERT_TRUE(back);
+    EXPECT_EQ((*back)->tracks().size(), 2U);
     const Json json = Json::parse(bytesOf(folder / "a.json"));
     std::set<std::pair<int, int>> rows;
     for (const Json& event : json["traceEvents"])
@@ -195,6 +199,115 @@ TEST(PytorchJson, TimesAreExact)
     const std::string json = exported("main\n op a 0.001 0.999\n op b 1000000000.5 0", "a.json");
     EXPECT_THAT(json, testing::HasSubstr("\"dur\":0.999"));
     EXPECT_THAT(json, testing::HasSubstr("\"ts\":1000000000.500,\"dur\":0"));
+}
+
+/// Slices of a kind, by the name of their row.
+std::map<std::string, TrackKind> rowsOf(const Trace& trace, ActivityKind kind)
+{
+    std::map<std::string, TrackKind> rows;
+    for (const Slice& slice : trace.ofKind(kind))
+        rows.emplace(trace.track(slice.id.track).name, trace.track(slice.id.track).kind);
+    return rows;
+}
+
+TEST(PytorchJson, ArrowsBetweenThreadsReadBack)
+{
+    TraceBuilder builder;
+    std::vector<TrackId> tracks;
+    for (const std::int64_t tid : {1, 2}) {
+        Track track;
+        track.pid = 1;
+        track.tid = tid;
+        tracks.push_back(builder.addTrack(std::move(track)));
+        Slice slice;
+        slice.name = builder.intern(tid == 1 ? "wakes" : "woken");
+        slice.begin = traceTime(1000 * tid);
+        slice.duration = Nanoseconds{500};
+        builder.add(tracks.back(), slice);
+    }
+    builder.addFlow(FlowKind::Async, {tracks[0], traceTime(1100)}, {tracks[1], traceTime(2100)});
+    const auto back = thereAndBack(*builder.finish());
+    ASSERT_EQ(back->givenFlows().size(), 1U);
+    EXPECT_EQ(back->givenFlows()[0].kind, FlowKind::Async);
+    EXPECT_EQ(back->name(back->slice(back->givenFlows()[0].to)), "woken");
+}
+
+TEST(PytorchJson, MetadataSurvivesTwoRounds)
+{
+    const auto trace = traceFromText("meta config {\"loader.workers\": 2}\nmeta host.cores 8\nmain\n op a 0 1");
+    const auto back = thereAndBack(*thereAndBack(*trace));
+    EXPECT_EQ(back->metadata().at("config"), "{\"loader.workers\": 2}");
+    EXPECT_EQ(back->metadata().at("host.cores"), "8");
+    EXPECT_FALSE(back->metadata().contains("pytorch.stepscope.config"));
+}
+
+TEST(PytorchJson, BatchesKeepTheirNumbers)
+{
+    const auto back = thereAndBack(
+        *traceFromText("main\n step 3 0 100\n phase \"data wait\" 0 20 value=7\nworker 0\n stage decode 0 10 value=8"));
+    EXPECT_EQ(back->ofKind(ActivityKind::Phase).at(0).args.value, 7);
+    EXPECT_EQ(back->ofKind(ActivityKind::LoaderStage).at(0).args.value, 8);
+}
+
+TEST(PytorchJson, RowsOfTheHostKeepTheirKinds)
+{
+    const auto back = thereAndBack(*traceFromText(R"(
+        main pid=100 tid=7
+          op a 0 5
+          sync "Stream Synchronize" 10 20
+        worker 0 pid=100 tid=102
+          stage decode 0 350
+        domain NCCL pid=100
+          nvtx allreduce 0 5
+        annotations 0 7
+          sync "Stream Synchronize" 10 20
+    )"));
+    EXPECT_THAT(rowsOf(*back, ActivityKind::LoaderStage),
+                testing::ElementsAre(std::pair("loader worker 0", TrackKind::LoaderWorker)));
+    EXPECT_THAT(rowsOf(*back, ActivityKind::CpuOp),
+                testing::ElementsAre(std::pair("main thread", TrackKind::MainThread)));
+    EXPECT_THAT(rowsOf(*back, ActivityKind::Nvtx), testing::ElementsAre(std::pair("NCCL", TrackKind::NvtxDomain)));
+    EXPECT_THAT(rowsOf(*back, ActivityKind::Sync),
+                testing::ElementsAre(std::pair("main thread", TrackKind::MainThread),
+                                     std::pair("stream 7 waits", TrackKind::Annotation)));
+}
+
+TEST(PytorchJson, DevicesAndCountersKeepWhatIsKnownOfThem)
+{
+    TraceBuilder builder;
+    builder.addDevice({DeviceId{1}, "NVIDIA H100", "GPU-7", 9, 0, 85'000'000'000});
+    Track track;
+    track.kind = TrackKind::Counter;
+    track.name = "loss";
+    track.unit = "nats";
+    const TrackId counter = builder.addTrack(std::move(track));
+    builder.addSample(counter, {traceTime(0), 2.5});
+    builder.addSample(counter, {traceTime(1000), std::numeric_limits<double>::quiet_NaN()});
+    builder.addSample(counter, {traceTime(2000), 1.5});
+    const auto back = thereAndBack(*builder.finish());
+    ASSERT_EQ(back->devices().size(), 1U);
+    EXPECT_EQ(back->devices()[0].uuid, "GPU-7");
+    EXPECT_EQ(back->devices()[0].computeMajor, 9);
+    EXPECT_EQ(back->devices()[0].memoryBytes, 85'000'000'000);
+    ASSERT_EQ(back->tracks().size(), 1U);
+    EXPECT_EQ(back->tracks()[0].unit, "nats");
+    const auto samples = back->counter(back->tracks()[0].id);
+    ASSERT_EQ(samples.size(), 2U) << "what is no number is left out";
+    EXPECT_EQ(samples[1].value, 1.5);
+}
+
+TEST(PytorchJson, AGraphsLaunchHasAnArrowToEachKernel)
+{
+    const auto trace = traceFromText(R"(
+        main
+          call cudaGraphLaunch 0 5 corr=7
+        stream 0 7
+          kernel a 10 5 corr=7
+          kernel b 20 5 corr=7
+          kernel c 30 5 corr=7
+    )");
+    EXPECT_EQ(arrowsOf(*trace).size(), 3U);
+    EXPECT_EQ(arrowsOf(*thereAndBack(*trace)), arrowsOf(*trace));
 }
 
 } // namespace

@@ -15,6 +15,14 @@ void appendAll(std::vector<T>& whole, std::vector<T>&& part)
     whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
 }
 
+void unite(std::vector<bool>& whole, const std::vector<bool>& part)
+{
+    whole.resize(std::max(whole.size(), part.size()));
+    for (std::size_t i = 0; i < part.size(); ++i)
+        if (part[i])
+            whole[i] = true;
+}
+
 /// Joins begins and ends of ranges of one thread, or of one asynchronous id of a row. The row is the begin's.
 class Joining {
 public:
@@ -67,12 +75,12 @@ void append(Harvest& whole, Harvest&& part)
     appendAll(whole.flows, std::move(part.flows));
     appendAll(whole.samples, std::move(part.samples));
     appendAll(whole.metadata, std::move(part.metadata));
-    appendAll(whole.stepLanes, std::move(part.stepLanes));
-    appendAll(whole.opLanes, std::move(part.opLanes));
+    unite(whole.stepLanes, part.stepLanes);
+    unite(whole.opLanes, part.opLanes);
+    unite(whole.callLanes, part.callLanes);
     whole.losses.add(part.losses);
     whole.events += part.events;
-    for (std::size_t i = 0; i < whole.categories.size(); ++i)
-        whole.categories[i] += part.categories[i];
+    whole.deviceWork += part.deviceWork;
     whole.uncorrelated += part.uncorrelated;
     whole.launchFlows += part.launchFlows;
     whole.sequences += part.sequences;
@@ -85,7 +93,7 @@ void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, s
     assembleRanges(shared, whole);
     assembleFlows(shared, whole);
     assembleRows(shared, whole, whole.losses);
-    assembleCounters(shared, whole);
+    assembleCounters(shared, whole, values);
     assembleMetadata(shared, whole, values);
 }
 
@@ -142,8 +150,9 @@ void assembleFlows(SharedBuild& shared, Harvest& whole)
     whole.flows = {};
 }
 
-void assembleCounters(SharedBuild& shared, Harvest& whole)
+void assembleCounters(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values)
 {
+    const auto units = counterUnits(values);
     const auto series = [](const Sample& sample) { return std::pair(sample.pid, sample.name); };
     std::stable_sort(whole.samples.begin(), whole.samples.end(), [&](const Sample& a, const Sample& b) {
         return std::tuple(series(a), a.sample.time) < std::tuple(series(b), b.sample.time);
@@ -157,7 +166,8 @@ void assembleCounters(SharedBuild& shared, Harvest& whole)
             counter.kind = TrackKind::Counter;
             counter.name = shared.builder.string(StringId{sample.name});
             counter.pid = sample.pid;
-            counter.unit = sample.isBytes ? "bytes" : "";
+            const auto unit = units.find(counter.name);
+            counter.unit = unit != units.end() ? unit->second : sample.isBytes ? "bytes" : "";
             track = shared.builder.addTrack(std::move(counter));
             sum = 0;
         }

@@ -18,7 +18,9 @@ void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, s
 /// Parts of assemble().
 void assembleRanges(SharedBuild& shared, Harvest& whole);
 void assembleFlows(SharedBuild& shared, Harvest& whole);
-void assembleCounters(SharedBuild& shared, Harvest& whole);
+void assembleCounters(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values);
+/// Units of counters by their names, as our own files have them.
+std::map<std::string, std::string> counterUnits(const std::map<std::string, std::string>& values);
 /// @param losses  gets what the metadata events lack
 void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses);
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);

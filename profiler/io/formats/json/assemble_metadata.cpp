@@ -1,4 +1,5 @@
 #include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/texts.h"
 
 #include <set>
@@ -99,12 +100,29 @@ std::string plain(std::string_view raw)
 
 } // namespace
 
+std::map<std::string, std::string> counterUnits(const std::map<std::string, std::string>& values)
+{
+    std::map<std::string, std::string> units;
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    const auto raw = values.find(std::string(kUnitsKey));
+    if (raw == values.end() || parser.parse(simdjson::padded_string(raw->second)).get(object) != SUCCESS)
+        return units;
+    for (const auto& [name, value] : object)
+        if (std::string_view unit; value.get(unit) == SUCCESS)
+            units.emplace(name, unit);
+    return units;
+}
+
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values)
 {
     TraceBuilder& builder = shared.builder;
     std::set<std::uint32_t> devices;
     for (const auto& [key, raw] : values) {
-        builder.setMetadata("pytorch." + key, plain(raw));
+        if (key == kUnitsKey)
+            continue;
+        const bool ours = key.starts_with(kMetadataPrefix);
+        builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plain(raw));
         addVersion(builder, key, raw);
         if (key == "deviceProperties")
             addDevices(builder, raw, devices);

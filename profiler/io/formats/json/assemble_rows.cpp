@@ -1,8 +1,11 @@
 #include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/texts.h"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <set>
 #include <simdjson.h>
 #include <utility>
 
@@ -22,11 +25,13 @@ struct Thread {
 struct Named {
     std::string name, labels;
     std::int32_t sortIndex = 0;
+    std::optional<TrackKind> kind; ///< of a thread, where the file is ours
 };
 
 struct NameTable {
     std::map<Process, Named> processes;
     std::map<Thread, Named> threads;
+    std::map<Process, std::int64_t> numbers; ///< of processes that the file calls by texts
 };
 
 std::string trimmed(std::string_view text)
@@ -36,16 +41,28 @@ std::string trimmed(std::string_view text)
     return first == text.npos ? std::string() : std::string(text.substr(first, last - first + 1));
 }
 
-/// The metadata event's only argument that counts.
+std::optional<TrackKind> kindFromName(std::string_view name)
+{
+    for (const TrackKind kind : {TrackKind::MainThread, TrackKind::LoaderWorker, TrackKind::NvtxDomain})
+        if (name == ownRowName(kind))
+            return kind;
+    return std::nullopt;
+}
+
+/// The metadata event's only argument that counts, and our own.
 void readInto(Named& named, const MetaEvent& event, std::string_view what, Losses& losses)
 {
     simdjson::dom::parser parser;
     simdjson::dom::element args;
     std::string_view text;
     std::int64_t number = 0;
-    if (parser.parse(simdjson::padded_string(event.args)).get(args) != simdjson::SUCCESS)
+    if (parser.parse(simdjson::padded_string(event.args)).get(args) != simdjson::SUCCESS) {
         losses.add(Loss::BadArgs, event.offset);
-    else if (what == "name" && args["name"].get(text) == simdjson::SUCCESS)
+        return;
+    }
+    if (args[kRowKey].get(text) == simdjson::SUCCESS)
+        named.kind = kindFromName(text);
+    if (what == "name" && args["name"].get(text) == simdjson::SUCCESS)
         named.name = trimmed(text);
     else if (what == "labels" && args["labels"].get(text) == simdjson::SUCCESS)
         named.labels = trimmed(text);
@@ -86,7 +103,8 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
 {
     const LaneKey& key = lane.key;
     Track track;
-    track.pid = key.processIsText ? 0 : key.process;
+    const auto number = names.numbers.find({key.process, key.processIsText});
+    track.pid = number != names.numbers.end() ? number->second : key.processIsText ? 0 : key.process;
     track.processName = lane.processText;
     const auto process = names.processes.find({key.process, key.processIsText});
     const bool onDevice = key.lane != Lane::Host;
@@ -107,6 +125,8 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
         return track;
     }
     track.tid = key.threadIsText ? 0 : key.thread;
+    if (thread != names.threads.end() && thread->second.kind)
+        track.kind = *thread->second.kind;
     if (thread != names.threads.end() && !thread->second.name.empty() && key.category == 0)
         track.name = thread->second.name;
     else
@@ -114,16 +134,38 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
     return track;
 }
 
-bool contains(const std::vector<std::uint32_t>& lanes, std::uint32_t lane)
+bool contains(const std::vector<bool>& lanes, std::uint32_t lane)
 {
-    return std::find(lanes.begin(), lanes.end(), lane) != lanes.end();
+    return lane < lanes.size() && lanes[lane];
+}
+
+/// Merged files tell processes apart by texts; those of the program count as processes of their own.
+void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names)
+{
+    constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // behind the threads that the writer makes up
+    std::set<Process> calling;
+    for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
+        const LaneKey& key = shared.lanes[i].key;
+        const Process process{key.process, key.processIsText};
+        if (contains(whole.callLanes, i))
+            calling.insert(process);
+        if (key.processIsText && (contains(whole.callLanes, i) || contains(whole.opLanes, i)))
+            names.numbers.try_emplace(process, kFirst + static_cast<std::int64_t>(names.numbers.size()));
+    }
+    if (calling.size() > 1)
+        shared.builder.captureStats().notes.push_back(
+            std::to_string(calling.size()) +
+            " processes launch work in this file and may number it alike: an arrow may lead to the work of another "
+            "process, and figures that join launches and their work are not to be trusted. Open the file of each "
+            "process instead.");
 }
 
 } // namespace
 
 void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
 {
-    const NameTable names = readNames(whole, losses);
+    NameTable names = readNames(whole, losses);
+    numberProcesses(shared, whole, names);
     const bool anySteps = !whole.stepLanes.empty();
     for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
         const LaneInfo& lane = shared.lanes[i];

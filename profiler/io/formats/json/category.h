@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/io/formats/json/own_keys.h"
 #include "profiler/model/activity.h"
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct Category {
     Lane lane = Lane::Host;
     FlowUse flow = FlowUse::Explicit;
 };
+
+/// The process of device work in files of torch.autograd.profiler without Kineto: its threads are the devices.
+inline constexpr std::string_view kCudaFunctions = "CUDA functions";
 
 /// The categories that PyTorch's profiler has used, old and new. The first is for all others.
 inline constexpr Category kCategories[] = {
@@ -58,6 +62,7 @@ inline constexpr Category kCategories[] = {
     {"async", ActivityKind::Other, Lane::Host, FlowUse::Launch},
     {"async_cpu_to_gpu", ActivityKind::Other, Lane::Host, FlowUse::Launch},
     {"async_gpu", ActivityKind::Other, Lane::Host, FlowUse::Launch},
+    {"cpu_to_cuda", ActivityKind::Other, Lane::Host, FlowUse::Launch},
     {"forward_backward", ActivityKind::Other, Lane::Host, FlowUse::Backward},
     {"User Annotation", ActivityKind::UserAnnotation},
     {"hip_runtime", ActivityKind::CudaRuntime},
@@ -80,11 +85,21 @@ inline constexpr Category kCategories[] = {
     {"phase", ActivityKind::Phase},
     {"loader_stage", ActivityKind::LoaderStage},
     {"loader_wait", ActivityKind::LoaderWait},
+    {kHostSync, ActivityKind::Sync},
+    // Before Kineto the process says it, see processCategory().
+    {"CPU functions", ActivityKind::CpuOp},
+    {kCudaFunctions, ActivityKind::Kernel, Lane::Device},
 };
 inline constexpr int kCategoryCount = sizeof kCategories / sizeof *kCategories;
 
 /// Index into kCategories; 0 for a category that it does not hold. Case does not matter.
 std::uint8_t categoryIndex(std::string_view name);
+
+/// The category that an event without one has by its process, a text as torch.autograd.profiler wrote it; else 0.
+inline std::uint8_t processCategory(std::string_view process)
+{
+    return process.ends_with(" functions") ? categoryIndex(process) : std::uint8_t{0};
+}
 
 /// A copy's kind and the memory at its ends, as its name says: "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice".
 struct CopyName {

@@ -97,6 +97,7 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
     const auto ended = [&](ScannedPart::End how) {
         part.how = stop.stop_requested() ? ScannedPart::End::Stopped : how;
         part.end = m_window.offsetOf(cursor);
+        m_sink.end();
         return std::move(part);
     };
     cursor = m_window.begin();

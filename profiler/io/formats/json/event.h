@@ -38,6 +38,11 @@ struct Event {
         kDeviceType = 1U << 20,
         kDeviceIndex = 1U << 21,
         kScope = 1U << 22,
+        kIndex = 1U << 23,
+        kBind = 1U << 24,
+        kFlowIn = 1U << 25,
+        kFlowOut = 1U << 26,
+        kLocalId = 1U << 27, ///< the id is one of the process
     };
     /// Oddities that do not keep an event from being read; one bit each.
     enum Oddity : std::uint32_t {
@@ -60,9 +65,9 @@ struct Event {
     bool nameOdd = false;                      ///< the name holds escapes or what is not ASCII
     std::int64_t time = 0, duration = 0;       ///< ns
     std::string_view name, categoryText, args; ///< raw; args with its braces
-    Ident pid, tid, id;
+    Ident pid, tid, id, bind;                  ///< bind: the flow that the slice itself is a point of
     std::int64_t correlation = 0, external = 0, sequence = 0, forwardThread = 0, bytes = 0, stream = 0, device = 0;
-    std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0;
+    std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0, index = 0;
     std::uint32_t shapes = 0, types = 0; ///< StringIds
 
     [[nodiscard]] bool has(std::uint32_t fields) const { return (present & fields) == fields; }

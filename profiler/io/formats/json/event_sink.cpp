@@ -9,6 +9,8 @@ namespace profiler::formats::json {
 namespace {
 
 constexpr std::size_t kArgsKept = 1024; // a power of two
+/// Of CUPTI; larger ones are ours, and say which process they are of.
+constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
 std::size_t hashOf(const LaneKey& key)
 {
@@ -44,11 +46,15 @@ EventSink::EventSink(SharedBuild& shared, bool keepLaunchFlows)
 
 void EventSink::begin(Harvest& harvest)
 {
-    if (m_harvest)
-        for (const Harvest::Rows& rows : m_harvest->rows)
-            m_expected[rows.lane] = rows.slices.size();
     m_harvest = &harvest;
     std::fill(m_rowOf.begin(), m_rowOf.end(), 0);
+}
+
+void EventSink::end()
+{
+    for (const Harvest::Rows& rows : m_harvest->rows)
+        m_expected[rows.lane] = rows.slices.size();
+    m_harvest = nullptr;
 }
 
 void EventSink::setWindow(const char* window, std::uint64_t offset)
@@ -90,7 +96,6 @@ bool EventSink::hasTime(const Event& event)
 void EventSink::take(const Event& event)
 {
     ++m_harvest->events;
-    ++m_harvest->categories[event.category];
     if (event.odd != 0)
         countOddities(event);
     switch (event.phase) {
@@ -138,17 +143,28 @@ void EventSink::takeWhole(const Event& event)
         slice.duration = event.duration;
     }
     const std::uint32_t row = laneOf(laneKey(event, lane), event);
-    if (slice.kind == ActivityKind::Step)
-        mark(m_harvest->stepLanes, row);
-    else if (slice.kind == ActivityKind::CpuOp)
-        mark(m_harvest->opLanes, row);
+    markLane(slice, row);
+    if ((event.present & (Event::kFlowIn | Event::kFlowOut)) != 0)
+        takeBinding(event, row);
     m_harvest->latest = std::max(m_harvest->latest, slice.end());
     slicesOf(row).push_back(slice);
 }
 
+void EventSink::markLane(const RawSlice& slice, std::uint32_t lane)
+{
+    if (slice.kind == ActivityKind::Step)
+        mark(m_harvest->stepLanes, lane);
+    else if (slice.kind == ActivityKind::CpuOp)
+        mark(m_harvest->opLanes, lane);
+    else if (slice.link > 0 && slice.link <= kLargestCorrelation &&
+             (slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver))
+        mark(m_harvest->callLanes, lane);
+}
+
 RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
 {
-    const Category& category = kCategories[event.category];
+    const bool told = event.category != 0 || event.has(Event::kCategory) || !event.pid.text.data();
+    const Category& category = kCategories[told ? event.category : processCategory(event.pid.text)];
     RawSlice slice;
     slice.begin = event.time;
     slice.kind = category.kind;
@@ -157,6 +173,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     slice.setSource(offsetOf(event));
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
+    m_harvest->deviceWork += isDeviceWork(slice.kind);
     const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
     if (name.use == NameUse::Step && ofProgram) {
         slice.kind = ActivityKind::Step;
@@ -179,13 +196,16 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
 
 std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane)
 {
-    constexpr std::uint32_t kAny = Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream;
+    constexpr std::uint32_t kAny =
+        Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream | Event::kIndex;
     const bool onDevice = lane != Lane::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
     if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
         return m_noArgs;
     SliceArgs args;
     if (kind == ActivityKind::Step)
         args.value = name.number;
+    else if (event.has(Event::kIndex) && (kind == ActivityKind::Phase || kind == ActivityKind::LoaderStage))
+        args.value = event.index;
     if (event.has(Event::kBytes))
         args.bytes = event.bytes;
     if (kind == ActivityKind::GpuMemcpy) {
@@ -238,10 +258,11 @@ std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t lane)
     return m_harvest->rows[row - 1].slices;
 }
 
-void EventSink::mark(std::vector<std::uint32_t>& lanes, std::uint32_t lane)
+void EventSink::mark(std::vector<bool>& lanes, std::uint32_t lane)
 {
-    if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end())
-        lanes.push_back(lane);
+    if (lane >= lanes.size())
+        lanes.resize(lane + 1);
+    lanes[lane] = true;
 }
 
 } // namespace profiler::formats::json

@@ -58,10 +58,10 @@ struct Harvest {
     std::vector<FlowPoint> flows;
     std::vector<Sample> samples;
     std::vector<MetaEvent> metadata;
-    std::vector<std::uint32_t> stepLanes, opLanes;
+    std::vector<bool> stepLanes, opLanes, callLanes; ///< by lane: holds steps, operators, calls with a correlation id
     Losses losses;
     std::uint64_t events = 0;
-    std::array<std::uint64_t, kCategoryCount> categories{};
+    std::uint64_t deviceWork = 0;
     std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
     std::uint64_t launchFlows = 0;                                  ///< flow events that say what correlation ids say
     std::uint64_t markedOps = 0;                                    ///< marks of steps among the operators
@@ -75,8 +75,10 @@ public:
     /// @param keepLaunchFlows  flows from launches to device work are wanted: correlation ids do not say it
     EventSink(SharedBuild& shared, bool keepLaunchFlows);
 
-    /// What comes from now on belongs to `harvest`; a text at `window` is byte `offset` of the file.
+    /// What comes from now on belongs to `harvest`, until end().
     void begin(Harvest& harvest);
+    void end();
+    /// A text at `window` is byte `offset` of the file.
     void setWindow(const char* window, std::uint64_t offset);
 
     void take(const Event& event) override;
@@ -109,7 +111,9 @@ private:
     std::uint32_t cached(const SliceArgs& args);
     std::uint32_t laneOf(const LaneKey& key, const Event& event);
     std::vector<RawSlice>& slicesOf(std::uint32_t lane);
-    static void mark(std::vector<std::uint32_t>& lanes, std::uint32_t lane);
+    static void mark(std::vector<bool>& lanes, std::uint32_t lane);
+    void markLane(const RawSlice& slice, std::uint32_t lane);
+    void takeBinding(const Event& event, std::uint32_t lane);
 
     SharedBuild& m_shared;
     Names m_names;

@@ -15,6 +15,9 @@ std::uint64_t identHash(const Ident& ident)
                              : static_cast<std::uint64_t>(ident.number);
 }
 
+// Numbers stand for themselves: neighbouring ones must not meet.
+constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ULL;
+
 /// c10::DeviceType of host memory; every other number is an accelerator's.
 constexpr std::int64_t kCpu = 0;
 
@@ -66,8 +69,7 @@ void EventSink::takeRangeEnd(const Event& event)
     Lane lane{};
     end.slice = makeSlice(event, name, lane);
     if (!async) {
-        // Numbers stand for themselves: neighbouring ones must not meet.
-        end.id = identHash(event.pid) * 0x9E3779B97F4A7C15ULL + identHash(event.tid);
+        end.id = identHash(event.pid) * kMix + identHash(event.tid);
         end.lane = end.begins ? laneOf(laneKey(event, lane), event) : 0;
     } else {
         // Asynchronous ranges lie on no thread: a row for each category of a process.
@@ -96,14 +98,30 @@ void EventSink::takeFlow(const Event& event)
         return;
     // The end of a launch is on a stream, whose rows are named by process and thread alone here.
     const bool onDevice = use == FlowUse::Launch && event.phase == 'f';
+    const Ident& id = event.has(Event::kId) ? event.id : event.bind;
     FlowPoint point;
     point.phase = event.phase;
     point.category = event.category;
     point.offset = offsetOf(event);
-    point.id = identHash(event.id);
+    point.id = identHash(id);
+    if (event.has(Event::kLocalId))
+        point.id = point.id * kMix + identHash(event.pid);
     if (event.category == 0)
         point.id ^= XXH3_64bits(event.categoryText.data(), event.has(Event::kCategory) ? event.categoryText.size() : 0);
     point.lane = laneOf(laneKey(event, onDevice ? Lane::Device : Lane::Host), event);
+    point.time = event.time;
+    m_harvest->flows.push_back(point);
+}
+
+void EventSink::takeBinding(const Event& event, std::uint32_t lane)
+{
+    if (!event.has(Event::kBind))
+        return;
+    FlowPoint point;
+    point.phase = !event.has(Event::kFlowIn) ? 's' : event.has(Event::kFlowOut) ? 't' : 'f';
+    point.offset = offsetOf(event);
+    point.id = identHash(event.bind) * kMix; // not of flow events that happen to have the same number
+    point.lane = lane;
     point.time = event.time;
     m_harvest->flows.push_back(point);
 }

@@ -1,6 +1,7 @@
 // What lies between two values of an event: commas, line breaks, keys, braces.
 #pragma once
 
+#include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/values.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace profiler::formats::json {
 
-enum class ValueKind : std::uint8_t { Skipped, Phase, Category, Name, Ident, Time, Integer, Array };
+enum class ValueKind : std::uint8_t { Skipped, Phase, Category, Name, Ident, Id2, Flag, Time, Integer, Array };
 
 /// A key of an event or of its args.
 struct Key {
@@ -38,6 +39,10 @@ inline const std::vector<Key>& knownKeys()
         {"pid", 1, K::Ident, E::kPid, nullptr, &E::pid},
         {"tid", 1, K::Ident, E::kTid, nullptr, &E::tid},
         {"id", 1, K::Ident, E::kId, nullptr, &E::id},
+        {"id2", 1, K::Id2, E::kId, nullptr, &E::id},
+        {"bind_id", 1, K::Ident, E::kBind, nullptr, &E::bind},
+        {"flow_in", 1, K::Flag, E::kFlowIn},
+        {"flow_out", 1, K::Flag, E::kFlowOut},
         {"ts", 1, K::Time, E::kTime, &E::time},
         {"dur", 1, K::Time, E::kDuration, &E::duration},
         {"External id", 2, K::Integer, E::kExternal, &E::external},
@@ -54,6 +59,7 @@ inline const std::vector<Key>& knownKeys()
         {"Input type", 2, K::Array, E::kTypes, nullptr, nullptr, &E::types},
         {"Total Allocated", 2, K::Integer, E::kAllocated, &E::allocated},
         {"Total Reserved", 2, K::Integer, E::kReserved, &E::reserved},
+        {kIndexKey, 2, K::Integer, E::kIndex, &E::index},
         {"Device Type", 2, K::Integer, E::kDeviceType, &E::deviceType},
         {"Device Id", 2, K::Integer, E::kDeviceIndex, &E::deviceIndex},
     };

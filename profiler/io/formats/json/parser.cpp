@@ -101,6 +101,11 @@ private:
             return name(p, event);
         case ValueKind::Ident:
             return ident(p, key, event);
+        case ValueKind::Id2:
+            return scopedId(p, key, event);
+        case ValueKind::Flag:
+            event.present |= *p == 't' ? key.field : 0U;
+            return m_values.any(p);
         case ValueKind::Time:
             p = m_values.time(p, event.*key.number, known);
             break;
@@ -169,6 +174,22 @@ private:
             ident.text = known ? std::string_view{} : std::string_view{p + 1, static_cast<std::size_t>(after - p - 2)};
             event.present |= key.field;
         }
+        return after;
+    }
+
+    /// {"local": "0x1f"}: an id of the process; {"global": "0x1f"}: of the file.
+    const char* scopedId(const char* p, const Key& key, Event& event)
+    {
+        const char* after = m_values.any(p);
+        if (!after || *p != '{')
+            return after;
+        const std::string_view object(p, static_cast<std::size_t>(after - p));
+        const auto colon = object.find(':');
+        const auto first = colon == object.npos ? colon : object.find_first_not_of(" \t\r\n\":", colon);
+        if (first == object.npos)
+            return after;
+        (event.*key.ident).text = object.substr(first, object.find_first_of(" \t\r\n\",}", first) - first);
+        event.present |= key.field | (object.find("\"local\"") < colon ? Event::kLocalId : 0U);
         return after;
     }
 

@@ -50,7 +50,7 @@ public:
         return finish();
     }
 
-    /// Device work lacks the ids that tell its launch, and the file has flows that tell it.
+    /// A notable share of device work lacks the ids that tell its launch, and the file has flows that tell it.
     [[nodiscard]] bool needsLaunchFlows() const { return m_uncorrelated && m_hasLaunchFlows; }
 
 private:
@@ -91,7 +91,7 @@ private:
 
     Result<std::shared_ptr<const Trace>> finish()
     {
-        m_uncorrelated = m_whole.uncorrelated > 0;
+        m_uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
         m_hasLaunchFlows = m_whole.launchFlows > 0;
         assemble(m_shared, m_whole, m_top.values);
         m_order.report(m_shared, m_whole.losses);
@@ -113,6 +113,8 @@ private:
         return trace;
     }
 
+    static constexpr std::uint64_t kNotable = 20; ///< one of so many is worth a second reading
+
     std::shared_ptr<ByteSource> m_source;
     const ReadOptions& m_options;
     LoadingPreview m_preview;
@@ -130,10 +132,12 @@ Result<std::shared_ptr<const Trace>> readJson(const std::filesystem::path& path,
     auto source = ByteSource::open(path, options.stop);
     if (!source)
         return tl::unexpected(source.error());
-    Reading reading(*source, options);
-    auto trace = reading.run(false);
-    if (!trace || !reading.needsLaunchFlows())
-        return trace;
+    { // what the first reading holds is gone before a second begins
+        Reading reading(*source, options);
+        auto trace = reading.run(false);
+        if (!trace || !reading.needsLaunchFlows())
+            return trace;
+    }
     return Reading(*source, options).run(true);
 }
 

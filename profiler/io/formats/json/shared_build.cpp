@@ -42,6 +42,14 @@ LaneKey laneKey(const Event& event, Lane lane)
         setIdent(event.tid, key.thread, key.threadIsText);
         return key;
     }
+    if (event.pid.text == kCudaFunctions) {
+        key.device = numberOf(event.tid);
+        key.stream = 0;
+        return key;
+    }
+    // Streams of one number, of two processes or contexts, as our writer tells them apart.
+    if (!event.tid.text.data() && event.tid.number >= kMadeUpIds)
+        key.thread = event.tid.number;
     key.device = event.has(Event::kDevice) ? event.device : numberOf(event.pid);
     key.stream = event.has(Event::kStream) ? event.stream : numberOf(event.tid);
     return key;

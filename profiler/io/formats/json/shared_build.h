@@ -15,7 +15,7 @@ namespace profiler::formats::json {
 
 /// What tells rows apart. A text is represented by its hash.
 struct LaneKey {
-    std::int64_t process = 0, thread = 0;
+    std::int64_t process = 0, thread = 0;  ///< thread of a device's lane: only what our writer made up
     std::int64_t device = -1, stream = -1; ///< lanes of devices only
     Lane lane = Lane::Host;
     bool processIsText = false, threadIsText = false;

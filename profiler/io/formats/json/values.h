@@ -103,9 +103,13 @@ public:
             return notANumber(p, "NaN");
         case 'I':
             return notANumber(p, "Infinity");
+        case 'i': // so C's printf has it, and with it early versions of Kineto
+            return notANumber(p, "inf");
         case '-':
             if (p[1] == 'I')
                 return notANumber(p, "-Infinity");
+            if (p[1] == 'i' || p[1] == 'n')
+                return notANumber(p, p[1] == 'i' ? "-inf" : "-nan");
             [[fallthrough]];
         default:
             return number(p);

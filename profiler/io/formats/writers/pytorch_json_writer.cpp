@@ -1,23 +1,26 @@
 #include "profiler/io/formats/writers/pytorch_json_writer.h"
 
+#include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/writers/arrows.h"
 #include "profiler/io/formats/writers/json_text.h"
 #include "profiler/io/formats/writers/output_file.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace profiler::formats::writers {
 
 namespace {
 
-// What has no process or thread of its own gets a number that no system gives.
-constexpr std::int64_t kMadeUp = 5'000'000;
+using json::kMadeUpIds;
 
 /// Where the events of a track lie: a process and a thread of the file. Device tracks are a thread of the device, as
 /// Kineto has it.
@@ -34,14 +37,16 @@ bool isOfDevice(const Track& track)
 std::vector<Address> addresses(const Trace& trace)
 {
     std::vector<Address> result;
-    std::set<Address> streams, hosts;
+    std::set<Address> hosts;
+    std::set<std::tuple<Address, TrackKind, std::string>> ofDevices;
     for (const Track& track : trace.tracks()) {
-        const std::int64_t madeUp = kMadeUp + track.id.value;
-        Address address{track.pid != 0 ? track.pid : kMadeUp, track.tid != 0 ? track.tid : madeUp};
+        const std::int64_t madeUp = kMadeUpIds + track.id.value;
+        Address address{track.pid != 0 ? track.pid : kMadeUpIds, track.tid != 0 ? track.tid : madeUp};
         if (isOfDevice(track)) {
             address = {track.device.value, track.stream.value};
             // Annotations share their stream's row; two streams of one number, of two processes, do not.
-            if (track.kind == TrackKind::Stream && !streams.insert(address).second)
+            const std::string name = track.kind == TrackKind::Stream ? std::string() : track.name;
+            if (!ofDevices.emplace(address, track.kind, name).second)
                 address.tid = madeUp;
         } else if (!hosts.insert(address).second) {
             address.tid = madeUp;
@@ -53,7 +58,7 @@ std::vector<Address> addresses(const Trace& trace)
 
 std::string_view arrowCategory(FlowKind kind)
 {
-    return kind == FlowKind::Launch ? "ac2g" : kind == FlowKind::ForwardBackward ? "fwdbwd" : "async";
+    return kind == FlowKind::Launch ? "ac2g" : kind == FlowKind::ForwardBackward ? "fwdbwd" : json::kFlow;
 }
 
 /// "[[2, 3], []]" stands in a file as it is, where it is JSON of numbers; any other text as a string.
@@ -132,12 +137,52 @@ private:
         for (const Device& device : m_trace.devices()) {
             print("{}\n  {{\"id\": {}, \"name\": ", std::exchange(comma, ","), device.id.value);
             appendJsonString(m_out, device.name);
+            if (!device.uuid.empty())
+                writeText("uuid", device.uuid);
+            if (device.computeMajor != 0)
+                print(",\"computeMajor\":{},\"computeMinor\":{}", device.computeMajor, device.computeMinor);
+            if (device.memoryBytes != 0)
+                print(",\"totalGlobalMem\":{}", device.memoryBytes);
             m_out += "}";
         }
         m_out += "\n],\n\"displayTimeUnit\": \"ns\",\n";
         print("\"baseTimeNanoseconds\": {},\n", m_base);
         writeMetadata();
+        writeUnits();
         m_out += "\"traceEvents\": [";
+    }
+
+    /// PyTorch's format has no place for them.
+    void writeUnits()
+    {
+        std::map<std::string_view, std::string_view> units;
+        for (const Track& track : m_trace.tracks())
+            if (track.kind == TrackKind::Counter && !track.unit.empty())
+                units.emplace(track.name, track.unit);
+        if (units.empty())
+            return;
+        print("\"{}\": {{", json::kUnitsKey);
+        const char* comma = "";
+        for (const auto& [name, unit] : units) {
+            m_out += std::exchange(comma, ", ");
+            appendJsonString(m_out, name);
+            m_out += ": ";
+            appendJsonString(m_out, unit);
+        }
+        m_out += "},\n";
+    }
+
+    /// Times are told from the file's zero, and with them what is said of the clock.
+    [[nodiscard]] std::string valueOf(std::string_view key, const std::string& value) const
+    {
+        const bool time = key == "record.begin_ns" || key == "record.end_ns";
+        if (!time && key != "clock.realtime_minus_monotonic_ns")
+            return value;
+        std::int64_t ns = 0;
+        const auto read = std::from_chars(value.data(), value.data() + value.size(), ns);
+        // Any file's metadata may say anything: the sum must not overflow.
+        const auto sum = static_cast<std::uint64_t>(ns) + static_cast<std::uint64_t>(time ? -m_base : m_base);
+        return read.ec == std::errc{} ? std::to_string(static_cast<std::int64_t>(sum)) : value;
     }
 
     /// Versions and ranks under the names that PyTorch's profiler gives them, the rest under ours.
@@ -153,9 +198,10 @@ private:
                                               [&, &known = key](const Version& row) { return row.ours == known; });
             if (version == kVersions.end() && (key.starts_with("pytorch.") || key.starts_with("source.")))
                 continue; // the file that this one was read from
-            appendJsonString(m_out, version != kVersions.end() ? std::string(version->theirs) : "stepscope." + key);
+            appendJsonString(m_out, version != kVersions.end() ? std::string(version->theirs)
+                                                               : std::string(json::kMetadataPrefix) + key);
             m_out += ": ";
-            appendJsonString(m_out, value);
+            appendJsonString(m_out, valueOf(key, value));
             m_out += ",\n";
         }
     }
@@ -178,11 +224,13 @@ private:
         appendMicroseconds(m_out, ns);
     }
 
-    void writeName(const char* what, Address address, std::string_view name)
+    void writeName(const char* what, Address address, std::string_view name, std::string_view row = {})
     {
         beginEvent("M", address);
         print(",\"name\":\"{}\",\"args\":{{\"name\":", what);
         appendJsonString(m_out, name);
+        if (!row.empty())
+            writeText(json::kRowKey, row);
         m_out += "}}";
     }
 
@@ -198,7 +246,7 @@ private:
                           : track.processName.empty() ? std::string("process")
                                                       : track.processName);
             if (track.kind != TrackKind::Counter && threads.insert(address).second)
-                writeName("thread_name", address, track.name);
+                writeName("thread_name", address, track.name, json::ownRowName(track.kind));
             m_file.grown();
         }
     }
@@ -206,13 +254,14 @@ private:
     void writeCounter(const Track& track)
     {
         for (const CounterSample& sample : m_trace.counter(track.id)) {
+            if (!std::isfinite(sample.value)) // JSON has no word for it
+                continue;
             beginEvent("C", m_addresses[track.id.value]);
             writeText("name", track.name);
             writeTime("ts", toNs(sample.time) - m_base);
             m_out += ",\"args\":{";
             appendJsonString(m_out, track.unit.empty() ? "value" : track.unit);
-            // JSON has no word for what is no number.
-            print(":{}}}}}", std::isfinite(sample.value) ? sample.value : 0.0);
+            print(":{}}}}}", sample.value);
             m_file.grown();
         }
     }
@@ -231,11 +280,18 @@ private:
         return std::string(name);
     }
 
+    [[nodiscard]] static std::string_view categoryOf(const Track& track, ActivityKind kind)
+    {
+        if (kind == ActivityKind::Step)
+            return activityName(ActivityKind::UserAnnotation);
+        return kind == ActivityKind::Sync && !isOfDevice(track) ? json::kHostSync : activityName(kind);
+    }
+
     void writeSlice(const Track& track, const Slice& slice)
     {
         const Address address = m_addresses[track.id.value];
         beginEvent("X", address);
-        writeText("cat", slice.kind == ActivityKind::Step ? "user_annotation" : activityName(slice.kind));
+        writeText("cat", categoryOf(track, slice.kind));
         writeText("name", nameOf(slice));
         writeTime("ts", toNs(slice.begin) - m_base);
         writeTime("dur", slice.duration.count());
@@ -281,8 +337,10 @@ private:
             number("Fwd thread id", 1);
         if (args.bytes != 0)
             number("bytes", args.bytes);
-        if (args.value != 0 && slice.kind != ActivityKind::Step)
-            number("value", args.value);
+        if (args.value != 0 && slice.kind != ActivityKind::Step) {
+            const bool index = slice.kind == ActivityKind::Phase || slice.kind == ActivityKind::LoaderStage;
+            number(index ? json::kIndexKey : "value", args.value);
+        }
         if (args.shapes.value != 0)
             list("Input Dims", args.shapes);
         if (args.types.value != 0)
