@@ -1,3 +1,5 @@
+#include "profiler/io/formats/format.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/formats_export/exported.h"
 #include "tests/formats_export/proto_reader.h"
 
@@ -183,6 +185,49 @@ TEST(Perfetto, SlicesOfNoLengthAndNeighboursStayApart)
     ASSERT_EQ(slices.size(), 4U);
     for (const auto& slice : slices)
         EXPECT_EQ(slice.end - slice.begin, slice.name == "a" ? 10000U : slice.name == "c" ? 5000U : 0U) << slice.name;
+}
+
+TEST(Perfetto, AGraphsLaunchHasAnArrowToEachKernel)
+{
+    const PerfettoView view(exported("main\n call cudaGraphLaunch 0 5 corr=7\nstream 0 7\n kernel a 10 5 corr=7\n"
+                                     " kernel b 20 5 corr=7\n kernel c 30 5 corr=7",
+                                     "a.pftrace"));
+    EXPECT_EQ(view.flows.size(), 3U);
+    for (const auto& [id, ends] : view.flows)
+        EXPECT_EQ(ends, std::pair(1, 1)) << id;
+}
+
+// A recording's slices come as they end, and its blocks are sealed so: those of one nest may lie in several.
+TEST(Perfetto, AThreadThatWasRecordedLiveStaysInOnePiece)
+{
+    constexpr std::int64_t kInner = 140'000;
+    profiler::TraceBuilder builder;
+    profiler::Track main;
+    main.kind = profiler::TrackKind::MainThread;
+    main.name = "main thread";
+    const profiler::TrackId track = builder.addTrack(std::move(main));
+    profiler::Slice slice;
+    slice.name = builder.intern("inner");
+    slice.depth = 1;
+    slice.duration = profiler::Nanoseconds{5};
+    for (std::int64_t i = 0; i < kInner; ++i) {
+        slice.begin = profiler::traceTime(10 + 10 * i);
+        builder.add(track, slice);
+    }
+    slice.name = builder.intern("outer");
+    slice.depth = 0;
+    slice.begin = profiler::traceTime(0);
+    slice.duration = profiler::Nanoseconds{10 * kInner + 100};
+    builder.add(track, slice);
+    const auto trace = builder.finish();
+    const Folder folder;
+    ASSERT_TRUE(profiler::formats::saveTrace(*trace, folder / "a.pftrace"));
+    const PerfettoView view(bytesOf(folder / "a.pftrace"));
+    EXPECT_EQ(view.unbalanced, 0);
+    const auto rows = view.named("main thread");
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0]->slices.front().name, "outer");
+    EXPECT_EQ(rows[0]->slices.back().depth, 1U);
 }
 
 } // namespace

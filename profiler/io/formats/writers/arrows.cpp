@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace profiler::formats::writers {
 
@@ -15,8 +17,9 @@ bool isCall(ActivityKind kind)
     return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
 }
 
-// Other arrows count up from here: correlations, of any process, are below.
-constexpr std::uint64_t kOtherIds = std::uint64_t{1} << 56;
+// Other arrows count up from here: correlations, of any process, are below. Viewers that take numbers for doubles tell
+// such ids apart, too.
+constexpr std::uint64_t kOtherIds = std::uint64_t{1} << 52;
 
 void sortOnce(std::vector<std::uint64_t>& values)
 {
@@ -24,11 +27,74 @@ void sortOnce(std::vector<std::uint64_t>& values)
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
+/// Takes out of sorted values those that come more than once.
+std::vector<std::uint64_t> takeRepeated(std::vector<std::uint64_t>& values)
+{
+    std::vector<std::uint64_t> repeated;
+    for (std::size_t i = 1; i < values.size(); ++i)
+        if (values[i] == values[i - 1] && (repeated.empty() || repeated.back() != values[i]))
+            repeated.push_back(values[i]);
+    std::erase_if(values,
+                  [&](std::uint64_t value) { return std::binary_search(repeated.begin(), repeated.end(), value); });
+    return repeated;
+}
+
+/// Launches of several pieces of work each, as CUDA graphs are: their correlation names no single arrow.
+void addLaunches(const Trace& trace, const std::vector<std::uint64_t>& correlations, std::vector<Flow>& flows)
+{
+    if (correlations.empty())
+        return;
+    std::unordered_map<std::uint64_t, SliceId> calls; // the first of each
+    std::vector<std::pair<std::uint64_t, SliceId>> work;
+    for (const Track& track : trace.tracks())
+        trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
+            const std::uint64_t correlation = slice.correlation.value;
+            if ((isCall(slice.kind) || isDeviceWork(slice.kind)) &&
+                std::binary_search(correlations.begin(), correlations.end(), correlation)) {
+                if (isCall(slice.kind))
+                    calls.try_emplace(correlation, slice.id);
+                else
+                    work.emplace_back(correlation, slice.id);
+            }
+            return true;
+        });
+    for (const auto& [correlation, id] : work)
+        if (const auto call = calls.find(correlation); call != calls.end())
+            flows.push_back({FlowKind::Launch, call->second, id});
+}
+
+/// An operator with its sequence number.
+struct Numbered {
+    std::int64_t number = 0;
+    TraceTime begin{};
+    SliceId id;
+};
+
+bool before(const Numbered& a, const Numbered& b)
+{
+    return std::tie(a.number, a.begin) < std::tie(b.number, b.begin);
+}
+
+/// Arrows of sequence numbers, as Trace::flowsOf() has them, which looks at every track for each.
+void addBackward(std::vector<Numbered> forward, const std::vector<Numbered>& backward, std::vector<Flow>& flows)
+{
+    std::stable_sort(forward.begin(), forward.end(), before);
+    for (const Numbered& node : backward) {
+        // The forward op of that number that begins last, but not behind it; of those that begin together the first.
+        const auto after = std::upper_bound(forward.begin(), forward.end(), node, before);
+        if (after == forward.begin() || std::prev(after)->number != node.number)
+            continue;
+        const auto op = std::lower_bound(forward.begin(), after, *std::prev(after), before);
+        flows.push_back({FlowKind::ForwardBackward, op->id, node.id});
+    }
+}
+
 } // namespace
 
 Arrows::Arrows(const Trace& trace)
 {
     std::vector<std::uint64_t> calls, work;
+    std::vector<Numbered> forward, backward;
     std::vector<Flow> flows(trace.givenFlows().begin(), trace.givenFlows().end());
     for (const Track& track : trace.tracks())
         trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
@@ -36,14 +102,15 @@ Arrows::Arrows(const Trace& trace)
                 calls.push_back(slice.correlation.value);
             else if (slice.correlation.value != 0 && isDeviceWork(slice.kind))
                 work.push_back(slice.correlation.value);
-            else if (slice.kind == ActivityKind::CpuOp && slice.is(slice_flag::kBackward) && slice.sequence >= 0)
-                for (const Flow& flow : trace.flowsOf(slice.id))
-                    if (flow.kind == FlowKind::ForwardBackward && flow.to == slice.id)
-                        flows.push_back(flow);
+            else if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
+                (slice.is(slice_flag::kBackward) ? backward : forward)
+                    .push_back({slice.sequence, slice.begin, slice.id});
             return true;
         });
     sortOnce(calls);
-    sortOnce(work);
+    std::sort(work.begin(), work.end());
+    addLaunches(trace, takeRepeated(work), flows);
+    addBackward(std::move(forward), backward, flows);
     std::set_intersection(calls.begin(), calls.end(), work.begin(), work.end(), std::back_inserter(m_launched));
     // A file may give an arrow that sequence numbers say too.
     const auto key = [](const Flow& flow) { return std::tie(flow.from, flow.to, flow.kind); };

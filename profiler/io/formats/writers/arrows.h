@@ -16,7 +16,8 @@ struct ArrowEnd {
     std::uint64_t id = 0; ///< of the arrow; unique among all kinds
 };
 
-/// All arrows of a trace, by the slices that they touch. A launch's id is its correlation.
+/// All arrows of a trace, by the slices that they touch. A launch's id is its correlation, where that is of one piece
+/// of work.
 class Arrows {
 public:
     explicit Arrows(const Trace& trace);
@@ -24,7 +25,7 @@ public:
     std::span<const ArrowEnd> at(const Slice& slice, std::vector<ArrowEnd>& ends) const;
 
 private:
-    std::vector<std::uint64_t> m_launched; ///< correlations that have a call and device work, sorted
+    std::vector<std::uint64_t> m_launched; ///< correlations that have a call and one piece of device work, sorted
     std::vector<ArrowEnd> m_ends;          ///< of other arrows, by slice
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace profiler::formats::writers {
 
@@ -18,18 +19,11 @@ bool isThread(const Track& track)
     return host && track.pid > 0 && track.tid > 0;
 }
 
-template <class Rows>
-std::uint64_t known(const Rows& rows, std::int64_t number)
-{
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& entry) { return entry.first == number; });
-    return row == rows.end() ? 0 : row->second;
-}
-
 } // namespace
 
 PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trace.tracks().size() + 1)
 {
-    std::vector<std::pair<std::int64_t, std::int64_t>> threads;
+    std::set<std::pair<std::int64_t, std::int64_t>> threads;
     for (const Track& track : trace.tracks()) {
         const bool ofDevice = track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation;
         const std::uint64_t parent = ofDevice ? deviceOf(track) : processOf(track);
@@ -39,10 +33,7 @@ PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trac
         descriptor.number(field::kParent, parent);
         descriptor.number(field::kRank, track.id.value);
         // Two tracks of one thread would be one to Perfetto: the second is a plain one.
-        const std::pair<std::int64_t, std::int64_t> thread{track.pid, track.tid};
-        const bool first = std::find(threads.begin(), threads.end(), thread) == threads.end();
-        if (isThread(track) && first) {
-            threads.push_back(thread);
+        if (isThread(track) && threads.emplace(track.pid, track.tid).second) {
             Proto identity;
             identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
             identity.number(field::kTid, static_cast<std::uint64_t>(track.tid));
@@ -75,12 +66,11 @@ std::uint64_t PerfettoTracks::group(std::string_view name)
 
 std::uint64_t PerfettoTracks::processOf(const Track& track)
 {
-    if (const std::uint64_t uuid = known(m_processes, track.pid))
-        return uuid;
-    if (track.pid <= 0) { // Perfetto takes 0 for the kernel's idle process
-        m_processes.emplace_back(track.pid, group(track.processName.empty() ? "process" : track.processName));
-        return m_processes.back().second;
-    }
+    const auto [process, isNew] = m_processes.try_emplace(track.pid);
+    if (!isNew)
+        return process->second;
+    if (track.pid <= 0) // Perfetto takes 0 for the kernel's idle process
+        return process->second = group(track.processName.empty() ? "process" : track.processName);
     Proto descriptor, identity;
     identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
     identity.text(field::kProcessName,
@@ -89,20 +79,19 @@ std::uint64_t PerfettoTracks::processOf(const Track& track)
     descriptor.message(field::kProcess, identity);
     descriptor.number(field::kChildOrdering, field::kExplicit);
     m_descriptors.push_back(std::move(descriptor));
-    m_processes.emplace_back(track.pid, m_next);
-    return m_next++;
+    return process->second = m_next++;
 }
 
 std::uint64_t PerfettoTracks::deviceOf(const Track& track)
 {
-    if (const std::uint64_t uuid = known(m_devices, track.device.value))
-        return uuid;
+    const auto [known, isNew] = m_devices.try_emplace(track.device.value);
+    if (!isNew)
+        return known->second;
     const auto devices = m_trace.devices();
     const auto named =
         std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.id == track.device; });
     const std::string name = named == devices.end() || named->name.empty() ? "" : ": " + named->name;
-    m_devices.emplace_back(track.device.value, group(fmt::format("device {}{}", track.device.value, name)));
-    return m_devices.back().second;
+    return known->second = group(fmt::format("device {}{}", track.device.value, name));
 }
 
 std::uint64_t PerfettoTracks::beside(TrackId track, Proto& descriptor)

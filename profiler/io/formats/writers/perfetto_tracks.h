@@ -4,6 +4,7 @@
 #include "profiler/model/trace.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace profiler::formats::writers {
@@ -26,9 +27,9 @@ private:
 
     const Trace& m_trace;
     std::vector<Proto> m_descriptors;
-    std::vector<std::uint64_t> m_parents;                                       ///< by track
-    std::vector<std::pair<std::int64_t, std::uint64_t>> m_processes, m_devices; ///< number and uuid
-    std::uint64_t m_next;                                                       ///< uuid
+    std::vector<std::uint64_t> m_parents;                         ///< by track
+    std::map<std::int64_t, std::uint64_t> m_processes, m_devices; ///< uuid by number
+    std::uint64_t m_next;                                         ///< uuid
 };
 
 } // namespace profiler::formats::writers

@@ -5,6 +5,7 @@
 #include "profiler/io/formats/writers/perfetto_fields.h"
 #include "profiler/io/formats/writers/perfetto_tracks.h"
 #include "profiler/io/formats/writers/proto.h"
+#include "profiler/model/track_slices.h"
 
 #include <algorithm>
 #include <limits>
@@ -80,19 +81,20 @@ private:
         std::vector<Lane> lanes;
         bool on = true;
         m_laneCount = 0;
-        TraceTime last{Nanoseconds::min()};
-        m_trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
-            if (slice.begin < last) { // a block that was sealed apart: it nests for itself
-                closeAll(lanes);
-                lanes.clear();
-            }
-            last = slice.begin;
+        const auto write = [&](const Slice& slice) {
             Lane& lane = laneFor(track, slice, lanes);
             writeBegin(slice, lane.track);
             lane.ends.push_back(toNs(slice.end()));
             on = m_walk.step() && !m_file.failed();
             return on;
-        });
+        };
+        if (m_trace.slicesOf(track.id).ordered) {
+            m_trace.forEach(track.id, kAllTime, write);
+        } else { // its blocks lie in the order of ends: an outer slice may come behind its inner ones
+            const std::vector<Slice> sorted = m_trace.sorted(track.id);
+            for (auto slice = sorted.begin(); on && slice != sorted.end(); ++slice)
+                write(*slice);
+        }
         closeAll(lanes);
         return on;
     }
