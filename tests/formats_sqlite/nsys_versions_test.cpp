@@ -138,5 +138,57 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
     EXPECT_THAT(trace.error().message(), testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
 }
 
+std::vector<double> valuesOf(const Trace& trace, std::string_view name)
+{
+    std::vector<double> values;
+    for (const Track& track : trace.tracks())
+        if (track.name == name)
+            for (const CounterSample& sample : trace.counter(track.id))
+                values.push_back(sample.value);
+    return values;
+}
+
+TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.makeTables();
+        // Kinds: 1 pinned, 2 device. The first release is of what was there before.
+        sqlite.run(
+            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
+            " address INT, bytes INT, memKind INT, memoryOperationType INT);"
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (30, 0, 0, 1, 1, 500, 2, 1), (20, 0, 0, 1, 1, 500, 2, 0),"
+            "(10, 0, 0, 1, 9, 4000, 2, 1), (15, 0, 0, 1, 2, 7000, 1, 0)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_THAT(valuesOf(*trace, "memory, device 0"), testing::ElementsAre(0, 500, 0));
+    EXPECT_THAT(valuesOf(*trace, "pinned host memory, device 0"), testing::ElementsAre(7000));
+}
+
+TEST(NsysVersions, OldExportsWriteDefaultsForWhatIsAbsent)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.makeTables();
+        const std::string id = std::to_string(sqlite.string("epoch"));
+        sqlite.run("INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid) VALUES "
+                   "(100, 200, 59, '', " +
+                   id +
+                   ", 281474976710657), (300, -1, 60, 'never closed', 0, 281474976710657),"
+                   "(900, 950, 59, 'last', 0, 281474976710657)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    const auto ranges = trace->ofKind(ActivityKind::Nvtx);
+    ASSERT_EQ(ranges.size(), 3U);
+    EXPECT_EQ(trace->name(ranges[0]), "epoch");
+    EXPECT_EQ(trace->name(ranges[1]), "never closed");
+    EXPECT_TRUE(ranges[1].is(slice_flag::kOpen));
+    EXPECT_EQ(toNs(ranges[1].end()), 950);
+}
+
 } // namespace
 } // namespace formats_sqlite_test

@@ -1,6 +1,9 @@
 #include "profiler/io/formats/nsys/export_rows.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
+#include <utility>
 
 namespace profiler::formats::nsys {
 
@@ -106,7 +109,52 @@ Result<void> readDeviceWork(Import& import)
     return {};
 }
 
-/// Allocations and releases as a running sum per process and device.
+namespace {
+
+/// An allocation, or a release where it is negative.
+struct MemoryChange {
+    TrackId counter;
+    std::int64_t time = 0;
+    double bytes = 0;
+};
+
+/// Pinned memory of the host is none of the device's.
+std::string counterOf(MemoryKind kind)
+{
+    switch (kind) {
+    case MemoryKind::Pinned:
+    case MemoryKind::Pageable:
+        return fmt::format("{} host memory", memoryKindName(kind));
+    case MemoryKind::Managed:
+        return "managed memory";
+    default:
+        return "memory";
+    }
+}
+
+/// Running sums. What was there before the recording began is not told: the sums begin where none falls below zero.
+void addSums(TraceBuilder& builder, std::vector<MemoryChange> changes)
+{
+    std::stable_sort(changes.begin(), changes.end(), [](const MemoryChange& a, const MemoryChange& b) {
+        return std::tie(a.counter, a.time) < std::tie(b.counter, b.time);
+    });
+    for (std::size_t first = 0, end = 0; first < changes.size(); first = end) {
+        double sum = 0, least = 0;
+        for (; end < changes.size() && changes[end].counter == changes[first].counter; ++end) {
+            sum += changes[end].bytes;
+            least = std::min(least, sum);
+        }
+        sum = -least;
+        for (std::size_t i = first; i < end; ++i) {
+            sum += changes[i].bytes;
+            builder.addSample(changes[i].counter, {traceTime(changes[i].time), sum});
+        }
+    }
+}
+
+} // namespace
+
+/// Allocations and releases as a running sum per process, device and kind of memory.
 Result<void> readMemoryUse(Import& import)
 {
     constexpr std::string_view kTable = "CUDA_GPU_MEMORY_USAGE_EVENTS";
@@ -119,20 +167,25 @@ Result<void> readMemoryUse(Import& import)
         return names;
     if (operations.empty())
         operations = {{0, "ALLOCATION"}, {1, "DEALLOCATION"}};
-    std::map<TrackId, double> held;
-    return forEachRow(
-        import, kTable, {"start", "bytes", "globalPid", "deviceId", "memoryOperationType"}, [&](const Rows& row) {
+    std::vector<MemoryChange> changes;
+    auto read = forEachRow(
+        import, kTable, {"start", "bytes", "globalPid", "deviceId", "memoryOperationType", "memKind"},
+        [&](const Rows& row) {
             const auto time = row.integer(1), bytes = row.integer(2), operation = row.integer(5);
             if (!time || !bytes || !operation)
                 return;
+            const auto memKind = row.integer(6);
+            const MemoryKind kind = memKind ? import.enums.memory(*memKind) : MemoryKind::Device;
             const TrackId track =
-                import.tracks.counter(row.integer(3).value_or(0), row.integer(4).value_or(0), "memory", "bytes");
+                import.tracks.counter(row.integer(3).value_or(0), row.integer(4).value_or(0), counterOf(kind), "bytes");
             const auto named = operations.find(*operation);
             const bool frees = named != operations.end() && named->second.find("DEALLOC") != std::string::npos;
-            held[track] += static_cast<double>(frees ? -*bytes : *bytes);
-            import.builder.addSample(
-                track, {traceTime(std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit)), held[track]});
+            const auto held = static_cast<double>(*bytes);
+            changes.push_back(
+                {track, std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit), frees ? -held : held});
         });
+    addSums(import.builder, std::move(changes));
+    return read;
 }
 
 } // namespace profiler::formats::nsys

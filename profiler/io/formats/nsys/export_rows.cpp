@@ -72,12 +72,16 @@ Result<void> forEachRow(Import& import, std::string_view table, const std::vecto
 
 std::optional<RawSlice> timed(Import& import, const Rows& row, Source source)
 {
-    const auto begin = row.integer(1), end = row.integer(2);
+    const auto begin = row.integer(1);
+    auto end = row.integer(2);
     // A range that was not closed has no end; anything else that is no integer is no time.
     if (!begin || (!end && !row.isNull(2))) {
         ++import.losses.badTimes;
         return std::nullopt;
     }
+    // Exports of 2021 write 0 or -1 for the end of an NVTX range that was not closed.
+    if (source == Source::Nvtx && end && *end <= 0 && *begin > 0)
+        end.reset();
     RawSlice slice;
     slice.begin = *begin;
     slice.depth = 0;

@@ -13,8 +13,9 @@ const std::vector<std::string_view> kColumns = {"start",  "end",       "eventTyp
 
 std::string_view nameOf(Import& import, const Rows& row)
 {
-    if (!row.isNull(kText))
-        return row.text(kText);
+    // Exports of 2021 have an empty text beside the id.
+    if (const std::string_view text = row.isNull(kText) ? std::string_view() : row.text(kText); !text.empty())
+        return text;
     const auto id = row.integer(kTextId);
     return id ? import.strings.text(import.strings.at(*id)) : std::string_view();
 }

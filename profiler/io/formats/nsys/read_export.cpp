@@ -16,14 +16,15 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenReports = std::chrono::milliseconds(40);
 constexpr std::int64_t kRowsBetweenLooks = 1024;
 
-/// Rows of a table by its largest row id, which costs nothing to ask.
+/// Rows of a table by its largest row id, which costs nothing to ask; any id may be there, but sums must not overflow.
 std::int64_t rowsOf(const SqliteFile& file, std::string_view table)
 {
     auto rows = file.select("SELECT max(rowid) FROM " + identifier(table), std::string(table));
     if (!rows)
         return 0;
     const auto found = rows->next();
-    return found && *found ? rows->integer(0).value_or(0) : 0;
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    return found && *found ? std::clamp<std::int64_t>(rows->integer(0).value_or(0), 0, kMost) : 0;
 }
 
 /// All rows of tables of events; a damaged table counts as far as it could be read.
