@@ -1,8 +1,10 @@
 #include "profiler/model/given_flows.h"
 
+#include "profiler/model/parallel.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -22,6 +24,66 @@ std::optional<SliceId> innermostAt(const Trace& trace, FlowEnd end)
     return std::nullopt;
 }
 
+/// An end of an arrow, and where its slice is put.
+struct Wanted {
+    FlowEnd end;
+    std::optional<SliceId>* found;
+};
+
+/// The same for many ends of one track, in the order of time, whose blocks are in order: one walk over its slices.
+void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const std::stop_token& stop)
+{
+    struct Open {
+        std::int64_t end = 0;
+        std::uint32_t ordinal = 0;
+    };
+    std::vector<Open> open; // the last slice of each depth
+    std::size_t next = 0;
+    const auto findBefore = [&](std::int64_t time) {
+        for (; next < ends.size() && toNs(ends[next].end.time) < time; ++next) {
+            const std::int64_t at = toNs(ends[next].end.time);
+            const auto innermost = std::find_if(open.rbegin(), open.rend(), [at](const Open& o) { return o.end > at; });
+            if (innermost != open.rend())
+                *ends[next].found = SliceId{ends[next].end.track, innermost->ordinal};
+        }
+    };
+    for (const BlockRef& ref : slices.blocks) {
+        if (next == ends.size() || stop.stop_requested())
+            return;
+        const BlockPin block = ref.pin();
+        for (std::uint32_t i = 0; block && i < block->size(); ++i) {
+            const SliceColumns& columns = block->columns;
+            findBefore(columns.begin(i));
+            const std::size_t depth = columns.depth(i);
+            if (depth >= open.size())
+                open.resize(depth + 1, {std::numeric_limits<std::int64_t>::min(), 0});
+            if (columns.duration(i) > 0)
+                open[depth] = {columns.end(i), columns.ordinal(i)};
+        }
+    }
+    findBefore(std::numeric_limits<std::int64_t>::max());
+}
+
+/// The slices of one track's ends, which are in the order of time.
+void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::stop_token& stop)
+{
+    const TrackId track = ends.front().end.track;
+    if (track.value >= trace.tracks().size())
+        return;
+    const TrackSlices& slices = trace.slicesOf(track);
+    // A few ends are worth no walk over everything.
+    constexpr std::size_t kEndsABlock = 16;
+    if (slices.ordered && ends.size() > kEndsABlock * slices.blocks.size()) {
+        findInOrder(slices, ends, stop);
+        return;
+    }
+    for (const Wanted& wanted : ends) {
+        if (stop.stop_requested())
+            return;
+        *wanted.found = innermostAt(trace, wanted.end);
+    }
+}
+
 bool sameFlow(const Flow& a, const Flow& b)
 {
     return a.kind == b.kind && a.from == b.from && a.to == b.to;
@@ -35,16 +97,31 @@ void addOnce(std::vector<Flow>& flows, const Flow& flow)
 
 } // namespace
 
-GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known)
+GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known, unsigned threads,
+                       const std::stop_token& stop)
     : m_flows(std::move(known))
 {
-    m_flows.reserve(m_flows.size() + flows.size());
-    for (const GivenFlow& flow : flows) {
-        const auto from = innermostAt(trace, flow.from);
-        const auto to = innermostAt(trace, flow.to);
-        if (from && to)
-            m_flows.push_back({flow.kind, *from, *to});
+    std::vector<std::optional<SliceId>> found(2 * flows.size());
+    std::vector<Wanted> wanted;
+    wanted.reserve(found.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        wanted.push_back({flows[i].from, &found[2 * i]});
+        wanted.push_back({flows[i].to, &found[2 * i + 1]});
     }
+    std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+        return std::tie(a.end.track, a.end.time) < std::tie(b.end.track, b.end.time);
+    });
+    std::vector<std::span<const Wanted>> tracks;
+    for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
+        while (next < wanted.size() && wanted[next].end.track == wanted[first].end.track)
+            ++next;
+        tracks.push_back(std::span<const Wanted>(wanted).subspan(first, next - first));
+    }
+    parallelFor(tracks.size(), threads, [&](std::size_t i) { findOfTrack(trace, tracks[i], stop); });
+    m_flows.reserve(m_flows.size() + flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i)
+        if (found[2 * i] && found[2 * i + 1])
+            m_flows.push_back({flows[i].kind, *found[2 * i], *found[2 * i + 1]});
     std::sort(m_flows.begin(), m_flows.end(), [](const Flow& a, const Flow& b) {
         return std::tie(a.from, a.to, a.kind) < std::tie(b.from, b.to, b.kind);
     });

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace profiler {
@@ -19,9 +20,12 @@ struct GivenFlow {
 class GivenFlows {
 public:
     GivenFlows() = default;
-    /// Finds the slices of both ends in `trace`; arrows with an end where no slice is are left out.
-    /// @param known  more of them
-    GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known);
+    /// Finds the slices of both ends in `trace`; arrows with an end where no slice is are left out. O(slices + arrows ×
+    /// log arrows) in tracks whose blocks are in order. Holds a part of them only when it was stopped.
+    /// @param known    more of them
+    /// @param threads  how many may work, this one included
+    GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std::vector<Flow> known, unsigned threads,
+               const std::stop_token& stop);
 
     /// Adds the arrows of a slice to those known of it, each once. O(log n).
     void addTo(std::vector<Flow>& flows, SliceId id) const;

@@ -6,6 +6,8 @@ namespace profiler {
 namespace {
 
 constexpr std::size_t kArenaBytes = 16 << 10;
+/// Bytes of any file are kept within this (8 PiB).
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 
 } // namespace
 
@@ -41,6 +43,11 @@ ArgsPool::ArgsPool()
 
 std::uint32_t ArgsPool::intern(const SliceArgs& args)
 {
+    if (args.bytes < 0 || args.bytes > kMostBytes) {
+        SliceArgs sound = args;
+        sound.bytes = std::clamp<std::int64_t>(args.bytes, 0, kMostBytes);
+        return intern(sound);
+    }
     SliceArgs rest = args;
     rest.value = 0;
     if (rest == SliceArgs{}) {

@@ -339,9 +339,9 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
         store.compact();
     }
     auto trace = std::const_pointer_cast<Trace>(snapshot());
-    trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows)};
+    trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
     m = std::make_unique<State>();
-    return trace;
+    return stop.stop_requested() ? nullptr : trace;
 }
 
 } // namespace profiler

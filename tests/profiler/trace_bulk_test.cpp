@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -134,6 +138,65 @@ TEST(TraceBulk, GivenFlowsJoinTheInnermostSlicesAndRepeatNothing)
     EXPECT_EQ(flows[1].to, (SliceId{stream, 1}));
     EXPECT_EQ(trace->flowsOf({stream, 1}).size(), 1U);
     EXPECT_TRUE(trace->flowsOf({track, 0}).empty());
+}
+
+TEST(TraceBulk, ManyGivenFlowsJoinTheInnermostSlicesToo)
+{
+    TraceBuilder builder;
+    const TrackId tracks[] = {addMain(builder), builder.addTrack({})};
+    std::minstd_rand random;
+    for (const TrackId track : tracks) {
+        std::vector<RawSlice> slices;
+        for (std::int64_t outer = 0; outer < 200; ++outer) {
+            slices.push_back(raw(builder.intern("outer"), 100 * outer, 90));
+            for (std::int64_t inner = 0; inner < 8; ++inner) {
+                const auto begin = static_cast<std::int64_t>(100 * outer + 10 * inner + random() % 5);
+                slices.push_back(raw(builder.intern("inner"), begin, static_cast<std::int64_t>(random() % 6)));
+            }
+        }
+        builder.addMany(track, std::move(slices), Depth::Inferred);
+    }
+    std::vector<std::pair<std::int64_t, std::int64_t>> given; // µs: on the edges of slices, within and between them
+    for (int i = 0; i < 1000; ++i) {
+        given.emplace_back(random() % 20'100, random() % 20'100);
+        builder.addFlow(FlowKind::Async, {tracks[0], traceTime(1000 * given.back().first)},
+                        {tracks[1], traceTime(1000 * given.back().second)});
+    }
+    const auto trace = builder.finish(2);
+    const auto innermost = [&](TrackId track, std::int64_t us) {
+        std::optional<Slice> found;
+        for (const Slice& slice : trace->sorted(track))
+            if (slice.range().contains(traceTime(1000 * us)) && (!found || slice.depth > found->depth))
+                found = slice;
+        return found;
+    };
+    std::set<std::pair<SliceId, SliceId>> expected, joined;
+    for (const auto& [from, to] : given) {
+        const auto source = innermost(tracks[0], from), target = innermost(tracks[1], to);
+        if (source && target)
+            expected.emplace(source->id, target->id);
+    }
+    for (const Flow& flow : trace->givenFlows())
+        joined.emplace(flow.from, flow.to);
+    EXPECT_GT(expected.size(), 500U);
+    EXPECT_EQ(joined, expected);
+}
+
+TEST(TraceBulk, BytesOfAnyFileCanBeSummed)
+{
+    TraceBuilder builder;
+    SliceArgs args;
+    args.bytes = 9'000'000'000'000'000'000;
+    RawSlice copy = raw(builder.intern("copy"), 0, 1, ActivityKind::GpuMemcpy);
+    copy.args = builder.internArgs(args);
+    args.bytes = -5;
+    RawSlice back = raw(builder.intern("back"), 2, 1, ActivityKind::GpuMemcpy);
+    back.args = builder.internArgs(args);
+    const TrackId track = addMain(builder);
+    builder.addMany(track, {copy, back}, Depth::Inferred);
+    const auto slices = builder.finish()->sorted(track);
+    EXPECT_EQ(slices[0].args.bytes, std::int64_t{1} << 53);
+    EXPECT_EQ(slices[1].args.bytes, 0);
 }
 
 } // namespace
