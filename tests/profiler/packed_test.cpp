@@ -1,3 +1,4 @@
+#include "profiler/io/packed/block_cache.h"
 #include "profiler/io/packed/packed_reader.h"
 #include "profiler/io/packed/packed_writer.h"
 #include "profiler/io/packed/section.h"
@@ -244,6 +245,45 @@ TEST_F(Packed, AnEmptyTraceIsATrace)
 {
     ASSERT_TRUE(writePacked(*TraceBuilder{}.finish(), path()));
     EXPECT_EQ(read()->sliceCount(), 0U);
+}
+
+TEST_F(Packed, APartThatNoReaderTakesIsNotWritten)
+{
+    const packed::Bytes tooLarge((std::size_t{8} << 20) + 1);
+    const auto block = packed::packSection(packed::SectionType::Block, tooLarge);
+    ASSERT_FALSE(block);
+    EXPECT_THAT(block.error().message(), HasSubstr("8388609 bytes"));
+    EXPECT_TRUE(packed::packSection(packed::SectionType::Details, tooLarge));
+}
+
+TEST_F(Packed, BlocksBehindDamageThatLooksLikeThemAreFound)
+{
+    const auto trace = packed_test::training(200'000, 1);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    auto raw = bytes();
+    packed::SectionHeader meta{};
+    std::memcpy(&meta, raw.data() + sizeof(packed::FileHeader), sizeof meta);
+    const auto block = static_cast<std::ptrdiff_t>(sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes);
+    std::string noise(3'000'001, 'S'); // the magic is "SSCT"
+    for (std::size_t i = 1000; i < 2000; i += 7)
+        noise.replace(i, 4, "SSCT");
+    raw.insert(raw.begin() + block, noise.begin(), noise.end());
+    put(raw);
+    const auto opened = read();
+    EXPECT_EQ(opened->sliceCount(), 200'000U);
+    EXPECT_TRUE(opened->captureStats().cut);
+    EXPECT_THAT(opened->captureStats().notes,
+                testing::Contains(HasSubstr("3000001 bytes at byte " + std::to_string(block))));
+}
+
+TEST_F(Packed, ABlockThatCouldNotBeReadIsAskedForAgain)
+{
+    const packed::BlockCache cache(1 << 20);
+    RawSlice slice;
+    const auto block = TrackBlock::make(std::span{&slice, 1});
+    EXPECT_EQ(cache.get(0, [](std::uint32_t) { return nullptr; }), nullptr);
+    EXPECT_EQ(cache.get(0, [&](std::uint32_t) { return block; }), block);
+    EXPECT_EQ(cache.get(0, [](std::uint32_t) { return nullptr; }), block);
 }
 
 } // namespace

@@ -112,4 +112,22 @@ TEST(Spill, AStoppedBuilderGivesNothing)
     EXPECT_EQ(builder.finish(2, stop.get_token()), nullptr);
 }
 
+TEST(Spill, IsReadWithoutFurtherDescriptors)
+{
+    TraceBuilder builder;
+    builder.setSpill(spillFile(), kBudget);
+    fill(builder);
+    const auto trace = builder.finish();
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    std::size_t seen = 0;
+    for (const Track& track : trace->tracks())
+        seen += trace->sorted(track.id).size();
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(seen, 2 * kPieces * kInPiece);
+}
+
 } // namespace

@@ -13,12 +13,14 @@ std::shared_ptr<const TrackBlock> BlockCache::get(std::uint32_t block, const Rea
     }
     // Two threads may read the same block: both get a good one.
     auto made = read(block);
+    if (!made) // what failed may pass: the next one asks again
+        return made;
     const std::lock_guard lock{m_mutex};
     const auto [kept, isNew] = m_kept.try_emplace(block);
     if (isNew) {
         m_uses.push_front(block);
         kept->second = {made, m_uses.begin()};
-        m_bytes += made ? made->bytes() : 0;
+        m_bytes += made->bytes();
         shrink();
     }
     return made;
@@ -28,7 +30,7 @@ void BlockCache::shrink() const
 {
     while (m_bytes > m_budget && m_uses.size() > 1) {
         const auto oldest = m_kept.find(m_uses.back());
-        m_bytes -= oldest->second.block ? oldest->second.block->bytes() : 0;
+        m_bytes -= oldest->second.block->bytes();
         m_kept.erase(oldest);
         m_uses.pop_back();
     }

@@ -18,12 +18,13 @@ public:
     explicit BlockCache(std::size_t budget) : m_budget(budget) {} ///< bytes
 
     using Read = std::function<std::shared_ptr<const TrackBlock>(std::uint32_t block)>;
-    /// The block of that number, by `read` if it is not here; empty where that gives nothing, which is kept, too.
+    /// The block of that number, by `read` if it is not here; empty where that gives nothing. That is not kept: what
+    /// kept it from being read may pass.
     [[nodiscard]] std::shared_ptr<const TrackBlock> get(std::uint32_t block, const Read& read) const;
 
 private:
     struct Kept {
-        std::shared_ptr<const TrackBlock> block; ///< empty: it cannot be read
+        std::shared_ptr<const TrackBlock> block;
         std::list<std::uint32_t>::iterator use;
     };
     void shrink() const;

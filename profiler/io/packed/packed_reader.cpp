@@ -3,6 +3,7 @@
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/packed_blocks.h"
 #include "profiler/io/packed/packed_details.h"
+#include "profiler/io/packed/section_search.h"
 #include "profiler/io/packed/spill_file.h"
 #include "profiler/model/parallel.h"
 
@@ -176,18 +177,14 @@ void Reading::setDetails()
 /// Finds blocks one after the other, past what is damaged.
 void Reading::scanBlocks(std::uint64_t offset)
 {
+    SectionSearch search(*m_file);
     std::uint64_t damagedFrom = 0;
     std::uint64_t slices = 0;
     while (offset < m_file->size() && !m_options.stop.stop_requested()) {
         const auto header = m_file->headerAt(offset);
         if (!header) {
             damagedFrom = damagedFrom == 0 ? offset : damagedFrom;
-            // Sections lie at any byte: look on from the next one that could begin with the magic's first.
-            Bytes window(std::min<std::uint64_t>(m_file->size() - offset - 1, 1U << 16));
-            if (window.empty() || !m_file->readAt(offset + 1, window))
-                break;
-            const auto found = std::find(window.begin(), window.end(), std::byte{kSectionMagic & 0xff});
-            offset += 1 + static_cast<std::uint64_t>(found - window.begin());
+            offset = search.next(offset + 1); // sections lie at any byte
             continue;
         }
         if (damagedFrom != 0)

@@ -69,6 +69,13 @@ std::uint64_t headerChecksum(const FileHeader& header)
 Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
 {
     thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
+    if (raw.size() > mostRawBytes(type))
+        return tl::unexpected(Error{Error::Code::Invalid,
+                                    fmt::format("a part of the trace takes {} bytes, more than the {} that its place "
+                                                "in a packed file can hold",
+                                                raw.size(), mostRawBytes(type)),
+                                    {},
+                                    "save the trace in another format, or a part of it"});
     const Error noMemory{Error::Code::NoSpace, "there is no memory to compress a part of the trace", {}, {}};
     if (!context)
         return tl::unexpected(noMemory);
@@ -86,7 +93,8 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
     return section;
 }
 
-SectionFile::SectionFile(int descriptor, std::filesystem::path name) : m_descriptor(descriptor), m_path(std::move(name))
+SectionFile::SectionFile(int descriptor, std::filesystem::path name, bool owns)
+    : m_descriptor(descriptor), m_owns(owns), m_path(std::move(name))
 {
     struct stat status {};
     if (fstat(m_descriptor, &status) == 0 && status.st_size > 0)
@@ -94,13 +102,14 @@ SectionFile::SectionFile(int descriptor, std::filesystem::path name) : m_descrip
 }
 
 SectionFile::SectionFile(SectionFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_path(std::move(other.m_path)), m_size(other.m_size)
+    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_owns(other.m_owns), m_path(std::move(other.m_path)),
+      m_size(other.m_size)
 {
 }
 
 SectionFile::~SectionFile()
 {
-    if (m_descriptor >= 0)
+    if (m_owns && m_descriptor >= 0)
         close(m_descriptor);
 }
 

@@ -48,15 +48,17 @@ inline constexpr std::uint32_t kSectionMagic = 0x54435353; // "SSCT"
 
 std::uint64_t headerChecksum(const FileHeader& header);
 
-/// Compressed bytes with their header, ready to be written. Fails only for want of memory.
+/// Compressed bytes with their header, ready to be written. Fails for want of memory, and where `raw` is more than a
+/// reader takes for such a section.
 Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw);
 
 /// A file, read by pread; unlinked ones, too.
 class SectionFile {
 public:
     static Result<SectionFile> open(const std::filesystem::path& path);
-    /// Takes over a descriptor; `name` is for messages.
-    SectionFile(int descriptor, std::filesystem::path name);
+    /// Reads by a descriptor, as far as its file goes now; `name` is for messages.
+    /// @param owns  closes it in the end
+    SectionFile(int descriptor, std::filesystem::path name, bool owns = true);
     SectionFile(SectionFile&& other) noexcept;
     SectionFile& operator=(SectionFile&&) = delete;
     ~SectionFile();
@@ -75,6 +77,7 @@ private:
     [[nodiscard]] Result<Bytes> readPacked(std::uint64_t offset, SectionType type, SectionHeader& header) const;
 
     int m_descriptor;
+    bool m_owns;
     std::filesystem::path m_path;
     std::uint64_t m_size = 0;
 };

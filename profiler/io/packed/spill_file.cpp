@@ -108,7 +108,7 @@ std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
 
 std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
 {
-    const SectionFile file{dup(m_descriptor), m_folder}; // as large as it is now
+    const SectionFile file{m_descriptor, m_folder, false}; // as large as it is now
     const auto raw = file.read(entry(number).offset, SectionType::Block);
     auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
     if (!block) {
@@ -129,7 +129,10 @@ BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
 std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
 {
     return m_cache.get(block, [this](std::uint32_t number) {
-        return readBlock(SectionFile{dup(m_descriptor), m_folder}, entry(number), kAnyIds).value_or(nullptr);
+        auto made = readBlock(SectionFile{m_descriptor, m_folder, false}, entry(number), kAnyIds);
+        if (!made)
+            remember(made.error().what);
+        return made.value_or(nullptr);
     });
 }
 

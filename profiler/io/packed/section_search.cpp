@@ -1,0 +1,35 @@
+#include "profiler/io/packed/section_search.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace profiler::packed {
+namespace {
+
+constexpr std::uint64_t kWindow = 1U << 20;
+
+} // namespace
+
+std::uint64_t SectionSearch::next(std::uint64_t offset)
+{
+    constexpr std::uint64_t kMagicBytes = sizeof kSectionMagic;
+    for (;;) {
+        if (offset < m_begin || m_begin + m_window.size() < offset + kMagicBytes) {
+            const std::uint64_t left = m_file.size() - std::min(m_file.size(), offset);
+            m_begin = offset;
+            m_window.resize(std::min(left, kWindow));
+            if (left < kMagicBytes || !m_file.readAt(offset, m_window)) {
+                m_window.clear();
+                return m_file.size();
+            }
+        }
+        const std::byte* from = m_window.data() + (offset - m_begin);
+        const std::byte* end = m_window.data() + m_window.size();
+        const void* found = memmem(from, static_cast<std::size_t>(end - from), &kSectionMagic, kMagicBytes);
+        if (found)
+            return m_begin + static_cast<std::uint64_t>(static_cast<const std::byte*>(found) - m_window.data());
+        offset = m_begin + m_window.size() - (kMagicBytes - 1); // one may lie across the window's end
+    }
+}
+
+} // namespace profiler::packed
