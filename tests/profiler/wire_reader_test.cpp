@@ -55,6 +55,34 @@ TEST(WireReader, ReadsEveryTypeOfFrame)
     EXPECT_EQ(shares.back(), 1);
 }
 
+// One walk over the tracks for all names of a frame: a made-up file may have any number of both.
+TEST(WireReader, NamesOfProcessesReachTracksThatAreThereAlready)
+{
+    constexpr std::int64_t kTracks = 20'000;
+    const MemoryFile memory;
+    WireFile file;
+    file.strings({{1, "thread"}, {2, "python"}, {3, "python train.py"}});
+    for (std::uint32_t number = 0; number < kTracks; ++number)
+        file.track(number, {.track = number,
+                            .kind = 0,
+                            .name = 1,
+                            .unit = 0,
+                            .pid = 100 + number,
+                            .tid = 1,
+                            .device = 0,
+                            .stream = 0});
+    std::vector<ProcessEntry> entries;
+    for (const std::uint32_t name : {2U, 3U})
+        for (std::int64_t pid = 0; pid < kTracks; ++pid)
+            entries.push_back({.pid = 100 + pid, .name = name, .reserved = 0});
+    file.frame(FrameType::Process, std::as_bytes(std::span{entries})).end();
+    const auto trace = readTrace(memory.write(file.bytes()));
+    ASSERT_TRUE(trace) << trace.error().message();
+    ASSERT_EQ((*trace)->tracks().size(), static_cast<std::size_t>(kTracks));
+    for (const Track& track : (*trace)->tracks())
+        ASSERT_EQ(track.processName, "python train.py");
+}
+
 TEST(WireReader, ErrorsSayWhatIsWrong)
 {
     const TestFolder folder;

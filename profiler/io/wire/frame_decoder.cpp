@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <limits>
 #include <sstream>
+#include <unordered_set>
 #include <utility>
 
 namespace profiler::wire {
@@ -198,15 +199,20 @@ std::string FrameDecoder::takePacked(Bytes payload)
 std::string FrameDecoder::takeProcess(Bytes payload)
 {
     ProcessEntry entry{};
+    std::unordered_set<std::int64_t> named;
     while (takeRaw(payload, entry)) {
-        m_processes[entry.pid] = text(entry.name);
-        std::vector<TrackEntry> named;
-        for (const auto& [number, known] : m_tracks)
-            if (known.entry && known.entry->pid == entry.pid)
-                named.push_back(*known.entry);
-        for (const TrackEntry& track : named)
-            defineTrack(track);
+        std::string name = text(entry.name);
+        std::string& known = m_processes[entry.pid];
+        if (known != name)
+            named.insert(entry.pid);
+        known = std::move(name);
     }
+    std::vector<TrackEntry> tracks;
+    for (const auto& [number, known] : m_tracks)
+        if (!named.empty() && known.entry && named.contains(known.entry->pid))
+            tracks.push_back(*known.entry);
+    for (const TrackEntry& track : tracks)
+        defineTrack(track);
     return std::string{payload.empty() ? std::string_view{} : kTooShort};
 }
 
