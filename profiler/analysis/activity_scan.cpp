@@ -2,11 +2,13 @@
 
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <tuple>
@@ -40,11 +42,39 @@ private:
     std::vector<unsigned char> m_classes; ///< by string id
 };
 
+/// Sums by name, in pages that come with their first one: a trace may have a hundred names of kernels among millions.
+class NameTotals {
+public:
+    /// Ids will be below `count`.
+    void expect(std::uint32_t count) { m_pages.resize((count + kPage - 1) / kPage); }
+    KindTotal& operator[](std::uint32_t id)
+    {
+        auto& page = m_pages[id / kPage];
+        if (!page)
+            page = std::make_unique<Page>();
+        return (*page)[id % kPage];
+    }
+    /// Calls visit(id, total) for those that count something, by id.
+    template <class Visit>
+    void forEach(Visit&& visit) const
+    {
+        for (std::size_t i = 0; i < m_pages.size(); ++i)
+            for (std::uint32_t k = 0; m_pages[i] && k < kPage; ++k)
+                if ((*m_pages[i])[k].count > 0)
+                    visit(static_cast<std::uint32_t>(i * kPage + k), (*m_pages[i])[k]);
+    }
+
+private:
+    static constexpr std::uint32_t kPage = 64;
+    using Page = std::array<KindTotal, kPage>;
+    std::vector<std::unique_ptr<Page>> m_pages;
+};
+
 /// One walker's part of the result.
 struct Part {
     ActivityScan scan;
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, Transfer> transfers;
-    std::vector<KindTotal> kernels; ///< by string id
+    NameTotals kernels;
     struct {
         UnionBuilder calls, dataWaits, work, syncs, blockingCopies, allocations;
     } host;
@@ -58,7 +88,7 @@ struct Part {
 void addTo(KindTotal& total, const SliceView& slice)
 {
     ++total.count;
-    total.time += slice.duration();
+    addSaturating(total.time, slice.duration());
 }
 
 class Walker {
@@ -66,7 +96,7 @@ public:
     Walker(const Trace& trace, const NameClasses& names, const Phases& phases, Part& part)
         : m_trace(trace), m_names(names), m_phases(phases), m_part(part)
     {
-        part.kernels.resize(trace.stringCount());
+        part.kernels.expect(trace.stringCount());
     }
 
     void walk(const Track& track)
@@ -115,8 +145,8 @@ private:
         row.src = args.src;
         row.dst = args.dst;
         ++row.count;
-        row.bytes += args.bytes;
-        row.time += slice.duration;
+        addSaturating(row.bytes, args.bytes);
+        addSaturating(row.time, slice.duration);
     }
 
     void addHostWork(const SliceView& slice, ActivityKind kind, bool host)
@@ -178,7 +208,7 @@ void mergeTotals(ActivityScan& all, const ActivityScan& part)
 {
     const auto add = [](KindTotal& sum, const KindTotal& more) {
         sum.count += more.count;
-        sum.time += more.time;
+        addSaturating(sum.time, more.time);
     };
     for (std::size_t i = 0; i < all.kinds.size(); ++i)
         add(all.kinds[i], part.kinds[i]);
@@ -217,23 +247,23 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
 {
     Part& first = parts.front();
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        for (std::uint32_t id = 0; id < first.kernels.size(); ++id) {
-            first.kernels[id].count += parts[i].kernels[id].count;
-            first.kernels[id].time += parts[i].kernels[id].time;
-        }
+        parts[i].kernels.forEach([&](std::uint32_t id, const KindTotal& more) {
+            KindTotal& sum = first.kernels[id];
+            sum.count += more.count;
+            addSaturating(sum.time, more.time);
+        });
         for (const auto& [key, row] : parts[i].transfers) {
             Transfer& sum = first.transfers[key];
             const Transfer before = sum;
             sum = row;
             sum.count += before.count;
-            sum.bytes += before.bytes;
-            sum.time += before.time;
+            addSaturating(sum.bytes, before.bytes);
+            addSaturating(sum.time, before.time);
         }
     }
-    for (std::uint32_t id = 0; id < first.kernels.size(); ++id)
-        if (first.kernels[id].count > 0)
-            all.kernels.push_back(
-                {std::string(trace.string(StringId{id})), first.kernels[id].count, first.kernels[id].time});
+    first.kernels.forEach([&](std::uint32_t id, const KindTotal& sum) {
+        all.kernels.push_back({std::string(trace.string(StringId{id})), sum.count, sum.time});
+    });
     for (const auto& [key, row] : first.transfers)
         all.transfers.push_back(row);
     const auto larger = [](const auto& a, const auto& b) { return a.time > b.time; };

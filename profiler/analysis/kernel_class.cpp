@@ -1,5 +1,6 @@
 #include "profiler/analysis/kernel_class.h"
 
+#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
@@ -207,15 +208,15 @@ void add(KernelWork& work, const SliceView& kernel, const Judged& judged, std::v
     auto& sum = work.classes[static_cast<std::size_t>(judged.kernelClass)];
     for (KernelWork::Sum* s : {&sum, &work.all}) {
         ++s->count;
-        s->time += duration;
+        addSaturating(s->time, duration);
     }
     work.under10us += duration.count() < kSmallNs ? 1 : 0;
     if (judged.product)
-        work.productTime += duration;
+        addSaturating(work.productTime, duration);
     if (judged.tensorCores)
-        work.tensorCoreTime += duration;
+        addSaturating(work.tensorCoreTime, duration);
     if (judged.fullPrecision) {
-        work.fullPrecisionTime += duration;
+        addSaturating(work.fullPrecisionTime, duration);
         fullPrecision.push_back({duration, kernel.begin(), kernel.id()});
     }
 }

@@ -2,11 +2,13 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/self_times.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -49,7 +51,8 @@ struct Sum {
 /// Sums ops of one trace by (name, phase).
 class Summing {
 public:
-    Summing(const Trace& trace, const std::vector<Step>& steps) : m_trace(trace), m_names(trace)
+    Summing(const Trace& trace, const std::vector<Step>& steps)
+        : m_trace(trace), m_names(trace), m_open(trace.stringCount())
     {
         const bool steadyHaveOps =
             std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.opsRecorded && isSteady(s); });
@@ -65,10 +68,14 @@ public:
         const std::vector<SliceBrief> slices = briefsWhere(m_trace, track, [&](const SliceView& slice) {
             return slice.kind() == ActivityKind::CpuOp || !m_names.of(slice).empty();
         });
-        forEachNested(slices, [&](const NestedBrief& nested) {
-            if (nested.slice->kind == ActivityKind::CpuOp)
-                addOp(nested);
-        });
+        forEachNested(
+            std::span<const SliceBrief>(slices),
+            [&](const NestedBrief& nested) {
+                leave(*nested.slice);
+                if (nested.slice->kind == ActivityKind::CpuOp)
+                    addOp(nested);
+            },
+            [&](const SliceBrief& slice) { enter(slice); });
     }
 
     OpCosts result() const
@@ -94,20 +101,25 @@ public:
     }
 
 private:
-    [[nodiscard]] std::string_view phaseOf(const NestedBrief& nested) const
+    /// What lies around the slices that are visited next is carried along: a search for each would cost their depth.
+    void enter(const SliceBrief& slice)
     {
-        std::string_view innermost;
-        for (const SliceBrief* outer : nested.around) {
-            const std::string_view name = m_names.of(outer->kind, outer->name);
-            if (name.empty())
-                continue;
-            innermost = name;
-            if (innermost == phase::kValidation)
-                return innermost;
-        }
-        if (!innermost.empty())
-            return innermost;
-        const NamedRange* phase = rangeAt(m_phases, nested.slice->begin);
+        const std::string_view outer = m_around.empty() ? std::string_view() : m_around.back();
+        const std::string_view name = m_names.of(slice.kind, slice.name);
+        m_around.push_back(name.empty() || outer == phase::kValidation ? outer : name);
+        m_open[slice.name.value] += slice.kind == ActivityKind::CpuOp;
+    }
+    void leave(const SliceBrief& slice)
+    {
+        m_around.pop_back();
+        m_open[slice.name.value] -= slice.kind == ActivityKind::CpuOp;
+    }
+
+    [[nodiscard]] std::string_view phaseOf(const SliceBrief& slice) const
+    {
+        if (!m_around.empty() && !m_around.back().empty())
+            return m_around.back();
+        const NamedRange* phase = rangeAt(m_phases, slice.begin);
         return phase ? phase->name : std::string_view();
     }
 
@@ -132,7 +144,7 @@ private:
     void addOp(const NestedBrief& nested)
     {
         const SliceBrief& op = *nested.slice;
-        const std::string_view phase = phaseOf(nested);
+        const std::string_view phase = phaseOf(op);
         if (phase == phase::kValidation) {
             if (const NamedRange* pass = rangeAt(m_phases, op.begin))
                 m_validations.insert(pass->range.begin);
@@ -142,12 +154,10 @@ private:
             return;
         }
         Sum& sum = sumOf(op.name, phase);
-        sum.self += nested.self;
-        if (std::none_of(nested.around.begin(), nested.around.end(), [&](const SliceBrief* outer) {
-                return outer->kind == op.kind && outer->name == op.name;
-            })) {
+        addSaturating(sum.self, nested.self);
+        if (m_open[op.name.value] == 0) {
             ++sum.count;
-            sum.total += op.duration;
+            addSaturating(sum.total, op.duration);
         }
         if (op.duration > sum.longestTime) {
             sum.longestTime = op.duration;
@@ -157,8 +167,10 @@ private:
 
     const Trace& m_trace;
     Phases m_names;
+    std::vector<std::string_view> m_around; ///< by open slice: the innermost phase, itself included
+    std::vector<std::uint32_t> m_open;      ///< by string id: open operators of that name
     std::vector<NamedRange> m_steps, m_phases;
-    std::set<TraceTime> m_validations; ///< begins of the passes in which ops were seen
+    std::set<TraceTime> m_validations;                       ///< begins of the passes in which ops were seen
     std::vector<std::string_view> m_phaseNames;              ///< a handful
     std::unordered_map<std::uint64_t, std::size_t> m_places; ///< in m_sums, by name and phase
     std::vector<Sum> m_sums;

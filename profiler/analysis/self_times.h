@@ -24,8 +24,9 @@ using NestedBrief = NestedOf<SliceBrief>;
 /// @param sorted  slices or briefs, as sortedWhere() gives them: by begin, longest first, properly nested. A slice that
 ///                outlasts the one around it counts as its child up to the parent's end.
 /// @param visit   void(const NestedOf<AnySlice>&)
-template <class AnySlice, class Visit>
-void forEachNested(std::span<const AnySlice> sorted, Visit&& visit)
+/// @param enter   void(const AnySlice&): called for each slice before what lies within it is visited
+template <class AnySlice, class Visit, class Enter>
+void forEachNested(std::span<const AnySlice> sorted, Visit&& visit, Enter&& enter)
 {
     std::vector<const AnySlice*> open;
     std::vector<Nanoseconds> covered; // by children, of each open slice
@@ -43,9 +44,15 @@ void forEachNested(std::span<const AnySlice> sorted, Visit&& visit)
             covered.back() += slice.range().clippedTo(open.back()->range()).duration();
         open.push_back(&slice);
         covered.emplace_back(0);
+        enter(slice);
     }
     while (!open.empty())
         close();
+}
+template <class AnySlice, class Visit>
+void forEachNested(std::span<const AnySlice> sorted, Visit&& visit)
+{
+    forEachNested(sorted, visit, [](const AnySlice&) {});
 }
 template <class AnySlice, class Visit>
 void forEachNested(const std::vector<AnySlice>& sorted, Visit&& visit)

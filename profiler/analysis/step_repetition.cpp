@@ -2,11 +2,14 @@
 
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/repeated_block.h"
+#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
 
 namespace profiler::analysis {
 
@@ -40,7 +43,7 @@ std::vector<Slice> busiest(const Trace& trace, ActivityKind kind)
         if (fits)
             trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
                 if (slice.kind == kind)
-                    time += slice.duration;
+                    addSaturating(time, slice.duration);
                 return true;
             });
         if (time > longest) {
@@ -76,6 +79,15 @@ Slice launchOf(const Trace& trace, const Slice& work)
         if (flow.kind == FlowKind::Launch && flow.to == work.id)
             return trace.slice(flow.from);
     return work;
+}
+
+/// More are no training that anybody recorded as a whole, and each costs a look at the trace.
+constexpr std::size_t kMostSteps = 200'000;
+
+bool isOneName(std::span<const std::uint32_t> names, const RepeatedBlock& block)
+{
+    const auto first = names.subspan(block.begins[0], block.begins[1] - block.begins[0]);
+    return std::all_of(first.begin(), first.end(), [&](std::uint32_t name) { return name == first.front(); });
 }
 
 std::vector<Step> stepsOf(const Trace& trace, const std::vector<Slice>& work, const RepeatedBlock& block)
@@ -117,6 +129,14 @@ RepeatedSteps repeatedSteps(const Trace& trace)
         return {.steps = {},
                 .whyNot = std::string("No sequence of ") + (kernels ? "kernels" : "operators") +
                           " repeats often enough, three times at least, to be the training's steps."};
+    if (isOneName(names, *block))
+        return {.steps = {},
+                .whyNot = std::string("What repeats is one ") + (kernels ? "kernel" : "operator") +
+                          " by itself, which tells nothing of where a step begins."};
+    if (block->begins.size() > kMostSteps)
+        return {.steps = {},
+                .whyNot = "What repeats does so " + std::to_string(block->begins.size()) +
+                          " times, too often to be the training's steps."};
     std::vector<Step> steps = stepsOf(trace, work, *block);
     // Launched by several threads, or on a clock that goes back.
     if (!std::is_sorted(steps.begin(), steps.end(),

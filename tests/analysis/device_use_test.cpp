@@ -1,3 +1,4 @@
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/transfers.h"
 
@@ -102,6 +103,22 @@ TEST(Transfers, KernelsAreSummedByName)
     EXPECT_EQ(kernels[0].name, "gemm");
     EXPECT_EQ(kernels[0].count, 2);
     EXPECT_EQ(toUs(kernels[0].time), 100);
+}
+
+// Of a damaged file: seventy years each, and petabytes.
+TEST(Transfers, SumsThatNoNumberHoldsStayAtTheLargest)
+{
+    std::string text = "stream 0 7\n";
+    for (int i = 0; i < 9; ++i)
+        text += " kernel k 0 2300000000s\n copy HtoD 0 2300000000s bytes=9000000000000000000\n";
+    const auto trace = traceFromText(text);
+    for (const unsigned threads : {1U, 2U}) {
+        const ActivityScan scan = scanActivity(*trace, threads);
+        ASSERT_EQ(scan.kernels.size(), 1U);
+        EXPECT_EQ(scan.kernels[0].time, Nanoseconds::max());
+        EXPECT_EQ(scan.transfers.at(0).time, Nanoseconds::max());
+        EXPECT_EQ(scan.transfers.at(0).bytes, 9 * (std::int64_t{1} << 53));
+    }
 }
 
 TEST(Transfers, CommunicationIsExposedWhereNoOtherKernelRuns)

@@ -1,6 +1,8 @@
 #include "profiler/analysis/step_repetition.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/model/raw_slice.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -205,6 +207,37 @@ TEST(StepRepetition, WithoutADeviceTheOutermostOperatorsTell)
           end
     )"));
     EXPECT_THAT(durations(found), ElementsAre(100, 100, 100, 100, 90));
+}
+
+TEST(StepRepetition, OneKernelAgainAndAgainMakesNoSteps)
+{
+    Stream stream;
+    for (int i = 0; i < 100; ++i)
+        stream.run("gemm");
+    const RepeatedSteps found = stream.steps();
+    EXPECT_THAT(found.steps, SizeIs(0));
+    EXPECT_THAT(found.whyNot, HasSubstr("one kernel by itself"));
+}
+
+TEST(StepRepetition, WhatRepeatsWithoutEndMakesNoSteps)
+{
+    constexpr std::int64_t kPairs = 200'001;
+    TraceBuilder builder;
+    Track track;
+    track.kind = TrackKind::Stream;
+    const TrackId stream = builder.addTrack(std::move(track));
+    const StringId names[] = {builder.intern("ping"), builder.intern("pong")};
+    std::vector<RawSlice> kernels(2 * kPairs);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        kernels[i].begin = static_cast<std::int64_t>(10 * i);
+        kernels[i].duration = 5;
+        kernels[i].kind = ActivityKind::Kernel;
+        kernels[i].name = names[i % 2].value;
+    }
+    builder.addMany(stream, std::move(kernels), Depth::Inferred);
+    const RepeatedSteps found = repeatedSteps(*builder.finish());
+    EXPECT_THAT(found.steps, SizeIs(0));
+    EXPECT_THAT(found.whyNot, HasSubstr("too often"));
 }
 
 } // namespace

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace profiler::analysis {
+
+/// Adds what is not negative; a sum that 64 bits do not hold, as a damaged file may have it, stays at the largest.
+inline void addSaturating(std::int64_t& sum, std::int64_t more)
+{
+    if (__builtin_add_overflow(sum, more, &sum))
+        sum = std::numeric_limits<std::int64_t>::max();
+}
+inline void addSaturating(std::chrono::nanoseconds& sum, std::chrono::nanoseconds more)
+{
+    std::int64_t count = sum.count();
+    addSaturating(count, more.count());
+    sum = std::chrono::nanoseconds{count};
+}
+
+} // namespace profiler::analysis
