@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <span>
 
 namespace advisor {
@@ -17,7 +18,11 @@ namespace {
 
 constexpr std::size_t kBefore = 10;
 constexpr double kDeviations = 10, kAbove = 0.5;
-constexpr std::size_t kLeastToJudge = 40;
+// A batch of hard samples is over with the next one; weights that were thrown off stay so for some steps.
+constexpr std::size_t kAfter = 4;
+constexpr std::ptrdiff_t kLasting = 3;
+// Plateaus that are shorter than a quarter of this are left again: of chance, of the tokens' frequencies.
+constexpr std::size_t kLeastToJudge = 400;
 
 struct Moments {
     double mean = 0, variance = 0;
@@ -34,6 +39,21 @@ Moments moments(std::span<const CounterSample> samples)
     return result;
 }
 
+/// What noise stays below, by the values before.
+double farAbove(std::span<const CounterSample> samples)
+{
+    std::vector<double> before, deviations;
+    for (const CounterSample& sample : samples)
+        if (std::isfinite(sample.value))
+            before.push_back(sample.value);
+    if (before.empty())
+        return std::numeric_limits<double>::infinity();
+    const double middle = percentile(before, 0.5);
+    for (const double value : before)
+        deviations.push_back(std::abs(value - middle));
+    return middle + std::max(kDeviations * percentile(std::move(deviations), 0.5), kAbove * std::abs(middle));
+}
+
 } // namespace
 
 std::vector<CounterSample> LossCurve::spikes() const
@@ -46,14 +66,10 @@ std::vector<CounterSample> LossCurve::spikes() const
         }
         if (i < kBefore)
             continue;
-        std::vector<double> before, deviations;
-        for (std::size_t j = i - kBefore; j < i; ++j)
-            before.push_back(samples[j].value);
-        const double middle = percentile(before, 0.5);
-        for (const double value : before)
-            deviations.push_back(std::abs(value - middle));
-        const double far = std::max(kDeviations * percentile(std::move(deviations), 0.5), kAbove * std::abs(middle));
-        if (samples[i].value > middle + far)
+        const double far = farAbove(std::span(samples).subspan(i - kBefore, kBefore));
+        const auto next = std::span(samples).subspan(i, std::min(kAfter, samples.size() - i));
+        const auto isFar = [&](const CounterSample& sample) { return !(sample.value <= far); };
+        if (isFar(next.front()) && std::count_if(next.begin(), next.end(), isFar) >= kLasting)
             found.push_back(samples[i]);
     }
     return found;
@@ -70,6 +86,18 @@ std::optional<LossCurve::Fall> LossCurve::lastFall() const
         return std::nullopt;
     const double error = 2 * std::sqrt((before.variance + last.variance) / static_cast<double>(quarter));
     return Fall{(before.mean - last.mean) / std::abs(before.mean), error / std::abs(before.mean)};
+}
+
+std::optional<double> LossCurve::wholeFall() const
+{
+    const std::size_t n = samples.size();
+    if (n < kLeastToJudge)
+        return std::nullopt;
+    const double first = moments(std::span(samples).first(n / 20)).mean;
+    const double last = moments(std::span(samples).last(n / 4)).mean;
+    if (!std::isfinite(first) || !std::isfinite(last) || first == 0)
+        return std::nullopt;
+    return (first - last) / std::abs(first);
 }
 
 LossCurve lossCurve(const Case& c)

@@ -10,15 +10,18 @@ namespace advisor {
 struct LossCurve {
     profiler::TrackId counter;
     std::vector<profiler::CounterSample> samples; ///< finite or not, by time
-    /// Samples that are no number, or farther above the median of the ten before them than ten times the median
-    /// deviation of those, and over half of it again: what noise does not do.
+    /// Samples that are no number; and those farther above the median of the ten before them than ten times the median
+    /// deviation of those, and over half of it again, which at least two of the three after them are as well: what
+    /// neither noise nor a batch of hard samples does.
     [[nodiscard]] std::vector<profiler::CounterSample> spikes() const;
     /// How much the last quarter's mean is below the quarter's before it, as a share of the latter; and two standard
-    /// errors of that. No value under forty samples.
+    /// errors of that. No value under four hundred samples.
     struct Fall {
         double share = 0, error = 0;
     };
     [[nodiscard]] std::optional<Fall> lastFall() const;
+    /// The last quarter's mean lies so far below the first twentieth's, as a share of the latter. No value as above.
+    [[nodiscard]] std::optional<double> wholeFall() const;
 };
 /// What the loss says to a rule about a setting that clips gradients: a finding where values stand out, with those as
 /// evidence, judged by the loss; silent where none does or the setting is on; cannot tell without loss or

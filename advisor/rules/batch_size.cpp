@@ -1,8 +1,8 @@
-#include "advisor/gpu_facts.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/percentile.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,39 +19,112 @@ constexpr double kWorthFixing = 0.15;
 // Of the memory that there is.
 constexpr double kRoom = 0.45;
 
+/// What of a step takes as long however many samples the batch has, in µs.
+struct FixedCosts {
+    double stepUs = 0;            ///< a steady step, its wait for data left out
+    double weightsUs = 0;         ///< going over the weights: optimizer and zeroing
+    double lowUs = 0, highUs = 0; ///< that, and what operators cost besides their work; both equal: not recorded
+};
+
+/// Of each operator's mean call: below the first it is all overhead, above the second it is none.
+constexpr double kOverheadUs = 5, kWorkUs = 20;
+
+bool isOverWeights(std::string_view phase)
+{
+    return phase == phase::kOptimizer || phase == phase::kZeroGrad;
+}
+
+/// The same with what the operators of a processor cost besides their work, by those steps in which they were recorded.
+FixedCosts withOverhead(const Case& c, FixedCosts costs)
+{
+    double recordedUs = 0, passesUs = 0, count = 0;
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step) && step.opsRecorded) {
+            recordedUs += toUs(step.range.duration() - step.parts.dataWait);
+            passesUs += toUs(step.parts.forward + step.parts.backward);
+            ++count;
+        }
+    if (count == 0 || recordedUs <= 0 || hasDeviceWork(c.trace))
+        return costs;
+    double inPassesUs = 0, calls = 0, overheadUs = 0, perhapsUs = 0; // a step
+    for (const OpCost& op : c.facts.ops.ops) {
+        if (op.phase == phase::kValidation || isOverWeights(op.phase))
+            continue;
+        if (op.phase == phase::kForward || op.phase == phase::kBackward) {
+            inPassesUs += op.selfUsPerStep;
+            calls += op.countPerStep;
+        }
+        const double callUs = op.countPerStep > 0 ? op.selfUsPerStep / op.countPerStep : 0;
+        if (callUs <= kOverheadUs)
+            overheadUs += op.selfUsPerStep;
+        else if (callUs <= kWorkUs)
+            perhapsUs += op.selfUsPerStep;
+    }
+    // What the passes take beside their operators is going from one to the next, unless it is too much for that.
+    const double betweenUs = std::clamp(passesUs / count - inPassesUs, 0.0, kOverheadUs * calls);
+    const double rest = costs.stepUs - costs.weightsUs;
+    const double scale = costs.stepUs / (recordedUs / count); // recording them takes time as well
+    costs.lowUs = costs.weightsUs + std::min(rest, scale * (betweenUs + overheadUs));
+    costs.highUs = costs.weightsUs + std::min(rest, scale * (betweenUs + overheadUs + perhapsUs));
+    return costs;
+}
+
+FixedCosts fixedCosts(const Case& c)
+{
+    std::vector<double> steps, weights;
+    const auto take = [&](bool recorded) {
+        for (const Step& step : c.facts.steps)
+            if (isSteady(step) && step.opsRecorded == recorded) {
+                steps.push_back(toUs(step.range.duration() - step.parts.dataWait));
+                weights.push_back(toUs(step.parts.optimizer + step.parts.zeroGrad));
+            }
+    };
+    take(false);
+    if (steps.empty())
+        take(true);
+    FixedCosts costs{.stepUs = mean(steps), .weightsUs = mean(weights)};
+    costs.lowUs = costs.highUs = costs.weightsUs;
+    return withOverhead(c, costs);
+}
+
+Advice finding(const Case& c, const FixedCosts& costs)
+{
+    const auto share = [&](double us) { return shareText(us / costs.stepUs); };
+    std::string reason =
+        fmt::format("{} of each step goes over the weights (optimizer and zeroing), however many samples the batch has",
+                    share(costs.weightsUs));
+    if (costs.highUs > costs.weightsUs)
+        reason += fmt::format("; at least {} more is what operators cost besides their work",
+                              share(costs.lowUs - costs.weightsUs));
+    Advice advice = fires(reason + ".");
+    advice.concerns = costs.lowUs / costs.stepUs;
+    // With twice the batch half of it goes, per sample; what larger tensors cost in cache is not in a trace.
+    if (hasDeviceWork(c.trace))
+        advice.whyNoPrediction = "How much faster larger kernels are is not in this trace: measure it.";
+    else if (c.facts.ops.stepsWithOps == 0)
+        advice.whyNoPrediction = "Operators were not recorded: what they cost besides their work is not known.";
+    else
+        advice.saving = perStep(costs.lowUs / 2, (costs.lowUs + costs.highUs) / 4, costs.highUs / 2);
+    return advice;
+}
+
 Advice check(const Case& c)
 {
     if (auto advice = withoutSteadySteps(c))
         return *advice;
-    const StepParts& parts = c.facts.statistics.steadyMeanParts;
-    // The optimizer and zeroing go over the weights, however many samples there are.
-    const double fixedUs = toUs(parts.optimizer + parts.zeroGrad);
-    const double share = fixedUs / c.facts.statistics.steadyMeanUs;
-    if (fixedUs == 0)
+    const FixedCosts costs = fixedCosts(c);
+    if (costs.weightsUs == 0)
         return cannotTell("The trace does not mark what of a step the optimizer takes.");
-    if (share < kWorthFixing)
+    if (costs.lowUs < kWorthFixing * costs.stepUs)
         return silent(
-            fmt::format("Only {} of a step does not grow with the batch (optimizer and zeroing).", shareText(share)));
+            fmt::format("Only {} of a step does not grow with the batch.", shareText(costs.lowUs / costs.stepUs)));
     const auto use = memoryUse(c);
     if (use && use->share() > kRoom)
         return silent(
             fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
     if (!use && hasDeviceWork(c.trace))
         return cannotTell(memoryNotRecorded(c));
-    Advice advice = fires(fmt::format(
-        "{} of each step goes over the weights (optimizer and zeroing), however many samples the batch has.",
-        shareText(share)));
-    advice.concerns = share;
-    if (hasDeviceWork(c.trace)) {
-        advice.whyNoPrediction = "How much faster larger kernels are is not in this trace: measure it.";
-    } else {
-        // Half of it goes with twice the batch, per sample; what larger tensors cost in cache is not in a trace.
-        std::vector<double> halves;
-        for (const Step& step : c.facts.steps)
-            if (isSteady(step))
-                halves.push_back(toUs(step.parts.optimizer + step.parts.zeroGrad) / 2);
-        advice.saving = spreadOverSteps(std::move(halves));
-    }
+    Advice advice = finding(c, costs);
     advice.caveats = {"Until memory is out: batch.find_max searches for it.",
                       "Double the batch, double the rate, with a warm-up: see optimizer.lr_scaling. Very large batches "
                       "may generalise worse."};

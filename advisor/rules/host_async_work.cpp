@@ -22,15 +22,26 @@ bool isFileWork(std::string_view phase)
     return phase == phase::kLog || phase == phase::kCheckpoint;
 }
 
-/// Log and checkpoints in steady steps, longest first.
+/// Each steady step with the time up to the next one, in which files are written as well.
+Intervals steadyTurns(const std::vector<Step>& steps)
+{
+    std::vector<TimeRange> turns;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!isSteady(steps[i]))
+            continue;
+        TimeRange turn = steps[i].range;
+        if (i + 1 < steps.size())
+            turn.end = std::max(turn.end, steps[i + 1].range.begin);
+        turns.push_back(turn);
+    }
+    return unite(std::move(turns));
+}
+
+/// Log and checkpoints in and after steady steps, longest first.
 std::vector<Slice> fileWork(const Case& c)
 {
     std::vector<Slice> found;
-    std::vector<TimeRange> steady;
-    for (const Step& step : c.facts.steps)
-        if (isSteady(step))
-            steady.push_back(step.range);
-    const Intervals within = unite(std::move(steady));
+    const Intervals within = steadyTurns(c.facts.steps);
     for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase))
         if (isFileWork(c.trace.name(slice)) && !overlapping(within, slice.range()).empty())
             found.push_back(slice);
@@ -40,11 +51,14 @@ std::vector<Slice> fileWork(const Case& c)
 }
 
 /// At least, the work still takes its share of cores that the step wants all of; at most it is gone.
-std::optional<Saving> saving(const Case& c)
+/// @param us  a step
+std::optional<Saving> saving(const Case& c, double us)
 {
     const int cores = c.facts.input.cores;
     const bool crowded = cores == 0 || computeThreads(c) >= cores;
     const double taken = crowded ? 1.0 / std::max(cores, 2) : 0;
+    if (!hasDeviceWork(c.trace)) // nothing hides it
+        return perStep(us * (1 - taken), us * (1 - taken / 2), us);
     const auto to = [](double factor) {
         return [factor](const ReplayWork& work) {
             return ReplayChange{.factor = work.where == ReplayWork::Where::Host && isFileWork(work.phase) ? factor : 1};
@@ -73,9 +87,9 @@ Advice check(const Case& c)
     const double share = us / c.facts.statistics.steadyMeanUs;
     if (share < kWorthFixing)
         return silent(fmt::format("Writing files takes only {} of a step.", shareText(share)));
-    Advice advice = fires(
-        fmt::format("Each step writes files for {} ({} of it) before it goes on.", timeText(us), shareText(share)));
-    advice.saving = saving(c);
+    Advice advice = fires(fmt::format("Each step writes files for {} ({} of it) before the next begins.", timeText(us),
+                                      shareText(share)));
+    advice.saving = saving(c, us);
     if (checkpoints || !advice.saving || advice.saving->high <= 0) {
         advice.whyNoPrediction =
             checkpoints ? "A checkpoint is copied in the step in any case; what of it is the copy is not recorded."

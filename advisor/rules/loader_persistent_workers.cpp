@@ -1,6 +1,8 @@
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,33 +19,70 @@ constexpr double kWorthFixing = 0.01;
 
 struct Start {
     Slice slice;
-    double us = 0;      ///< making the workers, and the first wait beyond the usual one
-    double epochUs = 0; ///< to the next start, or the end of the trace
+    double lowUs = 0, highUs = 0; ///< what kept workers would have spared
+    double epochUs = 0;           ///< to the next start, or the end of the trace
 };
 
-/// What starting the workers costs at each epoch after the first, which has to start them anyway.
+std::vector<Slice> byBegin(const Case& c, std::string_view phase)
+{
+    auto slices = ofKindNamed(c.trace, ActivityKind::Phase, [&](std::string_view name) { return name == phase; });
+    std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    return slices;
+}
+
+/// When workers began with a sample, on whichever track.
+std::vector<TraceTime> samplesBegun(const Trace& trace)
+{
+    std::vector<TraceTime> begun;
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::LoaderWorker)
+            forEachViewOf(trace, track.id, ActivityKind::LoaderStage,
+                          [&](const SliceView& stage) { begun.push_back(stage.begin()); });
+    std::sort(begun.begin(), begun.end());
+    return begun;
+}
+
+/// What a start costs. Kept workers have to load an epoch's first batch as well: where it is recorded when they begin
+/// with it, only the time until then counts; else that wait is somewhere in between.
+void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
+              double usualWaitUs)
+{
+    start.lowUs = start.highUs = toUs(start.slice.duration);
+    const auto first = std::lower_bound(begun.begin(), begun.end(), start.slice.begin);
+    if (first != begun.end() && *first < next) {
+        const double untilThen = toUs(*first - start.slice.begin);
+        start.lowUs = std::min(start.lowUs, untilThen);
+        start.highUs = std::max(start.highUs, untilThen);
+        return;
+    }
+    const auto wait = std::find_if(waits.begin(), waits.end(), [&](const Slice& each) {
+        return each.end() > start.slice.end() && each.begin < next;
+    });
+    if (wait != waits.end())
+        start.highUs += std::max(0.0, toUs(std::min(wait->duration, wait->end() - start.slice.end())) - usualWaitUs);
+}
+
+/// The starts of the training's workers at each epoch after the first, which has to start them anyway. Those of a
+/// validation belong to it.
 std::vector<Start> laterStarts(const Case& c)
 {
-    std::vector<Slice> starts, waits;
-    for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase)) {
-        if (c.trace.name(slice) == phase::kWorkerStart)
-            starts.push_back(slice);
-        if (c.trace.name(slice) == phase::kDataWait)
-            waits.push_back(slice);
-    }
+    std::vector<Slice> starts = byBegin(c, phase::kWorkerStart);
+    std::vector<TimeRange> validations;
+    for (const Slice& validation : byBegin(c, phase::kValidation))
+        validations.push_back(validation.range());
+    const Intervals validating = unite(std::move(validations));
+    std::erase_if(starts, [&](const Slice& start) { return beginsWithin(start, validating); });
+    const std::vector<Slice> waits = byBegin(c, phase::kDataWait);
     std::vector<double> usual;
     for (const Slice& wait : waits)
         usual.push_back(toUs(wait.duration));
     const double usualUs = percentile(std::move(usual), 0.5);
+    const std::vector<TraceTime> begun = samplesBegun(c.trace);
     std::vector<Start> found;
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const TraceTime next = i + 1 < starts.size() ? starts[i + 1].begin : c.trace.range().end;
-        Start start{starts[i], toUs(starts[i].duration), toUs(next - starts[i].begin)};
-        const auto first = std::find_if(waits.begin(), waits.end(), [&](const Slice& wait) {
-            return wait.end() > starts[i].end() && wait.begin < next;
-        });
-        if (first != waits.end())
-            start.us += std::max(0.0, toUs(std::min(first->duration, first->end() - starts[i].end())) - usualUs);
+        Start start{.slice = starts[i], .epochUs = toUs(next - starts[i].begin)};
+        setCosts(start, next, begun, waits, usualUs);
         found.push_back(start);
     }
     return found;
@@ -58,22 +97,18 @@ Advice check(const Case& c)
     const std::vector<Start> starts = laterStarts(c);
     if (starts.empty())
         return cannotTell("The trace does not hold the start of workers at a second epoch.");
-    std::vector<double> us;
-    double epochUs = 0;
+    double lowUs = 0, highUs = 0, epochUs = 0;
     for (const Start& start : starts) {
-        us.push_back(start.us);
+        lowUs += start.lowUs / static_cast<double>(starts.size());
+        highUs += start.highUs / static_cast<double>(starts.size());
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
-    const double meanUs = mean(us);
-    if (meanUs < kWorthFixing * epochUs)
+    if (highUs < kWorthFixing * epochUs)
         return silent(
-            fmt::format("Starting the workers costs only {} of an epoch of {}.", timeText(meanUs), timeText(epochUs)));
+            fmt::format("Starting the workers costs only {} of an epoch of {}.", timeText(highUs), timeText(epochUs)));
     Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
-                                      timeText(meanUs), timeText(epochUs)));
-    advice.saving = Saving{.unit = SavingUnit::UsPerEpoch,
-                           .low = std::min(meanUs, percentile(us, 0.1)),
-                           .mid = meanUs,
-                           .high = std::max(meanUs, percentile(us, 0.9))};
+                                      timeText(highUs), timeText(epochUs)));
+    advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
     advice.caveats = {"Workers keep their copy of the data set's object, and what it cached, for the whole run."};
     advice.measure = "epoch";
     setToggle(advice, c, kKey, "true");

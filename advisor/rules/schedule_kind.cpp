@@ -3,6 +3,7 @@
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -11,6 +12,8 @@ namespace {
 constexpr std::string_view kKey = "schedule.kind";
 // Of the loss: a training that gains less in a quarter of its time has arrived at what this rate can reach.
 constexpr double kStillFalls = 0.02;
+// Of the loss, over the whole run: a training that won less has not learnt yet, and what it lacks is no schedule.
+constexpr double kHasLearnt = 0.1;
 
 Advice finding(const Case& c, std::string reason, const LossCurve& curve)
 {
@@ -42,6 +45,10 @@ Advice check(const Case& c)
     const auto fall = curve.lastFall();
     if (!fall)
         return cannotTell("The trace holds too few values of the loss to see whether a constant rate still lowers it.");
+    if (const auto whole = curve.wholeFall(); !whole || *whole < kHasLearnt)
+        return cannotTell(fmt::format("The loss has hardly fallen since the start ({}): whether a constant rate "
+                                      "is what holds it up cannot be told.",
+                                      shareText(std::max(0.0, whole.value_or(0)))));
     if (fall->share - fall->error < kStillFalls && fall->share + fall->error < 2 * kStillFalls)
         return finding(
             c,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 
 namespace advisor::rules {
 namespace {
@@ -16,6 +17,10 @@ using namespace profiler::analysis;
 constexpr std::size_t kFewestSteps = 5;
 // Slow steps take this much more than the usual one: beyond what schedulers and clocks do on a quiet machine.
 constexpr double kRestless = 1.25;
+// What our recorder calls them; and how long another thread then keeps the core: to the next of Linux's usual 250 ticks
+// a second.
+constexpr std::string_view kForcedSwitches = "switches, forced";
+constexpr double kTurnSeconds = 1.0 / 250;
 
 struct NamedPart {
     std::string_view name;
@@ -45,17 +50,44 @@ const NamedPart& varyingPart(const std::vector<Step>& slow, const std::vector<St
                              [&](const NamedPart& a, const NamedPart& b) { return excess(a) < excess(b); });
 }
 
-Advice check(const Case& c)
+/// Steps that are to be alike. Recording operators slows a step down: where enough others are left, those are judged.
+std::vector<Step> comparable(const std::vector<Step>& all)
 {
     std::vector<Step> steady;
-    std::vector<double> us;
     // A profile that begins in the middle of a run holds no first steps: each of its steps is one like the others.
-    const bool midRun = !c.facts.steps.empty() && c.facts.steps.front().index > 0;
-    for (const Step& step : c.facts.steps)
-        if (isSteady(step) || (midRun && !step.partial)) {
+    const bool midRun = !all.empty() && all.front().index > 0;
+    for (const Step& step : all)
+        if (isSteady(step) || (midRun && !step.partial))
             steady.push_back(step);
-            us.push_back(toUs(step.range.duration()));
-        }
+    const auto unrecorded = [](const Step& step) { return !step.opsRecorded; };
+    if (static_cast<std::size_t>(std::count_if(steady.begin(), steady.end(), unrecorded)) >= kFewestSteps)
+        std::erase_if(steady, [&](const Step& step) { return !unrecorded(step); });
+    return steady;
+}
+
+/// How often a second the process's threads were put off a core that they wanted to stay on, while these steps ran; no
+/// value where that was not recorded.
+std::optional<double> interruptions(const Trace& trace, const std::vector<Step>& steps)
+{
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::Counter || track.name != kForcedSwitches)
+            continue;
+        std::vector<double> rates;
+        for (const CounterSample& sample : trace.counter(track.id))
+            if (sample.time >= steps.front().range.begin && sample.time <= steps.back().range.end)
+                rates.push_back(sample.value);
+        if (!rates.empty())
+            return mean(rates);
+    }
+    return std::nullopt;
+}
+
+Advice check(const Case& c)
+{
+    std::vector<Step> steady = comparable(c.facts.steps);
+    std::vector<double> us;
+    for (const Step& step : steady)
+        us.push_back(toUs(step.range.duration()));
     if (steady.size() < kFewestSteps)
         return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(),
                                       steady.size() == 1 ? " does" : "s do"));
@@ -66,6 +98,12 @@ Advice check(const Case& c)
         fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
     if (median <= 0 || slow < kRestless * median)
         return silent(fmt::format("Steps are even: {}, nine of ten under {}.", range, timeText(slow)));
+    if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
+        return cannotTell(fmt::format(
+            "Steps vary ({}), but {:.0f} times a second a thread lost its core to another one: whether the training "
+            "itself varies is not to be seen. Give it fewer threads than there are cores (run.threads, "
+            "loader.workers), or a machine for itself.",
+            range, *rate));
     std::stable_sort(steady.begin(), steady.end(),
                      [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
     const std::vector<Step> slowest(

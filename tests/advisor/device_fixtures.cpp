@@ -77,6 +77,13 @@ std::string unevenSteps(const std::vector<int>& durations)
     return text;
 }
 
+/// The same steps while threads lost their cores so many times a second.
+std::string interrupted(double rate)
+{
+    return unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}) +
+           fmt::format("counter \"switches, forced\"\nsample 300 {0}\nsample 600 {0}\n", rate);
+}
+
 std::string communication(double us)
 {
     return steps("call cudaLaunchKernel 0 5", fmt::format("kernel sgemm 0 500\nkernel ncclDevKernel_AllReduce_Sum_f32 500 {}", us));
@@ -100,6 +107,20 @@ std::string epochs(double startUs)
           end
     )",
                        startUs);
+}
+
+/// The same on one worker, which begins with its first batch `idleUs` after each start and loads it for 500.
+std::string epochsOf(double idleUs)
+{
+    return epochs(20) + fmt::format(R"(
+        main
+          phase "data wait" 4020 {1}
+        worker 0
+          repeat 2 every 4000
+            stage decode {0} 500
+          end
+    )",
+                                    idleUs, idleUs + 480);
 }
 
 std::vector<Fixture> copyFixtures()
@@ -226,12 +247,16 @@ std::vector<Fixture> runFixtures()
         {"model_conv_bias_cannot_tell", "model_conv_bias", State::CannotTell, "main\nop aten::conv2d 0 100", true, {}},
         {"step_variance_fires", "step_variance", State::Fires, unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}), true, {}},
         {"step_variance_silent", "step_variance", State::Silent, unevenSteps({100, 101, 102, 101, 103, 100, 104, 100}), true, {}},
+        {"step_variance_fires_with_few_interruptions", "step_variance", State::Fires, interrupted(60), true, {}},
+        {"step_variance_cannot_tell_where_threads_lose_their_cores", "step_variance", State::CannotTell, interrupted(65), true, {}},
         {"step_variance_cannot_tell", "step_variance", State::CannotTell, unevenSteps({100, 100, 100}), true, {}},
         {"comm_exposed_fires", "comm_exposed", State::Fires, communication(200), true, {}},
         {"comm_exposed_silent", "comm_exposed", State::Silent, communication(50), true, {}},
         {"comm_exposed_cannot_tell", "comm_exposed", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},
         {"loader_persistent_workers_fires", "loader_persistent_workers", State::Fires, epochs(400), true, {}},
         {"loader_persistent_workers_silent", "loader_persistent_workers", State::Silent, epochs(10), true, {}},
+        {"loader_persistent_workers_fires_where_workers_begin_late", "loader_persistent_workers", State::Fires, epochsOf(200), true, {}},
+        {"loader_persistent_workers_silent_where_the_first_batch_takes_long", "loader_persistent_workers", State::Silent, epochsOf(25), true, {}},
         {"loader_persistent_workers_cannot_tell", "loader_persistent_workers", State::CannotTell, std::string(kHostOnly), true, {}},
         {"parallel_kind_fires", "parallel_kind", State::Fires,
          "main\nrepeat 5 every 100\nannotation DataParallel.forward 0 50\nop Broadcast 1 10\nend", true, {}},

@@ -36,13 +36,15 @@ std::string filling(int mebibytes)
     return fmt::format("{}counter memory\nsample 0 1000\nsample 5000 {}\n", kSteps, std::int64_t{mebibytes} << 20);
 }
 
-/// A loss that is `early` for 30 steps, and then `late` for 30, a little restless; with one value of `spike`.
-std::string losses(double early, double late, double spike = 0)
+/// A loss that falls from 2 to `early` within 30 steps, is so until step 350 of 450, and then `late`, a little restless;
+/// with `spikes` values of 9 from step 300 on.
+std::string losses(double early, double late, int spikes = 0)
 {
     std::string text = std::string(kSteps) + "counter loss\n";
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 450; ++i) {
         const double noise = i % 3 == 0 ? 0.01 : -0.005;
-        text += fmt::format("sample {} {}\n", i * 100, i == 40 && spike > 0 ? spike : (i < 45 ? early : late) + noise);
+        const double level = i < 30 ? early + (2 - early) * (30 - i) / 30 : i < 350 ? early : late;
+        text += fmt::format("sample {} {}\n", i * 20, i >= 300 && i < 300 + spikes ? 9 : level + noise);
     }
     return text;
 }
@@ -125,18 +127,20 @@ std::vector<Fixture> convergenceFixtures()
          {"batch.size=1024", "gradient.accumulation=8"}},
         {"optimizer_kind_cannot_tell", "optimizer_kind", State::CannotTell, run, true, {}},
         {"schedule_kind_fires", "schedule_kind", State::Fires, losses(1, 1), false, {}},
+        {"schedule_kind_cannot_tell_of_what_never_learnt", "schedule_kind", State::CannotTell, losses(2, 2), false, {}},
         {"schedule_kind_silent", "schedule_kind", State::Silent, losses(1, 0.8), false, {}},
         {"schedule_kind_cannot_tell", "schedule_kind", State::CannotTell, run, false, {}},
-        {"gradient_clip_norm_fires", "gradient_clip_norm", State::Fires, losses(1, 1, 9), false, {}},
+        {"gradient_clip_norm_fires", "gradient_clip_norm", State::Fires, losses(1, 1, 5), false, {}},
         {"gradient_clip_norm_silent", "gradient_clip_norm", State::Silent, losses(1, 1), false, {}},
+        {"gradient_clip_norm_silent_on_hard_batches", "gradient_clip_norm", State::Silent, losses(1, 1, 2), false, {}},
         {"gradient_clip_norm_cannot_tell", "gradient_clip_norm", State::CannotTell, run, false, {}},
         {"gradient_clip_value_fires",
          "gradient_clip_value",
          State::Fires,
-         losses(1, 1, 9),
+         losses(1, 1, 5),
          false,
          {"gradient.clip_norm=1"}},
-        {"gradient_clip_value_silent", "gradient_clip_value", State::Silent, losses(1, 1, 9), false, {}},
+        {"gradient_clip_value_silent", "gradient_clip_value", State::Silent, losses(1, 1, 5), false, {}},
         {"gradient_clip_value_cannot_tell", "gradient_clip_value", State::CannotTell, run, false, {}},
     };
 }

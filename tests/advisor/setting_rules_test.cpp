@@ -1,5 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +66,16 @@ TEST(HostAsyncWork, PredictsWhatTheLogTakes)
     EXPECT_NEAR(crowded.advice().saving->high, 60, 0.1);
 }
 
+TEST(HostAsyncWork, WhatIsWrittenBetweenStepsCountsForTheStepBefore)
+{
+    const Judged judged("host_async_work",
+                        "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 "
+                        "900\nphase log 910 60\nend\n");
+    ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->mid, 60, 8);
+}
+
 TEST(HostAsyncWork, DoesNotPromiseWhatACheckpointCosts)
 {
     const Judged judged("host_async_work", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase checkpoint 900 60\nend\n");
@@ -73,13 +84,38 @@ TEST(HostAsyncWork, DoesNotPromiseWhatACheckpointCosts)
     EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("copied"));
 }
 
-TEST(BatchSize, DoublesTheBatchAndHalvesTheOptimizer)
+TEST(BatchSize, DoublesTheBatchAndHalvesWhatDoesNotGrowWithIt)
 {
-    const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n",
-                        {"batch.size=16"});
+    // Of 1,000 µs the optimizer takes 200; twenty operators of 4 µs each are overhead, and so are the 100 µs between
+    // them and one of 620.
+    std::string text = "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase forward 0 800\nop aten::mm 0 620\n";
+    for (int i = 0; i < 20; ++i)
+        text += fmt::format("op aten::t {} 4\n", 620 + 5 * i);
+    text += "phase optimizer 800 200\nend\n";
+    const Judged judged("batch_size", text, {"batch.size=16"});
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_EQ(judged.advice().toggle->to, "32");
-    EXPECT_DOUBLE_EQ(judged.advice().saving->mid, 100);
+    EXPECT_NEAR(judged.advice().saving->low, (200 + 80 + 100) / 2, 0.1);
+    EXPECT_NEAR(judged.advice().saving->high, (200 + 80 + 100) / 2, 0.1);
+}
+
+TEST(BatchSize, OperatorsThatMayWorkOrNotWidenTheRange)
+{
+    std::string text = "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase forward 0 800\nop aten::mm 0 600\n";
+    for (int i = 0; i < 20; ++i)
+        text += fmt::format("op aten::relu {} 10\n", 600 + 10 * i);
+    const Judged judged("batch_size", text + "phase optimizer 800 200\nend\n");
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->low, 100, 0.1);
+    EXPECT_NEAR(judged.advice().saving->high, 200, 0.1);
+}
+
+TEST(BatchSize, WithoutOperatorsItPromisesNothing)
+{
+    const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n");
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_FALSE(judged.advice().saving);
+    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("Operators were not recorded"));
 }
 
 TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
