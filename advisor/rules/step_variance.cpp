@@ -17,6 +17,8 @@ using namespace profiler::analysis;
 constexpr std::size_t kFewestSteps = 5;
 // Slow steps take this much more than the usual one: beyond what schedulers and clocks do on a quiet machine.
 constexpr double kRestless = 1.25;
+// µs: an interrupt, and what it leaves in the caches, takes as much of any step.
+constexpr double kInterrupt = 250;
 // What our recorder calls them; and how long another thread then keeps the core: to the next of Linux's usual 250 ticks
 // a second.
 constexpr std::string_view kForcedSwitches = "switches, forced";
@@ -73,9 +75,13 @@ std::optional<double> interruptions(const Trace& trace, const std::vector<Step>&
         if (track.kind != TrackKind::Counter || track.name != kForcedSwitches)
             continue;
         std::vector<double> rates;
-        for (const CounterSample& sample : trace.counter(track.id))
-            if (sample.time >= steps.front().range.begin && sample.time <= steps.back().range.end)
-                rates.push_back(sample.value);
+        for (const CounterSample& sample : trace.counter(track.id)) {
+            if (sample.time < steps.front().range.begin)
+                continue;
+            rates.push_back(sample.value);
+            if (sample.time >= steps.back().range.end) // each is of the time up to it
+                break;
+        }
         if (!rates.empty())
             return mean(rates);
     }
@@ -96,7 +102,7 @@ Advice check(const Case& c)
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
     const std::string range =
         fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
-    if (median <= 0 || slow < kRestless * median)
+    if (median <= 0 || slow < std::max(kRestless * median, median + kInterrupt))
         return silent(fmt::format("Steps are even: {}, nine of ten under {}.", range, timeText(slow)));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
         return cannotTell(fmt::format(

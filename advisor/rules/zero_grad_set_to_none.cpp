@@ -25,6 +25,9 @@ bool isAccumulate(std::string_view op)
     return op == "aten::add_" || op == "aten::_foreach_add_";
 }
 
+// µs: what filling 128 KiB takes. What is larger the C library gives back to the system when it is freed.
+constexpr double kLargeFillUs = 13;
+
 struct Zeroing {
     double fillUs = 0, fills = 0; ///< a step, in the zero grad phase
     double accumulateUs = 0;      ///< a step: in-place additions in backward
@@ -81,6 +84,10 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
     advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
+    else if (found.fillUs > kLargeFillUs * found.fills)
+        advice.whyNoPrediction =
+            "Gradients as large as these are taken from the system anew in each step, page by page: "
+            "what that costs is not in this trace.";
     else
         advice.saving = perStep(low, mid, high);
     setToggle(advice, c, kKey, "true");

@@ -127,6 +127,43 @@ InputModel disturbed(InputModel model)
     return model;
 }
 
+InputPrediction predictOnce(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
+{
+    const auto saved = [&](CoreSharing sharing, const InputModel& after) {
+        const double stepBefore = replayStepUs(model, now, computeThreads, sharing);
+        const double stepAfter = replayStepUs(after, then, computeThreads, sharing);
+        return stepBefore > 0 ? std::min((stepBefore - stepAfter) * model.stepUs / stepBefore, model.waitUs) : 0;
+    };
+    const double best = saved(CoreSharing::Even, model);
+    const double worst = saved(CoreSharing::Barrier, then.workers > now.workers ? disturbed(model) : model);
+    return {std::min(best, worst), (best + worst) / 2, std::max(best, worst)};
+}
+
+/// What chance does to a prediction from so few batches: two standard errors, from what each quarter of them says.
+double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
+{
+    constexpr std::size_t kParts = 4, kFewest = 5;
+    const std::size_t loads = model.loadUs.size() / kParts, computes = model.computeUs.size() / kParts;
+    if (std::min(loads, computes) < kFewest)
+        return 0;
+    const auto part = [](const std::vector<double>& us, std::size_t count, std::size_t index) {
+        const auto begin = us.begin() + static_cast<std::ptrdiff_t>(count * index);
+        return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    std::vector<double> mids;
+    for (std::size_t i = 0; i < kParts; ++i) {
+        InputModel quarter = model;
+        quarter.loadUs = part(model.loadUs, loads, i);
+        quarter.computeUs = part(model.computeUs, computes, i);
+        quarter.waitUs = std::numeric_limits<double>::infinity(); // that of a quarter is not known
+        mids.push_back(predictOnce(quarter, now, then, computeThreads).midUs);
+    }
+    double squares = 0;
+    for (const double mid : mids)
+        squares += (mid - mean(mids)) * (mid - mean(mids));
+    return 2 * std::sqrt(squares / (kParts - 1) / kParts);
+}
+
 } // namespace
 
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps)
@@ -161,19 +198,13 @@ double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
 
 InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
 {
-    InputPrediction prediction;
     if (!model.canPredict())
-        return prediction;
-    const auto saved = [&](CoreSharing sharing, const InputModel& after) {
-        const double stepBefore = replayStepUs(model, now, computeThreads, sharing);
-        const double stepAfter = replayStepUs(after, then, computeThreads, sharing);
-        return stepBefore > 0 ? std::min((stepBefore - stepAfter) * model.stepUs / stepBefore, model.waitUs) : 0;
-    };
-    const double best = saved(CoreSharing::Even, model);
-    const double worst = saved(CoreSharing::Barrier, then.workers > now.workers ? disturbed(model) : model);
-    prediction.lowUs = std::min(best, worst);
-    prediction.highUs = std::max(best, worst);
-    prediction.midUs = (best + worst) / 2;
+        return {};
+    InputPrediction prediction = predictOnce(model, now, then, computeThreads);
+    const double error = errorByQuarters(model, now, then, computeThreads);
+    prediction.lowUs -= error;
+    prediction.highUs = std::min(prediction.highUs + error, model.waitUs);
+    prediction.midUs = (prediction.lowUs + prediction.highUs) / 2;
     return prediction;
 }
 

@@ -65,12 +65,13 @@ std::string optimizer(int count, std::string_view op)
     return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 900 100\n{}end\n", ops);
 }
 
-/// Steps of the given durations (µs), one after the other.
+/// Steps of the given durations (tens of µs), one after the other.
 std::string unevenSteps(const std::vector<int>& durations)
 {
     std::string text = "main\n";
     int at = 0, index = 0;
-    for (const int duration : durations) {
+    for (const int tens : durations) {
+        const int duration = 10 * tens;
         text += fmt::format("step {} {} {}\nphase \"data wait\" {} {}\n", index++, at, duration, at, duration / 2);
         at += duration;
     }
@@ -81,7 +82,7 @@ std::string unevenSteps(const std::vector<int>& durations)
 std::string interrupted(double rate)
 {
     return unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}) +
-           fmt::format("counter \"switches, forced\"\nsample 300 {0}\nsample 600 {0}\n", rate);
+           fmt::format("counter \"switches, forced\"\nsample 3000 {0}\nsample 6000 {0}\n", rate);
 }
 
 std::string communication(double us)
@@ -249,6 +250,8 @@ std::vector<Fixture> runFixtures()
         {"step_variance_silent", "step_variance", State::Silent, unevenSteps({100, 101, 102, 101, 103, 100, 104, 100}), true, {}},
         {"step_variance_fires_with_few_interruptions", "step_variance", State::Fires, interrupted(60), true, {}},
         {"step_variance_cannot_tell_where_threads_lose_their_cores", "step_variance", State::CannotTell, interrupted(65), true, {}},
+        {"step_variance_silent_on_what_an_interrupt_takes", "step_variance", State::Silent,
+         unevenSteps({50, 51, 50, 52, 70, 50, 72, 51, 50, 71}), true, {}},
         {"step_variance_cannot_tell", "step_variance", State::CannotTell, unevenSteps({100, 100, 100}), true, {}},
         {"comm_exposed_fires", "comm_exposed", State::Fires, communication(200), true, {}},
         {"comm_exposed_silent", "comm_exposed", State::Silent, communication(50), true, {}},

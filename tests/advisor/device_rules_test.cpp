@@ -279,14 +279,14 @@ TEST(StepVariance, NamesThePartThatVaries)
 {
     const auto judged = imported("step_variance", R"(
         main
-          repeat 9 every 300
-            step 0 0 100
-            phase forward 0 60
+          repeat 9 every 3000
+            step 0 0 1000
+            phase forward 0 600
           end
-          step 9 2700 250
-          phase forward 2700 200
-          step 10 3000 250
-          phase forward 3000 200
+          step 9 27000 2500
+          phase forward 27000 2000
+          step 10 30000 2500
+          phase forward 30000 2000
     )");
     ASSERT_EQ(judged.advice().state, State::Fires);
     EXPECT_THAT(judged.advice().reason, HasSubstr("forward"));

@@ -40,8 +40,10 @@ TEST(ZeroGrad, TheRangeReachesFromTheFillsToEverythingAroundThem)
           repeat 10 every 1000
             step 0 0 1000
             phase "zero grad" 0 50
-            op aten::zero_ 5 20
-            op aten::zero_ 25 20
+            op aten::zero_ 0 10
+            op aten::zero_ 10 10
+            op aten::zero_ 20 10
+            op aten::zero_ 30 10
             phase backward 300 600
             op aten::add_ 400 15
           end
@@ -49,8 +51,16 @@ TEST(ZeroGrad, TheRangeReachesFromTheFillsToEverythingAroundThem)
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 40);
     EXPECT_DOUBLE_EQ(judged.advice().saving->high, 65);
-    EXPECT_THAT(judged.advice().reason, HasSubstr("fills 2 gradients"));
+    EXPECT_THAT(judged.advice().reason, HasSubstr("fills 4 gradients"));
     EXPECT_THAT(judged.advice().caveats, Contains(HasSubstr("Optimizers skip parameters")));
+}
+
+TEST(ZeroGrad, WhatTakingLargeGradientsFromTheSystemCostsIsNotPredicted)
+{
+    const Judged judged("zero_grad_set_to_none", zeroing(50));
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_FALSE(judged.advice().saving);
+    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("page by page"));
 }
 
 TEST(ZeroGrad, FillsElsewhereAreNoZeroingOfGradients)
