@@ -121,7 +121,9 @@ Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason)
 {
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Memory;
-    advice.whyNoPrediction = "How much of the memory are activations is not recorded: measure it.";
+    advice.whyNoPrediction =
+        "How much of the memory are activations is not recorded (it is at the level full, in steps "
+        "with operators): measure it.";
     advice.evidence = {peakEvidence(c, use)};
     return advice;
 }

@@ -1,8 +1,10 @@
 #include "advisor/batch_facts.h"
+#include "advisor/memory_saving.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -36,6 +38,10 @@ Advice check(const Case& c)
         c, *use,
         fmt::format("Memory was {} full: in smaller parts, its gradients added up, the same batch needs less of it.",
                     shareText(use->share())));
+    const double times =
+        parts ? std::strtod(parts->to.c_str(), nullptr) / std::strtod(parts->from.c_str(), nullptr) : 2;
+    if ((advice.saving = savedByParts(c, times)))
+        advice.whyNoPrediction.clear();
     advice.caveats = {"Costs of a step are paid for each part of the batch.",
                       "The loss is divided by the number of parts; the last, partial group counts its real number."};
     if (c.config)

@@ -16,6 +16,8 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "loader.persistent_workers";
 // Of an epoch: below, keeping the data set's copies alive wins nothing that can be measured.
 constexpr double kWorthFixing = 0.01;
+// µs: a kept worker sleeps between epochs, and is as long in waking up.
+constexpr double kWakingUs = 50;
 
 struct Start {
     Slice slice;
@@ -42,8 +44,8 @@ std::vector<TraceTime> samplesBegun(const Trace& trace)
     return begun;
 }
 
-/// What a start costs. Kept workers have to load an epoch's first batch as well: where it is recorded when they begin
-/// with it, only the time until then counts; else that wait is somewhere in between.
+/// What a start costs more than waking workers that were kept. Those have to load an epoch's first batch as well: where
+/// it is recorded when they begin with it, only the time until then counts; else that wait is somewhere in between.
 void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
               double usualWaitUs)
 {
@@ -51,8 +53,8 @@ void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun,
     const auto first = std::lower_bound(begun.begin(), begun.end(), start.slice.begin);
     if (first != begun.end() && *first < next) {
         const double untilThen = toUs(*first - start.slice.begin);
-        start.lowUs = std::min(start.lowUs, untilThen);
-        start.highUs = std::max(start.highUs, untilThen);
+        start.lowUs = std::max(0.0, std::min(start.lowUs, untilThen) - kWakingUs);
+        start.highUs = std::max(0.0, std::max(start.highUs, untilThen) - kWakingUs);
         return;
     }
     const auto wait = std::find_if(waits.begin(), waits.end(), [&](const Slice& each) {
@@ -104,8 +106,8 @@ Advice check(const Case& c)
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
     if (highUs < kWorthFixing * epochUs)
-        return silent(
-            fmt::format("Starting the workers costs only {} of an epoch of {}.", timeText(highUs), timeText(epochUs)));
+        return silent(fmt::format("Starting the workers costs only {} more than waking kept ones, of an epoch of {}.",
+                                  timeText(highUs), timeText(epochUs)));
     Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
                                       timeText(highUs), timeText(epochUs)));
     advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};

@@ -12,6 +12,8 @@ using namespace profiler::analysis;
 
 // Of the step: below, who owns the memory matters more.
 constexpr double kWorthFixing = 0.01;
+// µs: what copying 128 KiB takes. What is larger the C library may give back to the system when it is freed.
+constexpr double kLargeCopyUs = 13;
 
 Advice check(const Case& c)
 {
@@ -32,7 +34,12 @@ Advice check(const Case& c)
                                       timeText(clone->totalUsPerStep), shareText(share)));
     // At least the copy's own operators; at most all that the step does where batches become tensors.
     const double low = std::min(clone->totalUsPerStep, copyUs), high = std::max(clone->totalUsPerStep, copyUs);
-    advice.saving = perStep(low, (low + high) / 2, high);
+    if (low > kLargeCopyUs)
+        advice.whyNoPrediction =
+            "What taking the memory of so large a copy from the system and giving it back costs, and "
+            "what it drives out of the caches, is not in this trace.";
+    else
+        advice.saving = perStep(low, (low + high) / 2, high);
     advice.caveats = {"The memory must live as long as the tensor, and nobody may write to it meanwhile."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, std::vector{clone->longest});

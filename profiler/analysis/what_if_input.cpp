@@ -203,7 +203,7 @@ InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSet
     InputPrediction prediction = predictOnce(model, now, then, computeThreads);
     const double error = errorByQuarters(model, now, then, computeThreads);
     prediction.lowUs -= error;
-    prediction.highUs = std::min(prediction.highUs + error, model.waitUs);
+    prediction.highUs += error;
     prediction.midUs = (prediction.lowUs + prediction.highUs) / 2;
     return prediction;
 }

@@ -48,8 +48,8 @@ struct InputPrediction {
 /// The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every
 /// thread is disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and
 /// memory bandwidth is not in a trace. Both are scaled so that the replay of the present setup gives the measured step,
-/// and are two standard errors apart from there, by what the quarters of the recording say; never above the wait that
-/// was measured.
+/// and never above the wait that was measured; then moved apart by two standard errors of so few batches, by what the
+/// quarters of the recording say.
 InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads);
 
 } // namespace profiler::analysis

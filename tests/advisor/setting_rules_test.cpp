@@ -135,21 +135,6 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
-TEST(Checkpointing, SavesAtMostWhatQuickOperatorsHeldAtThePeak)
-{
-    const auto why = [](const std::string& op, const std::string& phase) {
-        const std::string alive = "meta memory.peak.cpu 90000000\nmeta memory.peak.cpu.alive 60000000\t4\t3\t";
-        return Judged("checkpointing",
-                      alive + phase + "\t" + op + "\n" + kRun + "counter memory\nsample 0 1000\nsample 5000 99614720\n",
-                      {"batch.memory_limit=100"})
-            .advice()
-            .whyNoPrediction;
-    };
-    EXPECT_THAT(why("aten::relu", "forward"), testing::HasSubstr("at most 60.0 MB"));
-    EXPECT_THAT(why("aten::conv2d", "forward"), testing::Not(testing::HasSubstr("at most"))) << "not computed again";
-    EXPECT_THAT(why("aten::mul", "optimizer"), testing::Not(testing::HasSubstr("at most"))) << "is no activation";
-}
-
 TEST(GradientAccumulation, WhatCannotBeDividedIsAdvisedWithoutAToggle)
 {
     const auto advice = [](std::vector<std::string> settings) {

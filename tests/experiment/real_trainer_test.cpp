@@ -126,5 +126,27 @@ TEST(RealTrainer, AFarTooLowLearningRate)
     EXPECT_FALSE(result->lossParity);
 }
 
+TEST(RealTrainer, AnAAgainstAnAByWhatItLearns)
+{
+    constexpr int kExperiments = 20;
+    ExperimentPlan plan = learner("0.02");
+    plan.horizon = std::chrono::seconds(1);
+    // Two looks: time for five seeds, each of two starts, two seconds of training and two validations.
+    plan.budget = std::chrono::seconds(28);
+    int claimed = 0, looked = 0;
+    for (int i = 0; i < kExperiments; ++i) {
+        // Both arms begin alike; how far they come in equal time is what differs.
+        ASSERT_TRUE(plan.baseline.set("run.seed", std::to_string(100 * (i + 1))));
+        const auto result = runExperiment(plan, {}, {});
+        ASSERT_TRUE(result) << result.error().message();
+        ASSERT_TRUE(result->lossAtEqualTime);
+        printLosses(fmt::format("A/A {}", i + 1), *result);
+        looked += result->lossAtEqualTime->seeds.size() >= 3 ? 1 : 0;
+        claimed += result->verdict == Verdict::Pays || result->verdict == Verdict::Costs ? 1 : 0;
+    }
+    EXPECT_EQ(looked, kExperiments) << "too slow a machine for a first look, after three seeds, within the budget";
+    EXPECT_LE(claimed, 1);
+}
+
 } // namespace
 } // namespace experiment_test

@@ -1,0 +1,289 @@
+#include "advisor/memory_saving.h"
+
+#include "advisor/run_facts.h"
+#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <span>
+#include <unordered_map>
+
+namespace advisor {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+namespace {
+
+constexpr std::string_view kHeld = " memory allocated";
+// A run of operators that frees so many times less, for its time, than the forward pass keeps for its own surely stays;
+// one that frees as many times more is surely run again.
+constexpr double kUnsure = 2;
+
+std::vector<CounterSample> heldMemory(const Case& c)
+{
+    const std::string place = ranOnCpu(c) ? "CPU" : "GPU 0";
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Counter && track.name == place + std::string(kHeld))
+            return c.trace.counter(track.id);
+    return {};
+}
+
+/// Those within, and the last one before.
+std::span<const CounterSample> within(const std::vector<CounterSample>& samples, TimeRange range)
+{
+    const auto before = [](const CounterSample& sample, TraceTime time) { return sample.time < time; };
+    auto begin = std::lower_bound(samples.begin(), samples.end(), range.begin, before);
+    const auto end = std::lower_bound(begin, samples.end(), range.end, before);
+    if (begin != samples.begin())
+        --begin;
+    return {begin, end};
+}
+
+double most(std::span<const CounterSample> samples)
+{
+    double bytes = 0;
+    for (const CounterSample& sample : samples)
+        bytes = std::max(bytes, sample.value);
+    return bytes;
+}
+
+/// Phases of this name in a step, in one range; no value without.
+std::optional<TimeRange> phaseOf(const Case& c, const Step& step, std::string_view name)
+{
+    std::optional<TimeRange> range;
+    c.trace.forEach(step.slice.track, step.range, [&](const Slice& slice) {
+        if (slice.kind == ActivityKind::Phase && c.trace.name(slice) == name && step.range.contains(slice.begin))
+            range = range ? TimeRange{std::min(range->begin, slice.begin), std::max(range->end, slice.end())}
+                          : slice.range();
+        return true;
+    });
+    return range;
+}
+
+Saving bytes(double a, double b)
+{
+    return {.unit = SavingUnit::Bytes, .low = std::min(a, b), .mid = (a + b) / 2, .high = std::max(a, b)};
+}
+
+/// Quick operators one after the other, between two that are not run again.
+struct Run {
+    TimeRange range;
+    double us = 0;                     ///< of its operators
+    double keptBytes = 0;              ///< after the forward pass
+    double leastOut = 0, mostOut = 0;  ///< the smallest and the largest block of the last operator that keeps any
+    double besidesBytes = 0;           ///< more than what is kept, while it runs
+    std::optional<TraceTime> backward; ///< when the backward pass comes to it
+    bool last = false;                 ///< before the last product: mostly no part of a block
+
+    [[nodiscard]] double mostFreed() const { return keptBytes - leastOut; }
+    [[nodiscard]] double leastFreed() const { return keptBytes - mostOut; }
+};
+
+struct Block {
+    double bytes = 0;
+    std::size_t op = 0;
+};
+
+bool staysAsItIs(std::string_view op)
+{
+    return isMatrixProduct(op) || op.find("attention") != op.npos || op.find("embedding") != op.npos ||
+           op.find("lstm") != op.npos || op.find("gru") != op.npos || op.find("rnn") != op.npos;
+}
+
+/// One step whose operators and allocations were recorded.
+class Recomputation {
+public:
+    Recomputation(const Case& c, const Step& step, TimeRange forward, std::span<const CounterSample> held)
+        : m_case(c), m_step(step), m_forward(forward), m_held(held)
+    {
+        for (const ThreadOps& thread : c.ops())
+            if (thread.track == step.slice.track)
+                for (const SliceBrief& op : thread.outermost)
+                    if (forward.contains(op.begin))
+                        m_ops.push_back(op);
+    }
+
+    std::optional<Saving> saved()
+    {
+        findBlocks();
+        findRuns();
+        findBackward();
+        double kept = 0;
+        for (const Block& block : m_blocks)
+            kept += block.bytes;
+        const auto lacksBackward = [](const Run& run) { return run.mostFreed() > 0 && !run.backward; };
+        if (kept <= 0 || m_runs.empty() || std::any_of(m_runs.begin(), m_runs.end(), lacksBackward))
+            return std::nullopt;
+        const double perUs = kept / toUs(m_forward.duration());
+        const double least = peakSaved([&](const Run& run) {
+            return !run.last && run.mostFreed() >= kUnsure * perUs * run.us ? run.leastFreed() : 0;
+        });
+        const double greatest = peakSaved(
+            [&](const Run& run) { return run.mostFreed() * kUnsure >= perUs * run.us ? run.mostFreed() : 0; });
+        return bytes(least, greatest);
+    }
+
+private:
+    /// What the forward pass took and still holds at its end, by operator.
+    void findBlocks()
+    {
+        double before = m_held.front().value;
+        for (const CounterSample& sample : m_held) {
+            const double change = sample.value - before;
+            before = sample.value;
+            if (!m_forward.contains(sample.time))
+                continue;
+            if (change > 0)
+                m_blocks.push_back({change, opAt(sample.time)});
+            else if (const auto freed = std::find_if(m_blocks.rbegin(), m_blocks.rend(),
+                                                     [&](const Block& block) { return block.bytes == -change; });
+                     freed != m_blocks.rend())
+                m_blocks.erase(std::next(freed).base());
+        }
+    }
+
+    [[nodiscard]] std::size_t opAt(TraceTime time) const
+    {
+        const auto after = std::upper_bound(m_ops.begin(), m_ops.end(), time,
+                                            [](TraceTime t, const SliceBrief& op) { return t < op.begin; });
+        return after == m_ops.begin() ? m_ops.size() : static_cast<std::size_t>(after - m_ops.begin()) - 1;
+    }
+
+    void findRuns()
+    {
+        std::size_t first = m_ops.size(); // of the run at hand; before the first product there is none
+        for (std::size_t i = 0; i < m_ops.size(); ++i)
+            if (staysAsItIs(m_case.trace.string(m_ops[i].name))) {
+                if (first < i)
+                    addRun(first, i);
+                first = i + 1;
+            }
+        if (!m_runs.empty())
+            m_runs.back().last = true;
+    }
+
+    void addRun(std::size_t first, std::size_t end)
+    {
+        Run run;
+        run.range = {m_ops[first].begin, m_ops[end - 1].end()};
+        for (std::size_t i = first; i < end; ++i)
+            run.us += toUs(m_ops[i].duration);
+        std::size_t last = first;
+        for (const Block& block : m_blocks)
+            if (block.op >= first && block.op < end) {
+                run.keptBytes += block.bytes;
+                last = std::max(last, block.op);
+            }
+        run.leastOut = std::numeric_limits<double>::max();
+        for (const Block& block : m_blocks)
+            if (block.op == last) {
+                run.leastOut = std::min(run.leastOut, block.bytes);
+                run.mostOut = std::max(run.mostOut, block.bytes);
+            }
+        run.leastOut = std::min(run.leastOut, run.mostOut);
+        const auto samples = std::find_if(m_held.begin(), m_held.end(),
+                                          [&](const CounterSample& sample) { return sample.time >= run.range.begin; });
+        const double before = samples == m_held.begin() ? 0 : std::prev(samples)->value;
+        for (auto sample = samples; sample != m_held.end() && sample->time < run.range.end; ++sample)
+            run.besidesBytes = std::max(run.besidesBytes, sample->value - before - run.keptBytes);
+        m_runs.push_back(run);
+    }
+
+    void findBackward()
+    {
+        std::unordered_map<std::int64_t, Run*> runs; // by sequence number
+        const auto forEachOp = [&](const std::function<void(const Slice&)>& see) {
+            for (const Track& track : m_case.trace.tracks())
+                if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+                    m_case.trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
+                        if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
+                            see(slice);
+                        return true;
+                    });
+        };
+        forEachOp([&](const Slice& op) {
+            for (Run& run : m_runs)
+                if (run.range.contains(op.begin))
+                    runs.emplace(op.sequence, &run);
+        });
+        forEachOp([&](const Slice& op) {
+            const auto found = runs.find(op.sequence);
+            if (found == runs.end() || op.begin < m_forward.end)
+                return;
+            auto& backward = found->second->backward;
+            backward = backward ? std::min(*backward, op.begin) : op.begin;
+        });
+    }
+
+    /// @param freed  bytes that a run frees
+    double peakSaved(const std::function<double(const Run&)>& freed) const
+    {
+        const auto gone = [&](TraceTime time) {
+            double sum = 0;
+            for (const Run& run : m_runs)
+                if (run.backward && time >= run.range.end && time < *run.backward)
+                    sum += freed(run);
+            return sum;
+        };
+        double peak = 0;
+        for (const CounterSample& sample : m_held)
+            peak = std::max(peak, sample.value - gone(sample.time));
+        for (const Run& run : m_runs)
+            if (run.backward && freed(run) > 0) {
+                const auto after =
+                    std::upper_bound(m_held.begin(), m_held.end(), *run.backward,
+                                     [](TraceTime time, const CounterSample& sample) { return time < sample.time; });
+                const double now = after == m_held.begin() ? 0 : std::prev(after)->value;
+                peak = std::max(peak, now - gone(*run.backward) + run.besidesBytes);
+            }
+        return most(m_held) - peak;
+    }
+
+    const Case& m_case;
+    const Step& m_step;
+    TimeRange m_forward;
+    std::span<const CounterSample> m_held;
+    std::vector<SliceBrief> m_ops; // outermost, of the forward pass
+    std::vector<Block> m_blocks;   // what it keeps
+    std::vector<Run> m_runs;
+};
+
+} // namespace
+
+std::optional<Saving> savedByParts(const Case& c, double parts)
+{
+    const std::vector<CounterSample> held = heldMemory(c);
+    std::vector<double> ofForward, ofAll;
+    for (const Step& step : c.facts.steps) {
+        const auto forward = isSteady(step) ? phaseOf(c, step, phase::kForward) : std::nullopt;
+        const auto samples = within(held, step.range);
+        if (!forward || samples.size() < 2)
+            continue;
+        ofForward.push_back(most(within(held, *forward)) - samples.front().value);
+        ofAll.push_back(most(samples) - samples.front().value);
+    }
+    if (ofAll.empty())
+        return std::nullopt;
+    const double share = 1 - 1 / parts;
+    return bytes(share * mean(ofForward), share * mean(ofAll));
+}
+
+std::optional<Saving> savedByRecomputing(const Case& c)
+{
+    const std::vector<CounterSample> held = heldMemory(c);
+    // The last one: memory and algorithms have settled by then.
+    for (auto step = c.facts.steps.rbegin(); step != c.facts.steps.rend(); ++step) {
+        if (!step->opsRecorded || step->partial)
+            continue;
+        const auto forward = phaseOf(c, *step, phase::kForward);
+        const auto samples = within(held, step->range);
+        if (forward && samples.size() > 2)
+            return Recomputation(c, *step, *forward, samples).saved();
+    }
+    return std::nullopt;
+}
+
+} // namespace advisor

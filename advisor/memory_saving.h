@@ -1,0 +1,22 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <optional>
+
+namespace advisor {
+
+/// Bytes that a step's peak loses when its batch is divided into so many passes: that share of what the forward pass
+/// adds, at most of all that the step adds. Recorded is what the allocator holds, at the level full; no value without.
+std::optional<Saving> savedByParts(const Case& c, double parts);
+
+/// Bytes that a step's peak loses when what quick operators between products and convolutions keep is computed again in
+/// the backward pass: the step's own allocations, replayed without that memory from the end of those operators until
+/// the backward pass comes to them, and with what they need besides when they run again. What comes out of the last of
+/// them stays, as the next product reads it. Between the ends of the range: which of its blocks that is, and runs of
+/// operators that free about as much for their time as the forward pass keeps for its own.
+/// @return no value where allocations, the operators of a whole step or which backward belongs to which forward
+///         operator were not recorded
+std::optional<Saving> savedByRecomputing(const Case& c);
+
+} // namespace advisor
