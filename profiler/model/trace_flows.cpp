@@ -25,6 +25,20 @@ std::vector<Linked> linked(const std::vector<TrackSlices>& tracks, LinkRole role
     return found;
 }
 
+/// Operators of a sequence number in the process of `track`: each process counts for itself. A process that is not
+/// known may be any.
+std::vector<Linked> linkedOps(std::span<const Track> rows, const std::vector<TrackSlices>& tracks, TrackId track,
+                              LinkRole role, std::int64_t sequence)
+{
+    std::vector<Linked> found = linked(tracks, role, sequence);
+    const std::int64_t pid = rows[track.value].pid;
+    std::erase_if(found, [&](const Linked& op) {
+        const std::int64_t other = rows[op.id.track.value].pid;
+        return pid != 0 && other != 0 && pid != other;
+    });
+    return found;
+}
+
 /// The op that a backward node belongs to: of the ops that share its sequence number and begin before it (aten::linear
 /// and the aten::addmm within it do) the one that begins last, as Kineto has it.
 const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwardBegin)
@@ -37,7 +51,8 @@ const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwar
     return best;
 }
 
-void addLinkedFlows(const std::vector<TrackSlices>& tracks, SliceId id, const RawSlice& slice, std::vector<Flow>& flows)
+void addLinkedFlows(std::span<const Track> rows, const std::vector<TrackSlices>& tracks, SliceId id,
+                    const RawSlice& slice, std::vector<Flow>& flows)
 {
     const auto role = linkRole(slice);
     if (!role)
@@ -52,15 +67,15 @@ void addLinkedFlows(const std::vector<TrackSlices>& tracks, SliceId id, const Ra
             flows.push_back({FlowKind::Launch, call.id, id});
         break;
     case LinkRole::ForwardOp: {
-        const auto forward = linked(tracks, LinkRole::ForwardOp, slice.link);
-        for (const Linked& node : linked(tracks, LinkRole::BackwardOp, slice.link)) {
+        const auto forward = linkedOps(rows, tracks, id.track, LinkRole::ForwardOp, slice.link);
+        for (const Linked& node : linkedOps(rows, tracks, id.track, LinkRole::BackwardOp, slice.link)) {
             if (const Linked* op = forwardOf(forward, node.begin); op && op->id == id)
                 flows.push_back({FlowKind::ForwardBackward, id, node.id});
         }
         break;
     }
     case LinkRole::BackwardOp: {
-        const auto forward = linked(tracks, LinkRole::ForwardOp, slice.link);
+        const auto forward = linkedOps(rows, tracks, id.track, LinkRole::ForwardOp, slice.link);
         if (const Linked* op = forwardOf(forward, slice.begin))
             flows.push_back({FlowKind::ForwardBackward, op->id, id});
         break;
@@ -74,7 +89,7 @@ std::vector<Flow> Trace::flowsOf(SliceId id) const
 {
     std::vector<Flow> flows;
     if (const auto place = m->of(id.track).find(id.ordinal))
-        addLinkedFlows(m->slices, id, place->block->at(place->position), flows);
+        addLinkedFlows(m->tracks, m->slices, id, place->block->at(place->position), flows);
     m->given.addTo(flows, id);
     return flows;
 }

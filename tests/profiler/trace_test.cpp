@@ -285,4 +285,26 @@ TEST(Trace, TakesTimesThatCannotBe)
     EXPECT_GT(buckets[3].count, 0U);
 }
 
+TEST(Trace, SequenceNumbersJoinOpsOfOneProcess)
+{
+    const auto trace = traceFromText(R"(
+        main pid=100 tid=100
+          op aten::mm 0 10 seq=5
+          op MmBackward0 50 10 seq=5 backward
+        thread other pid=200 tid=200
+          op aten::mm 20 10 seq=5
+          op MmBackward0 70 10 seq=5 backward
+    )");
+    for (const Track& track : trace->tracks()) {
+        const auto ops = trace->sorted(track.id);
+        ASSERT_EQ(ops.size(), 2U);
+        for (const Slice& op : ops) {
+            const auto flows = trace->flowsOf(op.id);
+            ASSERT_EQ(flows.size(), 1U) << trace->name(op);
+            EXPECT_EQ(flows[0].from, ops[0].id);
+            EXPECT_EQ(flows[0].to, ops[1].id);
+        }
+    }
+}
+
 } // namespace

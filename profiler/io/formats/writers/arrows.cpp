@@ -68,6 +68,7 @@ struct Numbered {
     std::int64_t number = 0;
     TraceTime begin{};
     SliceId id;
+    std::int64_t pid = 0; ///< 0: not known
 };
 
 bool before(const Numbered& a, const Numbered& b)
@@ -81,11 +82,13 @@ void addBackward(std::vector<Numbered> forward, const std::vector<Numbered>& bac
     std::stable_sort(forward.begin(), forward.end(), before);
     for (const Numbered& node : backward) {
         // The forward op of that number that begins last, but not behind it; of those that begin together the first.
-        const auto after = std::upper_bound(forward.begin(), forward.end(), node, before);
-        if (after == forward.begin() || std::prev(after)->number != node.number)
-            continue;
-        const auto op = std::lower_bound(forward.begin(), after, *std::prev(after), before);
-        flows.push_back({FlowKind::ForwardBackward, op->id, node.id});
+        const Numbered* best = nullptr;
+        for (auto op = std::upper_bound(forward.begin(), forward.end(), node, before);
+             op != forward.begin() && (--op)->number == node.number && (!best || op->begin == best->begin);)
+            if (op->pid == node.pid || op->pid == 0 || node.pid == 0) // each process counts for itself
+                best = &*op;
+        if (best)
+            flows.push_back({FlowKind::ForwardBackward, best->id, node.id});
     }
 }
 
@@ -104,7 +107,7 @@ Arrows::Arrows(const Trace& trace)
                 work.push_back(slice.correlation.value);
             else if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
                 (slice.is(slice_flag::kBackward) ? backward : forward)
-                    .push_back({slice.sequence, slice.begin, slice.id});
+                    .push_back({slice.sequence, slice.begin, slice.id, track.pid});
             return true;
         });
     sortOnce(calls);
