@@ -4,6 +4,7 @@
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 
+#include <fcntl.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -13,6 +14,21 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::wire;
+
+namespace {
+
+/// Under which number this process has a file open; −1: it has not.
+int fileNumber(const std::filesystem::path& path)
+{
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        if (std::filesystem::read_symlink(entry.path(), gone) == path)
+            return std::stoi(entry.path().filename().string());
+    }
+    return -1;
+}
+
+} // namespace
 
 TEST(FrameWriter, WritesFramesThatCanBeReadWhileTheFileIsOpen)
 {
@@ -90,6 +106,42 @@ TEST(FrameWriter, KeepsAnExistingFileWhereItMayNotWrite)
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 0);
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 3U);
+}
+
+// A program that makes a daemon of itself closes every file that it finds open.
+TEST(FrameWriter, AFileThatTheProgramHasClosedIsOpenedAnewAndAnothersIsLeftAlone)
+{
+    const TemporaryFolder folder;
+    {
+        auto writer = FrameWriter::create(folder / "a.sstrace", 1);
+        ASSERT_TRUE(writer);
+        ASSERT_TRUE((*writer)->write(FrameType::Clock, {}));
+        const int ours = fileNumber(folder / "a.sstrace");
+        ASSERT_GE(ours, 0);
+        close(ours);
+        const int others = open((folder / "another").c_str(), O_CREAT | O_RDWR, 0600);
+        ASSERT_EQ(others, ours) << "the program's file has our number now";
+        EXPECT_TRUE((*writer)->write(FrameType::End, {}));
+        writer->reset();
+        EXPECT_EQ(write(others, "text", 4), 4) << "nor is it closed with the trace";
+        close(others);
+    }
+    EXPECT_EQ(std::filesystem::file_size(folder / "another"), 4U);
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.whole);
+    EXPECT_TRUE(trace.ended);
+}
+
+TEST(FrameWriter, AFileThatTheProgramHasClosedAndReplacedIsNotWrittenTo)
+{
+    const TemporaryFolder folder;
+    auto writer = FrameWriter::create(folder / "a.sstrace", 1);
+    ASSERT_TRUE(writer);
+    close(fileNumber(folder / "a.sstrace"));
+    std::filesystem::rename(folder / "a.sstrace", folder / "moved");
+    std::ofstream(folder / "a.sstrace") << "mine";
+    EXPECT_FALSE((*writer)->write(FrameType::End, {}));
+    EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 4U);
 }
 
 TEST(FrameWriter, AFileThatWasDeletedIsAnError)

@@ -2,6 +2,7 @@
 
 #include "profiler/io/wire/file_error.h"
 #include "profiler/io/wire/frame.h"
+#include "profiler/io/wire/own_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,27 +17,30 @@ namespace profiler::wire {
 struct FrameWriter::State {
     std::filesystem::path path;
     std::filesystem::path temporary; ///< until the file has its name
-    int file = -1;
+    OwnFile file;
     std::uint64_t written = 0; ///< bytes of whole frames
     std::uint32_t sequence = 0;
     bool broken = false; ///< a torn frame could not be cut off: more would be unreadable behind it
 
     ~State();
+    /// The name that the file has now.
+    [[nodiscard]] const std::filesystem::path& name() const { return temporary.empty() ? path : temporary; }
     int writeAll(std::span<const std::byte> head, std::span<const std::byte> body);
     void cutOff();
 };
 
 FrameWriter::State::~State()
 {
-    if (file >= 0)
-        close(file);
     if (!temporary.empty())
         unlink(temporary.c_str());
 }
 
-/// @return 0, or errno with the file as it was before.
+/// @return 0, or errno with the file as it was before. Errors of open(2): it was closed, and cannot be opened anew.
 int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<const std::byte> body)
 {
+    const int number = file.number(name());
+    if (number < 0)
+        return errno;
     std::size_t done = 0;
     const std::size_t all = head.size() + body.size();
     while (done < all) {
@@ -44,13 +48,13 @@ int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<cons
         const auto second = body.subspan(done > head.size() ? done - head.size() : 0);
         const iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
                                {const_cast<std::byte*>(second.data()), second.size()}};
-        const ssize_t count = writev(file, parts, 2);
+        const ssize_t count = writev(number, parts, 2);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0) {
-            const int number = count < 0 ? errno : ENOSPC;
+            const int error = count < 0 ? errno : ENOSPC;
             cutOff();
-            return number;
+            return error;
         }
         done += static_cast<std::size_t>(count);
     }
@@ -60,10 +64,10 @@ int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<cons
 
 void FrameWriter::State::cutOff()
 {
-    int failed = 0;
-    do
-        failed = ftruncate(file, static_cast<off_t>(written));
-    while (failed != 0 && errno == EINTR);
+    const int number = file.number(name());
+    int failed = number < 0 ? -1 : 0;
+    while (number >= 0 && (failed = ftruncate(number, static_cast<off_t>(written))) != 0 && errno == EINTR)
+        continue;
     broken = failed != 0;
 }
 
@@ -82,8 +86,7 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
     state.path = path;
     auto temporary = path;
     temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId) + ".new";
-    state.file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (state.file < 0)
+    if (!state.file.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
         return tl::unexpected(fileError(errno, what, path));
     state.temporary = temporary;
     const FileHeader header = makeFileHeader(getpid(), runId);
@@ -110,8 +113,7 @@ Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> paylo
                                     "the end of the trace file could not be mended after a failed write",
                                     m->path.string(), "check the disk; what was written before is readable"});
     // Writing into a deleted file succeeds, and nobody would ever see it.
-    struct stat info {};
-    if (fstat(m->file, &info) == 0 && info.st_nlink == 0)
+    if (m->file.number(m->path) >= 0 && m->file.isDeleted())
         return tl::unexpected(Error{Error::Code::NotFound, "the trace file was deleted while it was written",
                                     m->path.string(), "record anew; leave the folder alone meanwhile"});
     const FrameHeader header = makeFrameHeader(type, m->sequence, payload);

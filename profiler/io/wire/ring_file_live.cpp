@@ -41,16 +41,16 @@ Result<std::unique_ptr<LiveRing>> LiveRing::create(const std::filesystem::path& 
     ring->m_layout = layout;
     auto temporary = path;
     temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId);
-    ring->m_file = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (ring->m_file < 0)
+    if (!ring->m_file.open(temporary, O_RDWR | O_CREAT | O_EXCL))
         return tl::unexpected(fileError(errno, "cannot make the ring file of the recording", path));
     ring->m_temporary = temporary;
-    if (ftruncate(ring->m_file, static_cast<off_t>(layout.fileBytes())) != 0)
+    const int file = ring->m_file.number(temporary);
+    if (ftruncate(file, static_cast<off_t>(layout.fileBytes())) != 0)
         return tl::unexpected(fileError(errno, "cannot make the ring file of the recording", path));
     // The first lane's space too: a recording without room for the main thread's events must not start.
     if (auto taken = ring->takeSpace(0, layout.laneAt(1)); !taken)
         return tl::unexpected(taken.error());
-    void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ring->m_file, 0);
+    void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return tl::unexpected(fileError(errno, "cannot map the ring file of the recording", path));
     ring->m_memory = static_cast<std::byte*>(memory);
@@ -62,8 +62,6 @@ LiveRing::~LiveRing()
 {
     if (m_memory)
         munmap(m_memory, m_layout.fileBytes());
-    if (m_file >= 0)
-        close(m_file);
     if (!m_temporary.empty())
         unlink(m_temporary.c_str());
 }
@@ -81,11 +79,14 @@ void LiveRing::remove()
     unlink(m_path.c_str());
 }
 
-Result<void> LiveRing::takeSpace(std::uint64_t offset, std::uint64_t bytes) const
+Result<void> LiveRing::takeSpace(std::uint64_t offset, std::uint64_t bytes)
 {
+    const int file = m_file.number(m_temporary.empty() ? m_path : m_temporary);
+    if (file < 0)
+        return tl::unexpected(fileError(errno, "no room for the ring file of the recording", m_path));
     int failed = 0;
     do
-        failed = posix_fallocate(m_file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+        failed = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
     while (failed == EINTR);
     if (failed)
         return tl::unexpected(fileError(failed, "no room for the ring file of the recording", m_path));

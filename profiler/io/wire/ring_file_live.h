@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/io/wire/own_file.h"
 #include "profiler/io/wire/ring_file_layout.h"
 #include "profiler/model/result.h"
 
@@ -48,13 +49,13 @@ public:
 
 private:
     LiveRing() = default;
-    Result<void> takeSpace(std::uint64_t offset, std::uint64_t bytes) const;
+    Result<void> takeSpace(std::uint64_t offset, std::uint64_t bytes);
     [[nodiscard]] RingHeader& header() const;
 
     std::filesystem::path m_path, m_temporary;
     RingLayout m_layout;
     std::byte* m_memory = nullptr;
-    int m_file = -1;
+    OwnFile m_file;
     std::mutex m_growing; ///< held while the disk's space is taken: never on a recording thread's hot path
     std::uint64_t m_stringsTaken = 0;
 };
