@@ -136,8 +136,11 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     }
     for (const auto& [key, value] : options.metadata)
         numbers.setMetadata(key, value);
-    for (std::size_t i = 0; i < collected.notes.size(); ++i)
-        numbers.setMetadata("record.note." + std::to_string(i + 1), collected.notes[i]);
+    std::string notes; // lines of what the recording lacks, as each reader shows them
+    for (const std::string& note : collected.notes)
+        notes += note + '\n';
+    if (!notes.empty())
+        numbers.setMetadata("record.note", notes);
     if (auto ended = numbers.finish(); !ended)
         return tl::unexpected(ended.error());
     collected.events = numbers.events();

@@ -140,7 +140,7 @@ Result<void> PartRenumbering::take(FrameType type, std::span<const std::byte> pa
         return takeDevice(payload);
     case FrameType::Metadata:
         for (std::uint32_t pair[2]; takeRaw(payload, pair);)
-            m_trace.setMetadata(m_texts[pair[0]], m_texts[pair[1]]);
+            m_facts.insert_or_assign(m_texts[pair[0]], m_texts[pair[1]]);
         return {};
     case FrameType::Process: {
         wire::ProcessEntry process{};
@@ -290,6 +290,8 @@ Result<void> PartRenumbering::take(const wire::RingLeftovers& leftovers)
 void PartRenumbering::end()
 {
     m_trace.addLoss({m_loss.dropped + m_missing, m_loss.unmatched});
+    for (const auto& [key, value] : m_facts)
+        m_trace.setMetadata(key, value);
 }
 
 } // namespace profiler::capture

@@ -65,7 +65,7 @@ public:
     Result<void> take(wire::FrameType type, std::span<const std::byte> payload);
     /// What the ring file holds, once the frames are taken.
     Result<void> take(const wire::RingLeftovers& leftovers);
-    /// Nothing more comes: adds up what was lost.
+    /// Nothing more comes: adds up what was lost, and tells the facts, of each the last that the process told.
     void end();
 
 private:
@@ -88,6 +88,7 @@ private:
     std::unordered_map<std::uint32_t, std::string> m_texts;
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
     std::map<std::uint32_t, std::uint32_t> m_devices;
+    std::map<std::string, std::string> m_facts;
     wire::LossEntry m_loss{};
     std::uint64_t m_missing = 0;
 };
