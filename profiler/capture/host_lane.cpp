@@ -25,8 +25,8 @@ std::uint32_t saturated(std::int64_t bytes)
 
 } // namespace
 
-HostLane::Impl::Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_t events)
-    : strings(table), header(lane.header ? lane.header : &ownHeader), records(lane.records),
+HostLane::Impl::Impl(StringTable& table, RangesElsewhere& others, wire::LiveRing::Lane lane, std::uint32_t events)
+    : strings(table), elsewhere(others), header(lane.header ? lane.header : &ownHeader), records(lane.records),
       capacity(lane.header ? events : 0)
 {
 }
@@ -86,6 +86,37 @@ void HostLane::Impl::countUnmatched()
     increment(header->unmatched);
 }
 
+bool HostLane::Impl::popFromBelow(std::uintptr_t owner, std::int64_t now)
+{
+    for (std::size_t place = depth; place-- > 0;) {
+        if (stack[place].owner == owner) {
+            takeOut(place, now);
+            return true;
+        }
+        if (owner == kNobody && stack[place].owner == kOpen)
+            return false; // its push() was before the recording, or the open() around it ended
+    }
+    return false;
+}
+
+void HostLane::Impl::takeOut(std::size_t place, std::int64_t end)
+{
+    const Range range = stack[place];
+    std::copy(stack.begin() + static_cast<std::ptrdiff_t>(place) + 1,
+              stack.begin() + static_cast<std::ptrdiff_t>(depth), stack.begin() + static_cast<std::ptrdiff_t>(place));
+    --depth;
+    put({range.head, range.begin, end, range.link, range.tail});
+}
+
+void HostLane::Impl::endWhatEndedElsewhere()
+{
+    toldElsewhere = elsewhere.told();
+    for (std::size_t place = depth; place-- > 0;)
+        if (const std::uintptr_t owner = stack[place].owner; owner != kNobody && owner != kOpen)
+            if (const auto end = elsewhere.takeEnd(reinterpret_cast<const void*>(owner), stack[place].begin))
+                takeOut(place, *end);
+}
+
 void HostLane::Impl::reset()
 {
     depth = 0;
@@ -138,7 +169,7 @@ void HostLane::open(ActivityKind kind, std::uint32_t name, std::int64_t value)
 {
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
-        *range = {0, value, m->now(), headWord(wire::EventType::Begin, kind, depth, 0, name), true};
+        *range = {0, value, m->now(), headWord(wire::EventType::Begin, kind, depth, 0, name), Impl::kOpen};
         m->put({range->head, range->begin, 0, value, 0});
         m->publishPlace(kind);
     }
@@ -183,7 +214,7 @@ Nanoseconds HostLane::close(std::int64_t bytes)
     const std::int64_t now = m->now();
     Impl::Range* range = m->end();
     // A push() whose pop() never came must not shift all that follows.
-    while (range && !range->open) {
+    while (range && range->owner != Impl::kOpen) {
         m->countUnmatched();
         range = m->end();
     }
@@ -195,14 +226,16 @@ Nanoseconds HostLane::close(std::int64_t bytes)
 }
 
 void HostLane::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags, std::uint32_t detail,
-                    std::uint32_t types)
+                    std::uint32_t types, const void* owner)
 {
+    if (m->elsewhere.told() != m->toldElsewhere)
+        m->endWhatEndedElsewhere();
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
         range->head = headWord(wire::EventType::Slice, kind, depth, flags, name);
         range->link = link;
         range->tail = tailWord(types, detail);
-        range->open = false;
+        range->owner = reinterpret_cast<std::uintptr_t>(owner);
         range->begin = m->now();
     }
 }
@@ -216,12 +249,23 @@ void HostLane::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, st
 void HostLane::pop()
 {
     const std::int64_t now = m->now();
-    if (m->tooDeep == 0 && m->depth > 0 && m->stack[m->depth - 1].open) {
-        m->countUnmatched(); // its push() was before the recording, or the open() around it ended
+    if (m->tooDeep == 0 && m->depth > 0 && m->stack[m->depth - 1].owner != Impl::kNobody) {
+        if (!m->popFromBelow(Impl::kNobody, now))
+            m->countUnmatched();
         return;
     }
     if (const Impl::Range* const range = m->end())
         m->put({range->head, range->begin, now, range->link, range->tail});
+}
+
+bool HostLane::popOwned(const void* owner)
+{
+    const std::int64_t now = m->now();
+    if (m->tooDeep > 0) { // what is innermost is not on the stack
+        --m->tooDeep;
+        return true;
+    }
+    return m->popFromBelow(reinterpret_cast<std::uintptr_t>(owner), now);
 }
 
 void HostLane::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,

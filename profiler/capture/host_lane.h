@@ -38,9 +38,15 @@ public:
 
     /// Cheaper: nothing is written until the end: pop() writes one record.
     /// @param detail, types  string ids, 0: none (see wire::EventRecord::detail; types are an operator's only)
+    /// @param owner  of a range that may end on another thread: an address that is no other range's while it lasts.
+    /// Null:
+    ///               pop() ends the innermost one of those
     void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0,
-              std::uint32_t detail = 0, std::uint32_t types = 0);
+              std::uint32_t detail = 0, std::uint32_t types = 0, const void* owner = nullptr);
     void pop();
+    /// Ends the range of that owner. @return false: it did not begin here, or not in this recording
+    /// (Recorder::endElsewhere)
+    bool popOwned(const void* owner);
     /// Something that takes no time: a slice of length 0 at the current nesting.
     void mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail = 0);
 

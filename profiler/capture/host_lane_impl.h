@@ -2,6 +2,7 @@
 
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/host_lane.h"
+#include "profiler/capture/ranges_elsewhere.h"
 #include "profiler/capture/string_table.h"
 #include "profiler/io/wire/ring_file_live.h"
 
@@ -35,11 +36,12 @@ struct HostLane::Impl {
         std::uint64_t tail;
         std::int64_t link, begin;
         std::uint64_t head;
-        bool open; ///< by open(), with a Begin record
+        std::uintptr_t owner; ///< kNobody: pop() ends it; kOpen: by open(), with a Begin record; else push()'s owner
 
         [[nodiscard]] ActivityKind kind() const { return static_cast<ActivityKind>(head >> 8 & 0xFF); }
         [[nodiscard]] std::uint32_t name() const { return static_cast<std::uint32_t>(head >> 32); }
     };
+    static constexpr std::uintptr_t kNobody = 0, kOpen = 1;
     struct alignas(64) CachedAt {
         const char* address = nullptr;
         std::uint32_t wanted = 0; ///< bits of the bytes of `start` that must agree; more than it has for longer texts
@@ -55,7 +57,7 @@ struct HostLane::Impl {
     };
 
     /// @param lane  null header: a lane without a ring, which drops and counts
-    Impl(StringTable& table, wire::LiveRing::Lane lane, std::uint32_t capacity);
+    Impl(StringTable& table, RangesElsewhere& others, wire::LiveRing::Lane lane, std::uint32_t capacity);
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
@@ -64,8 +66,8 @@ struct HostLane::Impl {
     // `counter`: the time-stamp counter, read first. A processor reads it when all before is done, and begins what is
     // behind it when it is read; reading it last in a push, or in the middle of a pop, was not faster (measured).
     bool tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail,
-                 std::uint8_t flags = 0);
-    bool tryPop(std::uint64_t counter);
+                 std::uint8_t flags = 0, const void* owner = nullptr);
+    bool tryPop(std::uint64_t counter, const void* owner = nullptr);
     /// Id of the text that was at this address the last time, if it still is.
     [[nodiscard]] std::uint32_t known(const char* text) const;
 
@@ -82,11 +84,18 @@ struct HostLane::Impl {
     /// Puts the record of a range that has ended.
     void write(const Range& range, std::int64_t end, std::int64_t bytes);
     void countUnmatched();
+    /// Ends the innermost range of an owner, wherever it lies; what is above it stays.
+    bool popFromBelow(std::uintptr_t owner, std::int64_t now);
+    /// Ends the ranges that other threads have ended since the last call.
+    void endWhatEndedElsewhere();
+    void takeOut(std::size_t place, std::int64_t end);
     /// A new thread takes the lane: nothing is nested.
     void reset();
 
     StringTable& strings;
-    wire::LaneHeader ownHeader{}; ///< of a lane without a ring
+    RangesElsewhere& elsewhere;
+    std::uint64_t toldElsewhere = 0; ///< RangesElsewhere::told() as last looked at
+    wire::LaneHeader ownHeader{};    ///< of a lane without a ring
     wire::LaneHeader* header;
     wire::EventRecord* records;
     std::uint64_t capacity; ///< a power of two, or 0
@@ -165,28 +174,31 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
 }
 
 [[gnu::always_inline]] inline bool HostLane::Impl::tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name,
-                                                           std::int64_t link, std::uint32_t detail, std::uint8_t flags)
+                                                           std::int64_t link, std::uint32_t detail, std::uint8_t flags,
+                                                           const void* owner)
 {
     if (!clock.isCurrent() || depth == kMaxNesting) [[unlikely]]
+        return false;
+    if (owner && elsewhere.told() != toldElsewhere) [[unlikely]]
         return false;
     Range& range = stack[depth];
     range.head = headWord(wire::EventType::Slice, kind, shownDepth(), flags, name);
     range.link = link;
     range.tail = tailWord(0, detail);
-    range.open = false;
+    range.owner = reinterpret_cast<std::uintptr_t>(owner);
     ++depth;
     lastNow = std::max(lastNow, clock.atNs(counter));
     range.begin = lastNow;
     return true;
 }
 
-[[gnu::always_inline]] inline bool HostLane::Impl::tryPop(std::uint64_t counter)
+[[gnu::always_inline]] inline bool HostLane::Impl::tryPop(std::uint64_t counter, const void* owner)
 {
     // Neither nothing to pop nor a full stack, beyond which there may be more.
     if (!clock.isCurrent() || depth - 1 >= kMaxNesting - 1 || written - readSeen >= capacity) [[unlikely]]
         return false;
     const Range& range = stack[depth - 1];
-    if (range.open) [[unlikely]]
+    if (range.owner != reinterpret_cast<std::uintptr_t>(owner)) [[unlikely]]
         return false;
     --depth;
     lastNow = std::max(lastNow, clock.atNs(counter));

@@ -189,6 +189,26 @@ void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> 
     m->batches.push_back({track, {records.begin(), records.end()}});
 }
 
+void Recorder::beginElsewhere(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link)
+{
+    wire::EventRecord begin{};
+    begin.type = wire::EventType::Begin;
+    begin.kind = kind;
+    begin.depth = HostLane::Impl::kDepthByIntervals;
+    begin.name = name;
+    begin.begin = toNs(TraceClock::now());
+    begin.link = link;
+    const std::uint32_t track = namedTrack("asynchronous operators", TrackKind::Thread);
+    addBatch(track, {&begin, 1});
+    m->elsewhere.begin(owner, track, begin);
+}
+
+void Recorder::endElsewhere(const void* owner)
+{
+    if (const auto whole = m->elsewhere.end(owner, toNs(TraceClock::now())))
+        addBatch(whole->track, {&whole->record, 1});
+}
+
 void Recorder::countLoss(std::uint64_t dropped, std::uint64_t unmatched)
 {
     const std::lock_guard lock(m->pendingMutex);

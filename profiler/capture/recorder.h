@@ -69,6 +69,12 @@ public:
     std::uint32_t namedTrack(std::string_view name, TrackKind kind);
     /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
+    /// A range that is known to end on whichever thread: it is on the track of all such, which overlap as they like,
+    /// from its begin on. See HostLane::push for `owner`.
+    void beginElsewhere(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link);
+    /// The end of a range that HostLane::popOwned() did not find: one of beginElsewhere(), or one that another thread's
+    /// lane has, which takes note of it with its next range.
+    void endElsewhere(const void* owner);
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);
 
     /// Everything recorded before this call is in the file when it returns.

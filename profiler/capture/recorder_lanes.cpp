@@ -48,7 +48,7 @@ Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKin
         ringsUsedUp = true;
         keepError(made.error());
     }
-    LaneSlot& slot = lanes.emplace_back(strings, memory, static_cast<std::uint32_t>(options.ringEvents));
+    LaneSlot& slot = lanes.emplace_back(strings, elsewhere, memory, static_cast<std::uint32_t>(options.ringEvents));
     slot.name = name;
     slot.kind = kind;
     slot.track = track;

@@ -23,8 +23,8 @@ namespace profiler::capture {
 /// Locks, in the order in which they may be taken: draining, lanes, pending; the tables' own come last.
 struct Recorder::State {
     struct LaneSlot {
-        LaneSlot(StringTable& strings, wire::LiveRing::Lane ring, std::uint32_t capacity)
-            : impl(strings, ring, capacity), lane(&impl)
+        LaneSlot(StringTable& strings, RangesElsewhere& elsewhere, wire::LiveRing::Lane ring, std::uint32_t capacity)
+            : impl(strings, elsewhere, ring, capacity), lane(&impl)
         {
         }
         [[nodiscard]] bool isDrained()
@@ -76,6 +76,7 @@ struct Recorder::State {
     std::unique_ptr<wire::LiveRing> ring;
     StringTable strings;
     TrackTable tracks;
+    RangesElsewhere elsewhere;
     std::shared_ptr<ReleasedLanes> released = std::make_shared<ReleasedLanes>();
 
     std::mutex draining; ///< held while the file is written: what only one thread may do

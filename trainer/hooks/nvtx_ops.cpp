@@ -11,18 +11,26 @@ namespace {
 std::atomic<const profiler::capture::NvtxRanges*> currentRanges{nullptr};
 std::atomic<std::int64_t> given{0};
 
+/// What may end on another thread, as a collective call does: NVTX's pop would end another range there.
+bool isAsync(const at::RecordFunction& function)
+{
+    return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
+}
+
 std::unique_ptr<at::ObserverContext> onStart(const at::RecordFunction& function)
 {
-    if (const auto* ranges = currentRanges.load(std::memory_order_acquire)) {
+    const auto* ranges = currentRanges.load(std::memory_order_acquire);
+    if (ranges && !isAsync(function)) {
         ranges->push(function.name());
         given.fetch_add(1, std::memory_order_relaxed);
     }
     return nullptr;
 }
 
-void onEnd(const at::RecordFunction&, at::ObserverContext*)
+void onEnd(const at::RecordFunction& function, at::ObserverContext*)
 {
-    if (const auto* ranges = currentRanges.load(std::memory_order_acquire))
+    const auto* ranges = currentRanges.load(std::memory_order_acquire);
+    if (ranges && !isAsync(function))
         ranges->pop();
 }
 

@@ -17,12 +17,15 @@ struct OpBegin {
     std::int64_t sequence;
     profiler::ActivityKind kind; ///< CpuOp; UserAnnotation for a range that the program names itself
     bool backward;
+    bool async;        ///< it is known to end on whichever thread, as a collective call is
+    const void* owner; ///< what the end has too: an operator may end on another thread without being known to
 };
 
 /// LibTorch's callbacks for operators, which hand them to a sink: the one way by which the trainer's operators and
 /// those of Python's LibTorch are recorded. They are plain functions: what a sink needs is global.
 /// @tparam Sink  `static void begin(const OpBegin&)`, `static void begin(const OpBegin&, const std::string& shapes,
-///               const std::string& types)` and `static void end()`, called on the operator's thread
+///               const std::string& types)` and `static void end(const void* owner)`, called on the thread where the
+///               operator begins or ends
 template <class Sink>
 class OpCallbacks {
 public:
@@ -37,10 +40,13 @@ private:
     static OpBegin described(const at::RecordFunction& function)
     {
         const at::RecordScope scope = function.scope();
-        return {function.name(), function.seqNr(),
-                scope == at::RecordScope::USER_SCOPE ? profiler::ActivityKind::UserAnnotation
-                                                     : profiler::ActivityKind::CpuOp,
-                scope == at::RecordScope::BACKWARD_FUNCTION};
+        const bool user = scope == at::RecordScope::USER_SCOPE;
+        return {.name = function.name(),
+                .sequence = function.seqNr(),
+                .kind = user ? profiler::ActivityKind::UserAnnotation : profiler::ActivityKind::CpuOp,
+                .backward = scope == at::RecordScope::BACKWARD_FUNCTION,
+                .async = user && function.isAsync(), // of no others; asking is a call into LibTorch
+                .owner = &function};
     }
     static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
     {
@@ -57,7 +63,7 @@ private:
         Sink::begin(described(function), shapes, types);
         return nullptr;
     }
-    static void end(const at::RecordFunction&, at::ObserverContext*) { Sink::end(); }
+    static void end(const at::RecordFunction& function, at::ObserverContext*) { Sink::end(&function); }
 };
 
 } // namespace trainer

@@ -34,22 +34,37 @@ std::uint8_t flagsOf(const OpBegin& op)
     return op.backward ? slice_flag::kBackward : std::uint8_t{0};
 }
 
+void beginElsewhere(capture::HostLane& lane, const OpBegin& op)
+{
+    if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
+        recorder->beginElsewhere(op.owner, op.kind, lane.internAt(op.name), op.sequence);
+}
+
 struct IntoLane {
     static void begin(const OpBegin& op)
     {
-        if (auto* lane = laneOfThread())
-            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op));
+        auto* lane = laneOfThread();
+        if (lane && op.async)
+            beginElsewhere(*lane, op);
+        else if (lane)
+            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), 0, 0, op.owner);
     }
     static void begin(const OpBegin& op, const std::string& shapes, const std::string& types)
     {
-        if (auto* lane = laneOfThread())
+        auto* lane = laneOfThread();
+        if (lane && op.async)
+            beginElsewhere(*lane, op);
+        else if (lane)
             lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), lane->intern(shapes),
-                       lane->intern(types));
+                       lane->intern(types), op.owner);
     }
-    static void end()
+    static void end(const void* owner)
     {
-        if (auto* lane = laneOfThread())
-            lane->pop();
+        auto* lane = laneOfThread();
+        if (!lane || lane->popOwned(owner))
+            return;
+        if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
+            recorder->endElsewhere(owner);
     }
 };
 

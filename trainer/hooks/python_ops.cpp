@@ -13,8 +13,9 @@ namespace {
 static_assert(std::string_view(TORCH_VERSION) == STEPSCOPE_TORCH_VERSION, "the file's name tells the version");
 static_assert(_GLIBCXX_USE_CXX11_ABI == 1, "the Python module expects a LibTorch with the C++11 ABI");
 
-using Begin = void (*)(const char* name, std::int64_t sequence, int flags, const char* shapes, const char* types);
-using End = void (*)();
+using Begin = void (*)(const char* name, std::int64_t sequence, int flags, const char* shapes, const char* types,
+                       const void* owner);
+using End = void (*)(const void* owner);
 
 // Set before the callbacks are added, and never changed while they are there.
 Begin beginOp = nullptr;
@@ -24,14 +25,17 @@ at::CallbackHandle handle = 0; // 0: off
 struct IntoFunctions {
     static int flagsOf(const trainer::OpBegin& op)
     {
-        return (op.backward ? 1 : 0) | (op.kind == profiler::ActivityKind::UserAnnotation ? 2 : 0);
+        return (op.backward ? 1 : 0) | (op.kind == profiler::ActivityKind::UserAnnotation ? 2 : 0) | (op.async ? 4 : 0);
     }
-    static void begin(const trainer::OpBegin& op) { beginOp(op.name, op.sequence, flagsOf(op), nullptr, nullptr); }
+    static void begin(const trainer::OpBegin& op)
+    {
+        beginOp(op.name, op.sequence, flagsOf(op), nullptr, nullptr, op.owner);
+    }
     static void begin(const trainer::OpBegin& op, const std::string& shapes, const std::string& types)
     {
-        beginOp(op.name, op.sequence, flagsOf(op), shapes.c_str(), types.c_str());
+        beginOp(op.name, op.sequence, flagsOf(op), shapes.c_str(), types.c_str(), op.owner);
     }
-    static void end() { endOp(); }
+    static void end(const void* owner) { endOp(owner); }
 };
 
 } // namespace

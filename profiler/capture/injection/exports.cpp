@@ -108,16 +108,24 @@ STEPSCOPE_EXPORT void stepscope_operators(int on)
 }
 
 /// An operator of the process's LibTorch begins on the calling thread.
-/// @param flags  1: a backward node; 2: a range that the program names itself
+/// @param flags  1: a backward node; 2: a range that the program names itself; 4: it may end on any thread
 /// @param shapes, types  of its inputs; null: not asked for
+/// @param owner  an address that no other operator has until it ends
 STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence, int flags, const char* shapes,
-                                         const char* types)
+                                         const char* types, const void* owner)
 {
-    injection::beginOp(name, sequence, (flags & 1) != 0, (flags & 2) != 0, shapes, types);
+    injection::beginOp({.name = name,
+                        .sequence = sequence,
+                        .backward = (flags & 1) != 0,
+                        .annotation = (flags & 2) != 0,
+                        .async = (flags & 4) != 0,
+                        .shapes = shapes,
+                        .types = types,
+                        .owner = owner});
 }
 
-/// The innermost one ends.
-STEPSCOPE_EXPORT void stepscope_op_end(void)
+/// The operator of that owner ends, on whichever thread it began.
+STEPSCOPE_EXPORT void stepscope_op_end(const void* owner)
 {
-    injection::endOp();
+    injection::endOp(owner);
 }

@@ -5,32 +5,34 @@
 
 namespace profiler::capture::injection {
 
-void beginOp(const char* name, std::int64_t sequence, bool backward, bool annotation, const char* shapes,
-             const char* types)
+void beginOp(const OpBegin& op)
 {
     ThreadState& thread = thisThread();
     if (!thread.lane)
         return;
     HostLane& lane = *thread.lane;
-    const ActivityKind kind = annotation ? ActivityKind::UserAnnotation : ActivityKind::CpuOp;
-    const std::uint8_t flags = backward ? slice_flag::kBackward : std::uint8_t{0};
-    const std::uint32_t id = lane.internAt(name ? name : "");
-    const std::uint32_t detail = shapes ? lane.intern(shapes) : 0;
-    if (types || !lane.inlined().tryPush(timeStampCounter(), kind, id, sequence, detail, flags))
-        lane.push(kind, id, sequence, flags, detail, types ? lane.intern(types) : 0);
-    ++thread.depth;
+    const ActivityKind kind = op.annotation ? ActivityKind::UserAnnotation : ActivityKind::CpuOp;
+    const std::uint8_t flags = op.backward ? slice_flag::kBackward : std::uint8_t{0};
+    const std::uint32_t name = lane.internAt(op.name ? op.name : "");
+    if (op.async) {
+        if (Recorder* const to = recorder())
+            to->beginElsewhere(op.owner, kind, name, op.sequence);
+        return;
+    }
+    const std::uint32_t detail = op.shapes ? lane.intern(op.shapes) : 0;
+    if (op.types || !lane.inlined().tryPush(timeStampCounter(), kind, name, op.sequence, detail, flags, op.owner))
+        lane.push(kind, name, op.sequence, flags, detail, op.types ? lane.intern(op.types) : 0, op.owner);
 }
 
-void endOp()
+void endOp(const void* owner)
 {
     const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
-    // Without a lane nothing is recorded; at depth 0 the operator began before the recording's window.
-    if (!thread.lane || thread.depth == 0)
+    if (!thread.lane || thread.lane->inlined().tryPop(counter, owner) || thread.lane->popOwned(owner))
         return;
-    if (!thread.lane->inlined().tryPop(counter))
-        thread.lane->pop();
-    --thread.depth;
+    // It began on another thread, or before the recording's window.
+    if (Recorder* const to = recorder())
+        to->endElsewhere(owner);
 }
 
 } // namespace profiler::capture::injection
