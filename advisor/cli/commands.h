@@ -70,6 +70,8 @@ struct RecordOptions {
     std::vector<std::string> command;
     std::string level = "standard"; ///< "always", "standard", "full"
     bool operators = false;         ///< of a Python's LibTorch
+    std::int64_t opsEvery = 0;      ///< those of a window of every so many training steps; 0: of all steps
+    std::int64_t opsWindow = 5;     ///< steps of that window
     bool python = true;             ///< loader waits, steps and phases of a Python, by hooks
     double after = 0;               ///< seconds from the command's start until recording begins
     double seconds = 0;             ///< how long is recorded; 0: to the command's end

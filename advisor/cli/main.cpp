@@ -136,8 +136,19 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("--level", line.record.level, "How much of the GPU is recorded: more costs more")
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
-    record->add_flag("--ops", line.record.operators,
-                     "PyTorch's operators too, in Python: small ones take noticeably longer");
+    CLI::Option* ops = record->add_flag("--ops", line.record.operators,
+                                        "PyTorch's operators too, in Python: small ones take noticeably longer");
+    CLI::Option* every =
+        record
+            ->add_option("--ops-every", line.record.opsEvery,
+                         "Operators only in a window of steps near the start, and in one at the beginning of every so "
+                         "many training steps")
+            ->check(CLI::PositiveNumber)
+            ->needs(ops);
+    record->add_option("--ops-window", line.record.opsWindow, "How many steps each of those windows has")
+        ->check(CLI::PositiveNumber)
+        ->needs(every)
+        ->capture_default_str();
     record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases");
     record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
         ->check(CLI::NonNegativeNumber);

@@ -86,6 +86,8 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     Variables variables{{variable::kTrace, trace.string()},
                         {variable::kLevel, options.level},
                         {variable::kOps, options.operators ? "1" : "0"},
+                        {variable::kOpsEvery, options.opsEvery > 0 ? std::to_string(options.opsEvery) : ""},
+                        {variable::kOpsWindow, options.opsEvery > 0 ? std::to_string(options.opsWindow) : ""},
                         {variable::kLibrary, library->string()},
                         {"NVTX_INJECTION64_PATH", library->string()},
                         {"CUDA_INJECTION64_PATH", library->string()}};
@@ -105,11 +107,23 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     return variables;
 }
 
+/// As a shell would read it.
+std::string quoted(const std::string& argument)
+{
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos)
+        return argument;
+    std::string text = "'";
+    for (const char letter : argument)
+        text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    return text + "'";
+}
+
 std::string commandLine(const std::vector<std::string>& command)
 {
     std::string line;
     for (const std::string& argument : command)
-        line += (line.empty() ? "" : " ") + argument;
+        line += (line.empty() ? "" : " ") + quoted(argument);
     return line;
 }
 

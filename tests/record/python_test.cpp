@@ -1,3 +1,4 @@
+#include "tests/record/python_script.h"
 #include "tests/record/recorded_run.h"
 
 #include "profiler/analysis/steps.h"
@@ -5,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
-#include <map>
 
 namespace record_test {
 
@@ -14,11 +14,6 @@ using testing::Contains;
 using testing::ElementsAre;
 
 namespace {
-
-std::string python(const std::string& script, const std::string& arguments = {})
-{
-    return std::string(PYTHON_WITH_TORCH) + " " + SCRIPTS + "/" + script + " " + arguments;
-}
 
 /// In µs of what the script's own timers measured in ns. The middle one: a process may be taken off its core between
 /// two readings of a clock, which is nobody's error.
@@ -60,37 +55,6 @@ double medianUs(const Trace& trace, ActivityKind kind, std::string_view name)
         if (trace.name(slice) == name)
             times.push_back(static_cast<double>(slice.duration.count()));
     return medianUs(times);
-}
-
-/// What operators.py does, with shapes.
-void expectOperators(const Trace& trace)
-{
-    const auto ops = names(trace, ActivityKind::CpuOp);
-    EXPECT_THAT(ops, testing::IsSupersetOf({"aten::matmul", "aten::mm", "aten::relu", "aten::sum", "ReluBackward0"}));
-    EXPECT_THAT(names(trace, ActivityKind::Nvtx), ElementsAre("mine"));
-    bool backward = false, shaped = false;
-    for (const Slice& op : trace.ofKind(ActivityKind::CpuOp)) {
-        if (trace.name(op) == "aten::mm" && trace.string(op.args.shapes) == "[[4, 4], [4, 4]]")
-            shaped = true;
-        if (trace.name(op) == "ReluBackward0")
-            backward = op.is(slice_flag::kBackward) && !trace.flowsOf(op.id).empty();
-    }
-    EXPECT_TRUE(backward) << "the backward node is linked to its forward operator";
-    EXPECT_TRUE(shaped);
-}
-
-/// How often each name is there among the slices of a kind that begin within the range "counted".
-std::map<std::string, int> counted(const Trace& trace, ActivityKind kind)
-{
-    TimeRange range{};
-    for (const Slice& slice : trace.ofKind(ActivityKind::Nvtx))
-        if (trace.name(slice) == "counted")
-            range = {slice.begin, slice.begin + slice.duration};
-    std::map<std::string, int> counts;
-    for (const Slice& slice : trace.ofKind(kind))
-        if (slice.begin >= range.begin && slice.begin < range.end)
-            ++counts[std::string(trace.name(slice))];
-    return counts;
 }
 
 } // namespace
@@ -196,48 +160,6 @@ TEST(RecordPython, WithoutHooksOnlyNvtxIsRecorded)
     const auto recorded = trace(folder);
     EXPECT_TRUE(recorded->ofKind(ActivityKind::Step).empty());
     EXPECT_THAT(names(*recorded, ActivityKind::Nvtx), Contains("compute"));
-}
-
-TEST(RecordPython, OperatorsAreThoseThatPyTorchsOwnProfilerCounts)
-{
-    const Folder folder;
-    const Ended ended = record(folder, python("counted_operators.py"), "--ops");
-    ASSERT_EQ(ended.status, 0) << ended.err;
-    const auto own = nlohmann::json::parse(ended.out, nullptr, false);
-    const auto recorded = trace(folder);
-    EXPECT_EQ(counted(*recorded, ActivityKind::CpuOp), (own["operators"].get<std::map<std::string, int>>()));
-    EXPECT_EQ(counted(*recorded, ActivityKind::UserAnnotation), (own["annotations"].get<std::map<std::string, int>>()));
-    EXPECT_EQ(recorded->metadata().at("ops.source"), "callback");
-    EXPECT_FALSE(recorded->metadata().contains("ops.note"));
-}
-
-// Our library is called with LibTorch's own objects: it must not be loaded beside a LibTorch of another version.
-TEST(RecordPython, ForAnotherPyTorchOperatorsComeByItsProfilerAndTheTraceSaysSo)
-{
-    namespace fs = std::filesystem;
-    const Folder folder;
-    const fs::path built = fs::path(STEPSCOPE_CLI).parent_path().parent_path();
-    fs::create_directories(folder / "other/bin");
-    fs::create_directories(folder / "other/lib");
-    fs::copy(STEPSCOPE_CLI, folder / "other/bin/stepscope-cli");
-    fs::copy(built / "lib/libstepscope_inject.so", folder / "other/lib");
-    fs::create_directory_symlink(built / "share", folder / "other/share");
-    folder.write("other/lib/stepscope_ops_torch_1.13.1.so", "must not be loaded");
-    const Ended ended =
-        shell(folder, (folder / "other/bin/stepscope-cli").string() + " record -o '" + (folder / "t.sstrace").string() +
-                          "' --ops --level full -- " + python("operators.py"));
-    EXPECT_EQ(ended.status, 0) << ended.err;
-    const auto recorded = trace(folder);
-    EXPECT_EQ(recorded->metadata().at("ops.source"), "profiler");
-    EXPECT_THAT(recorded->metadata().at("ops.note"), testing::HasSubstr("built for PyTorch 1.13.1"));
-    expectOperators(*recorded);
-}
-
-TEST(RecordPython, OperatorsComeWhenTheyAreAskedFor)
-{
-    const Folder folder;
-    EXPECT_EQ(record(folder, python("operators.py"), "--ops --level full").status, 0);
-    expectOperators(*trace(folder));
 }
 
 } // namespace record_test

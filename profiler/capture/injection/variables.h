@@ -10,6 +10,9 @@ inline constexpr const char* kTrace = "STEPSCOPE_RECORD";
 inline constexpr const char* kLevel = "STEPSCOPE_LEVEL";
 /// "1": operators of Python's LibTorch too (the Python module switches them on).
 inline constexpr const char* kOps = "STEPSCOPE_OPS";
+/// Steps: operators of a Python in a window of so many steps of every so many; empty or not set: of all steps.
+inline constexpr const char* kOpsEvery = "STEPSCOPE_OPS_EVERY";
+inline constexpr const char* kOpsWindow = "STEPSCOPE_OPS_WINDOW";
 /// Path of the injection library, for the Python module.
 inline constexpr const char* kLibrary = "STEPSCOPE_LIBRARY";
 /// Trace times in ns between which is recorded; not set: from the beginning, to the end.

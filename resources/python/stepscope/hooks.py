@@ -1,9 +1,9 @@
 """Hooks into PyTorch, put in when its modules are imported: nothing is imported that the program does not import."""
 import atexit
 import importlib.abc
+import functools
 import os
 import sys
-import threading
 
 from . import recording
 
@@ -26,8 +26,7 @@ def _after_fork():
     """A child by fork has the parent's objects, and a trace of its own from its first event on."""
     session = recording.current()
     if session is not None:
-        session.lock = threading.RLock()  # another thread of the parent may have held it
-        session.steps.loader_ended()
+        session.forked()
 
 
 def _patch_processes(module):
@@ -72,25 +71,20 @@ def _patch_loader(module):
 
     def __next__(self):
         session = recording.current()
+        session.optimizers_raised()
+        lane = session.lane(asks_only=True)
         with session.lock:
-            began = session.now()
-            session.steps.batch_asked(began)
+            session.steps.batch_asked(session.now())
             session.asked_loader = self
-            session.open("phase", "data wait", self._num_yielded)
+        session.open_on(lane, "phase", "data wait", self._num_yielded)
         try:
-            batch = ask(self)
+            return ask(self)
         except StopIteration:
             with session.lock:
-                session.close()
                 session.steps.loader_ended()
             raise
-        except BaseException:
-            with session.lock:
-                session.close()
-            raise
-        with session.lock:
-            session.close()
-        return batch
+        finally:
+            session.close_on(lane)
 
     base.__next__ = __next__
 
@@ -98,15 +92,14 @@ def _patch_loader(module):
 
     def _get_iterator(self):
         session = recording.current()
-        with session.lock:
-            if self.num_workers > 0:
-                session.open("phase", "start workers")
+        lane = session.lane(asks_only=True)
+        if self.num_workers > 0:
+            session.open_on(lane, "phase", "start workers")
         try:
             iterator = make(self)
         finally:
-            with session.lock:
-                if self.num_workers > 0:
-                    session.close()
+            if self.num_workers > 0:
+                session.close_on(lane)
         iterator._stepscope_facts = {
             "loader.workers": str(self.num_workers),
             "loader.batch_size": str(self.batch_size),
@@ -159,14 +152,14 @@ def _patch_fetcher(fetcher):
         finally:
             self.collate_fn = collate
             ended = session.now()
-            put = session.complete if worker is None else (lambda *what: session.worker_complete(worker, *what))
+            lane = session.lane(asks_only=True) if worker is None else session.lane_of_worker(worker)
             if worker is not None and state["ended"] is not None:
-                put("loader_wait", "wait", state["ended"], began, number)
+                session.complete_on(lane, "loader_wait", "wait", state["ended"], began, number)
             state["ended"] = ended
             # Python's data sets read, decode and augment in one call: it cannot be told apart from outside.
-            put("loader_stage", "read", began, collated[0][0] if collated else ended, number)
+            session.complete_on(lane, "loader_stage", "read", began, collated[0][0] if collated else ended, number)
             for begin, end in collated:
-                put("loader_stage", "collate", begin, end, number)
+                session.complete_on(lane, "loader_stage", "collate", begin, end, number)
 
     fetcher.fetch = recorded_fetch
 
@@ -177,34 +170,67 @@ def _worker_number():
     return None if info is None else info.id
 
 
+def _is_compiling():
+    """Whether Dynamo follows this call: what it compiles is no longer called by Python, and must not have our calls."""
+    import torch
+
+    return torch.compiler.is_compiling() if hasattr(torch.compiler, "is_compiling") else False
+
+
+def _as_phase(name, function):
+    """The function, each call of which is a phase."""
+
+    @functools.wraps(function)
+    def recorded(*arguments, **named):
+        if _is_compiling():
+            return function(*arguments, **named)
+        session = recording.current()
+        session.open("phase", name)
+        try:
+            return function(*arguments, **named)
+        finally:
+            session.close()
+
+    return recorded
+
+
+def _outside_of(optimizer, closure):
+    """The closure that an optimizer calls in its step, forward and backward as a rule: they are no optimizing."""
+
+    @functools.wraps(closure)
+    def recorded(*arguments, **named):
+        session = recording.current()
+        session.optimizer_ends()
+        try:
+            return closure(*arguments, **named)
+        finally:
+            session.optimizer_begins(optimizer)
+
+    return recorded
+
+
 def _patch_optimizer(module):
     """torch.optim.optimizer: each optimizer's step and zero_grad, also of classes that are made later."""
-    optimizer = module.Optimizer
-    zero_grad = optimizer.zero_grad
-
-    def recorded_zero_grad(self, *arguments, **named):
-        session = recording.current()
-        with session.lock:
-            session.open("phase", "zero grad")
-        try:
-            return zero_grad(self, *arguments, **named)
-        finally:
-            with session.lock:
-                session.close()
-
-    optimizer.zero_grad = recorded_zero_grad
+    module.Optimizer.zero_grad = _as_phase("zero grad", module.Optimizer.zero_grad)
 
     # LibTorch's own hooks: whatever overrides step(), they are called around it.
-    def before(*_):
-        session = recording.current()
-        with session.lock:
-            session.open("phase", "optimizer")
+    def before(optimizer, arguments, named):
+        if _is_compiling():
+            return None
+        recording.current().optimizer_begins(optimizer)
+        if len(arguments) > 1 and callable(arguments[1]):
+            return (arguments[0], _outside_of(optimizer, arguments[1]), *arguments[2:]), named
+        if callable(named.get("closure")):
+            return arguments, {**named, "closure": _outside_of(optimizer, named["closure"])}
+        return None
 
-    def after(*_):
+    def after(optimizer, *_):
+        if _is_compiling():
+            return
         session = recording.current()
+        session.optimizer_ends()
         with session.lock:
-            session.close()
-            session.steps.optimized(session.now())
+            session.steps.optimized(session.now(), optimizer)
             _tell_loader(session)
 
     module.register_optimizer_step_pre_hook(before)
@@ -213,19 +239,7 @@ def _patch_optimizer(module):
 
 def _patch_autograd(module):
     """torch.autograd: the backward pass as a phase."""
-    backward = module.backward
-
-    def recorded_backward(*arguments, **named):
-        session = recording.current()
-        with session.lock:
-            session.open("phase", "backward")
-        try:
-            return backward(*arguments, **named)
-        finally:
-            with session.lock:
-                session.close()
-
-    module.backward = recorded_backward
+    module.backward = _as_phase("backward", module.backward)
 
 
 def _tell_libraries(module, session):
@@ -253,9 +267,19 @@ def _patch_torch(module):
     _tell_libraries(module, session)
     session.metadata("host.cores", str(os.cpu_count() or 0))
     if os.environ.get("STEPSCOPE_OPS") == "1":
-        from . import operators
+        _record_operators(session, module)
 
-        operators.switch_on(session, module, shapes=os.environ.get("STEPSCOPE_LEVEL") == "full")
+
+def _record_operators(session, torch):
+    from . import operators, windows
+
+    shapes = os.environ.get("STEPSCOPE_LEVEL") == "full"
+    every, length = (os.environ.get("STEPSCOPE_OPS_" + name) for name in ("EVERY", "WINDOW"))
+    if every and length:
+        switches = operators.source(session, torch, shapes)
+        session.steps.windows = windows.Windows(session, int(every), int(length), switches)
+    else:
+        operators.switch_on(session, torch, shapes)
 
 
 _PATCHES = {

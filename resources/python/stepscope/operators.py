@@ -13,28 +13,35 @@ import os
 _NAME = "stepscope_ops_torch_"
 
 
-def switch_on(session, torch, shapes=False):
-    """From here on, until the process ends. Returns what switches them off."""
+def source(session, torch, shapes=False):
+    """What switches operators on, and what switches them off; in turns, as often as wanted."""
     try:
-        switch_off = _by_library(session, torch, shapes)
+        return _by_library(session, torch, shapes)
     except (OSError, AttributeError) as error:
         session.metadata(
             "ops.note", f"operators come by PyTorch's own profiler, at a higher cost for each (about 2 µs): {error}"
         )
-        switch_off = _by_profiler(session, shapes)
-    atexit.register(switch_off)
-    return switch_off
+        return _by_profiler(session, shapes)
+
+
+def switch_on(session, torch, shapes=False):
+    """From here on, until the process ends. Returns what switches them off."""
+    on, off = source(session, torch, shapes)
+    on()
+    atexit.register(off)
+    return off
 
 
 def _by_library(session, torch, shapes):
     """For all threads. OSError, with what is the matter: no library of ours fits this LibTorch."""
-    library = ctypes.CDLL(_fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch))
+    path = _fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch)
+    # With Python's lock held: a child by fork then finds LibTorch's list of callbacks whole.
+    library = ctypes.PyDLL(path)
     begin, end = session.operator_functions()
     library.stepscope_ops_on.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-    library.stepscope_ops_on.restype = None
-    library.stepscope_ops_on(begin, end, 1 if shapes else 0)
+    library.stepscope_ops_on.restype = library.stepscope_ops_off.restype = None
     session.metadata("ops.source", "callback")
-    return library.stepscope_ops_off
+    return lambda: library.stepscope_ops_on(begin, end, 1 if shapes else 0), library.stepscope_ops_off
 
 
 def _fitting(folder, torch):
@@ -55,17 +62,26 @@ def _by_profiler(session, shapes):
     from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
     from torch.autograd import _disable_profiler, _enable_profiler
 
-    try:
-        _enable_profiler(ProfilerConfig(ProfilerState.NVTX, shapes, False, False, False, False, _ExperimentalConfig()), set())
-    except RuntimeError as error:  # a LibTorch without CUDA has no NVTX
-        session.metadata("ops.note", f"operators are not recorded: {error}")
-        return lambda: None
-    session.metadata("ops.source", "profiler")
-    session.operators(True)
+    is_on = False
 
-    def switch_off():
-        session.operators(False)
-        atexit.unregister(switch_off)
-        _disable_profiler()  # LibTorch warns of callbacks that are left behind
+    def on():
+        nonlocal is_on
+        try:
+            _enable_profiler(
+                ProfilerConfig(ProfilerState.NVTX, shapes, False, False, False, False, _ExperimentalConfig()), set()
+            )
+        except RuntimeError as error:  # a LibTorch without CUDA has no NVTX; or the program's own profiler runs
+            session.metadata("ops.note", f"operators are not recorded: {error}")
+            return
+        is_on = True
+        session.metadata("ops.source", "profiler")
+        session.operators(True)
 
-    return switch_off
+    def off():
+        nonlocal is_on
+        if is_on:
+            is_on = False
+            session.operators(False)
+            _disable_profiler()  # LibTorch warns of callbacks that are left behind
+
+    return on, off

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import threading
+from threading import get_ident
 
 _TRACK_THREAD, _TRACK_MAIN, _TRACK_LOADER_WORKER = 0, 1, 2
 _session = None
@@ -41,8 +42,14 @@ def _declare(library):
             function.restype = None
 
 
+def _encoded(text):
+    """Of whatever a program gives as a name; a file's name need not be text."""
+    return str(text).encode("utf-8", "replace")
+
+
 class Session:
-    """One process's recording. The training loop's thread has a track of its own, on which steps and phases nest."""
+    """One process's recording. The training loop's thread has a track of its own, on which steps and phases nest; other
+    threads that load, step or mark have one each: a loader may be asked by a thread that fetches ahead."""
 
     def __init__(self, library):
         self._whole = library
@@ -54,12 +61,46 @@ class Session:
         self._texts = {}  # of names, as C has them: there are few
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
         self._workers = {}
-        self.lock = threading.RLock()
         self.asked_loader = None  # the iterator that was asked for a batch last
         self.told_facts = None
         from .steps import Steps
 
         self.steps = Steps(self)
+        self._threads_are_new()
+
+    def _threads_are_new(self):
+        self.lock = threading.RLock()
+        self._loop = None  # the training loop's thread, once it is known
+        self._others = {}  # lanes of other threads
+        self._optimizing = {}  # by thread: the optimizers that are in step(), the innermost last
+
+    def forked(self):
+        """In a child by fork, which has the one thread that forked, and a trace of its own from its first event on."""
+        self._threads_are_new()  # another thread of the parent may have held the lock
+        self.steps.forked()
+
+    def lane(self, asks_only=False):
+        """The calling thread's. The loop is the main thread, or the first that does more than asking a loader."""
+        thread = get_ident()
+        if thread == self._loop:
+            return self._main
+        if self._loop is None and (not asks_only or thread == threading.main_thread().ident):
+            self._loop = thread
+            return self._main
+        known = self._others.get(thread)
+        return self._new_lane(thread) if known is None else known
+
+    def _new_lane(self, thread):
+        with self.lock:
+            threading.current_thread()  # makes Python know of a thread that it has not made
+            living = {other.ident for other in threading.enumerate()}
+            gone = next((other for other in self._others if other not in living), None)
+            if gone is not None:
+                lane = self._others.pop(gone)
+            else:
+                lane = self._library.stepscope_lane(f"Python thread {len(self._others) + 2}".encode(), _TRACK_THREAD)
+            self._others[thread] = lane
+            return lane
 
     def kind(self, name):
         number = self._kinds.get(name)
@@ -70,7 +111,7 @@ class Session:
     def text(self, name):
         encoded = self._texts.get(name)
         if encoded is None:
-            encoded = name.encode()
+            encoded = _encoded(name)
             if len(self._texts) < 1000:  # a program may make its names up
                 self._texts[name] = encoded
         return encoded
@@ -79,28 +120,60 @@ class Session:
         return self._library.stepscope_now()
 
     def open(self, kind, name, value=0):
-        self._library.stepscope_open(self._main, self.kind(kind), self.text(name), int(value))
+        """Begins a range of the calling thread."""
+        self.open_on(self.lane(), kind, name, value)
 
     def close(self):
-        self._library.stepscope_close(self._main)
+        """Ends the calling thread's innermost range."""
+        self.close_on(self.lane())
+
+    def open_on(self, lane, kind, name, value=0):
+        self._library.stepscope_open(lane, self.kind(kind), self.text(name), int(value))
+
+    def close_on(self, lane):
+        self._library.stepscope_close(lane)
+
+    def optimizer_begins(self, optimizer):
+        inside = self._optimizing.setdefault(get_ident(), [])
+        if id(optimizer) in inside:
+            self.optimizers_raised(inside.index(id(optimizer)))
+        inside.append(id(optimizer))
+        self.open("phase", "optimizer")
+
+    def optimizer_ends(self):
+        inside = self._optimizing.get(get_ident())
+        if inside:
+            inside.pop()
+            self.close()
+
+    def optimizers_raised(self, least=0):
+        """What the calling thread does now is not done in an optimizer's step: one that has not ended has raised, and
+        LibTorch told nobody."""
+        inside = self._optimizing.get(get_ident(), ())
+        while len(inside) > least:
+            inside.pop()
+            self.close()
 
     def complete(self, kind, name, begin, end, value=0):
         """A whole range on the training loop's track, times as now() gives them."""
-        self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
+        self.complete_on(self._main, kind, name, begin, end, value)
 
-    def worker_complete(self, worker, kind, name, begin, end, value=0):
-        """The same on the track of a loader worker."""
+    def complete_on(self, lane, kind, name, begin, end, value=0):
+        self._library.stepscope_complete(lane, self.kind(kind), self.text(name), begin, end, int(value))
+
+    def lane_of_worker(self, worker):
+        """The track of a loader worker."""
         lane = self._workers.get(worker)
         if lane is None:
             text = f"loader worker {worker}".encode()
             lane = self._workers[worker] = self._library.stepscope_lane(text, _TRACK_LOADER_WORKER)
-        self._library.stepscope_complete(lane, self.kind(kind), self.text(name), begin, end, int(value))
+        return lane
 
     def counter(self, name, unit, value):
-        self._library.stepscope_counter(self._main, name.encode(), unit.encode(), value)
+        self._library.stepscope_counter(self._main, _encoded(name), _encoded(unit), value)
 
     def metadata(self, key, value):
-        self._library.stepscope_metadata(key.encode(), value.encode())
+        self._library.stepscope_metadata(_encoded(key), _encoded(value))
 
     def operators(self, on):
         """Whether NVTX ranges of LibTorch's profiler are operators from now on."""

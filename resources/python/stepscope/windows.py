@@ -1,0 +1,75 @@
+"""Which training steps have their operators recorded, for `record --ops --ops-every N --ops-window M`."""
+
+import sys
+
+# The first steps allocate and choose algorithms: they say nothing about the steps after them.
+_WARM_UP = 3
+_TOLD = 8  # windows by their numbers; of more, the first and the last ones
+
+
+class Windows:
+    """As capture.ops_every and capture.ops_window have it in a training of Stepscope's own: a window near the start, and
+    one at the beginning of every so many steps."""
+
+    def __init__(self, session, every, length, switches):
+        self._session = session
+        self._every, self._length = every, length
+        self._on, self._off = switches
+        self._windows = []  # first and last step of each
+        self._count = 0
+        self._inside = False
+        self._step = -1
+        session.metadata("ops.every", str(every))
+        session.metadata("ops.window", str(length))
+
+    def contains(self, step):
+        first = _WARM_UP <= step < _WARM_UP + self._length
+        return first or (step >= self._every and step % self._every < self._length)
+
+    def step_begins(self, step):
+        """On the loop's thread; also where it turns out later that no step has begun."""
+        if step == self._step:
+            return
+        self._step = step
+        inside = self.contains(step)
+        if inside and not self._inside:
+            self._begin(step)
+        elif inside:
+            self._windows[-1][1] = step
+        elif self._inside:
+            self.end()
+
+    def _begin(self, step):
+        self._inside = True
+        self._count += 1
+        self._windows.append([step, step])
+        if len(self._windows) > _TOLD:
+            del self._windows[_TOLD - 1]
+        self._on()
+
+    def end(self):
+        """The window's last step has ended, or the program."""
+        if not self._inside:
+            return
+        self._off()
+        self._inside = False
+        parts = [f"{first}–{last}" if last > first else str(first) for first, last in self._windows]
+        if self._count > _TOLD:
+            parts.insert(_TOLD - 1, f"{self._count - _TOLD} more")
+        self._session.metadata("ops.steps", ", ".join(parts))
+
+    def program_ended(self, steps):
+        self.end()
+        multiprocessing = sys.modules.get("multiprocessing")
+        if self._count == 0 and not (multiprocessing and multiprocessing.parent_process()):
+            self._session.metadata(
+                "ops.note",
+                f"operators are not recorded: {steps} training steps were seen, and the first window begins after "
+                f"{min(_WARM_UP, self._every)} (a step is told by a DataLoader, an Optimizer or stepscope.step())",
+            )
+
+    def forked(self):
+        """In a child by fork: the windows are the parent's."""
+        if self._inside:
+            self._off()
+        self._windows, self._count, self._inside, self._step = [], 0, False, -1

@@ -1,0 +1,138 @@
+#include "tests/record/python_script.h"
+#include "tests/record/recorded_run.h"
+
+#include <algorithm>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <iterator>
+
+// Programs whose loops are made by libraries, or that do what a recorder in their process might not expect.
+namespace record_test {
+
+using namespace profiler;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+
+namespace {
+
+std::shared_ptr<const Trace> loop(const Folder& folder, const std::string& kind)
+{
+    const Ended ended = record(folder, python("loops.py", kind));
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    return trace(folder);
+}
+
+/// Names of the phases on the training loop's track.
+std::vector<std::string> phases(const Trace& trace, const std::string& track = "training loop")
+{
+    std::vector<std::string> found;
+    for (const Slice& slice : trace.ofKind(ActivityKind::Phase))
+        if (trace.track(slice.id.track).name == track)
+            found.emplace_back(trace.name(slice));
+    return found;
+}
+
+auto countOf(const std::vector<std::string>& names, std::string_view name)
+{
+    return std::count(names.begin(), names.end(), name);
+}
+
+/// No phase lies in another one of its track.
+void expectNoNesting(const Trace& trace)
+{
+    for (const Slice& outer : trace.ofKind(ActivityKind::Phase))
+        for (const Slice& inner : trace.ofKind(ActivityKind::Phase))
+            EXPECT_FALSE(outer.id.track == inner.id.track && inner.begin > outer.begin && inner.end() <= outer.end())
+                << trace.name(inner) << " in " << trace.name(outer);
+}
+
+} // namespace
+
+TEST(RecordPrograms, ALoopThatAsksOneBatchAheadHasAllItsSteps)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "asks_one_ahead");
+    EXPECT_EQ(recorded->ofKind(ActivityKind::Step).size(), 6U);
+    expectNoNesting(*recorded);
+}
+
+TEST(RecordPrograms, AThreadThatFetchesAheadHasATrackOfItsOwn)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "thread_fetches_ahead");
+    expectNoNesting(*recorded);
+    EXPECT_EQ(countOf(phases(*recorded), "data wait"), 0) << "the loop does not wait for the loader";
+    EXPECT_EQ(countOf(phases(*recorded), "backward"), 6);
+    EXPECT_THAT(phases(*recorded, "Python thread 2"), testing::AllOf(testing::SizeIs(7), Each("data wait")));
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U);
+}
+
+TEST(RecordPrograms, WhatAClosureDoesInAnOptimizersStepIsNotTheOptimizers)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "closure");
+    expectNoNesting(*recorded);
+    EXPECT_EQ(recorded->ofKind(ActivityKind::Step).size(), 6U);
+    EXPECT_EQ(countOf(phases(*recorded), "backward"), 6);
+    EXPECT_EQ(countOf(phases(*recorded), "optimizer"), 2 * 6) << "before the closure, and after it";
+}
+
+TEST(RecordPrograms, AnOptimizersStepThatRaisesHoldsNothingOpen)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "step_raises");
+    expectNoNesting(*recorded);
+    EXPECT_EQ(countOf(phases(*recorded), "optimizer"), 6) << "five, and the one that raised";
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U);
+    EXPECT_FALSE(recorded->captureStats().cut);
+}
+
+TEST(RecordPrograms, TwoOptimizersWithoutALoaderAreOneStep)
+{
+    const Folder folder;
+    EXPECT_EQ(loop(folder, "two_optimizers")->ofKind(ActivityKind::Step).size(), 5U) << "from one step to the next";
+}
+
+TEST(RecordPrograms, BatchesThatTheProgramKeepsAreStepsToo)
+{
+    const Folder folder;
+    EXPECT_EQ(loop(folder, "kept_batches")->ofKind(ActivityKind::Step).size(), 11U);
+}
+
+TEST(RecordPrograms, ACompiledOptimizerIsLeftAsItIs)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "compiled");
+    EXPECT_EQ(countOf(phases(*recorded), "backward"), 6);
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U);
+}
+
+TEST(RecordPrograms, NamesMayBeAnything)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "odd_names");
+    EXPECT_THAT(names(*recorded, ActivityKind::UserAnnotation), testing::SizeIs(5));
+    EXPECT_THAT(names(*recorded, ActivityKind::UserAnnotation), Contains("?"));
+    EXPECT_THAT(names(*recorded, ActivityKind::UserAnnotation), Contains("7"));
+    EXPECT_EQ(recorded->ofKind(ActivityKind::Step).size(), 6U);
+    EXPECT_EQ(summary(folder)["steps"]["count"], 6) << "and can be printed";
+}
+
+// What is written by a number that the program has closed and got again would be in the program's file.
+TEST(RecordPrograms, AProgramThatClosesAllFilesKeepsItsOwnAndItsTrace)
+{
+    const Folder folder;
+    const Ended ended = record(folder, python("closes_files.py", (folder / "own").string()));
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    for (int number = 0; number < 8; ++number) {
+        std::ifstream file(folder / ("own" + std::to_string(number)), std::ios::binary);
+        EXPECT_EQ(std::string(std::istreambuf_iterator(file), {}), "mine");
+    }
+    EXPECT_THAT(names(*trace(folder), ActivityKind::UserAnnotation),
+                ElementsAre("before", "after", "after", "after", "after"));
+    EXPECT_FALSE(trace(folder)->captureStats().cut);
+}
+
+} // namespace record_test
