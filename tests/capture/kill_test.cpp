@@ -18,6 +18,7 @@ namespace capture_test {
 using namespace profiler;
 using namespace profiler::capture;
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 // 200 rounds are in kill_soak_test.cpp.
 TEST(Kill, AtAnyMomentLosesNothingThatWasRecorded)
@@ -49,6 +50,8 @@ TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_TRUE((*trace)->captureStats().cut);
         EXPECT_EQ((*trace)->captureStats().dropped, 0U);
+        EXPECT_THAT((*trace)->captureStats().notes, testing::IsSupersetOf({HasSubstr("none that had ended is missing"),
+                                                                           HasSubstr("ms before the last event")}));
         ASSERT_EQ((*trace)->tracks().size(), std::size_t{kKilledThreads} + 1);
         for (const Track& track : (*trace)->tracks()) {
             if (track.kind == TrackKind::Stream)

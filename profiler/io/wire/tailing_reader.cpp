@@ -1,5 +1,6 @@
 #include "profiler/io/wire/tailing_reader.h"
 
+#include "profiler/io/wire/device_loss.h"
 #include "profiler/io/wire/frame_decoder.h"
 #include "profiler/io/wire/frame_scanner.h"
 #include "profiler/io/wire/ring_file.h"
@@ -132,9 +133,11 @@ void TailingReader::State::takeLeftovers()
         return;
     }
     const std::size_t events = decoder.takeLeftovers(*leftovers);
-    note(fmt::format("{} events of its last moments were recovered from {}; device work that the driver had not handed "
-                     "over is missing",
-                     events, ringPath(path).filename().string()));
+    note(fmt::format("{} events of the threads' last moments were recovered from {}{}", events,
+                     ringPath(path).filename().string(),
+                     leftovers->damaged == 0 ? ": none that had ended is missing" : ""));
+    if (std::string lost = deviceLossText(*builder.snapshot()); !lost.empty())
+        note(std::move(lost));
     if (leftovers->damaged > 0)
         note(fmt::format("{} lists of the ring file could not be read to their end", leftovers->damaged));
 }
