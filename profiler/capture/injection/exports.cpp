@@ -81,6 +81,20 @@ STEPSCOPE_EXPORT void stepscope_close(int lane)
     injection::namedLanes().close(lane);
 }
 
+/// A loader begins to make a batch, to put its samples together, and has made it.
+STEPSCOPE_EXPORT void stepscope_fetch_begins(int lane)
+{
+    injection::namedLanes().fetchBegins(lane);
+}
+STEPSCOPE_EXPORT void stepscope_collate_begins(int lane)
+{
+    injection::namedLanes().collateBegins(lane);
+}
+STEPSCOPE_EXPORT void stepscope_fetch_ends(int lane)
+{
+    injection::namedLanes().fetchEnds(lane);
+}
+
 /// A whole range, begin and end in trace time.
 STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, std::int64_t begin, std::int64_t end,
                                          std::int64_t value)

@@ -42,6 +42,9 @@ NamedLanes::Named* NamedLanes::find(int lane)
         named.lane->nestByIntervals();
         named.generation = generation;
         named.open = 0;
+        named.fetches.clear();
+        named.fetched.reset();
+        named.batch = 0;
     }
     return &named;
 }
@@ -63,6 +66,42 @@ void NamedLanes::close(int lane)
         return;
     to->lane->close();
     to->open = std::max(0, to->open - 1);
+}
+
+void NamedLanes::fetchBegins(int lane)
+{
+    const std::lock_guard lock(m_mutex);
+    if (Named* const to = find(lane))
+        to->fetches.push_back({TraceClock::now(), TraceTime::max()});
+}
+
+void NamedLanes::collateBegins(int lane)
+{
+    const std::lock_guard lock(m_mutex);
+    if (Named* const to = find(lane); to && !to->fetches.empty())
+        to->fetches.back().collating = TraceClock::now();
+}
+
+void NamedLanes::fetchEnds(int lane)
+{
+    const std::lock_guard lock(m_mutex);
+    Named* const to = find(lane);
+    if (!to || to->fetches.empty()) // it began before the window
+        return;
+    const TraceTime now = TraceClock::now();
+    const Named::Fetch fetch = to->fetches.back();
+    to->fetches.pop_back();
+    const auto put = [&](ActivityKind kind, std::string_view name, TraceTime begin, TraceTime end) {
+        to->lane->complete(kind, to->lane->intern(name), begin, end, to->batch);
+    };
+    if (to->kind == TrackKind::LoaderWorker && to->fetched && to->fetches.empty())
+        put(ActivityKind::LoaderWait, "wait", *to->fetched, fetch.began);
+    // Python's data sets read, decode and augment in one call: it cannot be told apart from outside.
+    put(ActivityKind::LoaderStage, "read", fetch.began, std::min(fetch.collating, now));
+    if (fetch.collating < now)
+        put(ActivityKind::LoaderStage, "collate", fetch.collating, now);
+    to->fetched = now;
+    ++to->batch;
 }
 
 void NamedLanes::complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value)

@@ -5,8 +5,10 @@
 
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace profiler::capture::injection {
 
@@ -18,6 +20,11 @@ public:
     int lane(std::string_view name, int kind);
     void open(int lane, int kind, std::string_view name, std::int64_t value);
     void close(int lane);
+    /// Loader stages of one batch: reading its samples, putting it together from where collateBegins() comes, and, on
+    /// the track of a worker, the wait for it since the batch before. They nest.
+    void fetchBegins(int lane);
+    void collateBegins(int lane);
+    void fetchEnds(int lane);
     void complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value);
     void sample(int lane, std::string_view counter, std::string_view unit, double value);
 
@@ -31,6 +38,12 @@ private:
         std::uint64_t generation = 0;
         HostLane* lane = nullptr;
         int open = 0; ///< ranges of this recording that have not ended
+        struct Fetch {
+            TraceTime began, collating;
+        };
+        std::vector<Fetch> fetches{};       ///< that have not ended
+        std::optional<TraceTime> fetched{}; ///< when the one before ended
+        std::int64_t batch = 0;
     };
     /// Made anew in a forked child. Null: not recording, or no such number. The lock is held.
     Named* find(int lane);

@@ -128,46 +128,24 @@ def _patch_fetch(module):
 
 def _patch_fetcher(fetcher):
     fetch = fetcher.fetch
-    state = {"batch": 0, "ended": None}
 
     def recorded_fetch(self, indices):
         session = recording.current()
-        worker = _worker_number()
-        collated = []
+        lane = session.fetch_begins()
         collate = self.collate_fn
 
         def recorded_collate(samples):
-            began = session.now()
-            try:
-                return collate(samples)
-            finally:
-                collated.append((began, session.now()))
+            session.collate_begins(lane)
+            return collate(samples)
 
-        number = state["batch"]
-        state["batch"] += 1
-        began = session.now()
         self.collate_fn = recorded_collate
         try:
             return fetch(self, indices)
         finally:
             self.collate_fn = collate
-            ended = session.now()
-            lane = session.lane(asks_only=True) if worker is None else session.lane_of_worker(worker)
-            if worker is not None and state["ended"] is not None:
-                session.complete_on(lane, "loader_wait", "wait", state["ended"], began, number)
-            state["ended"] = ended
-            # Python's data sets read, decode and augment in one call: it cannot be told apart from outside.
-            session.complete_on(lane, "loader_stage", "read", began, collated[0][0] if collated else ended, number)
-            for begin, end in collated:
-                session.complete_on(lane, "loader_stage", "collate", begin, end, number)
+            session.fetch_ends(lane)
 
     fetcher.fetch = recorded_fetch
-
-
-def _worker_number():
-    worker = sys.modules.get("torch.utils.data._utils.worker")
-    info = worker.get_worker_info() if worker else None
-    return None if info is None else info.id
 
 
 def _is_compiling():

@@ -1,6 +1,7 @@
 """The way into the trace: C functions of the injection library, by ctypes."""
 import ctypes
 import os
+import sys
 import threading
 from threading import get_ident
 
@@ -31,6 +32,9 @@ def _declare(library):
         ("lane", text, number),
         ("open", number, number, text, time),
         ("close", number),
+        ("fetch_begins", number),
+        ("collate_begins", number),
+        ("fetch_ends", number),
         ("complete", number, number, text, time, time, time),
         ("metadata", text, text),
         ("counter", number, text, text, ctypes.c_double),
@@ -57,10 +61,13 @@ class Session:
         # ours would wait for it each time.
         self._library = library = ctypes.PyDLL(library._name)
         _declare(library)
+        self.now = library.stepscope_now
+        self.close_on = library.stepscope_close
+        self.collate_begins = library.stepscope_collate_begins
+        self.fetch_ends = library.stepscope_fetch_ends
         self._kinds = {}
         self._texts = {}  # of names, as C has them: there are few
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
-        self._workers = {}
         self.asked_loader = None  # the iterator that was asked for a batch last
         self.told_facts = None
         from .steps import Steps
@@ -72,6 +79,7 @@ class Session:
         self.lock = threading.RLock()
         self._loop = None  # the training loop's thread, once it is known
         self._others = {}  # lanes of other threads
+        self._worker = None  # lane of the loader worker that this process is; False: it is none
         self._optimizing = {}  # by thread: the optimizers that are in step(), the innermost last
 
     def forked(self):
@@ -116,9 +124,6 @@ class Session:
                 self._texts[name] = encoded
         return encoded
 
-    def now(self):
-        return self._library.stepscope_now()
-
     def open(self, kind, name, value=0):
         """Begins a range of the calling thread."""
         self.open_on(self.lane(), kind, name, value)
@@ -129,9 +134,6 @@ class Session:
 
     def open_on(self, lane, kind, name, value=0):
         self._library.stepscope_open(lane, self.kind(kind), self.text(name), int(value))
-
-    def close_on(self, lane):
-        self._library.stepscope_close(lane)
 
     def optimizer_begins(self, optimizer):
         inside = self._optimizing.setdefault(get_ident(), [])
@@ -156,18 +158,20 @@ class Session:
 
     def complete(self, kind, name, begin, end, value=0):
         """A whole range on the training loop's track, times as now() gives them."""
-        self.complete_on(self._main, kind, name, begin, end, value)
+        self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
 
-    def complete_on(self, lane, kind, name, begin, end, value=0):
-        self._library.stepscope_complete(lane, self.kind(kind), self.text(name), begin, end, int(value))
-
-    def lane_of_worker(self, worker):
-        """The track of a loader worker."""
-        lane = self._workers.get(worker)
-        if lane is None:
-            text = f"loader worker {worker}".encode()
-            lane = self._workers[worker] = self._library.stepscope_lane(text, _TRACK_LOADER_WORKER)
+    def fetch_begins(self):
+        """A loader begins to make a batch. Returns the lane on which it does: a worker's, or the calling thread's."""
+        if self._worker is None:
+            self._worker = self._lane_of_worker()
+        lane = self._worker or self.lane(asks_only=True)
+        self._library.stepscope_fetch_begins(lane)
         return lane
+
+    def _lane_of_worker(self):
+        worker = sys.modules.get("torch.utils.data._utils.worker")
+        info = worker.get_worker_info() if worker else None
+        return info is not None and self._library.stepscope_lane(f"loader worker {info.id}".encode(), _TRACK_LOADER_WORKER)
 
     def counter(self, name, unit, value):
         self._library.stepscope_counter(self._main, _encoded(name), _encoded(unit), value)
