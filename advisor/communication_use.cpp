@@ -12,7 +12,12 @@ using namespace profiler::analysis;
 
 double CommunicationUse::overlap() const
 {
-    return time.count() > 0 ? 1 - static_cast<double>(total(exposed).count()) / static_cast<double>(time.count()) : 0;
+    Nanoseconds all{}, exposed{};
+    for (const OnDevice& on : devices) {
+        all += total(on.all);
+        exposed += total(on.exposed);
+    }
+    return all.count() > 0 ? 1 - static_cast<double>(exposed.count()) / static_cast<double>(all.count()) : 0;
 }
 
 CommunicationUse communicationUse(const Case& c)
@@ -21,22 +26,15 @@ CommunicationUse communicationUse(const Case& c)
     const std::vector<Slice> kernels = ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication);
     if (kernels.empty())
         return use; // most trainings: other kernels need no look
-    UnionBuilder computing;
-    NameAnswers communicates(c.trace, isCommunication);
-    for (const Track& track : c.trace.tracks())
-        forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
-            if (!communicates(kernel.nameId()))
-                computing.add(kernel.range());
-        });
-    std::vector<TimeRange> communication;
-    for (const Slice& kernel : kernels) {
-        communication.push_back(kernel.range());
+    use.devices = againstOwnKernels(c, kernels, [](std::string_view kernel) { return !isCommunication(kernel); });
+    for (OnDevice& on : use.devices) {
+        on.all = intersect(on.all, c.facts.device.window);
+        on.exposed = intersect(on.exposed, c.facts.device.window);
+    }
+    std::erase_if(use.devices, [](const OnDevice& on) { return on.all.empty(); });
+    for (const Slice& kernel : kernels)
         if (beginsWithin(kernel, c.facts.device.window))
             use.kernels.push_back(kernel);
-    }
-    const Intervals all = intersect(unite(std::move(communication)), c.facts.device.window);
-    use.time = total(all);
-    use.exposed = subtract(all, computing.take());
     std::stable_sort(use.kernels.begin(), use.kernels.end(),
                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     return use;

@@ -1,16 +1,15 @@
 #pragma once
 
-#include "advisor/rule.h"
+#include "advisor/gpu_facts.h"
 
 #include <vector>
 
 namespace advisor {
 
-/// Kernels of NCCL and RCCL in the judged window, against all others.
+/// Kernels of NCCL and RCCL in the judged window, against all others of their device.
 struct CommunicationUse {
-    std::vector<profiler::Slice> kernels;  ///< longest first
-    profiler::Nanoseconds time{};          ///< union
-    profiler::analysis::Intervals exposed; ///< of that, while no other kernel ran
+    std::vector<profiler::Slice> kernels; ///< longest first
+    std::vector<OnDevice> devices;        ///< that communicate, inside the window
     /// Share of it that other kernels hide, [0, 1].
     [[nodiscard]] double overlap() const;
 };

@@ -15,6 +15,7 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
     Advice advice = fires(std::string(tool.isOn));
     advice.whyNoPrediction = "The trace has no step without it to compare with: measure it.";
     advice.caveats = {std::string(tool.caveat)};
+    advice.measure = tool.measure;
     setToggle(advice, c, tool.key, "false");
     addSteps(advice, c);
     return advice;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 namespace advisor {
@@ -106,7 +107,6 @@ CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
 {
     CopyUse use;
     std::vector<Slice> copies;
-    std::vector<TimeRange> ranges;
     const DeviceFacts& device = c.facts.device;
     for (const Slice& copy : device.copies) {
         if (copy.args.copy != kind || (source && copy.args.src != *source))
@@ -118,14 +118,48 @@ CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
         use.bytes += copy.args.bytes;
         use.time += copy.duration;
         copies.push_back(copy);
-        ranges.push_back(copy.range());
     }
-    use.exposed = total(subtract(unite(std::move(ranges)), c.facts.device.kernels));
+    for (const OnDevice& on : againstOwnKernels(c, copies)) {
+        use.exposed += total(on.exposed);
+        ++use.devices;
+    }
     std::stable_sort(copies.begin(), copies.end(),
                      [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     for (std::size_t i = 0; i < std::min(copies.size(), kMostEvidence); ++i)
         use.longest.push_back(copies[i].id);
     return use;
+}
+
+std::vector<OnDevice> againstOwnKernels(const Case& c, std::span<const Slice> work,
+                                        bool (*hides)(std::string_view kernel))
+{
+    std::map<DeviceId, UnionBuilder> times, kernels;
+    for (const Slice& slice : work)
+        times[c.trace.track(slice.id.track).device].add(slice.range());
+    if (times.empty())
+        return {};
+    NameAnswers counts(c.trace, [hides](std::string_view name) { return !hides || hides(name); });
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Stream && times.contains(track.device))
+            forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+                if (counts(kernel.nameId()))
+                    kernels[track.device].add(kernel.range());
+            });
+    std::vector<OnDevice> devices;
+    for (auto& [id, time] : times) {
+        OnDevice& on = devices.emplace_back();
+        on.all = time.take();
+        on.exposed = subtract(on.all, kernels[id].take());
+    }
+    return devices;
+}
+
+Nanoseconds meanExposed(std::span<const OnDevice> devices)
+{
+    Nanoseconds sum{};
+    for (const OnDevice& on : devices)
+        sum += total(on.exposed);
+    return devices.empty() ? sum : sum / static_cast<std::int64_t>(devices.size());
 }
 
 Saving spreadOverSteps(std::vector<double> perStepUs)
@@ -146,6 +180,17 @@ std::vector<double> insideEachStep(const Case& c, const Intervals& time)
         inside.push_back(toUs(total(intersect(range, overlapping(time, step)))));
     }
     return inside;
+}
+
+std::vector<double> exposedInEachStep(const Case& c, std::span<const OnDevice> devices)
+{
+    std::vector<double> means(c.facts.device.steps.size());
+    for (const OnDevice& on : devices) {
+        const std::vector<double> us = insideEachStep(c, on.exposed);
+        for (std::size_t i = 0; i < us.size(); ++i)
+            means[i] += us[i] / static_cast<double>(devices.size());
+    }
+    return means;
 }
 
 std::string detail(const Trace& trace, SliceId slice, std::string_view key)

@@ -3,6 +3,7 @@
 #include "advisor/rule.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,8 @@ double shareOfTime(const Case& c, double shareOfWork);
 struct CopyUse {
     std::int64_t count = 0, bytes = 0;
     profiler::Nanoseconds time{};           ///< summed
-    profiler::Nanoseconds exposed{};        ///< union of the copies while no kernel ran
+    profiler::Nanoseconds exposed{};        ///< of each device's copies, while it ran no kernel; summed
+    std::size_t devices = 0;                ///< that the copies are on
     std::vector<profiler::SliceId> longest; ///< longest first, at most ten
     [[nodiscard]] double gbPerSecond() const
     {
@@ -38,11 +40,24 @@ struct CopyUse {
 /// @param source  memory copied from; no value: any
 CopyUse copyUse(const Case& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {});
 
+/// Work of one device against that device's own kernels: what another device computes meanwhile hides nothing.
+struct OnDevice {
+    profiler::analysis::Intervals all, exposed; ///< when it ran; of that, when no kernel hid it
+};
+/// For each device that some of `work` is on.
+/// @param hides  the kernels that count, by name; null: all of them
+std::vector<OnDevice> againstOwnKernels(const Case& c, std::span<const profiler::Slice> work,
+                                        bool (*hides)(std::string_view kernel) = nullptr);
+/// The mean over devices of the time in which each one's work was exposed; 0 without any.
+profiler::Nanoseconds meanExposed(std::span<const OnDevice> devices);
+
 /// A range in the unit of the steps: what `perStep` (one figure a step, µs) is in most steps (10th percentile), on the
 /// mean, and in the worst (90th). Source: the trace's own spread from step to step.
 Saving spreadOverSteps(std::vector<double> perStep);
 /// For each step of the judged window, µs of `time` inside it.
 std::vector<double> insideEachStep(const Case& c, const profiler::analysis::Intervals& time);
+/// For each step, µs of exposed work inside it, a mean over the devices.
+std::vector<double> exposedInEachStep(const Case& c, std::span<const OnDevice> devices);
 
 /// An entry of the details that an importer reads on demand ("Concrete Inputs", "Input Strides"), as JSON; empty where
 /// the trace has no such thing.

@@ -97,6 +97,28 @@ std::optional<std::string> setting(const Case& c, std::string_view key)
     return c.config && config::findKnob(key) ? std::optional(c.config->text(key)) : std::nullopt;
 }
 
+std::vector<profiler::TimeRange> stepsWithOps(const Case& c)
+{
+    const auto& steps = c.facts.steps;
+    const bool steady = std::any_of(steps.begin(), steps.end(), [](const profiler::analysis::Step& step) {
+        return step.opsRecorded && profiler::analysis::isSteady(step);
+    });
+    std::vector<profiler::TimeRange> ranges;
+    for (const profiler::analysis::Step& step : steps)
+        if (step.opsRecorded && !step.partial && (!steady || profiler::analysis::isSteady(step)))
+            ranges.push_back(step.range);
+    return ranges;
+}
+
+profiler::analysis::Intervals validations(const profiler::Trace& trace)
+{
+    profiler::analysis::UnionBuilder found;
+    for (const profiler::Slice& phase : trace.ofKind(ActivityKind::Phase))
+        if (trace.name(phase) == profiler::phase::kValidation)
+            found.add(phase.range());
+    return found.take();
+}
+
 bool isConvolution(std::string_view name)
 {
     return containsAny(

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "advisor/rule.h"
+#include "profiler/analysis/intervals.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// What several rules ask of a run.
 namespace advisor {
@@ -21,6 +23,12 @@ std::string_view metadata(const profiler::Trace& trace, std::string_view key);
 
 /// The run's value of a knob, as config::toText has it; none for an imported trace, or a knob that the trainer lacks.
 std::optional<std::string> setting(const Case& c, std::string_view key);
+
+/// Steps by whose operators a rule judges, as OpCosts counts them: steady ones where any has operators, else all whole
+/// ones that have. Sorted; empty: operators were not recorded, or there are no steps.
+std::vector<profiler::TimeRange> stepsWithOps(const Case& c);
+/// Times in which a thread validates.
+profiler::analysis::Intervals validations(const profiler::Trace& trace);
 
 /// Convolutions, and matrix products as well, by the names of operators or kernels.
 bool isConvolution(std::string_view name);

@@ -29,7 +29,7 @@ std::string measureOf(const std::vector<Toggle>& changes)
         const std::string_view where = config::findKnob(change.key)->where;
         if (where == "validation")
             return "validation";
-        if (where == "start of an epoch")
+        if (where == "start of an epoch" || where == "first step of an epoch")
             return "epoch";
     }
     return "steps";

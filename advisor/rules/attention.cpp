@@ -55,6 +55,7 @@ Part partOfKernel(std::string_view kernel)
 struct Attention {
     std::int64_t writtenOut = 0, fused = 0;
     Nanoseconds time{}; ///< of what lies from the first product to the second
+    Nanoseconds work{}; ///< of everything among which it was looked for
     std::vector<SliceId> softmaxes;
 };
 
@@ -111,28 +112,40 @@ private:
     std::deque<Entry> m_last;
 };
 
-Attention amongKernels(const Trace& trace)
+/// In the judged window, of whose kernels the work is the sum.
+Attention amongKernels(const Case& c)
 {
     Attention found;
-    NameAnswers parts(trace, partOfKernel);
-    for (const Track& track : trace.tracks()) {
+    found.work = c.facts.device.work.all.time;
+    NameAnswers parts(c.trace, partOfKernel);
+    for (const Track& track : c.trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
         Finder finder(found);
-        for (const SliceBrief& kernel : kernelsOf(trace, track.id))
-            finder.add(kernel, parts(kernel.name));
+        for (const SliceBrief& kernel : kernelsOf(c.trace, track.id))
+            if (beginsWithin(kernel.begin, c.facts.device.window))
+                finder.add(kernel, parts(kernel.name));
     }
     return found;
 }
 
+/// In the steps whose operators are judged, without validation; where no step has any, in the whole trace.
 Attention amongOps(const Case& c)
 {
     Attention found;
+    std::vector<TimeRange> steps = stepsWithOps(c);
+    if (steps.empty())
+        steps = {kAllTime};
+    const Intervals validating = validations(c.trace);
     NameAnswers parts(c.trace, partOfOp);
     for (const auto& [track, ops] : c.ops()) {
         Finder finder(found);
-        for (const SliceBrief& op : ops)
+        for (const SliceBrief& op : ops) {
+            if (!beginsWithin(op.begin, steps) || beginsWithin(op.begin, validating))
+                continue;
+            found.work += op.duration;
             finder.add(op, parts(op.name));
+        }
     }
     return found;
 }
@@ -158,14 +171,11 @@ Advice check(const Case& c)
     const bool kernels = c.facts.device.work.all.count > 0;
     if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return cannotTell("Neither operators nor kernels were recorded.");
-    const Attention found = kernels ? amongKernels(c.trace) : amongOps(c);
+    const Attention found = kernels ? amongKernels(c) : amongOps(c);
     if (found.writtenOut == 0)
         return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", found.fused)
                                       : "No softmax stands between two matrix products.");
-    double work = kernels ? toUs(c.facts.device.work.all.time) : 0;
-    for (const OpCost& op : c.facts.ops.ops)
-        work += kernels ? 0 : op.selfUsPerStep * static_cast<double>(c.facts.ops.stepsWithOps);
-    const double share = work > 0 ? std::min(1.0, toUs(found.time) / work) : 0;
+    const double share = found.work.count() > 0 ? toUs(found.time) / toUs(found.work) : 0;
     if (share < kWorthFixing)
         return silent(fmt::format("Written-out attention is only {} of the work.", shareText(share)));
     return finding(c, found, share);

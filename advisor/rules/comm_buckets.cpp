@@ -4,6 +4,7 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -32,7 +33,9 @@ Advice check(const Case& c)
         return silent("No kernel of NCCL or RCCL ran.");
     if (c.facts.device.steps.empty())
         return cannotTell("The trace has no step marks: how many exchanges a step makes is not known.");
-    const double aStep = static_cast<double>(kernels.size()) / static_cast<double>(c.facts.device.steps.size());
+    const double devices = static_cast<double>(std::max<std::size_t>(1, use.devices.size()));
+    const double aStep =
+        static_cast<double>(kernels.size()) / static_cast<double>(c.facts.device.steps.size()) / devices;
     const double overlap = use.overlap();
     if (aStep < kManyAStep)
         return silent(fmt::format("A step exchanges gradients in {} kernels.", countText(aStep)));
@@ -43,7 +46,7 @@ Advice check(const Case& c)
                     "for each parameter, after backward.",
                     countText(aStep), timeText(percentile(us, 0.5))));
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
+        advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));
     else
         advice.whyNoPrediction = "One step does not show how much it varies.";
     advice.caveats = {"The saving is what perfect overlap would hide; the last bucket always sticks out."};

@@ -22,8 +22,9 @@ Advice check(const Case& c)
     const CommunicationUse use = communicationUse(c);
     if (use.kernels.empty())
         return silent("No kernel of NCCL or RCCL ran.");
-    const double exposedUs = c.facts.device.usPerStep(total(use.exposed));
-    const double share = static_cast<double>(total(use.exposed).count()) /
+    const Nanoseconds exposed = meanExposed(use.devices);
+    const double exposedUs = c.facts.device.usPerStep(exposed);
+    const double share = static_cast<double>(exposed.count()) /
                          static_cast<double>(std::max<std::int64_t>(1, c.facts.device.windowTime().count()));
     if (share < kWorthFixing)
         return silent(
@@ -34,7 +35,7 @@ Advice check(const Case& c)
                           shareText(share), shareText(use.overlap())));
     advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, use.exposed));
+        advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));
     else
         advice.whyNoPrediction =
             fmt::format("At most {}; without several steps the spread is not known.", timeText(exposedUs));

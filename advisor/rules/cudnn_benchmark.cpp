@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace advisor::rules {
@@ -19,12 +20,12 @@ constexpr std::string_view kKey = "cudnn.benchmark";
 constexpr double kWorthTrying = 0.1;
 // Details are read from the file one by one: the first of them tell.
 constexpr std::size_t kMostRead = 8;
-// Shapes that come back: at most so many different ones for each step's worth of convolutions.
-constexpr double kFixedShapes = 1.5;
+// Of the steps, those with the same shapes as most others: the last batch of an epoch alone may be a smaller one.
+constexpr double kFixedShapes = 0.5;
 
 struct Settings {
-    std::optional<bool> benchmark; ///< as the operators were called
-    bool shapesVary = false;
+    std::optional<bool> benchmark;  ///< as the operators were called
+    std::optional<bool> shapesVary; ///< from step to step; no value: shapes of several steps are not recorded
     std::vector<SliceId> convolutions;
 };
 
@@ -46,17 +47,44 @@ std::optional<bool> benchmarkFlag(const Trace& trace, const Slice& op, std::size
     return inputs[place] == "True";
 }
 
+/// The shapes that convolutions had, step by step.
+class ShapesOfSteps {
+public:
+    explicit ShapesOfSteps(std::vector<TimeRange> steps) : m_steps(std::move(steps)), m_shapes(m_steps.size()) {}
+    void add(const Slice& op)
+    {
+        const auto after = std::upper_bound(m_steps.begin(), m_steps.end(), op.begin,
+                                            [](TraceTime time, const TimeRange& step) { return time < step.begin; });
+        if (op.args.shapes.value != 0 && after != m_steps.begin() && std::prev(after)->contains(op.begin))
+            m_shapes[static_cast<std::size_t>(std::prev(after) - m_steps.begin())].insert(op.args.shapes.value);
+    }
+    [[nodiscard]] std::optional<bool> vary() const
+    {
+        std::map<std::set<std::uint32_t>, std::int64_t> steps;
+        std::int64_t all = 0, most = 0;
+        for (const auto& shapes : m_shapes)
+            if (!shapes.empty()) {
+                most = std::max(most, ++steps[shapes]);
+                ++all;
+            }
+        return all > 1 ? std::optional(static_cast<double>(most) <= kFixedShapes * static_cast<double>(all))
+                       : std::nullopt;
+    }
+
+private:
+    std::vector<TimeRange> m_steps;
+    std::vector<std::set<std::uint32_t>> m_shapes; ///< string ids
+};
+
 Settings settings(const Case& c)
 {
     Settings found;
-    std::set<std::uint32_t> shapes;
-    std::int64_t count = 0;
+    ShapesOfSteps shapes(stepsWithOps(c));
     std::size_t read = 0;
     for (const Slice& op :
          ofKindNamed(c.trace, ActivityKind::CpuOp, [](std::string_view name) { return flagPlace(name).has_value(); })) {
         const auto place = flagPlace(c.trace.name(op));
-        ++count;
-        shapes.insert(op.args.shapes.value);
+        shapes.add(op);
         if (!found.benchmark && read < kMostRead) {
             ++read;
             found.benchmark = benchmarkFlag(c.trace, op, *place);
@@ -64,10 +92,7 @@ Settings settings(const Case& c)
         if (found.convolutions.size() < kMostEvidence)
             found.convolutions.push_back(op.id);
     }
-    const auto steps = static_cast<double>(std::max<std::size_t>(1, c.facts.steps.size()));
-    // With fixed shapes every step has the same ones, so there are as many as in one step, or fewer.
-    found.shapesVary =
-        steps > 1 && static_cast<double>(shapes.size()) > kFixedShapes * static_cast<double>(count) / steps;
+    found.shapesVary = shapes.vary();
     return found;
 }
 
@@ -88,12 +113,11 @@ Advice check(const Case& c)
         return cannotTell("The trace does not record how convolutions were called (the flags of aten::_convolution).");
     if (*found.benchmark)
         return silent("The autotuner is on already.");
-    if (found.shapesVary)
+    if (found.shapesVary.value_or(false))
         return silent("The shapes of convolutions vary from step to step: each would be tuned anew.");
-    Advice advice =
-        fires(fmt::format("Convolutions are {} of kernel time, have fixed shapes, and run the algorithms that cuDNN's "
-                          "rule of thumb chose.",
-                          shareText(share)));
+    Advice advice = fires(
+        fmt::format("Convolutions are {} of kernel time{} and run the algorithms that cuDNN's rule of thumb chose.",
+                    shareText(share), found.shapesVary ? ", have fixed shapes," : ""));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Other algorithms are other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"Shapes that vary are tuned anew each time.",

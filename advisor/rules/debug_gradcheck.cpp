@@ -5,7 +5,7 @@ namespace {
 
 constexpr DebugTool kTool = {"debug.gradcheck", "No gradient is checked numerically.",
                              "Gradients are compared with finite differences while training.",
-                             "Check a backward function of your own once, in a test."};
+                             "Check a backward function of your own once, in a test.", "epoch"};
 
 Advice check(const Case& c)
 {

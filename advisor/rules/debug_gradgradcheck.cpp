@@ -5,7 +5,7 @@ namespace {
 
 constexpr DebugTool kTool = {"debug.gradgradcheck", "No second-order gradient is checked numerically.",
                              "Gradients of gradients are compared with finite differences while training.",
-                             "Check a function that is differentiated twice once, in a test."};
+                             "Check a function that is differentiated twice once, in a test.", "epoch"};
 
 Advice check(const Case& c)
 {

@@ -49,6 +49,7 @@ void addRun(Runs& runs, const std::vector<SliceBrief>& kernels, const Run& run)
     runs.longestRuns.push_back(whole);
 }
 
+/// Those of the judged window, as the share of kernel time beside which they stand.
 Runs findRuns(const Case& c)
 {
     Runs runs;
@@ -56,7 +57,9 @@ Runs findRuns(const Case& c)
     for (const Track& track : c.trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
-        const std::vector<SliceBrief> kernels = kernelsOf(c.trace, track.id);
+        std::vector<SliceBrief> kernels = kernelsOf(c.trace, track.id);
+        std::erase_if(kernels,
+                      [&](const SliceBrief& kernel) { return !beginsWithin(kernel.begin, c.facts.device.window); });
         Run run;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             if (isElementwise(kernels[i].name)) {

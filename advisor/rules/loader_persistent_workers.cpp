@@ -1,4 +1,5 @@
 #include "advisor/numbers.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
@@ -69,12 +70,10 @@ void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun,
 std::vector<Start> laterStarts(const Case& c)
 {
     std::vector<Slice> starts = byBegin(c, phase::kWorkerStart);
-    std::vector<TimeRange> validations;
-    for (const Slice& validation : byBegin(c, phase::kValidation))
-        validations.push_back(validation.range());
-    const Intervals validating = unite(std::move(validations));
-    std::erase_if(starts, [&](const Slice& start) { return beginsWithin(start, validating); });
-    const std::vector<Slice> waits = byBegin(c, phase::kDataWait);
+    std::vector<Slice> waits = byBegin(c, phase::kDataWait);
+    const Intervals validating = validations(c.trace);
+    for (std::vector<Slice>* phases : {&starts, &waits})
+        std::erase_if(*phases, [&](const Slice& phase) { return beginsWithin(phase, validating); });
     std::vector<double> usual;
     for (const Slice& wait : waits)
         usual.push_back(toUs(wait.duration));
@@ -110,7 +109,11 @@ Advice check(const Case& c)
                                   timeText(highUs), timeText(epochUs)));
     Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
                                       timeText(highUs), timeText(epochUs)));
-    advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
+    if (starts.size() > 1)
+        advice.saving =
+            Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
+    else
+        advice.whyNoPrediction = "One start of the workers does not show how much it varies.";
     advice.caveats = {"Workers keep their copy of the data set's object, and what it cached, for the whole run."};
     advice.measure = "epoch";
     setToggle(advice, c, kKey, "true");

@@ -42,7 +42,8 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
     }
     // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
     const double saved = 1 - pageable.gbPerSecond() / pinned;
-    const double low = saved * c.facts.device.usPerStep(std::min(pageable.exposed, pageable.time));
+    const double low = saved * c.facts.device.usPerStep(std::min(pageable.exposed, pageable.time)) /
+                       static_cast<double>(pageable.devices);
     const double high = saved * c.facts.device.usPerStep(pageable.time);
     advice.saving = perStep(low, (low + high) / 2, high);
 }

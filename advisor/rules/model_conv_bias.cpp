@@ -3,6 +3,7 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
+#include <span>
 
 namespace advisor::rules {
 namespace {
@@ -37,15 +38,31 @@ std::optional<bool> hasBias(const Trace& trace, SliceId op)
     return inputs[kBiasInput].find_first_of("0123456789") != std::string::npos;
 }
 
-/// @param next  the operator behind it; null: none
-void addConvolution(Convolutions& found, const Trace& trace, const SliceBrief& op, const SliceBrief* next)
+bool isNormOp(std::string_view op)
+{
+    return op == "aten::batch_norm" || op == "aten::native_batch_norm" || op == "aten::cudnn_batch_norm";
+}
+
+/// A batch norm in training counts its batches before it normalises: it adds one to a tensor without dimensions.
+bool countsBatches(const Trace& trace, const SliceBrief& op)
+{
+    const std::string_view name = trace.string(op.name);
+    if (name != "aten::add_" && name != "aten::add")
+        return false;
+    const auto inputs = listEntries(trace.string(trace.slice(op.id).args.shapes));
+    return !inputs.empty() && inputs.front() == "[]";
+}
+
+/// @param behind  the operators that follow it
+void addConvolution(Convolutions& found, const Trace& trace, const SliceBrief& op, std::span<const SliceBrief> behind)
 {
     const std::optional<bool> bias = hasBias(trace, op.id);
     ++(bias ? found.all : found.unknown);
-    if (!bias.value_or(false) || !next)
+    if (!bias.value_or(false))
         return;
-    const std::string_view behind = trace.string(next->name);
-    if (behind != "aten::batch_norm" && behind != "aten::native_batch_norm" && behind != "aten::cudnn_batch_norm")
+    if (!behind.empty() && countsBatches(trace, behind.front()))
+        behind = behind.subspan(1);
+    if (behind.empty() || !isNormOp(trace.string(behind.front().name)))
         return;
     ++found.beforeNorm;
     found.useless.push_back(op.id);
@@ -58,7 +75,7 @@ Convolutions convolutions(const Case& c)
     for (const auto& [track, ops] : c.ops())
         for (std::size_t i = 0; i < ops.size(); ++i)
             if (isConvolution(ops[i].name))
-                addConvolution(found, c.trace, ops[i], i + 1 < ops.size() ? &ops[i + 1] : nullptr);
+                addConvolution(found, c.trace, ops[i], std::span(ops).subspan(i + 1));
     return found;
 }
 

@@ -33,15 +33,6 @@ std::vector<Slice> copiesAhead(const Case& c)
     return copies;
 }
 
-/// When they run and no kernel does.
-Intervals exposed(const Case& c, const std::vector<Slice>& copies)
-{
-    std::vector<TimeRange> ranges;
-    for (const Slice& copy : copies)
-        ranges.push_back(copy.range());
-    return subtract(unite(std::move(ranges)), c.facts.device.kernels);
-}
-
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
@@ -58,9 +49,9 @@ Advice check(const Case& c)
     if (copies.empty())
         return silent(
             "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
-    const Intervals alone = exposed(c, copies);
-    const double share =
-        static_cast<double>(total(alone).count()) / static_cast<double>(c.facts.device.windowTime().count());
+    const std::vector<OnDevice> devices = againstOwnKernels(c, copies);
+    const Nanoseconds alone = meanExposed(devices);
+    const double share = static_cast<double>(alone.count()) / static_cast<double>(c.facts.device.windowTime().count());
     const bool steps = !c.facts.device.steps.empty();
     if (share < (steps ? kWorthFixing : kWorthFixingWithoutSteps))
         return silent(
@@ -69,11 +60,11 @@ Advice check(const Case& c)
         return cannotTell("The trace has no step marks yet.");
     Advice advice =
         fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
-                                  timeText(c.facts.device.usPerStep(total(alone))))
+                                  timeText(c.facts.device.usPerStep(alone)))
                     : fmt::format("{} of the time is copying to the device while no kernel runs.", shareText(share)));
     advice.concerns = share;
     if (steps)
-        advice.saving = spreadOverSteps(insideEachStep(c, alone));
+        advice.saving = spreadOverSteps(exposedInEachStep(c, devices));
     else
         advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
     advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",

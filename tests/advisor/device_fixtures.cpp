@@ -244,6 +244,10 @@ std::vector<Fixture> runFixtures()
 {
     return {
         {"model_conv_bias_fires", "model_conv_bias", State::Fires, convolution("[64]", "aten::batch_norm"), true, {}},
+        {"model_conv_bias_fires_in_training", "model_conv_bias", State::Fires,
+         convolution("[64]", "aten::add_ 100 1 shapes=\"[[], [], []]\"\nop aten::batch_norm"), true, {}},
+        {"model_conv_bias_silent_behind_a_sum", "model_conv_bias", State::Silent,
+         convolution("[64]", "aten::add_ 100 1 shapes=\"[[32, 64, 8, 8], [32, 64, 8, 8], []]\"\nop aten::batch_norm"), true, {}},
         {"model_conv_bias_silent", "model_conv_bias", State::Silent, convolution("[]", "aten::batch_norm"), true, {}},
         {"model_conv_bias_cannot_tell", "model_conv_bias", State::CannotTell, "main\nop aten::conv2d 0 100", true, {}},
         {"step_variance_fires", "step_variance", State::Fires, unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}), true, {}},

@@ -1,0 +1,258 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+/// Rules that hold two figures against each other take both from the same slices: of the same steps, of the same
+/// device.
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::State;
+using testing::HasSubstr;
+using testing::Not;
+
+Advice judge(std::string_view stem, const std::string& text)
+{
+    return Judged(stem, text, {}, true).advice();
+}
+
+/// Ten steps of 1,000 µs in which two devices do this.
+std::string twoDevices(const std::string& first, const std::string& second)
+{
+    return fmt::format("device 0 gpu\ndevice 1 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+                       "repeat 10 every 1000\n{}\nend\nstream 1 7\nrepeat 10 every 1000\n{}\nend\n",
+                       first, second);
+}
+
+TEST(CommExposed, WhatAnotherDeviceComputesHidesNothing)
+{
+    const Advice advice =
+        judge("comm_exposed", twoDevices("kernel sgemm 0 500\nkernel ncclDevKernel_AllReduce 500 200",
+                                         "kernel ncclDevKernel_AllReduce 100 200\nkernel sgemm 300 500"));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("20.0 % of the time"));
+    EXPECT_THAT(advice.reason, HasSubstr("0 % of all communication is overlapped"));
+    ASSERT_TRUE(advice.saving);
+    EXPECT_NEAR(advice.saving->mid, 200, 1e-9) << "a mean over the devices, which wait side by side";
+}
+
+TEST(CommExposed, WhatTheSameDeviceComputesOnAnotherStreamDoes)
+{
+    const Advice advice =
+        judge("comm_exposed", twoDevices("kernel sgemm 0 900", "kernel sgemm 0 900") +
+                                  "stream 0 8\nrepeat 10 every 1000\nkernel ncclDevKernel_AllReduce 500 200\nend\n");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
+TEST(CommBuckets, ExchangesOfTwoDevicesAreNotTwiceAsMany)
+{
+    std::string exchanges;
+    for (int i = 0; i < 30; ++i)
+        exchanges += fmt::format("kernel ncclDevKernel_AllReduce {} 4\n", 500 + 5 * i);
+    const Advice advice = judge("comm_buckets", twoDevices(exchanges, exchanges));
+    EXPECT_EQ(advice.state, State::Silent);
+    EXPECT_THAT(advice.reason, HasSubstr("in 30 kernels"));
+}
+
+TEST(TransferNonBlocking, WhatAnotherDeviceComputesHidesNothing)
+{
+    const std::string copy = "copy HtoD 0 100 bytes=1000 src=pinned dst=device\nkernel sgemm 200 500";
+    const Advice advice = judge("transfer_non_blocking", twoDevices(copy, "kernel sgemm 0 900"));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    ASSERT_TRUE(advice.saving);
+    EXPECT_NEAR(advice.saving->mid, 100, 1e-9);
+}
+
+TEST(LoaderPinMemory, WhatNoKernelOfTheirOwnDeviceHidesIsSureToBeWon)
+{
+    const std::string copy = "copy HtoD 0 100 bytes=100000 src=pageable dst=device\n"
+                             "copy HtoD 800 50 bytes=100000 src=pinned dst=device\n";
+    const Advice advice = judge("loader_pin_memory", twoDevices(copy + "kernel sgemm 200 500", "kernel sgemm 0 900"));
+    ASSERT_TRUE(advice.saving) << advice.reason;
+    EXPECT_NEAR(advice.saving->low, 50, 1e-9);
+}
+
+/// Ten steps with a convolution's kernel; `ops` are on the main thread. Tuning is off.
+Advice tuning(const std::string& ops)
+{
+    return Judged("cudnn_benchmark",
+                  "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\n" + ops +
+                      "stream 0 7\nrepeat 10 every 1000\nkernel volta_scudnn_128x64 0 900\nend\n",
+                  {"device=cuda", "cudnn.benchmark=false"})
+        .advice();
+}
+
+std::string convolutionAt(int us, int batch)
+{
+    return fmt::format("op aten::_convolution {} 50 shapes=\"[[{}, 3, 8, 8], [64, 3, 7, 7], []]\"\n"
+                       "op aten::_convolution {} 50 shapes=\"[[{}, 64, 4, 4], [64, 64, 3, 3], []]\"\n",
+                       us, batch, us + 100, batch);
+}
+
+TEST(CudnnBenchmark, StepsWithoutRecordedOperatorsHaveNoOtherShapes)
+{
+    const Advice advice = tuning(convolutionAt(2000, 32) + convolutionAt(3000, 32));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("fixed shapes"));
+    ASSERT_TRUE(advice.toggle);
+}
+
+TEST(CudnnBenchmark, ValidationAndASmallLastBatchAreNoVaryingShapes)
+{
+    const Advice advice = tuning("phase validation 4000 900\n" + convolutionAt(2000, 32) + convolutionAt(3000, 32) +
+                                 convolutionAt(4000, 256) + convolutionAt(4300, 200) + convolutionAt(9000, 7) +
+                                 convolutionAt(11000, 500));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("fixed shapes"));
+}
+
+TEST(CudnnBenchmark, ShapesThatChangeFromStepToStepVary)
+{
+    const Advice advice = tuning(convolutionAt(2000, 32) + convolutionAt(3000, 40) + convolutionAt(4000, 48));
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("vary"));
+}
+
+TEST(CudnnBenchmark, SaysNothingOfShapesThatAreNotRecorded)
+{
+    for (const std::string ops : {"", "op aten::_convolution 2000 50\nop aten::_convolution 3000 50\n"}) {
+        const Advice advice = tuning(ops);
+        EXPECT_EQ(advice.state, State::Fires) << advice.reason;
+        EXPECT_THAT(advice.reason, Not(HasSubstr("shapes"))) << ops;
+    }
+}
+
+TEST(Attention, ThatOfAValidationIsNotHeldAgainstTheStepsWork)
+{
+    const auto judged = [](int productUs) {
+        return judge("attention",
+                     fmt::format("main\nrepeat 5 every 1000\nstep 0 0 1000\nop aten::mm 0 700\nop aten::bmm 700 {0}\n"
+                                 "op aten::softmax 800 {0}\nop aten::bmm 900 {0}\nend\nphase validation 5000 3000\n"
+                                 "op aten::bmm 5000 900\nop aten::softmax 6000 900\nop aten::bmm 7000 900\n",
+                                 productUs));
+    };
+    EXPECT_EQ(judged(4).state, State::Silent) << judged(4).reason; // 12 of 712 µs
+    const Advice found = judged(10);
+    EXPECT_EQ(found.state, State::Fires) << found.reason;
+    EXPECT_THAT(found.reason, HasSubstr("written out 4 times"));
+    EXPECT_THAT(found.reason, HasSubstr("4.11 % of the work")); // 30 of 730 µs
+}
+
+TEST(Attention, WithoutStepsTheWholeTraceIsTheWork)
+{
+    const Advice found = judge(
+        "attention", "main\nop aten::mm 0 700\nop aten::bmm 700 10\nop aten::softmax 800 10\nop aten::bmm 900 10");
+    EXPECT_EQ(found.state, State::Fires) << found.reason;
+    EXPECT_THAT(found.reason, HasSubstr("4.11 % of the work"));
+}
+
+/// Ten steps with a matrix product; `more` runs behind them.
+std::string behindTheSteps(const std::string& each, const std::string& more)
+{
+    return fmt::format("device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+                       "repeat 10 every 1000\nkernel sgemm_nt 0 500\n{}\nend\n{}\n",
+                       each, more);
+}
+
+TEST(Attention, KernelsBehindTheStepsAreNoneOfTheStepsWork)
+{
+    const Advice advice =
+        judge("attention", behindTheSteps("", "kernel sgemm_nt 11000 900\nkernel softmax_warp_forward 12000 900\n"
+                                              "kernel sgemm_nt 13000 900"));
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
+TEST(FusePointwise, WhatWouldGoIsOfTheKernelTimeBesideIt)
+{
+    const Advice advice =
+        judge("fuse_pointwise",
+              behindTheSteps("kernel elementwise_kernel_a 500 200\nkernel elementwise_kernel_b 700 100",
+                             "kernel elementwise_kernel_a 11000 5000\nkernel elementwise_kernel_b 16000 5000"));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    // The first step warms up: nine steps of 800 µs, of which one kernel in each would not run again.
+    EXPECT_THAT(advice.reason, HasSubstr("18 of them follow each other in 9 runs"));
+    EXPECT_THAT(advice.whyNoPrediction, HasSubstr("900 µs of 7.20 ms"));
+}
+
+/// `count` epochs of 5,000 µs: their workers start in 100, those of the validation behind the steps in 1,500.
+Advice startsOfWorkers(int count)
+{
+    return judge("loader_persistent_workers",
+                 fmt::format("main\nrepeat {} every 5000\nphase \"start workers\" 0 100\nphase \"data wait\" 1000 5\n"
+                             "phase \"data wait\" 1100 5\nphase \"data wait\" 1200 5\nphase validation 2000 2500\n"
+                             "phase \"start workers\" 2000 1500\nphase \"data wait\" 3500 700\nend\n"
+                             "repeat 3 every 100\nstep 0 1000 100\nend\n",
+                             count));
+}
+
+TEST(LoaderPersistentWorkers, TheWorkersOfAValidationAreNotThoseOfAnEpoch)
+{
+    const Advice advice = startsOfWorkers(4);
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("100 µs of"));
+    ASSERT_TRUE(advice.saving);
+    EXPECT_DOUBLE_EQ(advice.saving->mid, 100);
+    EXPECT_EQ(advice.evidence.size(), 3U) << "the first epoch has to start them anyway";
+}
+
+TEST(LoaderPersistentWorkers, OneStartIsNoRange)
+{
+    const Advice advice = startsOfWorkers(2);
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_FALSE(advice.saving);
+    EXPECT_THAT(advice.whyNoPrediction, HasSubstr("how much it varies"));
+}
+
+TEST(DebugTools, ChecksOfTheFirstStepAreMeasuredByTheEpoch)
+{
+    const auto measure = [](std::string_view stem, const std::string& assignment) {
+        return Judged(stem, "main\nrepeat 5 every 100\nstep 0 0 100\nend", {assignment}).advice().measure;
+    };
+    EXPECT_EQ(measure("debug_gradcheck", "debug.gradcheck=true"), "epoch");
+    EXPECT_EQ(measure("debug_gradgradcheck", "debug.gradgradcheck=true"), "epoch");
+    EXPECT_EQ(measure("debug_autograd_profiler", "debug.autograd_profiler=true"), "steps");
+}
+
+/// Two busy devices; counters of the second, which was 84 °C hot from 500 µs on.
+Advice heat(const std::string& counters)
+{
+    return judge("thermal_throttling",
+                 "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\nstream 1 7\nkernel a 0 900\n"
+                 "counter \"GPU 0 temperature\"\nsample 0 50\ncounter \"GPU 0 clock\"\nsample 0 1700\n"
+                 "counter \"GPU 1 memory clock\"\nsample 0 900\nsample 700 100\n"
+                 "counter \"GPU 1 temperature\"\nsample 0 50\nsample 500 84\nsample 800 87\n" +
+                     counters);
+}
+
+TEST(ThermalThrottling, EachDeviceIsLookedAt)
+{
+    const Advice advice = heat("counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n");
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("87 °C"));
+    EXPECT_EQ(advice.evidence.front().name, "GPU 1 clock");
+}
+
+TEST(ThermalThrottling, ADeviceThatIdlesSavesPower)
+{
+    const Advice advice = heat("counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n"
+                               "counter \"GPU 1 utilisation\"\nsample 0 0.9\nsample 550 0.02\n");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("87 °C"));
+}
+
+TEST(ThermalThrottling, WhatTheDriverSaysCountsBeforeTheClock)
+{
+    const std::string clock = "counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n";
+    const Advice held = heat("counter \"GPU 1 throttled\"\nsample 0 0\nsample 600 1\n");
+    ASSERT_EQ(held.state, State::Fires) << held.reason;
+    EXPECT_THAT(held.reason, HasSubstr("in 50.0 % of the samples"));
+    EXPECT_EQ(heat(clock + "counter \"GPU 1 throttled\"\nsample 0 0\nsample 600 0\n").state, State::Silent);
+    EXPECT_EQ(heat(clock + "counter \"GPU 1 throttled\"\nsample 0 1\nsample 600 0\n").state, State::Silent)
+        << "a limit of power holds a cool device back as well";
+}
+
+} // namespace
+} // namespace advisor_test
