@@ -1,6 +1,10 @@
 #include "advisor/verdict.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/run_facts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
 
 namespace advisor {
 
@@ -12,6 +16,23 @@ Advice verdict(State state, std::string reason)
     advice.state = state;
     advice.reason = std::move(reason);
     return advice;
+}
+
+/// Why the trainer would not run with this change, beside what it has against the run as it was; empty: it would.
+std::string refusal(const Case& c, const Toggle& toggle)
+{
+    const bool gpu = !ranOnCpu(c);
+    config::TrainingConfig changed = *c.config;
+    for (const Toggle& change : changesOf(toggle, *c.config))
+        if (const auto set = changed.set(change.key, change.to); !set)
+            return set.error().message();
+    const auto before = c.config->problems(gpu);
+    for (const config::ConfigError& problem : changed.problems(gpu))
+        if (std::none_of(before.begin(), before.end(), [&](const config::ConfigError& known) {
+                return known.key == problem.key && known.allowed == problem.allowed;
+            }))
+            return problem.message();
+    return {};
 }
 
 } // namespace
@@ -60,9 +81,25 @@ void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const p
 
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to)
 {
-    if (const auto from = setting(c, key))
-        advice.toggle = Toggle{std::string(key), *from, std::move(to)};
-    else if (c.config)
+    setToggleToFirst(advice, c, key, {to});
+}
+
+void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to)
+{
+    std::string refused;
+    if (const auto from = setting(c, key)) {
+        for (const std::string_view value : to) {
+            const Toggle toggle{std::string(key), *from, std::string(value)};
+            const std::string why = refusal(c, toggle);
+            if (why.empty()) {
+                advice.toggle = toggle;
+                return;
+            }
+            if (refused.empty())
+                refused = fmt::format("{} = {} does not go with the run's other settings: {}.", key, value, why);
+        }
+        advice.whyNoToggle = refused;
+    } else if (c.config)
         advice.whyNoToggle = "The trainer has no such setting; the code to paste stands in its place.";
     else
         advice.whyNoToggle = "The trace holds no configuration to run again; the code to paste stands in its place.";

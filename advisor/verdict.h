@@ -2,6 +2,7 @@
 
 #include "advisor/rule.h"
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,11 @@ std::optional<Advice> withoutSteadySteps(const Case& c);
 Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice);
 /// Adds at most kMostEvidence, in the order given.
 void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::SliceId> slices);
-/// Sets the toggle from the run's configuration, or says why there is none.
+/// Sets the toggle from the run's configuration, or says why there is none: the run has no configuration, or the
+/// trainer would refuse it with this value.
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to);
+/// The same with the first of several values that the trainer takes beside the run's other settings.
+void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to);
 /// Adds the first steps: where a setting, and nothing in particular, is what is shown.
 void addSteps(Advice& advice, const Case& c);
 /// µs of a step.

@@ -27,7 +27,7 @@ Advice check(const Case& c)
     advice.caveats = {
         "It costs time: what is recomputed runs once more, of all about a whole forward pass.",
         "The second run must draw the same random numbers, and batch norm must count its statistics once."};
-    setToggle(advice, c, kKey, "cheap");
+    setToggleToFirst(advice, c, kKey, {"cheap", "all"});
     return advice;
 }
 

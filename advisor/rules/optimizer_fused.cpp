@@ -71,7 +71,7 @@ Advice check(const Case& c)
     advice.whyNoPrediction =
         "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"A foreach optimizer needs temporary memory as large as the weights; a fused one does not."};
-    setToggle(advice, c, "optimizer.implementation", "fused");
+    setToggleToFirst(advice, c, "optimizer.implementation", {"fused", "foreach"});
     addEvidence(advice, c.trace, use.longest);
     return advice;
 }

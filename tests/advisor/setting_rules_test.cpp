@@ -168,5 +168,46 @@ TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
     EXPECT_EQ(full(""), std::pair(State::Fires, State::Fires)); // without operators it cannot be known
 }
 
+/// What a rule says of the fixture that makes it fire, in a run with these settings.
+advisor::Advice withSettings(std::string_view stem, std::vector<std::string> assignments)
+{
+    for (const Fixture& fixture : fixtures())
+        if (fixture.stem == stem && fixture.state == State::Fires) {
+            assignments.insert(assignments.begin(), fixture.assignments.begin(), fixture.assignments.end());
+            return Judged(stem, fixture.text, assignments).advice();
+        }
+    return {};
+}
+
+TEST(Toggles, AreValuesThatTheTrainerTakesBesideTheOthers)
+{
+    const auto to = [](std::string_view stem, std::vector<std::string> assignments) {
+        const advisor::Advice advice = withSettings(stem, std::move(assignments));
+        return advice.toggle ? advice.toggle->to : advice.whyNoToggle;
+    };
+    EXPECT_EQ(to("optimizer_fused", {"optimizer.kind=adamw"}), "fused");
+    EXPECT_EQ(to("optimizer_fused", {"optimizer.kind=lars"}), "foreach");
+    EXPECT_EQ(to("checkpointing", {}), "cheap");
+    EXPECT_EQ(to("checkpointing", {"parallel.kind=dp"}), "all");
+}
+
+TEST(Toggles, WhatTheTrainerWouldRefuseIsNotOffered)
+{
+    const advisor::Advice graph = withSettings("compile", {"device=cuda", "gradient.accumulation=2"});
+    EXPECT_EQ(graph.state, State::Fires);
+    EXPECT_FALSE(graph.toggle);
+    EXPECT_THAT(graph.whyNoToggle, HasSubstr("a CUDA graph holds one pass"));
+    EXPECT_TRUE(withSettings("compile", {"device=cuda"}).toggle);
+
+    const std::vector<std::string> large = {"optimizer.kind=sgd", "batch.size=8192", "gradient.accumulation=2"};
+    EXPECT_EQ(Judged("optimizer_kind", kRun, large).advice().toggle->to, "lars");
+    std::vector<std::string> fused = large;
+    fused.emplace_back("optimizer.implementation=fused");
+    const advisor::Advice layers = Judged("optimizer_kind", kRun, fused).advice();
+    EXPECT_EQ(layers.state, State::Fires);
+    EXPECT_FALSE(layers.toggle);
+    EXPECT_THAT(layers.whyNoToggle, HasSubstr("optimizer.implementation"));
+}
+
 } // namespace
 } // namespace advisor_test
