@@ -1,5 +1,6 @@
 #include "advisor/tuner/tuned_code.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/tip_text.h"
 
 #include <algorithm>
@@ -24,7 +25,14 @@ std::string ruleOf(const TuneResult& result, const std::string& key)
 std::vector<TunedCode> codeToPaste(const TuneResult& result)
 {
     std::vector<TunedCode> code;
-    for (config::Difference& setting : config::difference(result.start, result.best)) {
+    std::vector<config::Difference> settings = config::difference(result.start, result.best);
+    std::vector<Toggle> changes;
+    for (const config::Difference& setting : settings)
+        changes.push_back({setting.key, setting.a, setting.b});
+    // A batch that is only trained in parts calls for no other rate: the code of accumulation says how large they are.
+    if (keepTheBatch(changes))
+        std::erase_if(settings, [](const auto& setting) { return setting.key == config::key::batchSize.name; });
+    for (config::Difference& setting : settings) {
         std::string rule = ruleOf(result, setting.key);
         const std::string_view python = tipCode(rule, tip_section::kPyTorch),
                                cpp = tipCode(rule, tip_section::kLibTorch);

@@ -14,7 +14,8 @@ struct TunedCode {
     config::Difference setting;
     std::string_view python, cpp;
 };
-/// One of each setting that differs between start and best and whose tip has code, in the settings' order.
+/// One of each setting that differs between start and best and whose tip has code, in the settings' order; none of a
+/// batch of which an update of the weights sees as many samples as before, in more parts or fewer.
 std::vector<TunedCode> codeToPaste(const TuneResult& result);
 /// The same as one text, each piece under its setting. @param heading  tip_section::kPyTorch or kLibTorch
 std::string codeText(const TuneResult& result, std::string_view heading);

@@ -202,6 +202,19 @@ TEST(TunedCode, IsThatOfTheSettingsThatDifferInTheEnd)
     EXPECT_THAT(codeMarkdown({}), HasSubstr("nothing to paste"));
 }
 
+TEST(TunedCode, OfABatchInPartsIsThatOfTheParts)
+{
+    TuneResult result;
+    ASSERT_TRUE(result.start.set("batch.size", "64"));
+    ASSERT_TRUE(result.best.set("batch.size", "16"));
+    ASSERT_TRUE(result.best.set("gradient.accumulation", "4"));
+    const auto code = codeToPaste(result);
+    ASSERT_EQ(code.size(), 1U) << "an update sees as many samples: no other rate";
+    EXPECT_EQ(code[0].rule, "gradient.accumulation");
+    ASSERT_TRUE(result.best.set("batch.size", "32"));
+    EXPECT_EQ(codeToPaste(result).size(), 2U);
+}
+
 TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
 {
     TunePlan plan;
