@@ -41,6 +41,11 @@ Json figuresJson(const std::optional<Difference::Figures>& figures)
     return figures ? figuresJson(*figures) : Json(nullptr);
 }
 
+Json intervalJson(const std::optional<std::pair<double, double>>& interval)
+{
+    return interval ? Json::array({interval->first, interval->second}) : Json(nullptr);
+}
+
 Json breakdownJson(const Difference& difference)
 {
     if (difference.breakdownA.total.count() == 0 || difference.breakdownB.total.count() == 0)
@@ -97,9 +102,11 @@ Json toJson(const Difference& difference)
 {
     Json step = figuresJson(difference.meanStepUs);
     if (difference.meanStepUs) {
-        step["ci95"] = difference.ci95 ? Json::array({difference.ci95->first, difference.ci95->second}) : Json(nullptr);
+        step["ci95"] = intervalJson(difference.ci95);
         step["median"] = figuresJson(difference.medianStepUs);
         step["steady_mean"] = figuresJson(difference.steadyStepUs);
+        if (difference.judged->steady)
+            step["steady_mean"]["ci95"] = intervalJson(difference.judged->ci95);
     }
     Json kernels = Json::array();
     for (const Difference::Kernel& row : difference.kernels)
@@ -113,6 +120,7 @@ Json toJson(const Difference& difference)
             {"step_us", step},
             {"span_us", figuresJson(difference.spanUs)},
             {"kernel_time_us", figuresJson(difference.kernelUs)},
+            {"kernel_time_per_step_us", figuresJson(difference.kernelStepUs)},
             {"verdict", verdictText(difference.verdict)},
             {"kernels_per", difference.perStep ? "step" : "trace"},
             {"kernels", kernels},
@@ -136,14 +144,20 @@ std::string toText(const Difference& difference)
     add("mean step", difference.meanStepUs);
     add("median step", difference.medianStepUs);
     add("steady step", difference.steadyStepUs);
-    add("all kernels", difference.kernelUs);
+    if (difference.kernelStepUs)
+        add("kernels, a step", difference.kernelStepUs);
+    else
+        add("all kernels", difference.kernelUs);
     add("first to last device work", difference.spanUs);
     if (!figures.empty())
         text += "\n" + figures.text();
     if (difference.ci95)
         text += fmt::format("  The ratio of mean steps lies between {:.3f} and {:.3f} (95 %).\n",
                             difference.ci95->first, difference.ci95->second);
-    else
+    if (difference.judged && difference.judged->steady && difference.judged->ci95)
+        text += fmt::format("  That of steady steps, by which it is judged, lies between {:.3f} and {:.3f} (95 %).\n",
+                            difference.judged->ci95->first, difference.judged->ci95->second);
+    if (!difference.judged || !difference.judged->ci95)
         text += "  Without several steps in both there is no telling how much of this is chance.\n";
     text += breakdownText(difference);
     text += rowsText("Phase, a steady step", difference.phases);

@@ -1,11 +1,14 @@
 #include "advisor/experiment/difference.h"
 
+#include "advisor/experiment/common_work.h"
+#include "advisor/experiment/statistics.h"
 #include "advisor/experiment/student_t.h"
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/op_costs.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/steps.h"
 
 #include <algorithm>
@@ -21,16 +24,54 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Under this share of kernel time in kernels that both traces have, they do different work.
-constexpr double kSameWork = 0.1;
 constexpr std::size_t kMostKernels = 30, kMostRows = 30;
+// As many equal steps are no accident of a clock that ticks coarsely.
+constexpr std::size_t kManySteps = 5;
 
-std::vector<double> stepsUs(const std::vector<Step>& steps)
+bool isWhole(const Step& step)
+{
+    return !step.partial;
+}
+
+std::vector<double> stepsUs(const std::vector<Step>& steps, bool (*counts)(const Step&))
 {
     std::vector<double> us;
     for (const Step& step : steps)
-        if (!step.partial)
+        if (counts(step))
             us.push_back(toUs(step.range.duration()));
+    return us;
+}
+
+/// Of the kernels that begin in the steps that are counted.
+std::vector<KernelTotal> kernelsOfSteps(const Trace& trace, const std::vector<Step>& steps)
+{
+    std::vector<TimeRange> ranges;
+    for (const Step& step : steps)
+        if (isWhole(step))
+            ranges.push_back(step.range);
+    const Intervals counted = unite(std::move(ranges));
+    std::map<StringId, KernelTotal> totals;
+    for (const Track& track : trace.tracks())
+        forEachViewOf(trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+            if (!beginsWithin(kernel.begin(), counted))
+                return;
+            KernelTotal& total = totals[kernel.nameId()];
+            ++total.count;
+            total.time += kernel.duration();
+        });
+    std::vector<KernelTotal> kernels;
+    for (auto& [name, total] : totals) {
+        total.name = trace.string(name);
+        kernels.push_back(std::move(total));
+    }
+    return kernels;
+}
+
+double timeOf(const std::vector<KernelTotal>& kernels)
+{
+    double us = 0;
+    for (const KernelTotal& kernel : kernels)
+        us += toUs(kernel.time);
     return us;
 }
 
@@ -54,7 +95,8 @@ std::optional<std::pair<double, double>> interval(const std::vector<double>& a, 
     const MeanError ea = meanError(a), eb = meanError(b);
     const double variance = ea.relative + eb.relative, middle = std::log(mean(a) / mean(b));
     if (variance <= 0)
-        return std::pair(std::exp(middle), std::exp(middle));
+        return std::min(a.size(), b.size()) < kManySteps ? std::nullopt
+                                                         : std::optional(std::pair(std::exp(middle), std::exp(middle)));
     const double freedom =
         variance * variance / (ea.relative * ea.relative / ea.freedom + eb.relative * eb.relative / eb.freedom);
     const double half = studentTQuantile(0.975, freedom) * std::sqrt(variance);
@@ -90,20 +132,6 @@ std::string known(const Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string() : entry->second;
 }
 
-/// Share of both traces' kernel time that is in kernels of names that both have.
-double commonWork(const ActivityScan& a, const ActivityScan& b)
-{
-    std::map<std::string_view, double> inA;
-    for (const KernelTotal& kernel : a.kernels)
-        inA[kernel.name] = toUs(kernel.time);
-    double common = 0;
-    for (const KernelTotal& kernel : b.kernels)
-        if (const auto found = inA.find(kernel.name); found != inA.end())
-            common += found->second + toUs(kernel.time);
-    const double all = toUs(a.of(ActivityKind::Kernel).time + b.of(ActivityKind::Kernel).time);
-    return all > 0 ? common / all : 1;
-}
-
 std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
                                           const ActivityScan& scanB)
 {
@@ -123,8 +151,8 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
         if (!inA.empty() && !inB.empty() && inA != inB)
             why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
     }
-    if (commonWork(scanA, scanB) < kSameWork)
-        why.push_back("They hardly have a kernel in common: they do different work.");
+    if (std::string different = differentWork(a, b, scanA, scanB); !different.empty())
+        why.push_back(std::move(different));
     return why;
 }
 
@@ -139,15 +167,15 @@ double spanUs(const ActivityScan& scan)
     return all.begin < all.end ? toUs(all.duration()) : 0;
 }
 
-std::vector<Difference::Kernel> kernelChanges(const ActivityScan& a, const ActivityScan& b, double stepsA,
-                                              double stepsB)
+std::vector<Difference::Kernel> kernelChanges(const std::vector<KernelTotal>& a, const std::vector<KernelTotal>& b,
+                                              double stepsA, double stepsB)
 {
     std::map<std::string, Difference::Kernel> rows;
-    for (const KernelTotal& kernel : a.kernels) {
+    for (const KernelTotal& kernel : a) {
         rows[kernel.name].countA = kernel.count;
         rows[kernel.name].aUs = toUs(kernel.time) / stepsA;
     }
-    for (const KernelTotal& kernel : b.kernels) {
+    for (const KernelTotal& kernel : b) {
         rows[kernel.name].countB = kernel.count;
         rows[kernel.name].bUs = toUs(kernel.time) / stepsB;
     }
@@ -209,14 +237,15 @@ std::vector<Difference::Row> phaseChanges(const StepStatistics& a, const StepSta
     return sorted(std::move(rows));
 }
 
-std::vector<Difference::Row> classChanges(const ActivityScan& a, const ActivityScan& b, double stepsA, double stepsB)
+std::vector<Difference::Row> classChanges(const std::vector<KernelTotal>& a, const std::vector<KernelTotal>& b,
+                                          double stepsA, double stepsB)
 {
     std::map<std::string, Difference::Row> rows;
-    for (const KernelTotal& kernel : a.kernels)
+    for (const KernelTotal& kernel : a)
         rows[std::string(kernelClassName(kernelClass(kernel.name)))].aUs += toUs(kernel.time) / stepsA;
-    for (const KernelTotal& kernel : b.kernels)
+    for (const KernelTotal& kernel : b)
         rows[std::string(kernelClassName(kernelClass(kernel.name)))].bUs += toUs(kernel.time) / stepsB;
-    return a.kernels.empty() || b.kernels.empty() ? std::vector<Difference::Row>{} : sorted(std::move(rows));
+    return a.empty() || b.empty() ? std::vector<Difference::Row>{} : sorted(std::move(rows));
 }
 
 Difference::Spread spreadOf(const std::vector<double>& us)
@@ -228,9 +257,40 @@ Difference::Verdict verdictOf(const Difference& found)
 {
     if (!found.whyNot.empty())
         return Difference::Verdict::NotComparable;
-    if (found.ci95 && found.ci95->first > 1)
-        return Difference::Verdict::Faster;
-    return found.ci95 && found.ci95->second < 1 ? Difference::Verdict::Slower : Difference::Verdict::NotShown;
+    if (!found.judged || !found.judged->ci95)
+        return Difference::Verdict::NotShown;
+    const auto& [low, high] = *found.judged->ci95;
+    return low > kWorth        ? Difference::Verdict::Faster
+           : high < 1 / kWorth ? Difference::Verdict::Slower
+                               : Difference::Verdict::NotShown;
+}
+
+Difference::Judged judgedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
+{
+    auto a = stepsUs(stepsA, isSteady), b = stepsUs(stepsB, isSteady);
+    const bool steady = a.size() > 1 && b.size() > 1;
+    if (!steady) {
+        a = stepsUs(stepsA, isWhole);
+        b = stepsUs(stepsB, isWhole);
+    }
+    return {steady, {mean(a), mean(b)}, interval(a, b)};
+}
+
+/// Kernels, and kinds of them, of a step, or of all the trace where one has no steps. Kernels that lie beyond the marks
+/// of all steps, as of a host that runs far ahead, are taken as the steps' as well.
+void compareKernels(Difference& found, std::vector<KernelTotal> a, std::vector<KernelTotal> b,
+                    const ActivityScan& scanA, const ActivityScan& scanB)
+{
+    if (!found.perStep || a.empty() || b.empty()) {
+        a = scanA.kernels;
+        b = scanB.kernels;
+    }
+    const double countA = found.perStep ? static_cast<double>(found.stepsUsA.size()) : 1;
+    const double countB = found.perStep ? static_cast<double>(found.stepsUsB.size()) : 1;
+    found.kernels = kernelChanges(a, b, countA, countB);
+    found.classes = classChanges(a, b, countA, countB);
+    if (found.perStep)
+        found.kernelStepUs = {timeOf(a) / countA, timeOf(b) / countB};
 }
 
 } // namespace
@@ -243,8 +303,10 @@ Difference difference(const Trace& a, const Trace& b)
 Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
 {
     const ActivityScan scanA = scanActivity(a), scanB = scanActivity(b);
-    const std::vector<double> usA = stepsUs(stepsA), usB = stepsUs(stepsB);
+    const std::vector<double> usA = stepsUs(stepsA, isWhole), usB = stepsUs(stepsB, isWhole);
     Difference found;
+    found.stepsUsA = usA;
+    found.stepsUsB = usB;
     found.whyNot = whyNotComparable(a, b, scanA, scanB);
     if (stepsA.empty() != stepsB.empty())
         found.whyNot.emplace_back("Only one of them has steps that are marked.");
@@ -253,6 +315,7 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
         found.meanStepUs = {mean(usA), mean(usB)};
         found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
         found.ci95 = interval(usA, usB);
+        found.judged = judgedSteps(stepsA, stepsB);
         found.spreadA = spreadOf(usA);
         found.spreadB = spreadOf(usB);
         const StepStatistics statisticsA = stepStatistics(stepsA), statisticsB = stepStatistics(stepsB);
@@ -263,12 +326,7 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     }
     found.spanUs = {spanUs(scanA), spanUs(scanB)};
     found.kernelUs = {toUs(scanA.of(ActivityKind::Kernel).time), toUs(scanB.of(ActivityKind::Kernel).time)};
-    const double countA = found.perStep ? static_cast<double>(usA.size()) : 1;
-    const double countB = found.perStep ? static_cast<double>(usB.size()) : 1;
-    found.kernels = kernelChanges(scanA, scanB, countA, countB);
-    found.classes = classChanges(scanA, scanB, countA, countB);
-    found.stepsUsA = usA;
-    found.stepsUsB = usB;
+    compareKernels(found, kernelsOfSteps(a, stepsA), kernelsOfSteps(b, stepsB), scanA, scanB);
     found.breakdownA = breakdown(scanA, stepsA);
     found.breakdownB = breakdown(scanB, stepsB);
     found.verdict = verdictOf(found);

@@ -202,13 +202,16 @@ void addDifference(ReportModel& model, const Difference& difference)
             value /= 1000;
         return us;
     };
+    const auto& judged = difference.judged;
     if (difference.perStep)
         model.figures.push_back(
             {"Steps before and now, sorted",
              svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
-             difference.ci95 ? fmt::format("Mean of before over mean of now: between {:.3f} and {:.3f} (95 %).",
-                                           difference.ci95->first, difference.ci95->second)
-                             : "Too few steps for an interval."});
+             judged && judged->ci95
+                 ? fmt::format("Mean of before over mean of now{}: between {:.3f} and {:.3f} (95 %).",
+                               judged->steady ? ", without the steps that warm up" : "", judged->ci95->first,
+                               judged->ci95->second)
+                 : "Too few steps for an interval."});
     const auto add = [&](const char* heading, const std::vector<Difference::Row>& rows) {
         ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "A step's."};
         for (const Difference::Row& row : rows)

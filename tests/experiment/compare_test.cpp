@@ -64,5 +64,91 @@ TEST(Compare, TellsWhichKindOfKernelMoved)
     EXPECT_DOUBLE_EQ(found.classes.front().bUs, 100);
 }
 
+/// Ten equal steps of `us`, the first of them of `firstUs`.
+std::shared_ptr<const profiler::Trace> warmed(int firstUs, int us, const std::string& more = "")
+{
+    std::string text = "main\n";
+    for (int i = 0, at = 0; i < 10; ++i) {
+        const int duration = (i == 0 ? firstUs : us) + i % 2;
+        text += "step " + std::to_string(i) + " " + std::to_string(at) + " " + std::to_string(duration) +
+                "\nop aten::mm " + std::to_string(at) + " " + std::to_string(us / 2) + "\n";
+        at += duration;
+    }
+    return traceFromText(text + more);
+}
+
+TEST(Compare, WarmingUpDecidesNothing)
+{
+    const Difference found = difference(*warmed(50000, 1000), *warmed(1000, 1000));
+    EXPECT_EQ(found.verdict, Difference::Verdict::NotShown);
+    ASSERT_TRUE(found.ci95 && found.meanStepUs && found.judged && found.judged->ci95);
+    EXPECT_TRUE(found.judged->steady);
+    EXPECT_GT(found.ci95->second, 5);
+    EXPECT_GT(found.meanStepUs->ratio(), 5) << "all marks, as they are";
+    EXPECT_NEAR(found.judged->stepUs.ratio(), 1, 0.001);
+    EXPECT_LT(found.judged->ci95->second, 1.01);
+    const Difference faster = difference(*warmed(1000, 1000), *warmed(50000, 900));
+    EXPECT_EQ(faster.verdict, Difference::Verdict::Faster);
+}
+
+TEST(Compare, LessThanAnExperimentAsksForIsNoDifference)
+{
+    EXPECT_EQ(difference(*warmed(1000, 1005), *warmed(1000, 1000)).verdict, Difference::Verdict::NotShown);
+    EXPECT_EQ(difference(*warmed(1000, 1020), *warmed(1000, 1000)).verdict, Difference::Verdict::Faster);
+    EXPECT_EQ(difference(*warmed(1000, 1000), *warmed(1000, 1020)).verdict, Difference::Verdict::Slower);
+}
+
+TEST(Compare, AFewEqualStepsAreNoInterval)
+{
+    const auto equal = [](int us) {
+        return traceFromText("main\nrepeat 3 every 1000\nstep 0 0 " + std::to_string(us) + "\nop aten::mm 0 100\nend");
+    };
+    const Difference found = difference(*equal(900), *equal(500));
+    EXPECT_FALSE(found.ci95);
+    EXPECT_FALSE(found.judged->ci95);
+    EXPECT_EQ(found.verdict, Difference::Verdict::NotShown);
+}
+
+TEST(Compare, OperatorsTellOtherWorkWhereThereAreNoKernels)
+{
+    const auto ops = [](const std::string& op, const std::string& head = "") {
+        return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 1000\nop " + op + "\nend");
+    };
+    const auto why = [](const auto& a, const auto& b) { return difference(*a, *b).whyNot; };
+    EXPECT_THAT(why(ops("aten::mm 0 900"), ops("aten::conv2d 0 900")), ElementsAre(HasSubstr("operator in common")));
+    EXPECT_THAT(why(ops("aten::mm 0 900"), ops("aten::mm 0 500")), IsEmpty());
+    const auto small = ops("aten::mm 0 900 shapes=\"[[8, 8], [8, 8]]\""),
+               large = ops("aten::mm 0 900 shapes=\"[[64, 64], [64, 64]]\"");
+    EXPECT_THAT(why(small, large), ElementsAre(HasSubstr("operator in common")));
+    EXPECT_THAT(why(small, small), IsEmpty());
+    EXPECT_THAT(why(small, ops("aten::mm 0 900")), IsEmpty()) << "shapes that one does not record are no difference";
+}
+
+TEST(Compare, WhereNothingTellsTheWorkItSaysSo)
+{
+    const auto bare = [](const std::string& head) {
+        return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 1000\nend");
+    };
+    EXPECT_THAT(difference(*bare(""), *bare("")).whyNot, ElementsAre(HasSubstr("Nothing in them tells")));
+    EXPECT_THAT(difference(*bare("meta workload convnet\n"), *bare("meta workload convnet\n")).whyNot, IsEmpty());
+}
+
+TEST(Compare, KernelsBesideTheStepsAreNoneOfTheirs)
+{
+    const auto gpu = [](const std::string& behind) {
+        return traceFromText("device 0 gpu\nmain\nrepeat 4 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+                             "repeat 4 every 1000\nkernel sgemm_a 0 400\nend\n" +
+                             behind);
+    };
+    const Difference found = difference(*gpu("kernel sgemm_a 9000 4000\n"), *gpu(""));
+    ASSERT_FALSE(found.kernels.empty());
+    EXPECT_DOUBLE_EQ(found.kernels.front().aUs, 400);
+    EXPECT_EQ(found.kernels.front().countA, 4);
+    EXPECT_DOUBLE_EQ(found.classes.front().aUs, 400);
+    ASSERT_TRUE(found.kernelStepUs);
+    EXPECT_DOUBLE_EQ(found.kernelStepUs->ratio(), 1);
+    EXPECT_DOUBLE_EQ(found.kernelUs.a, 5600) << "of the whole trace, as summarize has it";
+}
+
 } // namespace
 } // namespace advisor

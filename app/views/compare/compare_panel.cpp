@@ -71,14 +71,14 @@ QString comparisonVerdict(const Difference& difference)
 {
     if (difference.verdict == Difference::Verdict::NotComparable)
         return ComparePanel::tr("Not comparable");
-    if (!difference.meanStepUs)
+    if (!difference.judged)
         return ComparePanel::tr("Neither has steps: only the work can be compared");
-    const QString ratio = formatRatio(difference.meanStepUs->ratio());
-    if (!difference.ci95)
+    const QString ratio = formatRatio(difference.judged->stepUs.ratio());
+    if (!difference.judged->ci95)
         return ComparePanel::tr("What is on screen is %1 as fast; without several steps in both there is no telling "
                                 "how much of it is chance")
             .arg(ratio);
-    const QString interval = intervalText(*difference.ci95);
+    const QString interval = intervalText(*difference.judged->ci95);
     return difference.verdict == Difference::Verdict::NotShown
                ? ComparePanel::tr("No difference shown: %1 as fast (%2)").arg(ratio, interval)
                : ComparePanel::tr("What is on screen is %1 as fast (%2)").arg(ratio, interval);
@@ -330,7 +330,7 @@ void ComparePanel::showVerdict(const Comparison& compared)
     QStringList why;
     for (const std::string& reason : difference.whyNot)
         why << asQString(reason);
-    if (why.isEmpty() && difference.ci95)
+    if (why.isEmpty() && difference.judged && difference.judged->ci95)
         why << tr(
             "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
             "measure it.");
