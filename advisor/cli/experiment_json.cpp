@@ -1,6 +1,7 @@
 #include "advisor/cli/experiment_json.h"
 
 #include "advisor/cli/advice_json.h"
+#include "advisor/experiment/loss_comparison.h"
 
 namespace advisor::cli {
 
@@ -106,8 +107,11 @@ Json toJson(const ExperimentResult& result)
     json["step_us"] = unitJson(result, "steps");
     json["epoch_us"] = unitJson(result, "epoch");
     json["validation_us"] = unitJson(result, "validation");
-    json["loss"] = {
-        {"a", result.lossA}, {"b", result.lossB}, {"parity", result.lossParity}, {"tolerance", result.lossTolerance}};
+    const bool judged = plan.judgedBy == JudgedBy::Convergence || sameBatches(plan.changes);
+    json["loss"] = {{"a", result.lossA},
+                    {"b", result.lossB},
+                    {"parity", judged ? Json(result.lossParity) : Json(nullptr)},
+                    {"tolerance", result.lossTolerance}};
     json["loss_at_equal_time"] = equalTimeJson(result.lossAtEqualTime);
     json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}};
     json["verdict"] = verdictName(result.verdict);

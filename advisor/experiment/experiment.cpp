@@ -16,9 +16,20 @@ using profiler::Result;
 
 namespace {
 
+/// Each arm would search for a batch of its own: one that fills the memory, whatever the change does to it.
+bool leavesTheSearchOut(const ExperimentPlan& plan)
+{
+    return plan.baseline[config::key::findMax] &&
+           std::none_of(plan.changes.begin(), plan.changes.end(),
+                        [](const Toggle& change) { return change.key == config::key::findMax.name; });
+}
+
 Result<std::array<config::TrainingConfig, 2>> armConfigurations(const ExperimentPlan& plan)
 {
     std::array<config::TrainingConfig, 2> configs = {plan.baseline, plan.baseline};
+    if (leavesTheSearchOut(plan))
+        for (config::TrainingConfig& config : configs)
+            static_cast<void>(config.set(config::key::findMax.name, "false"));
     for (const Toggle& change : plan.changes)
         if (const auto set = configs[1].set(change.key, change.to); !set)
             return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
@@ -147,8 +158,11 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
     auto result = plan.judgedBy == JudgedBy::Memory        ? measureMemory(run)
                   : plan.judgedBy == JudgedBy::Convergence ? measureConvergence(run)
                                                            : measureThroughput(run);
-    if (result)
-        result->secondsSpent = run.secondsSpent();
+    if (!result)
+        return result;
+    result->secondsSpent = run.secondsSpent();
+    if (leavesTheSearchOut(plan))
+        result->why += " Neither arm searched for the largest batch: batch.size is what the configuration says.";
     return result;
 }
 

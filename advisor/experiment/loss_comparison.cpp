@@ -114,7 +114,8 @@ config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_
 
 bool sameBatches(const std::vector<Toggle>& changes)
 {
-    constexpr std::string_view kOther[] = {key::batchSize.name, key::seed.name, key::shuffle.name, key::augment.name};
+    constexpr std::string_view kOther[] = {key::batchSize.name, key::accumulation.name, key::findMax.name,
+                                           key::seed.name,      key::shuffle.name,      key::augment.name};
     return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
         return change.key.starts_with("dataset.") ||
                std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther);

@@ -62,6 +62,13 @@ TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)
     EXPECT_FALSE(json["samples_per_s"]["ci95"].is_null());
 }
 
+TEST(ExperimentJson, LossesOfOtherBatchesAreNotJudged)
+{
+    EXPECT_EQ(toJson(result({{"loader.workers", "0", "2"}}))["loss"]["parity"], true);
+    EXPECT_TRUE(toJson(result({{"batch.size", "32", "64"}}))["loss"]["parity"].is_null());
+    EXPECT_TRUE(toJson(result({{"gradient.accumulation", "1", "4"}}))["loss"]["parity"].is_null());
+}
+
 TEST(ExperimentJson, AgainstItselfNothingChanges)
 {
     const Json json = toJson(result({}));

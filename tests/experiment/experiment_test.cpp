@@ -75,6 +75,25 @@ TEST(Experiment, AnAAgainstAnAEndsAtTheFirstLook)
     EXPECT_EQ(result.pairs.size(), 6U);
 }
 
+TEST(Experiment, NeitherArmSearchesForABatchOfItsOwn)
+{
+    const Script script;
+    ExperimentPlan plan = scriptedPlan();
+    ASSERT_TRUE(plan.baseline.set("batch.find_max", "true"));
+    const auto result = run(plan);
+    EXPECT_THAT(script.log("searches"), testing::IsEmpty());
+    EXPECT_THAT(result.why, HasSubstr("Neither arm searched"));
+}
+
+TEST(Experiment, TheSearchItselfCanBeTheChange)
+{
+    const Script script;
+    ExperimentPlan plan = scriptedPlan();
+    plan.changes.push_back({"batch.find_max", "false", "true"});
+    EXPECT_THAT(run(plan).why, testing::Not(HasSubstr("Neither arm searched")));
+    EXPECT_THAT(script.log("searches"), testing::Not(testing::IsEmpty()));
+}
+
 TEST(Experiment, ARestlessMachineIsInconclusiveAfterTheLastLook)
 {
     const Script script{{"SCRIPT_NOISE", "0.5"}};

@@ -175,6 +175,8 @@ TEST(SameBatches, NotWithAnotherBatchSizeOrOtherData)
     EXPECT_TRUE(sameBatches({{"loader.workers", "0", "2"}}));
     EXPECT_FALSE(sameBatches({{"loader.workers", "0", "2"}, {"batch.size", "32", "64"}}));
     EXPECT_FALSE(sameBatches({{"dataset.samples", "2000", "4000"}}));
+    EXPECT_FALSE(sameBatches({{"gradient.accumulation", "1", "4"}})) << "four batches to each loss";
+    EXPECT_FALSE(sameBatches({{"batch.find_max", "false", "true"}}));
 }
 
 } // namespace

@@ -71,6 +71,8 @@ public:
         log(fmt::format("trains {} seed {} for {} steps", changed() ? "b" : "a", m_config[key::seed],
                         m_config[key::steps]));
         writeFiles();
+        if (m_config[key::findMax])
+            log("searches for a batch");
         misbehaveAt("start");
         report(protocol::Preparing{"looking at the images", 3, 3});
         protocol::Hello hello;
