@@ -2,6 +2,7 @@
 
 #include "advisor/batch_facts.h"
 #include "trainer/config/keys.h"
+#include "trainer/config/training_config.h"
 
 #include <algorithm>
 
@@ -44,6 +45,19 @@ JudgedBy judgedBy(const std::vector<Toggle>& changes)
     };
     return !changes.empty() && std::all_of(changes.begin(), changes.end(), forMemory) ? JudgedBy::Memory
                                                                                       : JudgedBy::Time;
+}
+
+std::string measureOf(const std::vector<Toggle>& changes)
+{
+    for (const Toggle& change : changes) {
+        const config::Knob* knob = config::findKnob(change.key);
+        const std::string_view where = knob ? knob->where : std::string_view();
+        if (where == "validation")
+            return "validation";
+        if (where == "start of an epoch" || where == "first step of an epoch")
+            return "epoch";
+    }
+    return "steps";
 }
 
 } // namespace advisor

@@ -2,6 +2,7 @@
 
 #include "advisor/advice.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,8 @@ JudgedBy judgedBy(std::string_view key);
 /// The same for changes that are made together: convergence where one of them changes what is learnt, memory where all
 /// are for that, or divide the batch of an update into smaller parts.
 JudgedBy judgedBy(const std::vector<Toggle>& changes);
+
+/// What is to be timed, as Advice::measure: where the first of the changes acts that does not act in every step.
+std::string measureOf(const std::vector<Toggle>& changes);
 
 } // namespace advisor

@@ -22,19 +22,6 @@ namespace advisor::cli {
 
 namespace {
 
-/// Where a change acts, so that what is timed is what it changes.
-std::string measureOf(const std::vector<Toggle>& changes)
-{
-    for (const Toggle& change : changes) {
-        const std::string_view where = config::findKnob(change.key)->where;
-        if (where == "validation")
-            return "validation";
-        if (where == "start of an epoch" || where == "first step of an epoch")
-            return "epoch";
-    }
-    return "steps";
-}
-
 std::string_view measureOf(SavingUnit unit)
 {
     return unit == SavingUnit::UsPerEpoch ? "epoch" : unit == SavingUnit::UsPerValidation ? "validation" : "steps";

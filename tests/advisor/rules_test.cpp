@@ -119,6 +119,16 @@ TEST(JudgedBy, OfABatchInPartsIsMemoryAndOfALargerOneTime)
     EXPECT_EQ(judgedBy({quarter}), JudgedBy::Time);
 }
 
+TEST(MeasureOf, IsWhereAChangeActs)
+{
+    using advisor::measureOf;
+    EXPECT_EQ(measureOf({{"loader.workers", "0", "2"}}), "steps");
+    EXPECT_EQ(measureOf({{"eval.no_grad", "false", "true"}}), "validation");
+    EXPECT_EQ(measureOf({{"loader.workers", "0", "2"}, {"loader.persistent_workers", "false", "true"}}), "epoch");
+    EXPECT_EQ(measureOf({{"debug.gradcheck", "true", "false"}}), "epoch");
+    EXPECT_EQ(measureOf({{"debug.gradgradcheck", "true", "false"}}), "epoch");
+}
+
 TEST(ChangesOf, AccumulationLeavesAnUpdateItsSamples)
 {
     config::TrainingConfig config;
