@@ -46,7 +46,7 @@ FixedCosts withOverhead(const Case& c, FixedCosts costs)
         }
     if (count == 0 || recordedUs <= 0 || hasDeviceWork(c.trace))
         return costs;
-    double inPassesUs = 0, calls = 0, overheadUs = 0, perhapsUs = 0; // a step
+    double inPassesUs = 0, calls = 0, overheadUs = 0, workUs = 0; // a step
     for (const OpCost& op : c.facts.ops.ops) {
         if (op.phase == phase::kValidation || isOverWeights(op.phase))
             continue;
@@ -57,15 +57,15 @@ FixedCosts withOverhead(const Case& c, FixedCosts costs)
         const double callUs = op.countPerStep > 0 ? op.selfUsPerStep / op.countPerStep : 0;
         if (callUs <= kOverheadUs)
             overheadUs += op.selfUsPerStep;
-        else if (callUs <= kWorkUs)
-            perhapsUs += op.selfUsPerStep;
+        else if (callUs > kWorkUs)
+            workUs += op.selfUsPerStep;
     }
     // What the passes take beside their operators is going from one to the next, unless it is too much for that.
     const double betweenUs = std::clamp(passesUs / count - inPassesUs, 0.0, kOverheadUs * calls);
     const double rest = costs.stepUs - costs.weightsUs;
     const double scale = costs.stepUs / (recordedUs / count); // recording them takes time as well
     costs.lowUs = costs.weightsUs + std::min(rest, scale * (betweenUs + overheadUs));
-    costs.highUs = costs.weightsUs + std::min(rest, scale * (betweenUs + overheadUs + perhapsUs));
+    costs.highUs = std::max(costs.lowUs, costs.stepUs - scale * workUs); // all but what surely works
     return costs;
 }
 
