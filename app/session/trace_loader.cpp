@@ -3,10 +3,21 @@
 #include "profiler/io/formats/format.h"
 
 #include <QSettings>
+#include <QTimer>
 #include <atomic>
 #include <chrono>
+#include <semaphore>
+#include <utility>
 
 namespace app {
+
+namespace {
+
+/// After a part was handed over it is laid out and painted within this time, or as soon as the GUI thread can.
+constexpr std::chrono::milliseconds kPainting{20};
+constexpr int kMostTurns = 20; ///< of 10 ms: so long the reading waits for that, at most
+
+} // namespace
 
 TraceLoader::~TraceLoader()
 {
@@ -31,13 +42,22 @@ void TraceLoader::load(const std::filesystem::path& path)
             told = share;
             post([this, share] { emit progressed(share); });
         };
-        options.preview = [&](std::shared_ptr<const profiler::Trace> trace) {
+        const auto painted = std::make_shared<std::binary_semaphore>(0);
+        options.preview = [&, first = true](std::shared_ptr<const profiler::Trace> trace) mutable {
             if (unseen->exchange(true))
                 return;
-            post([this, path, unseen, trace = std::move(trace)] {
+            post([this, path, unseen, painted, first, trace = std::move(trace)] {
                 *unseen = false;
                 emit previewed(path, trace);
+                if (first)
+                    QTimer::singleShot(kPainting, this, [painted] { painted->release(); });
             });
+            // The reading, which keeps all cores busy, leaves them to the first picture.
+            if (!std::exchange(first, false))
+                return;
+            for (int turn = 0; turn < kMostTurns && !stop.stop_requested(); ++turn)
+                if (painted->try_acquire_for(std::chrono::milliseconds(10)))
+                    return;
         };
         auto trace = profiler::formats::openTrace(path, options);
         if (trace)
