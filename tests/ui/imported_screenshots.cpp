@@ -1,6 +1,7 @@
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
 #include "app/views/compare/compare_panel.h"
+#include "app/widgets/timeline_canvas.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>
@@ -10,12 +11,15 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QTimer>
+#include <QWheelEvent>
 #include <cstdio>
 #include <string_view>
 
 // Opens a trace from elsewhere in the real app, selects one slice of each kind that matters, and takes pictures:
 //   stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]
 namespace {
+
+constexpr int kNotches = 6; ///< of a wheel, a fifth larger each
 
 class TracePhotographer : private ui::Photographer {
 public:
@@ -51,6 +55,7 @@ public:
     {
         raise("summary");
         take("imported");
+        takeZoom();
         using profiler::ActivityKind;
         // Old schemas have the loader's range among the operators, new ones among the annotations.
         takeSlice("loader_wait", {ActivityKind::UserAnnotation, ActivityKind::CpuOp}, "enumerate(DataLoader)");
@@ -72,6 +77,30 @@ public:
     }
 
 private:
+    /// Under a wheel that turns, and when it has come to rest.
+    void takeZoom()
+    {
+        auto* canvas = m_window.findChild<app::TimelineCanvas*>();
+        for (const auto& [theme, suffix] :
+             {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
+            m_appearance.setTheme(theme);
+            canvas->fitAll();
+            await("the whole trace", [canvas] { return canvas->isExact(); });
+            canvas->grab();
+            for (int notch = 0; notch < kNotches; ++notch) {
+                const QPointF at(canvas->width() * 0.6, canvas->height() * 0.4);
+                QWheelEvent event(at, canvas->mapToGlobal(at), {}, {0, QWheelEvent::DefaultDeltasPerStep}, Qt::NoButton,
+                                  Qt::NoModifier, Qt::NoScrollPhase, false);
+                QApplication::sendEvent(canvas->viewport(), &event);
+                if (!canvas->grab().save(QString("%1/zooming_%2.png").arg(m_folder, suffix)))
+                    qFatal("a picture cannot be written");
+            }
+            await("rest", [canvas] { return canvas->isExact(); });
+            canvas->grab().save(QString("%1/zoomed_%2.png").arg(m_folder, suffix));
+        }
+        canvas->fitAll();
+    }
+
     static void printMemory(const char* when)
     {
         QFile status("/proc/self/status");
