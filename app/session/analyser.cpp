@@ -39,7 +39,7 @@ std::chrono::milliseconds Analyser::pauseAfter(std::chrono::nanoseconds cpu)
     return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(100 * cpu), 1000ms, 30000ms);
 }
 
-Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this)
+Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this, Background::Stops::AtItsEnd)
 {
     m_later.setSingleShot(true);
     connect(&m_later, &QTimer::timeout, this, &Analyser::startNext);

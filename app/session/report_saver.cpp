@@ -27,17 +27,32 @@ profiler::Result<void> write(const ReportContents& contents, const std::filesyst
 ReportSaver::~ReportSaver()
 {
     m_thread.cancel();
+    for (const Wanted& wanted : m_wanted)
+        static_cast<void>(write(wanted.contents, wanted.path)); // nobody is left to be told
 }
 
 void ReportSaver::save(ReportContents contents, const std::filesystem::path& path)
 {
-    m_thread.start([this, contents = std::move(contents), path](const std::stop_token&, const Background::Post& post) {
-        const auto written = write(contents, path);
-        post([this, path, written] {
+    m_wanted.push_back({std::move(contents), path});
+    startNext();
+}
+
+void ReportSaver::startNext()
+{
+    if (m_busy || m_wanted.empty())
+        return;
+    m_busy = true;
+    Wanted wanted = std::move(m_wanted.front());
+    m_wanted.pop_front();
+    m_thread.start([this, wanted = std::move(wanted)](const std::stop_token&, const Background::Post& post) {
+        const auto written = write(wanted.contents, wanted.path);
+        post([this, path = wanted.path, written] {
+            m_busy = false;
             if (written)
                 emit saved(path);
             else
                 emit failed(written.error());
+            startNext();
         });
     });
 }

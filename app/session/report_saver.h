@@ -8,6 +8,7 @@
 
 #include <QObject>
 #include <QString>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -31,7 +32,7 @@ public:
     explicit ReportSaver(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
     ~ReportSaver() override;
 
-    /// A newer one waits for one that is under way.
+    /// A newer one waits for one that is under way; all are written before this goes.
     void save(ReportContents contents, const std::filesystem::path& path);
 
 signals:
@@ -39,6 +40,14 @@ signals:
     void failed(const profiler::Error& error);
 
 private:
+    void startNext();
+
+    struct Wanted {
+        ReportContents contents;
+        std::filesystem::path path;
+    };
+    std::deque<Wanted> m_wanted; ///< not begun yet
+    bool m_busy = false;
     Background m_thread;
 };
 

@@ -85,7 +85,7 @@ QString comparisonVerdict(const Difference& difference)
 }
 
 ComparePanel::ComparePanel(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_work(this), m_pages(new QStackedWidget(this))
+    : QWidget(parent), m_session(session), m_work(this, Background::Stops::AtItsEnd), m_pages(new QStackedWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
