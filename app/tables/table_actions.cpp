@@ -5,11 +5,11 @@
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
 #include "app/widgets/number_format.h"
+#include "app/widgets/save_dialog.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QMenu>
 #include <numeric>
 
@@ -55,7 +55,7 @@ void TablePanel::makeActions()
     m_actions.list =
         make("tableList", {}, tr("&List each of this name"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
     m_actions.filter =
-        make("tableFilterName", {}, tr("&Filter by this name"), Qt::ALT | Qt::Key_F, [this] { filterByName(); });
+        make("tableFilterName", {}, tr("&Filter by this name"), Qt::ALT | Qt::Key_N, [this] { filterByName(); });
     m_actions.find =
         make("tableFind", "search", tr("Filter by na&me…"), Qt::CTRL | Qt::Key_F, [this] { m_bar->focusFilter(); });
     m_actions.copy =
@@ -192,8 +192,8 @@ void TablePanel::save()
     const auto rows = m_view->table()->rows();
     if (!rows)
         return;
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save %1 as CSV").arg(m_subject.title),
-                                                      m_subject.title.toLower() + ".csv", tr("CSV (*.csv)"));
+    const QString file = askWhereToSave(this, tr("Save %1 as CSV").arg(m_subject.title),
+                                        m_subject.title.toLower() + ".csv", {{tr("CSV (*.csv)"), ".csv"}});
     if (file.isEmpty())
         return;
     m_saving.start([this, rows, path = std::filesystem::path(file.toStdString())](const std::stop_token& stop,

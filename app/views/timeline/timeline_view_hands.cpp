@@ -2,12 +2,12 @@
 #include "app/views/timeline/key_sheet.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/widgets/number_format.h"
+#include "app/widgets/save_dialog.h"
 #include "app/widgets/timeline_canvas.h"
 #include "app/widgets/timeline_minimap.h"
 
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QInputDialog>
 #include <QMenu>
 #include <QMessageBox>
@@ -141,13 +141,10 @@ void TimelineView::copyPicture() const
 
 void TimelineView::savePicture()
 {
-    QString chosen;
-    QString name = QFileDialog::getSaveFileName(this, tr("Save the picture"), "timeline.png",
-                                                tr("Pixels (*.png);;Vectors (*.svg)"), &chosen);
+    const QString name = askWhereToSave(this, tr("Save the picture"), "timeline.png",
+                                        {{tr("Pixels (*.png)"), ".png"}, {tr("Vectors (*.svg)"), ".svg"}});
     if (name.isEmpty())
         return;
-    if (!name.endsWith(".png", Qt::CaseInsensitive) && !name.endsWith(".svg", Qt::CaseInsensitive))
-        name += chosen.contains("svg") ? ".svg" : ".png";
     QSaveFile file(name);
     bool written = file.open(QIODevice::WriteOnly);
     if (written && name.endsWith(".svg", Qt::CaseInsensitive))

@@ -6,11 +6,11 @@
 #include "app/look/theme.h"
 #include "app/report/report_file.h"
 #include "app/views/tune/tune_rows.h"
+#include "app/widgets/save_dialog.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -124,13 +124,10 @@ void TuneResultBar::changeEvent(QEvent* event)
 
 void TuneResultBar::saveConfiguration()
 {
-    QString file = QFileDialog::getSaveFileName(this, tr("Save the tuned configuration"), "tuned.json",
-                                                tr("Configuration (*.json)"));
-    if (file.isEmpty())
-        return;
-    if (!file.endsWith(".json", Qt::CaseInsensitive))
-        file += ".json";
-    m_session->saveTuned(file.toStdString());
+    if (const QString file = askWhereToSave(this, tr("Save the tuned configuration"), "tuned.json",
+                                            {{tr("Configuration (*.json)"), ".json"}});
+        !file.isEmpty())
+        m_session->saveTuned(file.toStdString());
 }
 
 void TuneResultBar::saveReport()
