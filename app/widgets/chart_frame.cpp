@@ -32,7 +32,25 @@ int ChartFrame::stepAt(double x) const
     return std::clamp(static_cast<int>(std::floor((x - plot.left()) / plot.width() * steps)), 0, steps - 1);
 }
 
-void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme) const
+std::vector<int> ChartFrame::numbered(std::span<const profiler::analysis::Step> shown) const
+{
+    const std::int64_t every = niceStep(kNumberSpacing * steps / std::max(1.0, plot.width()));
+    const auto roundBefore = [every](std::int64_t number) {
+        return (number - (number % every + every) % every) / every;
+    };
+    std::vector<int> found;
+    for (int i = 0; i < static_cast<int>(shown.size()); ++i) {
+        const std::int64_t number = shown[static_cast<std::size_t>(i)].index;
+        const bool passes = i == 0 ? number % every == 0
+                                   : roundBefore(shown[static_cast<std::size_t>(i) - 1].index) < roundBefore(number);
+        if (passes && (found.empty() || xOf(i) - xOf(found.back()) >= kNumberSpacing - 1))
+            found.push_back(i);
+    }
+    return found;
+}
+
+void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme,
+                       std::span<const profiler::analysis::Step> shown) const
 {
     const QFontMetricsF metrics(painter.font());
     const auto lines = valueTicks(topUs, std::max(1, static_cast<int>(plot.height() / kLineSpacing)));
@@ -46,10 +64,9 @@ void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme) const
     }
     if (steps == 0)
         return;
-    const std::int64_t every = niceStep(kNumberSpacing * steps / std::max(1.0, plot.width()));
-    for (std::int64_t number = (firstIndex + every - 1) / every * every; number < firstIndex + steps; number += every) {
-        const double x = xOf(static_cast<double>(number - firstIndex) + 0.5);
-        const QString text = formatCount(number);
+    for (const int step : numbered(shown)) {
+        const double x = xOf(step + 0.5);
+        const QString text = formatCount(shown[static_cast<std::size_t>(step)].index);
         const double width = metrics.horizontalAdvance(text);
         const double left = std::clamp(x - width / 2, plot.left(), std::max(plot.left(), plot.right() - width));
         painter.fillRect(QRectF(std::round(x), plot.bottom() + 1, 1, 3), theme.border);

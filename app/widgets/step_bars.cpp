@@ -73,7 +73,7 @@ void StepBars::layOut()
     const QRectF plot(kAxisWidth, line + 12, std::max(10, width() - kAxisWidth - kRight),
                       std::max(10, height() - 2 * line - 22));
     const int count = static_cast<int>(m_steps.size());
-    m_frame = {plot, 1, count, m_steps.empty() ? 0 : m_steps.front().index};
+    m_frame = {plot, 1, count};
     m_perBar = std::max(1, static_cast<int>(std::ceil(count * kNarrowestBar / plot.width())));
     // Few steps do not become slabs: the plot is laid out as if there were more of them.
     m_frame.plot.setWidth(std::min(plot.width(), std::max(1, count) * kWidestBar));
@@ -122,7 +122,7 @@ void StepBars::paintEvent(QPaintEvent*)
                          tr("Each step of the training becomes a bar here: what it waited for and what it computed."));
         return;
     }
-    m_frame.paint(painter, theme);
+    m_frame.paint(painter, theme, m_steps);
     paintBars(painter, theme);
     paintLegend(painter, theme);
     if (hasFocus()) {

@@ -54,7 +54,6 @@ void StepTimesChart::layOut()
     m_frame.plot =
         QRectF(kAxisWidth, 8, std::max(10, width() - kAxisWidth - kRight), std::max(10, height() - line - 18));
     m_frame.steps = static_cast<int>(m_steps.size());
-    m_frame.firstIndex = m_steps.empty() ? 0 : m_steps.front().index;
     double steady = 0, all = 0;
     for (int i = 0; i < m_frame.steps; ++i) {
         all = std::max(all, usOf(i));
@@ -71,7 +70,7 @@ void StepTimesChart::paintEvent(QPaintEvent*)
     painter.fillRect(rect(), theme.background);
     if (m_steps.empty())
         return;
-    m_frame.paint(painter, theme);
+    m_frame.paint(painter, theme, m_steps);
     painter.setRenderHint(QPainter::Antialiasing, true);
     const QColor color = classStyle(SliceClass::CopyToDevice, theme.dark).fill;
     const double slot = m_frame.plot.width() / m_frame.steps;

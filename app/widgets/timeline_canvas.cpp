@@ -56,6 +56,10 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.range.reset();
     m_scene.hovered.reset();
     m_scene.currentRow = -1;
+    if (m_drag == Drag::Row || m_drag == Drag::RowSize)
+        m_drag = Drag::None; // its row is another one now, or none
+    m_pressedRow = m_scene.draggedRow = -1;
+    m_scene.dropLine.reset();
     m_scene.trace = nullptr;
     setSelectedSlice({});
     updateTrace(std::move(trace));

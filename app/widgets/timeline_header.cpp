@@ -147,7 +147,7 @@ void paintHeader(QPainter& painter, TimelineScene& scene)
                 paintRowHeader(painter, scene, i);
     }
     painter.restore();
-    if (scene.draggedRow >= 0 && scene.dropLine) {
+    if (scene.draggedRow >= 0 && scene.draggedRow < scene.rows.count() && scene.dropLine) {
         const int y = scene.yOf(scene.rows.at(scene.draggedRow), *scene.dropLine);
         painter.fillRect(QRect(0, y - 1, scene.headerWidth, 2), theme.accent);
     }

@@ -1,7 +1,10 @@
 #include "app/widgets/track_rows.h"
 
 #include <QCoreApplication>
+#include <QHash>
 #include <algorithm>
+#include <iterator>
+#include <list>
 
 // What a user's hands do to rows: order, hiding, pins, sizes.
 namespace app {
@@ -25,18 +28,22 @@ void collectHidden(const std::vector<RowNode>& nodes, const RowLayout& layout,
 void TrackRows::arrange(std::vector<RowNode>& nodes, const QString& parent)
 {
     if (const auto order = m_layout.order.find(parent); order != m_layout.order.end()) {
-        std::vector<RowNode> arranged;
-        for (const QString& key : order->second) {
-            const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const RowNode& n) { return n.key == key; });
-            if (node != nodes.end())
-                arranged.push_back(*node);
-        }
-        auto after = arranged.begin();
+        QHash<QString, RowNode*> byKey;
+        for (RowNode& node : nodes)
+            byKey.insert(node.key, &node);
+        std::list<RowNode*> places;
+        QHash<QString, std::list<RowNode*>::iterator> known;
+        for (const QString& key : order->second)
+            if (RowNode* node = byKey.value(key); node && !known.contains(key))
+                known.insert(key, places.insert(places.end(), node));
+        auto after = places.begin();
         for (RowNode& node : nodes) {
-            const auto known =
-                std::find_if(arranged.begin(), arranged.end(), [&](const RowNode& n) { return n.key == node.key; });
-            after = known == arranged.end() ? arranged.insert(after, std::move(node)) + 1 : known + 1;
+            const auto place = known.constFind(node.key);
+            after = std::next(place == known.constEnd() ? places.insert(after, &node) : *place);
         }
+        std::vector<RowNode> arranged;
+        for (RowNode* node : places)
+            arranged.push_back(std::move(*node));
         nodes = std::move(arranged);
     }
     for (RowNode& node : nodes)

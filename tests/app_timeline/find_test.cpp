@@ -1,4 +1,5 @@
 #include "app/views/timeline/find_bar.h"
+#include "app/views/timeline/timeline_finder.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/widgets/timeline_canvas.h"
 #include "app/widgets/timeline_minimap.h"
@@ -220,6 +221,28 @@ TEST_F(MinimapTest, ShowsWhereTheDeviceWorks)
     for (int x = scene().headerWidth + 10; x < strip.width() - 10; ++x)
         busy += strip.pixelColor(x, TimelineMinimap::kHeight - 8) != scene().theme.background;
     EXPECT_GT(busy, (strip.width() - scene().headerWidth) / 3);
+}
+
+TEST(TimelineFinder, FindsInATraceThatGrowsFasterThanItIsSearched)
+{
+    TimelineFinder finder;
+    int snapshots = 0;
+    // There is a newer one each time it begins to search.
+    QObject::connect(&finder, &TimelineFinder::searching, &finder, [&] {
+        if (++snapshots < 1000)
+            finder.updateTrace(test::trainingTrace({.steps = 20, .live = true}));
+    });
+    std::optional<profiler::Slice> found;
+    QObject::connect(&finder, &TimelineFinder::found, &finder, [&](const profiler::Slice& slice) { found = slice; });
+    finder.setTrace(test::trainingTrace({.steps = 20, .live = true}));
+    finder.setPattern({"forward", false, false});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return finder.hits() && finder.hits()->count > 0; }, 20'000));
+    EXPECT_LT(snapshots, 1000);
+    finder.step(true, {}, {});
+    finder.updateTrace(test::trainingTrace({.steps = 21, .live = true})); // takes no wish away
+    EXPECT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, 20'000));
+    const auto before = finder.hits();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return finder.hits() != before; }, 20'000)) << "it is searched anew";
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "app/models/slice_details.h"
 #include "app/models/step_parts.h"
 #include "app/session/selection.h"
+#include "app/widgets/chart_frame.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app_timeline/training_trace.h"
@@ -23,6 +24,37 @@ EvidenceRow row(const QString& name, double value)
     made.cells = {{name, 0}, {QString::number(value), value}};
     made.swatch = SliceClass::Forward;
     return made;
+}
+
+TEST(ChartFrame, NumbersStepsByTheirOwnIndex)
+{
+    const auto numbersOf = [](const std::vector<std::int64_t>& indices) {
+        std::vector<analysis::Step> steps;
+        for (const std::int64_t index : indices)
+            steps.emplace_back().index = index;
+        const ChartFrame frame{QRectF(0, 0, 100.0 * static_cast<double>(steps.size()), 100), 1,
+                               static_cast<int>(steps.size())};
+        std::vector<std::int64_t> numbers;
+        for (const int step : frame.numbered(steps))
+            numbers.push_back(indices[static_cast<std::size_t>(step)]);
+        return numbers;
+    };
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(numbersOf({3, 4, 5}), (Numbers{3, 4, 5}));
+    EXPECT_EQ(numbersOf({3, 40, 41, 90}), (Numbers{3, 40, 41, 90})) << "what lies between has no place";
+    // Where there is no room for all: at or after each round one.
+    std::vector<std::int64_t> many(1000);
+    for (std::size_t i = 0; i < many.size(); ++i)
+        many[i] = static_cast<std::int64_t>(i < 503 ? i : i + 4);
+    std::vector<analysis::Step> steps;
+    for (const std::int64_t index : many)
+        steps.emplace_back().index = index;
+    const ChartFrame frame{QRectF(0, 0, 1000, 100), 1, 1000};
+    const std::vector<int> places = frame.numbered(steps);
+    ASSERT_EQ(places.size(), 11U);
+    EXPECT_EQ(many[static_cast<std::size_t>(places[5])], 500);
+    EXPECT_EQ(many[static_cast<std::size_t>(places[6])], 600);
+    EXPECT_EQ(places[6], 596);
 }
 
 TEST(EvidenceModel, KeepsItsContractWhileItsRowsChange)

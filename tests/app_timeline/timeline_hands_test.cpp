@@ -240,5 +240,20 @@ TEST_F(TimelineCanvasTest, ScrollBarsAndCanvasAgree)
     EXPECT_NEAR(scene().xOf(trace->range().begin), scene().headerWidth, 2);
 }
 
+TEST_F(TimelineCanvasTest, ARowThatIsDraggedMayBeGoneWithItsTrace)
+{
+    const int row = scene().rows.count() - 1;
+    const QPointF from(40, scene().topOf(scene().rows.at(row)) + 5), to(40, from.y() - 60);
+    QTest::mousePress(canvas.viewport(), Qt::LeftButton, {}, from.toPoint());
+    QMouseEvent move(QEvent::MouseMove, to, canvas.viewport()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+    QApplication::sendEvent(canvas.viewport(), &move);
+    ASSERT_EQ(scene().draggedRow, row);
+    canvas.setTrace(test::trainingTrace({.steps = 2, .loaderWorkers = 0, .gpu = false}));
+    EXPECT_EQ(scene().draggedRow, -1);
+    EXPECT_FALSE(scene().dropLine);
+    EXPECT_FALSE(canvas.grab().isNull());
+    QTest::mouseRelease(canvas.viewport(), Qt::LeftButton, {}, to.toPoint());
+}
+
 } // namespace
 } // namespace app

@@ -4,6 +4,7 @@
 #include "app/look/theme.h"
 #include "app/widgets/number_format.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -80,7 +81,21 @@ void FindBar::say(const QString& text, bool error)
 {
     m_place->setText(text);
     m_place->setToolTip(error ? text : QString());
-    setTextColor(m_place, error ? shades(palette()).bad : shades(palette()).muted);
+    m_isError = error;
+    colourPlace();
+}
+
+void FindBar::colourPlace()
+{
+    const Shades tones = shades(QApplication::palette());
+    setTextColor(m_place, m_isError ? tones.bad : tones.muted);
+}
+
+void FindBar::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        colourPlace();
 }
 
 void FindBar::showSearching()

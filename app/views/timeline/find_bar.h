@@ -37,14 +37,17 @@ signals:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     QToolButton* addButton(const QString& text, const QString& tip);
     void say(const QString& text, bool error = false);
+    void colourPlace();
 
     QLineEdit* m_text;
     QToolButton *m_case, *m_regex, *m_previous, *m_next;
     QLabel* m_place;
+    bool m_isError = false; ///< what m_place says
     quint64 m_count = 0;
 };
 

@@ -12,6 +12,7 @@ using profiler::TrackId;
 namespace {
 
 constexpr std::size_t kMarks = 4096; ///< more than an overview has pixels
+constexpr int kSearchAgainMs = 1000;
 
 std::vector<TrackId> searched(const Trace& trace)
 {
@@ -48,13 +49,29 @@ std::shared_ptr<const FindHits> collect(NameSearch search, const std::stop_token
 
 } // namespace
 
-TimelineFinder::TimelineFinder(QObject* parent) : QObject(parent), m_thread(this) {}
+TimelineFinder::TimelineFinder(QObject* parent) : QObject(parent), m_thread(this)
+{
+    m_later.setSingleShot(true);
+    connect(&m_later, &QTimer::timeout, this, &TimelineFinder::startNext);
+}
 
 void TimelineFinder::setTrace(std::shared_ptr<const Trace> trace)
 {
     m_trace = std::move(trace);
     m_stale = !m_pattern.text.empty();
     m_step.reset();
+    startNext();
+}
+
+void TimelineFinder::updateTrace(std::shared_ptr<const Trace> trace)
+{
+    m_trace = std::move(trace);
+    const bool sought = !m_pattern.text.empty();
+    // The slices of a file that is being read have other ids in the next part of it.
+    if (m_trace && m_trace->captureStats().live)
+        m_behind = sought;
+    else
+        m_stale = sought;
     startNext();
 }
 
@@ -80,16 +97,20 @@ void TimelineFinder::startNext()
         return;
     if (m_stale)
         return startSearch();
-    if (!m_step)
+    if (const auto step = std::exchange(m_step, std::nullopt); step && m_hits && m_hits->count > 0)
+        return startStep(*step);
+    if (!m_behind)
         return;
-    const Step step = *std::exchange(m_step, std::nullopt);
-    if (m_hits && m_hits->count > 0)
-        startStep(step);
+    if (const qint64 since = m_sinceSearch.isValid() ? m_sinceSearch.elapsed() : kSearchAgainMs; since < kSearchAgainMs)
+        m_later.start(static_cast<int>(kSearchAgainMs - since));
+    else
+        startSearch();
 }
 
 void TimelineFinder::startSearch()
 {
-    m_stale = false;
+    m_stale = m_behind = false;
+    m_later.stop();
     if (m_pattern.text.empty()) {
         m_hits = nullptr;
         emit hitsChanged(m_hits);
@@ -103,6 +124,7 @@ void TimelineFinder::startSearch()
             const QString error = search ? QString() : QString::fromStdString(search.error().message());
             auto hits = search ? collect(std::move(*search), stop) : nullptr;
             post([this, hits, error] {
+                m_sinceSearch.start();
                 if (!m_stale) {
                     m_hits = hits;
                     emit hitsChanged(m_hits);

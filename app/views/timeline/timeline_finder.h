@@ -4,8 +4,10 @@
 #include "app/widgets/timeline_find.h"
 #include "profiler/model/name_search.h"
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
+#include <QTimer>
 #include <memory>
 #include <optional>
 
@@ -18,8 +20,11 @@ class TimelineFinder : public QObject {
 public:
     explicit TimelineFinder(QObject* parent = nullptr);
 
-    /// Another trace or a later snapshot; a pattern is looked for in it too.
+    /// Another trace; a pattern is looked for in it too.
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// A later snapshot of the same. While the trace grows, it is searched anew once a second at most, and what was
+    /// found in the one before counts until then.
+    void updateTrace(std::shared_ptr<const profiler::Trace> trace);
     /// An empty text finds nothing and takes the marks away.
     void setPattern(const profiler::NamePattern& pattern);
     /// Looks for the next or previous match. Goes on at the other end of the trace when there is none on this side.
@@ -50,6 +55,9 @@ private:
     profiler::NamePattern m_pattern;
     std::shared_ptr<const FindHits> m_hits;
     bool m_stale = false, m_busy = false;
+    bool m_behind = false; ///< m_hits are of an earlier snapshot
+    QElapsedTimer m_sinceSearch;
+    QTimer m_later;
     std::optional<Step> m_step; ///< asked for, not begun
     Background m_thread;
 };

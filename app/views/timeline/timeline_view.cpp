@@ -109,7 +109,7 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     // The file that was being written has another size now: what was noted meanwhile goes with the whole one.
     if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
         keepBookmarks();
-    m_finder->setTrace(std::move(trace));
+    m_finder->updateTrace(std::move(trace));
 }
 
 void TimelineView::showIdleCauses(std::span<const profiler::analysis::IdleCause> causes)
