@@ -1,9 +1,9 @@
 #include "app/session/experiment_result_json.h"
 
+#include "app/session/json_number.h"
+
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <cmath>
-#include <limits>
 
 namespace app {
 
@@ -18,20 +18,9 @@ QString asQString(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-// JSON has no infinity, and an interval of two pairs may end there.
-QJsonValue number(double value)
-{
-    return std::isfinite(value) ? QJsonValue(value) : QJsonValue(value > 0 ? "inf" : "-inf");
-}
-double numberFrom(const QJsonValue& json)
-{
-    const double infinity = std::numeric_limits<double>::infinity();
-    return json.isString() ? (json.toString() == "inf" ? infinity : -infinity) : json.toDouble();
-}
-
 QJsonArray intervalJson(const Interval& interval)
 {
-    return {number(interval.value), number(interval.low), number(interval.high)};
+    return {jsonNumber(interval.value), jsonNumber(interval.low), jsonNumber(interval.high)};
 }
 Interval intervalFrom(const QJsonValue& json)
 {
@@ -51,9 +40,9 @@ QJsonObject planJson(const ExperimentPlan& plan)
         {"measure", asQString(plan.measure)}};
     if (plan.predicted)
         json["predicted"] = QJsonObject{{"unit", static_cast<int>(plan.predicted->unit)},
-                                        {"low", number(plan.predicted->low)},
-                                        {"mid", number(plan.predicted->mid)},
-                                        {"high", number(plan.predicted->high)}};
+                                        {"low", jsonNumber(plan.predicted->low)},
+                                        {"mid", jsonNumber(plan.predicted->mid)},
+                                        {"high", jsonNumber(plan.predicted->high)}};
     return json;
 }
 
@@ -83,7 +72,7 @@ QJsonArray pairsJson(const std::vector<advisor::Pair>& pairs)
 {
     QJsonArray json;
     for (const advisor::Pair& pair : pairs)
-        json << QJsonArray{number(pair.a), number(pair.b), number(pair.logRatio)};
+        json << QJsonArray{jsonNumber(pair.a), jsonNumber(pair.b), jsonNumber(pair.logRatio)};
     return json;
 }
 std::vector<advisor::Pair> pairsFrom(const QJsonValue& json)
@@ -99,7 +88,7 @@ QJsonObject lossesJson(const advisor::LossAtEqualTime& losses)
     return {{"validation", losses.validation},
             {"seconds", losses.seconds},
             {"seeds", pairsJson(losses.seeds)},
-            {"mean", QJsonArray{losses.a, losses.b}},
+            {"mean", QJsonArray{jsonNumber(losses.a), jsonNumber(losses.b)}},
             {"ratio", intervalJson(losses.ratio)},
             {"saved", intervalJson(losses.saved)},
             {"diverged", QJsonArray{static_cast<qint64>(losses.diverged[0]), static_cast<qint64>(losses.diverged[1])}}};
@@ -110,8 +99,8 @@ advisor::LossAtEqualTime lossesFrom(const QJsonObject& json)
     losses.validation = json["validation"].toBool();
     losses.seconds = json["seconds"].toDouble();
     losses.seeds = pairsFrom(json["seeds"]);
-    losses.a = json["mean"][0].toDouble();
-    losses.b = json["mean"][1].toDouble();
+    losses.a = numberFrom(json["mean"][0]);
+    losses.b = numberFrom(json["mean"][1]);
     losses.ratio = intervalFrom(json["ratio"]);
     losses.saved = intervalFrom(json["saved"]);
     for (qsizetype arm = 0; arm < 2; ++arm)
@@ -142,9 +131,9 @@ QJsonObject toJson(const ExperimentResult& result)
                                            {"b", result.samplesPerSecondB}}},
         {"unit_us", QJsonArray{result.unitUsA, result.unitUsB}},
         {"saved_us", intervalJson(result.savedUs)},
-        {"loss", QJsonArray{number(result.lossA), number(result.lossB)}},
+        {"loss", QJsonArray{jsonNumber(result.lossA), jsonNumber(result.lossB)}},
         {"loss_parity", result.lossParity},
-        {"loss_tolerance", number(result.lossTolerance)},
+        {"loss_tolerance", jsonNumber(result.lossTolerance)},
         {"peak_bytes", QJsonArray{static_cast<qint64>(result.peakBytesA), static_cast<qint64>(result.peakBytesB)}},
         {"saved_bytes", intervalJson(result.savedBytes)},
         {"verdict", static_cast<int>(result.verdict)},

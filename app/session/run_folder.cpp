@@ -1,5 +1,7 @@
 #include "app/session/run_folder.h"
 
+#include "app/session/json_number.h"
+
 #include <QDir>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -34,10 +36,10 @@ RunOutcome readOutcome(const std::filesystem::path& file)
     outcome.state = json["state"].toString();
     outcome.message = json["message"].toString();
     outcome.steps = json["steps"].toInteger();
-    outcome.seconds = json["seconds"].toDouble();
-    outcome.samplesPerSecond = json["samples_per_second"].toDouble();
-    outcome.finalLoss = json["final_loss"].toDouble();
-    outcome.validationMetric = json["validation_accuracy"].toDouble();
+    outcome.seconds = numberFrom(json["seconds"]);
+    outcome.samplesPerSecond = numberFrom(json["samples_per_second"]);
+    outcome.finalLoss = numberFrom(json["final_loss"]);
+    outcome.validationMetric = numberFrom(json["validation_accuracy"]);
     outcome.metric = json["metric"].toString(outcome.metric);
     return outcome;
 }
@@ -79,10 +81,10 @@ profiler::Result<void> saveOutcome(const RunRecord& run)
     const QJsonObject json{{"state", outcome.state},
                            {"message", outcome.message},
                            {"steps", outcome.steps},
-                           {"seconds", outcome.seconds},
-                           {"samples_per_second", outcome.samplesPerSecond},
-                           {"final_loss", outcome.finalLoss},
-                           {"validation_accuracy", outcome.validationMetric},
+                           {"seconds", jsonNumber(outcome.seconds)},
+                           {"samples_per_second", jsonNumber(outcome.samplesPerSecond)},
+                           {"final_loss", jsonNumber(outcome.finalLoss)},
+                           {"validation_accuracy", jsonNumber(outcome.validationMetric)},
                            {"metric", outcome.metric}};
     const auto path = run.folder / "result.json";
     QSaveFile out(toQString(path));

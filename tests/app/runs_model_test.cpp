@@ -4,6 +4,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QtTest>
+#include <cmath>
+#include <limits>
 
 using app::RunRecord;
 using app::RunsModel;
@@ -64,6 +66,10 @@ void RunsModelTest::anotherBaselineMayBeChosen()
     QCOMPARE(cell(model, 0, RunsModel::Changes), QString("baseline"));
     QCOMPARE(cell(model, 1, RunsModel::Changes), QString("Workers = 0"));
     QCOMPARE(cell(model, 1, RunsModel::Against), QString("0.500 ×"));
+    // Of another model, it is no baseline.
+    model.setRuns({run("3", "workload=resnet18", 10), run("2", "loader.workers=2", 200), run("1", "", 100)});
+    QCOMPARE(cell(model, 0, RunsModel::Changes), QString("baseline"));
+    QCOMPARE(cell(model, 0, RunsModel::Against), QString());
 }
 
 void RunsModelTest::aFailedRunHasNoRate()
@@ -112,6 +118,7 @@ void RunsModelTest::runsSurviveOnDisk()
     made->outcome.samplesPerSecond = 812.5;
     made->outcome.validationMetric = 4.25;
     made->outcome.metric = "perplexity";
+    made->outcome.finalLoss = std::numeric_limits<double>::quiet_NaN(); // it diverged
     QVERIFY(app::saveOutcome(*made).has_value());
     const auto runs = app::readRuns(root.path().toStdString());
     QCOMPARE(runs.size(), std::size_t{1});
@@ -120,6 +127,7 @@ void RunsModelTest::runsSurviveOnDisk()
     QCOMPARE(runs[0].outcome.samplesPerSecond, 812.5);
     QCOMPARE(runs[0].outcome.validationMetric, 4.25);
     QCOMPARE(runs[0].outcome.metric, QString("perplexity"));
+    QVERIFY(std::isnan(runs[0].outcome.finalLoss));
     QVERIFY(runs[0].started.isValid());
     QVERIFY(app::removeRun(runs[0]).has_value());
     QVERIFY(app::readRuns(root.path().toStdString()).empty());

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QToolButton>
 #include <QtTest>
+#include <cmath>
 #include <limits>
 
 using app::Session;
@@ -38,7 +39,7 @@ app::KeptChange keptChange()
     result.unitUsA = 5;
     result.unitUsB = 4;
     result.savedUs = {44'100, 42'000, 46'200};
-    result.lossA = 0.5;
+    result.lossA = std::numeric_limits<double>::quiet_NaN();
     result.lossB = 0.25;
     result.lossParity = false;
     result.lossTolerance = 0.125;
@@ -165,7 +166,7 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(b.samplesPerSecond.low == 1.40 && b.samplesPerSecond.high == a.samplesPerSecond.high);
     QVERIFY(b.samplesPerSecondA == 100 && b.samplesPerSecondB == 143 && b.unitUsA == 5 && b.unitUsB == 4);
     QVERIFY(b.savedUs.value == 44'100 && b.savedBytes.high == 8);
-    QVERIFY(b.lossA == 0.5 && b.lossB == 0.25 && !b.lossParity && b.lossTolerance == 0.125);
+    QVERIFY(std::isnan(b.lossA) && b.lossB == 0.25 && !b.lossParity && b.lossTolerance == 0.125);
     QVERIFY(b.peakBytesA == a.peakBytesA && b.peakBytesB == 3);
     QVERIFY(b.verdict == a.verdict && b.why == a.why && b.secondsSpent == 12.5);
 }

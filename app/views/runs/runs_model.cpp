@@ -47,11 +47,11 @@ const RunRecord& RunsModel::baselineOf(const RunRecord& run) const
 {
     const RunRecord* oldest = &run;
     for (const RunRecord& other : m_runs) {
+        if (other.configuration.text("workload") != run.configuration.text("workload"))
+            continue; // rates of two models are no ratio
         if (other.name == m_baseline)
             return other;
-        // Runs are sorted newest first: the last match is the oldest.
-        if (other.configuration.text("workload") == run.configuration.text("workload"))
-            oldest = &other;
+        oldest = &other; // they are sorted newest first: the last match is the oldest
     }
     return *oldest;
 }

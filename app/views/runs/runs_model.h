@@ -17,7 +17,8 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRuns(std::vector<RunRecord> runs);
-    /// The run that the others are compared with, by name; empty or gone: the oldest of the same model.
+    /// The run that the others of its model are compared with, by name; empty, gone or of another model: the oldest of
+    /// the same model.
     void setBaseline(const QString& name);
     [[nodiscard]] const RunRecord& run(int row) const { return m_runs[static_cast<std::size_t>(row)]; }
     /// The baseline of a run; itself when there is no other.
