@@ -58,7 +58,10 @@ MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appea
     updateForTrace();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    delete m_record; // it tells the session of its end, and that tells what is here still
+}
 
 void MainWindow::makeCentre()
 {
@@ -114,6 +117,7 @@ void MainWindow::connectSession()
 {
     Session* session = m_context.session;
     connect(session, &Session::noticed, m_notice, &NoticeStrip::show);
+    connect(session, &Session::tookUp, m_notice, &NoticeStrip::dismiss);
     connect(session, &Session::loading, m_loading, &LoadingBar::show);
     connect(session, &Session::loading, this, [this](const QString&, double share) {
         if (share == 0)
@@ -137,22 +141,17 @@ void MainWindow::connectSession()
     connect(session, &Session::runStateChanged, this, [this](RunState state) {
         if (state == RunState::Starting)
             m_notice->dismiss();
-        updateActions();
         updateForTrace();
-        if (m_closing && state == RunState::Idle)
-            close();
     });
+    // Later: what else hears of the trace's end keeps what belongs to it.
+    connect(session, &Session::runFinished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
         auto* question = new TrustQuestion(file, this);
         connect(question, &TrustQuestion::answered, m_context.session,
                 [this, file](CodeGate::Answer answer) { m_context.session->answerCode(file, answer); });
         question->open();
     });
-    connect(session, &Session::experimentStarted, this, &MainWindow::updateActions);
-    connect(session, &Session::experimentFinished, this, &MainWindow::updateActions);
-    connect(session, &Session::experimentFailed, this, &MainWindow::updateActions);
-    connect(session, &Session::tuningStarted, this, &MainWindow::updateActions);
-    connect(session, &Session::tuningEnded, this, &MainWindow::updateActions);
+    connect(session, &Session::busyChanged, this, &MainWindow::updateActions);
 }
 
 void MainWindow::keepSelection()
@@ -198,23 +197,36 @@ bool MainWindow::mayClose()
 {
     const Session& session = *m_context.session;
     const bool training = session.runState() != RunState::Idle;
-    const bool recording = m_record && m_record->isRecording();
+    const bool recording = session.isRecording();
     const bool tuning = session.tuningRunning(), costs = session.measuringLevelCosts();
-    if (m_closing || (!recording && !session.isBusy()))
+    const bool exporting = session.isExporting();
+    if (m_closing || (!session.isBusy() && !exporting))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
-                         training    ? tr("A training is running. Stop it and close?")
-                         : recording ? tr("A program is being recorded. Stop it and close?")
-                         : tuning    ? tr("The training is being tuned. Stop it and close?")
-                         : costs     ? tr("What recording costs is being measured. Stop it and close?")
-                                     : tr("A change is being measured. Stop it and close?"),
+                         training           ? tr("A training is running. Stop it and close?")
+                         : recording        ? tr("A program is being recorded. Stop it and close?")
+                         : tuning           ? tr("The training is being tuned. Stop it and close?")
+                         : costs            ? tr("What recording costs is being measured. Stop it and close?")
+                         : session.isBusy() ? tr("A change is being measured. Stop it and close?")
+                                            : tr("A trace is being exported. Stop it and close?"),
                          QMessageBox::NoButton, this);
-    question.setInformativeText(training || recording ? tr("What it recorded until now is kept.")
-                                                      : tr("What was measured until now is lost."));
+    QStringList lost;
+    if (session.isBusy())
+        lost << (training || recording ? tr("What it recorded until now is kept.")
+                                       : tr("What was measured until now is lost."));
+    if (exporting)
+        lost << tr("The file that is being exported will not be written.");
+    question.setInformativeText(lost.join('\n'));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
     question.exec();
     return question.clickedButton() == static_cast<QAbstractButton*>(stop);
+}
+
+void MainWindow::goOnClosing()
+{
+    if (m_closing)
+        close();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
@@ -225,10 +237,15 @@ void MainWindow::closeEvent(QCloseEvent* event)
     }
     if (m_complete)
         saveLayout();
-    if (m_context.session->runState() != RunState::Idle) {
-        // The trainer ends its trace; the window closes when it has.
+    const bool recording = m_record && m_record->isRecording();
+    if (m_context.session->isRunOpen() || recording) {
+        // The trainer, or the command, ends its trace; the window closes when it has.
         m_closing = true;
         m_context.session->stop();
+        if (recording) {
+            m_record->stopForGood();
+            m_notice->show(tr("Stopping the recording: the window closes when its trace is kept."), {}, false);
+        }
         event->ignore();
         return;
     }

@@ -52,6 +52,7 @@ private:
     void keepSelection();
     void updateForTrace();
     bool mayClose();
+    void goOnClosing();
 
     // main_window_actions.cpp
     void makeActions();

@@ -5,6 +5,7 @@
 #include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/number_format.h"
+#include "app/widgets/save_dialog.h"
 
 #include <QActionGroup>
 #include <QApplication>
@@ -20,7 +21,6 @@
 #include <QToolBar>
 #include <QToolButton>
 #include <QWhatsThis>
-#include <algorithm>
 
 // Actions, menus and the tool bar.
 namespace app {
@@ -43,7 +43,7 @@ void MainWindow::makeActions()
     m_actions.pause = make("pause", "pause", tr("&Pause"), Qt::Key_F6, [session] {
         session->runState() == RunState::Paused ? session->resume() : session->pause();
     });
-    m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stop(); });
+    m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stopWhatRuns(); });
     m_actions.openTrace =
         make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
     m_actions.record =
@@ -203,8 +203,10 @@ void MainWindow::updateActions()
     const bool costs = m_context.session->measuringLevelCosts();
     const bool measuring = m_context.session->experimentRunning(), tuning = m_context.session->tuningRunning();
     m_actions.start->setEnabled(!m_context.session->isBusy());
-    m_actions.start->setToolTip(costs ? tr("What recording costs is being measured: a training beside it would spoil "
-                                           "the numbers")
+    const bool recording = m_context.session->isRecording();
+    m_actions.start->setToolTip(recording ? tr("A program is being recorded: a training beside it would slow it down")
+                                : costs ? tr("What recording costs is being measured: a training beside it would spoil "
+                                             "the numbers")
                                 : measuring
                                     ? tr("A change is being measured: a training beside it would spoil the numbers")
                                 : tuning ? tr("The training is being tuned: another beside it would spoil the numbers")
@@ -212,7 +214,7 @@ void MainWindow::updateActions()
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
     m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
-    m_actions.stop->setEnabled(state != RunState::Idle && state != RunState::Stopping);
+    m_actions.stop->setEnabled(m_context.session->canStop());
     m_actions.openTrace->setEnabled(state == RunState::Idle);
     m_actions.exportTrace->setEnabled(state == RunState::Idle && m_context.session->trace()->sliceCount() > 0);
 }
@@ -228,6 +230,8 @@ void MainWindow::recordProgram()
 {
     if (!m_record)
         m_record = new RecordDialog(m_context.session, this);
+    // Later: it takes leave of the recording first.
+    connect(m_record, &RecordDialog::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     m_record->show();
     m_record->raise();
     m_record->activateWindow();
@@ -235,22 +239,12 @@ void MainWindow::recordProgram()
 
 void MainWindow::exportTraceDialog()
 {
-    const QList<TraceFileKind> kinds = writableTraceKinds();
-    QStringList filters;
-    for (const TraceFileKind& kind : kinds)
-        filters << kind.filter;
-    QString chosen;
-    QString file = QFileDialog::getSaveFileName(this, tr("Export the trace"), {}, filters.join(";;"), &chosen);
-    if (file.isEmpty())
-        return;
-    // The name decides the format: one without an extension gets that of the chosen kind.
-    const bool named = std::any_of(kinds.begin(), kinds.end(), [&](const TraceFileKind& kind) {
-        return file.endsWith(kind.extension, Qt::CaseInsensitive);
-    });
-    for (const TraceFileKind& kind : kinds)
-        if (!named && kind.filter == chosen)
-            file += kind.extension;
-    m_context.session->exportTrace(file.toStdString());
+    // The name decides the format.
+    QList<FileKind> kinds;
+    for (const TraceFileKind& kind : writableTraceKinds())
+        kinds << FileKind{kind.filter, kind.extension};
+    if (const QString file = askWhereToSave(this, tr("Export the trace"), {}, kinds); !file.isEmpty())
+        m_context.session->exportTrace(file.toStdString());
 }
 
 void MainWindow::saveReportDialog()
@@ -294,8 +288,8 @@ void MainWindow::openConfigurationDialog()
 
 void MainWindow::saveConfigurationDialog()
 {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the configuration"), "training.json",
-                                                      tr("Configurations (*.json)"));
+    const QString file =
+        askWhereToSave(this, tr("Save the configuration"), "training.json", {{tr("Configurations (*.json)"), ".json"}});
     if (file.isEmpty())
         return;
     if (const auto saved = m_context.session->configuration().save(file.toStdString()); !saved)

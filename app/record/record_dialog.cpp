@@ -26,11 +26,7 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     setWindowTitle(tr("Record a program"));
     makeForm();
     connect(m_start, &QPushButton::clicked, this, &RecordDialog::start);
-    connect(m_stop, &QPushButton::clicked, this, [this] {
-        m_stopping = true;
-        m_controller.stop();
-        update();
-    });
+    connect(m_stop, &QPushButton::clicked, this, &RecordDialog::stop);
     connect(&m_controller, &RecordController::output, this, &RecordDialog::take);
     connect(&m_controller, &RecordController::ended, this, &RecordDialog::finish);
     connect(&m_controller, &RecordController::started, this, [this] {
@@ -39,11 +35,27 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     });
     m_tick.setInterval(500);
     connect(&m_tick, &QTimer::timeout, this, &RecordDialog::update);
-    connect(session, &Session::runStateChanged, this, &RecordDialog::update);
-    connect(session, &Session::experimentStarted, this, &RecordDialog::update);
-    connect(session, &Session::experimentFinished, this, &RecordDialog::update);
-    connect(session, &Session::experimentFailed, this, &RecordDialog::update);
+    connect(session, &Session::busyChanged, this, &RecordDialog::update);
     update();
+}
+
+RecordDialog::~RecordDialog()
+{
+    m_session->disconnect(this);
+    m_session->setRecording(false);
+}
+
+void RecordDialog::stop()
+{
+    m_stopping = true;
+    m_controller.stop();
+    update();
+}
+
+void RecordDialog::stopForGood()
+{
+    m_leaving = true;
+    stop();
 }
 
 void RecordDialog::showEvent(QShowEvent* event)
@@ -51,6 +63,7 @@ void RecordDialog::showEvent(QShowEvent* event)
     QDialog::showEvent(event);
     if (event->spontaneous())
         return;
+    update();
     if (!m_controller.isRunning())
         m_command->setFocus();
 }
@@ -97,6 +110,7 @@ void RecordDialog::start()
         say(QString::fromStdString(started.error().what), QString::fromStdString(started.error().mend), true);
         return;
     }
+    m_session->setRecording(m_controller.isRunning());
     m_since.start();
     m_tick.start();
     update();
@@ -118,11 +132,12 @@ void RecordDialog::take(const QString& output)
 void RecordDialog::finish(const RecordEnd& end)
 {
     m_tick.stop();
+    m_session->setRecording(false);
     say(end.message, end.detail, end.failed);
     update();
     m_start->setFocus();
     emit recordingChanged();
-    if (end.trace.empty())
+    if (end.trace.empty() || m_leaving)
         return;
     m_session->openTrace(end.trace);
     if (!end.failed)
@@ -162,7 +177,7 @@ void RecordDialog::update()
     m_start->setVisible(!running);
     m_stop->setVisible(running);
     m_stop->setText(m_stopping ? tr("Stop now") : tr("Stop"));
-    m_start->setToolTip(training ? tr("A training is running: the two would slow each other down") : QString());
+    m_start->setToolTip(training ? tr("Something else is running: the two would slow each other down") : QString());
     if (running) {
         const QString time = formatDuration(std::chrono::seconds(m_since.elapsed() / 1000));
         say(m_stopping ? tr("Stopping: the command was asked to end…") : tr("Recording · %1").arg(time), {}, false);

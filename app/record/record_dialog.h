@@ -23,10 +23,11 @@ class RecordDialog : public QDialog {
     Q_OBJECT
 public:
     RecordDialog(Session* session, QWidget* parent);
+    ~RecordDialog() override;
 
     [[nodiscard]] bool isRecording() const { return m_controller.isRunning(); }
-    /// For a window that closes: the command is asked to end, and the trace is kept.
-    void stop() { m_controller.stop(); }
+    /// For a window that closes: the command is asked to end, more firmly each time; the trace is kept, and not opened.
+    void stopForGood();
 
 signals:
     void recordingChanged();
@@ -44,6 +45,7 @@ private:
     void fillHistory(const QString& first);
     void forgetHistory();
     void start();
+    void stop();
     void take(const QString& output);
     void finish(const RecordEnd& end);
     void say(const QString& what, const QString& detail, bool bad);
@@ -55,7 +57,7 @@ private:
     RecordController m_controller;
     QElapsedTimer m_since;
     QTimer m_tick;
-    bool m_stopping = false, m_bad = false;
+    bool m_stopping = false, m_leaving = false, m_bad = false;
     QWidget* m_form = nullptr;
     QComboBox *m_command = nullptr, *m_level = nullptr;
     QLineEdit* m_folder = nullptr;

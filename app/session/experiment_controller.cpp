@@ -39,6 +39,7 @@ void ExperimentController::start(const advisor::RuleAdvice& advice, const config
     m_rule = QString::fromStdString(advice.id);
     m_results.erase(m_rule);
     m_progress.reset();
+    m_stopping = m_forgotten = false;
     m_thread.start([this, plan = planFor(advice, baseline)](const std::stop_token& stop, const Background::Post& post) {
         const auto tell = [&](const advisor::ExperimentProgress& progress) {
             post([this, progress] { take(progress); });
@@ -57,6 +58,11 @@ void ExperimentController::end(const profiler::Result<advisor::ExperimentResult>
 {
     const QString rule = std::exchange(m_rule, {});
     m_progress.reset();
+    m_stopping = false;
+    if (m_forgotten) { // it may have been done before it heard
+        emit failed(rule, {});
+        return;
+    }
     if (result) {
         m_results.insert_or_assign(rule, *result);
         emit finished(rule, *result);
@@ -68,6 +74,7 @@ void ExperimentController::end(const profiler::Result<advisor::ExperimentResult>
 
 void ExperimentController::cancel()
 {
+    m_stopping = isRunning();
     m_thread.requestStop();
 }
 
@@ -79,6 +86,10 @@ void ExperimentController::forget(const QString& ruleId)
 void ExperimentController::forgetAll()
 {
     m_results.clear();
+    if (isRunning()) {
+        m_forgotten = true;
+        cancel();
+    }
 }
 
 } // namespace app

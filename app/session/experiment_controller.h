@@ -22,6 +22,7 @@ public:
     static advisor::ExperimentPlan planFor(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
 
     [[nodiscard]] bool isRunning() const { return !m_rule.isEmpty(); }
+    [[nodiscard]] bool isStopping() const { return m_stopping; } ///< it was cancelled, and its trainers still end
     [[nodiscard]] const QString& rule() const { return m_rule; } ///< being measured; empty: none
     [[nodiscard]] const std::optional<advisor::ExperimentProgress>& progress() const { return m_progress; }
     [[nodiscard]] const advisor::ExperimentResult* result(const QString& ruleId) const;
@@ -30,6 +31,7 @@ public:
     void start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
     void cancel(); ///< ends with failed() once the trainers are gone
     void forget(const QString& ruleId);
+    /// Cancels what is being measured, too: its result is not kept.
     void forgetAll();
 
 signals:
@@ -43,6 +45,7 @@ private:
     void end(const profiler::Result<advisor::ExperimentResult>& result);
 
     QString m_rule;
+    bool m_stopping = false, m_forgotten = false; ///< what is being measured
     std::optional<advisor::ExperimentProgress> m_progress;
     std::map<QString, advisor::ExperimentResult> m_results;
     Background m_thread;

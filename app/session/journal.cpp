@@ -1,6 +1,7 @@
 #include "app/session/journal.h"
 
 #include <algorithm>
+#include <map>
 
 namespace app {
 
@@ -33,6 +34,52 @@ const KeptChange* Journal::find(const QString& ruleId) const
     const auto found =
         std::find_if(changes.begin(), changes.end(), [&](const KeptChange& c) { return c.ruleId == ruleId; });
     return found == changes.end() ? nullptr : &*found;
+}
+
+const KeptChange* Journal::newestOf(const QString& rule) const
+{
+    const auto found = std::find_if(changes.rbegin(), changes.rend(), [&](const KeptChange& c) {
+        return c.ruleId == rule || c.ruleId.startsWith(rule + " #");
+    });
+    return found == changes.rend() ? nullptr : &*found;
+}
+
+const KeptChange* Journal::keptOf(const QString& rule, const advisor::Toggle& toggle) const
+{
+    const KeptChange* kept = newestOf(rule);
+    return kept && kept->toggle.key == toggle.key && kept->toggle.to == toggle.to ? kept : nullptr;
+}
+
+Journal Journal::inForce(const config::TrainingConfig& configuration) const
+{
+    Journal found;
+    std::map<std::string, std::string> wanted; // by key: what the change before must have set
+    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+        const auto& [key, from, to] = change->toggle;
+        const std::string value = wanted.contains(key) ? wanted[key] : configuration.text(key);
+        if (to != value || workloadOf(change->result.plan.baseline) != workloadOf(configuration))
+            continue;
+        wanted[key] = from;
+        found.changes.insert(found.changes.begin(), *change);
+    }
+    return found;
+}
+
+QString Journal::freeName(const QString& rule, const std::vector<KeptChange>& beside) const
+{
+    const auto isTaken = [&](const QString& name) {
+        return find(name) ||
+               std::any_of(beside.begin(), beside.end(), [&](const KeptChange& kept) { return kept.ruleId == name; });
+    };
+    QString name = rule;
+    for (int number = 2; isTaken(name); ++number)
+        name = QString("%1 #%2").arg(rule).arg(number);
+    return name;
+}
+
+std::string workloadOf(const config::TrainingConfig& configuration)
+{
+    return configuration.text(config::key::workload.name);
 }
 
 } // namespace app

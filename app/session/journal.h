@@ -28,6 +28,19 @@ struct Journal {
     };
     [[nodiscard]] Predictions predictions() const;
     [[nodiscard]] const KeptChange* find(const QString& ruleId) const;
+    /// The newest of a rule's, whatever place it has.
+    [[nodiscard]] const KeptChange* newestOf(const QString& rule) const;
+    /// The same, if it sets what `toggle` sets.
+    [[nodiscard]] const KeptChange* keptOf(const QString& rule, const advisor::Toggle& toggle) const;
+    /// Those that are in a configuration: measured with its workload, and their settings were not changed since. Where
+    /// one followed another, each stands on the one before.
+    [[nodiscard]] Journal inForce(const config::TrainingConfig& configuration) const;
+    /// A place for one more change of a rule: changes of one may be kept one after another, as "rule", "rule #2" …
+    /// @param beside  takes places, too
+    [[nodiscard]] QString freeName(const QString& rule, const std::vector<KeptChange>& beside = {}) const;
 };
+
+/// The model that a configuration trains.
+std::string workloadOf(const config::TrainingConfig& configuration);
 
 } // namespace app

@@ -124,7 +124,7 @@ RecordController::RecordController(QObject* parent) : QObject(parent)
         emit started();
     });
     connect(&m_process, &QProcess::readyReadStandardOutput, this,
-            [this] { emit output(QString::fromLocal8Bit(m_process.readAllStandardOutput())); });
+            [this] { emit output(m_decoder.decode(m_process.readAllStandardOutput())); });
     connect(&m_process, &QProcess::finished, this, &RecordController::finish);
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart)
@@ -159,6 +159,7 @@ Result<void> RecordController::start(const RecordRequest& request)
                                     QDir::tempPath().toStdString(), "make room there"});
     m_trace = std::move(*trace);
     m_asked = 0;
+    m_decoder = QStringDecoder(QStringDecoder::System);
     m_process.setWorkingDirectory(request.folder);
     m_process.start(QString::fromStdString(program->string()),
                     argumentsOf(request, m_trace, m_folder->filePath("report.json")));
@@ -178,7 +179,7 @@ void RecordController::finish()
 {
     m_patience.stop();
     if (const QByteArray rest = m_process.readAllStandardOutput(); !rest.isEmpty())
-        emit output(QString::fromLocal8Bit(rest));
+        emit output(m_decoder.decode(rest));
     const RecordEnd end = readReport();
     m_folder.reset();
     if (!end.trace.empty())

@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QProcess>
 #include <QString>
+#include <QStringDecoder>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <filesystem>
@@ -62,6 +63,7 @@ private:
     [[nodiscard]] RecordEnd readReport() const;
 
     QProcess m_process;
+    QStringDecoder m_decoder; ///< of what the command writes; a letter may come in two parts
     QTimer m_patience;
     std::unique_ptr<QTemporaryDir> m_folder; ///< of the report
     std::filesystem::path m_trace;

@@ -36,15 +36,6 @@ std::optional<QString> newProblem(const config::TrainingConfig& before, const co
     return std::nullopt;
 }
 
-/// "gradient.accumulation = 2, batch.size = 32"
-QString valuesText(const std::vector<advisor::Toggle>& changes)
-{
-    QStringList values;
-    for (const advisor::Toggle& change : changes)
-        values << QString("%1 = %2").arg(asQString(change.key), asQString(change.to));
-    return values.join(", ");
-}
-
 } // namespace
 
 Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>())
@@ -58,6 +49,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     m->keepSoon.setSingleShot(true);
     m->keepSoon.setInterval(kKeepMs);
     connect(&m->keepSoon, &QTimer::timeout, this, &Session::keepSession);
+    connectBusy();
     connectRun();
     connectGate();
     connectTrace();
@@ -126,6 +118,7 @@ void Session::setConfiguration(const config::TrainingConfig& configuration, cons
 
 void Session::loadConfiguration(const std::filesystem::path& path)
 {
+    emit tookUp();
     const auto loaded = config::TrainingConfig::load(path);
     if (!loaded) {
         emit noticed(tr("The configuration cannot be used; the one there was is unchanged."),
@@ -135,11 +128,6 @@ void Session::loadConfiguration(const std::filesystem::path& path)
     setConfiguration(*loaded, tr("configuration from %1").arg(asQString(path.filename().string())));
 }
 
-bool Session::isBusy() const
-{
-    return runState() != RunState::Idle || experimentRunning() || tuningRunning();
-}
-
 bool Session::experimentRunning() const
 {
     return m->experiments.isRunning() || m->levelCosts.isMeasuring();
@@ -147,10 +135,6 @@ bool Session::experimentRunning() const
 const ExperimentController& Session::experiments() const
 {
     return m->experiments;
-}
-const Journal& Session::journal() const
-{
-    return m->journal;
 }
 
 void Session::connectExperiments()
@@ -163,7 +147,8 @@ void Session::connectExperiments()
 void Session::startExperiment(const advisor::RuleAdvice& advice)
 {
     // A training beside it would share the processor with both arms, and the numbers would mean nothing.
-    if (isBusy() || !advice.advice.toggle)
+    if (isBusy() || !advice.advice.toggle || !takeEdits() ||
+        m->configuration.text(advice.advice.toggle->key) == advice.advice.toggle->to)
         return;
     passGate([this, advice] {
         if (isBusy())
@@ -176,6 +161,7 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
 void Session::cancelExperiment()
 {
     m->experiments.cancel();
+    emit busyChanged();
 }
 
 std::optional<std::chrono::seconds> Session::expectedDuration(const advisor::RuleAdvice& advice) const
@@ -190,48 +176,6 @@ std::optional<std::chrono::seconds> Session::expectedDuration(const advisor::Rul
         return std::nullopt;
     const double validationUs = m->epochs.empty() ? 0 : 1e6 * m->epochs.back().validationSeconds;
     return advisor::expectedDuration(ExperimentController::planFor(advice, m->configuration), us, validationUs);
-}
-
-void Session::keepChange(const advisor::RuleAdvice& advice)
-{
-    const QString id = asQString(advice.id);
-    const advisor::ExperimentResult* result = m->experiments.result(id);
-    if (!result || result->plan.changes.empty() || m->journal.find(id))
-        return;
-    KeptChange kept{id, asQString(advice.advice.title), {}, *result};
-    // What comes with the toggle follows from the configuration as it is now, not as it was when it was measured.
-    kept.result.plan.changes = advisor::changesOf(result->plan.changes.front(), m->configuration);
-    kept.toggle = kept.result.plan.changes.front();
-    SessionChange change;
-    change.place = m->journal.changes.size();
-    change.text = tr("keep %1").arg(valuesText(kept.result.plan.changes));
-    for (const advisor::Toggle& changed : kept.result.plan.changes)
-        change.knobs.push_back({changed.key, changed.from, changed.to});
-    change.kept = {std::move(kept)};
-    push(std::move(change));
-}
-
-void Session::undoChange(const QString& ruleId)
-{
-    const KeptChange* kept = m->journal.find(ruleId);
-    if (!kept) {
-        m->experiments.forget(ruleId);
-        emit journalChanged();
-        return;
-    }
-    SessionChange change;
-    change.kept = {*kept};
-    change.leaves = true;
-    change.place = static_cast<std::size_t>(kept - m->journal.changes.data());
-    std::vector<advisor::Toggle> back = {kept->toggle};
-    // What came with it and was changed since is the user's.
-    for (const advisor::Toggle& with : kept->result.plan.changes)
-        if (with.key != kept->toggle.key && m->configuration.text(with.key) == with.to)
-            back.push_back(with);
-    change.text = tr("take back %1").arg(valuesText(back));
-    for (const advisor::Toggle& one : back)
-        change.knobs.push_back({one.key, m->configuration.text(one.key), one.from});
-    push(std::move(change));
 }
 
 } // namespace app

@@ -66,11 +66,14 @@ public:
 
     // the run
     [[nodiscard]] RunState runState() const;
-    /// Asks by codeAsked() first when the training would run a file of the user's that is not trusted.
+    /// Takes what is typed and not entered yet first, and does not start when that is refused. Asks by codeAsked()
+    /// when the training would run a file of the user's that is not trusted.
     void start();
     void pause();
     void resume();
     void stop(); ///< asks the trainer to finish its step; kills it after ten seconds
+    /// A training runs, or the end of its trace is still being read: runFinished() follows.
+    [[nodiscard]] bool isRunOpen() const;
     [[nodiscard]] const std::vector<config::protocol::StepProgress>& stepHistory() const;
     [[nodiscard]] const std::vector<config::protocol::EpochProgress>& epochHistory() const;
     /// What the trainer said at the start of the last run: sizes, planned steps.
@@ -97,8 +100,9 @@ public:
     /// What a copy of the trace on screen in our own format takes along in its metadata, until another trace comes; an
     /// empty text: nothing under that key, though the trace may have something there.
     void keepWithTrace(const std::string& key, const std::string& text);
-    /// Of opening or exporting, whichever goes on.
+    /// Of opening or exporting, whichever loading() tells of.
     void cancelLoading();
+    [[nodiscard]] bool isExporting() const;
     [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none
     [[nodiscard]] std::filesystem::path tracePath() const;
     /// Configuration of the run on screen; none when the trace has none.
@@ -118,9 +122,17 @@ public:
     void cancelLevelCosts();
     [[nodiscard]] bool measuringLevelCosts() const;
 
-    /// A training runs, a change is measured or it tunes: nothing else is started beside it, the numbers would mean
-    /// nothing.
+    /// A training runs, a change is measured, it tunes or a program is recorded: nothing else is started beside it, the
+    /// numbers would mean nothing.
     [[nodiscard]] bool isBusy() const;
+    /// Told by who records a program.
+    void setRecording(bool recording);
+    [[nodiscard]] bool isRecording() const;
+    /// Stops the training; else what is being measured or tuned.
+    void stopWhatRuns();
+    [[nodiscard]] bool canStop() const; ///< something runs that was not asked to stop yet, but for a recording
+    /// From within editsWanted(): nothing is to be started, and why.
+    void holdBack(const QString& why);
 
     // tuning
     [[nodiscard]] bool tuningRunning() const;
@@ -140,6 +152,7 @@ public:
     void saveReport(const std::filesystem::path& path);
 
     // measured changes
+    /// The kept changes that are in the configuration, measured with its workload.
     [[nodiscard]] const Journal& journal() const;
     /// Takes a measured change into the configuration and the journal, as one undoable step.
     void keepChange(const advisor::RuleAdvice& advice);
@@ -150,9 +163,16 @@ signals:
     void configurationChanged();
     void descriptionChanged();
     void runStateChanged(app::RunState state);
+    void runFinished(); ///< the training is over and its trace is read to the end, or there is none
+    /// isBusy(), canStop() or what makes them so.
+    void busyChanged();
+    /// Something is about to be started: what is typed and not entered yet is to be entered now; see holdBack().
+    void editsWanted();
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
+    /// The user began something that noticed() may answer: what was told before is done with.
+    void tookUp();
     /// May this file be run? Nothing is started until answerCode().
     void codeAsked(const app::CodeFile& file);
     void traceChanged();  ///< also for each new snapshot of a live trace
@@ -175,9 +195,11 @@ signals:
     void levelCostsProgressed(const QString& level, double share); ///< share 1: ended
 
 private:
+    void connectBusy();
     void connectRun();
     void connectLevelCosts();
     void connectGate();
+    bool takeEdits();
     void passGate(std::function<void()> go);
     void passPackage(const std::function<void()>& go);
     void startRun();
@@ -193,6 +215,8 @@ private:
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void push(SessionChange change);
     void apply(const SessionChange& change, bool forth);
+    bool refreshJournal();
+    void settlePart();
     void keepSession();
 
     struct State;

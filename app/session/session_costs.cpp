@@ -15,7 +15,7 @@ void Session::connectLevelCosts()
     connect(&m->levelCosts, &LevelCostMeasurer::progressed, this, &Session::levelCostsProgressed);
     connect(&m->levelCosts, &LevelCostMeasurer::ended, this, [this](const QString& message) {
         emit levelCostsProgressed({}, 1);
-        emit runStateChanged(runState()); // the training may start again
+        emit busyChanged();
         if (!message.isEmpty())
             emit noticed(tr("What recording costs was not measured."), message, true);
     });
@@ -32,14 +32,14 @@ void Session::connectLevelCosts()
 void Session::measureLevelCosts()
 {
     // A training beside it would share the processor with it.
-    if (isBusy())
+    if (isBusy() || !takeEdits())
         return;
     passGate([this] {
         if (isBusy())
             return;
         m->levelCosts.start(m->configuration);
         emit levelCostsProgressed({}, 0);
-        emit runStateChanged(runState());
+        emit busyChanged();
     });
 }
 

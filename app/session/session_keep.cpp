@@ -38,15 +38,16 @@ void Session::apply(const SessionChange& change, bool forth)
     bool changed = false;
     for (const config::Difference& knob : change.knobs)
         changed = m->configuration.set(knob.key, forth ? knob.b : knob.a).has_value() || changed;
-    auto& journal = m->journal.changes;
+    auto& journal = m->kept.changes;
     if (change.leaves != forth)
         journal.insert(journal.begin() + static_cast<std::ptrdiff_t>(std::min(change.place, journal.size())),
                        change.kept.begin(), change.kept.end());
     else
         std::erase_if(journal, [&](const KeptChange& kept) { return holds(change.kept, kept.ruleId); });
+    const bool other = refreshJournal();
     if (changed)
         emit configurationChanged();
-    if (!change.kept.empty())
+    if (other || !change.kept.empty())
         emit journalChanged();
     if (m->lock)
         m->keepSoon.start();
@@ -81,7 +82,8 @@ void Session::restore()
     m->undo.setIndex(m->undo.count() - (*kept)->undone);
     m->restoring = false;
     m->configuration = (*kept)->configuration;
-    m->journal = std::move((*kept)->journal);
+    m->kept = std::move((*kept)->journal);
+    refreshJournal();
     emit configurationChanged();
     emit journalChanged();
 }
@@ -91,7 +93,7 @@ void Session::keepSession()
     m->keepSoon.stop();
     if (!m->lock)
         return;
-    KeptSession kept{m->configuration, m->journal, {}, m->undo.count() - m->undo.index()};
+    KeptSession kept{m->configuration, m->kept, {}, m->undo.count() - m->undo.index()};
     for (int i = 0; i < m->undo.count(); ++i)
         kept.undo.push_back(static_cast<const ChangeCommand*>(m->undo.command(i))->change());
     if (const auto saved = saveSession(kept, sessionFile()); !saved)

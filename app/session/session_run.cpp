@@ -147,7 +147,7 @@ void Session::passPackage(const std::function<void()>& go)
 
 void Session::start()
 {
-    if (!isBusy())
+    if (!isBusy() && takeEdits())
         passGate([this] { startRun(); });
 }
 
@@ -161,13 +161,12 @@ void Session::startRun()
         return;
     }
     m->loader.cancel();
-    m->saver.cancel();
     if (std::exchange(m->previewing, false))
         m->isPart = true;
     emit loading({}, 1);
     if (const auto started = m->run.start(m->configuration, run->trace()); !started) {
         static_cast<void>(removeRun(*run)); // an empty folder of a run that never was
-        cancelLoading();                    // a part may stay on screen
+        settlePart();
         emit noticed(tr("The training was not started."), asQString(started.error().message()), true);
         return;
     }
@@ -179,6 +178,7 @@ void Session::startRun()
     m->traceConfiguration = m->configuration;
     m->ownRun = false;
     replaceTrace(profiler::TraceBuilder().finish(), runTitle(m->configuration, m->runs), m->running->trace());
+    m->following = true;
     m->follower.follow(m->running->trace());
     emit runsChanged();
 }
@@ -194,6 +194,11 @@ void Session::resume()
 void Session::stop()
 {
     m->run.stop();
+}
+
+bool Session::isRunOpen() const
+{
+    return runState() != RunState::Idle || m->following;
 }
 
 void Session::endRun(const RunEnd& end)
@@ -237,9 +242,17 @@ void Session::deleteRun(const RunRecord& run)
 {
     if (m->running && m->running->folder == run.folder)
         return;
+    emit tookUp();
+    const std::filesystem::path folder = run.folder; // `run` may be one of those that are read anew
     if (const auto removed = removeRun(run); !removed)
         emit noticed(tr("The run was not removed."), asQString(removed.error().message()), true);
-    reloadRuns();
+    else
+        std::erase_if(m->runs, [&](const RunRecord& known) { return known.folder == folder; });
+    // While one trains they are not read anew.
+    if (m->running)
+        emit runsChanged();
+    else
+        reloadRuns();
 }
 
 } // namespace app

@@ -32,6 +32,9 @@ struct Session::State {
 
     RunController run;
     std::optional<RunRecord> running; ///< the run in progress
+    bool following = false;           ///< its trace is being written, or read to the end
+    bool recording = false;           ///< a program, by somebody else
+    QString heldBack;                 ///< why nothing is started, from within editsWanted()
     std::vector<RunRecord> runs;
     std::optional<config::protocol::Hello> hello;
     std::vector<config::protocol::StepProgress> steps;
@@ -55,7 +58,8 @@ struct Session::State {
     LevelCostMeasurer levelCosts;
     TuneController tuning;
     ReportSaver reports;
-    Journal journal;
+    Journal kept;    ///< whatever was kept, of all trainings
+    Journal journal; ///< of `kept`, what is in the configuration
 };
 
 /// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run

@@ -74,12 +74,16 @@ void Session::connectTrace()
     connect(&m->follower, &TraceFollower::snapshot, this, take);
     connect(&m->follower, &TraceFollower::finished, this, [this, take](const auto& trace) {
         m->ownRun = true; // before its analysis
+        m->following = false;
         take(trace);
+        emit runFinished();
     });
     connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
         // A training that records nothing, or died before it wrote anything, has no trace to show.
         if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
             emit noticed(tr("There is no trace of this run."), asQString(error.message()), false);
+        m->following = false;
+        emit runFinished();
     });
     connect(&m->loader, &TraceLoader::progressed, this,
             [this](double share) { emit loading(tr("Opening the trace"), share); });
@@ -98,17 +102,21 @@ void Session::connectTrace()
                     detail += (detail.isEmpty() ? "" : "\n") + tr("Only a part of %1 is shown.").arg(m->title);
                 emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what)), detail, true);
             });
-    connect(&m->saver, &TraceSaver::progressed, this,
-            [this](double share) { emit loading(tr("Exporting the trace"), share); });
-    connect(&m->saver, &TraceSaver::saved, this, [this](const std::filesystem::path& path) {
-        emit loading({}, 1);
+    // Of two that go on, the one that is waited for is told of.
+    const auto tellExport = [this](double share) {
+        if (!m->loader.isRunning())
+            emit loading(tr("Exporting the trace"), share);
+    };
+    connect(&m->saver, &TraceSaver::progressed, this, tellExport);
+    connect(&m->saver, &TraceSaver::saved, this, [this, tellExport](const std::filesystem::path& path) {
+        tellExport(1);
         const QString what = m->isPart ? tr("The part of the trace that was read was exported to %1.")
                                        : tr("The trace was exported to %1.");
         emit noticed(what.arg(fileName(path)), asQString(path.string()), false);
     });
     connect(&m->saver, &TraceSaver::failed, this,
-            [this](const std::filesystem::path& path, const profiler::Error& error) {
-                emit loading({}, 1);
+            [this, tellExport](const std::filesystem::path& path, const profiler::Error& error) {
+                tellExport(1);
                 emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what)), detailOf(error),
                              true);
             });
@@ -120,11 +128,11 @@ void Session::connectTrace()
 
 void Session::openTrace(const std::filesystem::path& path)
 {
+    emit tookUp();
     if (runState() != RunState::Idle) {
         emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
         return;
     }
-    m->saver.cancel();
     if (std::exchange(m->previewing, false))
         m->isPart = true; // stays on screen if the file cannot be opened
     emit loading(tr("Opening the trace"), 0);
@@ -133,11 +141,21 @@ void Session::openTrace(const std::filesystem::path& path)
 
 void Session::cancelLoading()
 {
+    if (!m->loader.isRunning()) {
+        m->saver.cancel();
+        emit loading({}, 1);
+        return;
+    }
     m->loader.cancel();
-    m->saver.cancel();
     emit loading({}, 1);
     if (std::exchange(m->previewing, false))
         m->isPart = true;
+    settlePart();
+}
+
+/// Only a part of a file is on screen, and no more of it comes.
+void Session::settlePart()
+{
     if (m->isPart && !m->analysed) {
         emit noticed(tr("Opening %1 was cancelled: only a part of it is shown.").arg(m->title), {}, false);
         m->analyser.request(m->trace, std::nullopt);
@@ -146,8 +164,13 @@ void Session::cancelLoading()
 
 void Session::exportTrace(const std::filesystem::path& path)
 {
-    if (m->trace->sliceCount() == 0 || m->saver.isRunning())
+    if (m->trace->sliceCount() == 0)
         return;
+    emit tookUp();
+    if (m->saver.isRunning()) {
+        emit noticed(tr("Another export is still being written: export this when it is done."), {}, false);
+        return;
+    }
     if (m->previewing) {
         emit noticed(tr("%1 is still being opened: it can be exported when all of it is read.").arg(m->title), {},
                      false);
@@ -160,6 +183,11 @@ void Session::exportTrace(const std::filesystem::path& path)
 void Session::keepWithTrace(const std::string& key, const std::string& text)
 {
     m->along[key] = text;
+}
+
+bool Session::isExporting() const
+{
+    return m->saver.isRunning();
 }
 
 void Session::showPreview(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
@@ -218,6 +246,7 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     m->isPart = false;
     m->analyser.reset();
     m->analysed.reset();
+    const bool measuring = m->experiments.isRunning();
     m->experiments.forgetAll();
     m->trace = std::move(trace);
     m->title = title;
@@ -226,6 +255,10 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     emit traceReplaced();
     emit traceChanged();
     emit analysedChanged();
+    if (measuring) {
+        emit busyChanged();
+        emit noticed(tr("Measuring a change was stopped: it was about the trace before."), {}, false);
+    }
 }
 
 } // namespace app

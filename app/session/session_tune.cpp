@@ -13,17 +13,12 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-/// Changes of one rule may be kept one after another: each has a place of its own in the journal.
-QString ownName(const QString& rule, const Journal& journal, const std::vector<KeptChange>& beside)
+/// A journal holds this change already, whatever rule it came from.
+bool holds(const Journal& journal, const advisor::Toggle& toggle)
 {
-    const auto isTaken = [&](const QString& name) {
-        return journal.find(name) ||
-               std::any_of(beside.begin(), beside.end(), [&](const KeptChange& kept) { return kept.ruleId == name; });
-    };
-    QString name = rule;
-    for (int number = 2; isTaken(name); ++number)
-        name = QString("%1 #%2").arg(rule).arg(number);
-    return name;
+    return std::any_of(journal.changes.begin(), journal.changes.end(), [&](const KeptChange& kept) {
+        return kept.toggle.key == toggle.key && kept.toggle.from == toggle.from && kept.toggle.to == toggle.to;
+    });
 }
 
 } // namespace
@@ -51,7 +46,7 @@ void Session::connectTuning()
 
 void Session::startTuning(std::chrono::seconds budget)
 {
-    if (isBusy())
+    if (isBusy() || !takeEdits())
         return;
     passGate([this, budget] {
         if (isBusy())
@@ -64,6 +59,7 @@ void Session::startTuning(std::chrono::seconds budget)
 void Session::stopTuning()
 {
     m->tuning.stop();
+    emit busyChanged();
 }
 
 void Session::applyTuning()
@@ -77,11 +73,16 @@ void Session::applyTuning()
             change.knobs.push_back({found.key, now, found.b});
     if (change.knobs.empty())
         return;
+    // Applied once more, what the journal has of it comes back by itself.
+    config::TrainingConfig applied = m->configuration;
+    for (const config::Difference& knob : change.knobs)
+        static_cast<void>(applied.set(knob.key, knob.b));
+    const Journal known = m->kept.inForce(applied);
     for (const advisor::TuneTrial& trial : result->trials)
-        if (trial.outcome == advisor::TuneTrial::Outcome::Kept && trial.result)
-            change.kept.push_back({ownName(asQString(trial.rule), m->journal, change.kept), asQString(trial.title),
+        if (trial.outcome == advisor::TuneTrial::Outcome::Kept && trial.result && !holds(known, trial.change))
+            change.kept.push_back({m->kept.freeName(asQString(trial.rule), change.kept), asQString(trial.title),
                                    trial.change, *trial.result});
-    change.place = m->journal.changes.size();
+    change.place = m->kept.changes.size();
     change.text = tr("apply what tuning found");
     push(std::move(change));
 }
@@ -90,12 +91,14 @@ void Session::saveTuned(const std::filesystem::path& path)
 {
     if (!m->tuning.result())
         return;
+    emit tookUp();
     if (const auto saved = m->tuning.result()->best.save(path); !saved)
         emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
 }
 
 void Session::saveReport(const std::filesystem::path& path)
 {
+    emit tookUp();
     ReportContents contents;
     contents.title = traceTitle().isEmpty() ? tr("Training report") : tr("Training report: %1").arg(traceTitle());
     if (m->trace->sliceCount() > 0)
@@ -104,7 +107,7 @@ void Session::saveReport(const std::filesystem::path& path)
     for (const KeptChange& kept : m->journal.changes)
         contents.experiments.push_back(kept.result);
     for (const auto& [rule, result] : m->experiments.results())
-        if (!m->journal.find(rule))
+        if (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front()))
             contents.experiments.push_back(result);
     contents.tuning = m->tuning.result();
     m->reports.save(std::move(contents), path);

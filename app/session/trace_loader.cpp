@@ -26,6 +26,7 @@ TraceLoader::~TraceLoader()
 
 void TraceLoader::load(const std::filesystem::path& path)
 {
+    m_running = true;
     const std::chrono::milliseconds previewAfter(
         QSettings()
             .value(kPreviewAfter, qlonglong{profiler::formats::ReadOptions().previewAfter.count()})
@@ -60,15 +61,19 @@ void TraceLoader::load(const std::filesystem::path& path)
                     return;
         };
         auto trace = profiler::formats::openTrace(path, options);
-        if (trace)
-            post([this, path, trace = *trace] { emit loaded(path, trace); });
-        else
-            post([this, path, error = trace.error()] { emit failed(path, error); });
+        post([this, path, trace] {
+            m_running = false;
+            if (trace)
+                emit loaded(path, *trace);
+            else
+                emit failed(path, trace.error());
+        });
     });
 }
 
 void TraceLoader::cancel()
 {
+    m_running = false;
     m_thread.cancel();
 }
 

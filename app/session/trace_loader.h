@@ -21,6 +21,7 @@ public:
     ~TraceLoader() override;
 
     void load(const std::filesystem::path& path);
+    [[nodiscard]] bool isRunning() const { return m_running; }
     /// No signal comes from this load any more.
     void cancel();
 
@@ -32,6 +33,7 @@ signals:
     void failed(const std::filesystem::path& path, const profiler::Error& error);
 
 private:
+    bool m_running = false;
     Background m_thread;
 };
 

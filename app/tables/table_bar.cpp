@@ -5,6 +5,8 @@
 #include "app/widgets/number_format.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -103,10 +105,17 @@ void TableBar::checkPattern()
     typed.pattern = m_pattern->isChecked();
     const QString problem = patternProblem(typed);
     m_problem->setText(tr("no pattern: %1").arg(problem));
-    setTextColor(m_problem, shades(palette()).bad);
+    setTextColor(m_problem, shades(QApplication::palette()).bad);
     m_problem->setToolTip(problem);
     m_problem->setVisible(!problem.isEmpty());
     emit filterChanged();
+}
+
+void TableBar::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        setTextColor(m_problem, shades(QApplication::palette()).bad);
 }
 
 bool TableBar::grouped() const

@@ -44,6 +44,9 @@ signals:
     void groupedChanged();
     void cancelled();
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     QToolButton* makeToggle(const QString& name, const QString& iconStem, const QString& text, const QString& what);
     void checkPattern();

@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QStackedLayout>
 #include <QVBoxLayout>
+#include <utility>
 
 namespace app {
 
@@ -58,10 +59,13 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
     connect(m_bar, &TableBar::cancelled, this, [this] {
         m_query.cancel();
         m_saving.cancel();
-        m_busy = false;
+        if (std::exchange(m_busy, false))
+            m_dirty = m_cancelled = true;
         m_bar->setProgress(1);
         showState();
     });
+    m_empty->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    connect(m_empty, &QLabel::linkActivated, this, &TablePanel::request);
     connect(m_view, &TableView::orderChanged, this, &TablePanel::setOrder);
     connect(m_view, &TableView::rowChosen, this, &TablePanel::choose);
     connect(m_view, &TableView::rowActivated, this, &TablePanel::choose);
@@ -136,7 +140,7 @@ void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
     m_later.stop();
     const TableQuery query{m_bar->filter(), m_order, m_bar->grouped(), m_steps};
     m_busy = true;
-    m_dirty = false;
+    m_dirty = m_cancelled = false;
     m_query.start([this, trace = m_trace, subject = m_subject, query,
                    sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
         QElapsedTimer timer;
@@ -178,15 +182,17 @@ void TablePanel::showState()
     m_pages->setCurrentIndex(any ? 1 : 0);
     const auto count = static_cast<std::int64_t>(rows ? rows->size() : 0);
     const bool grouped = m_subject.hasNames() && m_bar->grouped();
-    m_bar->setCount(!any      ? QString()
-                    : grouped ? (count == 1 ? tr("1 name") : tr("%1 names").arg(formatCount(count)))
-                              : (count == 1 ? tr("1 row") : tr("%1 rows").arg(formatCount(count))));
+    m_bar->setCount(!any          ? QString()
+                    : m_cancelled ? tr("cancelled")
+                    : grouped     ? (count == 1 ? tr("1 name") : tr("%1 names").arg(formatCount(count)))
+                                  : (count == 1 ? tr("1 row") : tr("%1 rows").arg(formatCount(count))));
     const TableFilter filter = m_bar->filter();
     const bool filtered = !filter.text.isEmpty() || filter.range;
     m_empty->setText(!m_trace || m_trace->sliceCount() == 0 ? tr("Nothing recorded yet.")
                      : m_busy                               ? tr("Looking through the trace …")
-                     : filtered                             ? tr("Nothing here matches the filter.")
-                                                            : m_subject.none);
+                     : m_cancelled ? tr("Cancelled. <a href=\"again\">Look through the trace again</a>")
+                     : filtered    ? tr("Nothing here matches the filter.")
+                                   : m_subject.none);
     updateActions();
 }
 
@@ -238,7 +244,11 @@ TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* se
     QObject::connect(session, &Session::traceReplaced, panel, [=] { panel->replaceTrace(session->trace()); });
     QObject::connect(session, &Session::traceChanged, panel, [=] { panel->updateTrace(session->trace()); });
     QObject::connect(session, &Session::analysedChanged, panel, showSteps);
-    QObject::connect(panel, &TablePanel::noticed, session, &Session::noticed);
+    QObject::connect(panel, &TablePanel::noticed, session,
+                     [session](const QString& what, const QString& detail, bool isError) {
+                         emit session->tookUp();
+                         emit session->noticed(what, detail, isError);
+                     });
     panel->replaceTrace(session->trace());
     showSteps();
     return panel;

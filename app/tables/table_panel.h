@@ -82,6 +82,7 @@ private:
     QStackedLayout* m_pages;
     Actions m_actions{};
     bool m_dirty = true, m_busy = false, m_following = false;
+    bool m_cancelled = false; ///< the last query
     qint64 m_lastMs = 0;
     QElapsedTimer m_sinceEnd;
     QTimer m_later;

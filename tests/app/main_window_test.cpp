@@ -3,6 +3,8 @@
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
 #include "app/views/advisor/finding_card.h"
+#include "app/views/timeline/bookmark_store.h"
+#include "app/widgets/timeline_canvas.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
@@ -15,6 +17,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStackedWidget>
+#include <QTemporaryDir>
 #include <QTimer>
 #include <QTreeView>
 #include <QtTest>
@@ -71,6 +74,10 @@ private slots:
     void lightAndDarkAreWorn();
     void layoutAndThemeComeBack();
     void closingDuringARunAsksOnce();
+    void bookmarksOfARunAreKeptWhenTheWindowCloses();
+    void noTwoActionsShareAKey();
+    void anAnswerTakesThePlaceOfAnOldError();
+    void theStopActionStopsWhatIsMeasured();
 };
 
 void MainWindowTest::init()
@@ -292,6 +299,76 @@ void MainWindowTest::closingDuringARunAsksOnce()
     QTRY_VERIFY(!app.window.isVisible());
     QCOMPARE(app.session.runState(), RunState::Idle);
     QCOMPARE(app.session.runs().front().outcome.state, QString("stopped"));
+}
+
+void MainWindowTest::bookmarksOfARunAreKeptWhenTheWindowCloses()
+{
+    App app;
+    app.session.setConfiguration(shortTraining(100000), "long");
+    app.session.start();
+    QTRY_VERIFY_WITH_TIMEOUT(app.session.trace()->sliceCount() > 100, 20000);
+    auto* canvas = app.window.findChild<app::TimelineCanvas*>();
+    QVERIFY(canvas);
+    canvas->setBookmark(app.session.trace()->range().begin, "here");
+    bool asked = false;
+    clickInMessageBox(QMessageBox::AcceptRole, &asked);
+    app.window.close();
+    QVERIFY(asked);
+    QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), 20000);
+    const auto kept = app::BookmarkStore::standard().load(app.session.runs().front().trace());
+    QVERIFY(kept && kept->size() == 1);
+    QCOMPARE(kept->front().note, QString("here"));
+}
+
+void MainWindowTest::noTwoActionsShareAKey()
+{
+    App app;
+    // Keys of the whole window, and per view those that only it hears: there both count.
+    std::map<const QWidget*, std::map<QString, QStringList>> heard;
+    for (const QAction* action : app.window.findChildren<QAction*>()) {
+        const bool own = action->shortcutContext() == Qt::WidgetShortcut ||
+                         action->shortcutContext() == Qt::WidgetWithChildrenShortcut;
+        // Actions without text stand in for those of a menu, which have the key.
+        for (const QKeySequence& key : action->shortcuts())
+            heard[own ? qobject_cast<QWidget*>(action->parent()) : nullptr][key.toString()] << action->text();
+    }
+    for (const QAction* menu : app.window.menuBar()->actions())
+        if (const QKeySequence key = QKeySequence::mnemonic(menu->text()); !key.isEmpty())
+            heard[nullptr][key.toString()] << menu->text();
+    QVERIFY(heard.size() > 3);
+    for (const auto& [view, keys] : heard)
+        for (auto [key, actions] : keys) {
+            if (view && heard[nullptr].contains(key))
+                actions += heard[nullptr][key];
+            QVERIFY2(actions.size() == 1, qPrintable(key + ": " + actions.join(", ")));
+        }
+}
+
+void MainWindowTest::anAnswerTakesThePlaceOfAnOldError()
+{
+    App app;
+    const QTemporaryDir folder;
+    emit app.session.noticed("Something failed.", {}, true);
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    emit app.session.noticed("By the way.", {}, false);
+    QCOMPARE(strip->text(), QString("Something failed."));
+    app.session.saveReport(folder.filePath("report.html").toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible() && strip->text().contains("The report is written"), 20000);
+}
+
+void MainWindowTest::theStopActionStopsWhatIsMeasured()
+{
+    App app;
+    QVERIFY(!action(app.window, "stop")->isEnabled());
+    advisor::RuleAdvice advice;
+    advice.id = "loader.workers";
+    advice.advice.toggle = advisor::Toggle{"loader.workers", "0", "2"};
+    app.session.startExperiment(advice);
+    QVERIFY(action(app.window, "stop")->isEnabled());
+    action(app.window, "stop")->trigger();
+    QVERIFY(!action(app.window, "stop")->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(action(app.window, "start")->isEnabled(), 20000);
+    QVERIFY(!app.session.isBusy());
 }
 
 QTEST_MAIN(MainWindowTest)

@@ -9,6 +9,7 @@
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
@@ -75,6 +76,8 @@ private slots:
     void stopEndsTheCommandAndKeepsItsTrace();
     void aPartIsRecorded();
     void onlyOneAtATime();
+    void aLetterMayComeInTwoParts();
+    void theWindowWaitsForTheRecordingAndKeepsIt();
 };
 
 void RecordTest::wordsAreAShellsWords()
@@ -200,6 +203,42 @@ void RecordTest::onlyOneAtATime()
     QVERIFY(!find<QPushButton>(dialog, "record")->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), app::RunState::Idle, kPatienceMs);
     QVERIFY(find<QPushButton>(dialog, "record")->isEnabled());
+    // And the other way round.
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    pressRecord(dialog);
+    QVERIFY(!find<QAction>(&app.window, "start")->isEnabled());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY(find<QAction>(&app.window, "start")->isEnabled());
+}
+
+void RecordTest::aLetterMayComeInTwoParts()
+{
+    App app;
+    auto* dialog = openDialog(app, R"(sh -c 'printf "caf\303"; sleep 0.4; printf "\251!"')");
+    pressRecord(dialog);
+    QTRY_VERIFY_WITH_TIMEOUT(output(dialog).contains("!"), kPatienceMs);
+    QVERIFY2(output(dialog).startsWith("café!"), qPrintable(output(dialog)));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog->isRecording(), kPatienceMs);
+}
+
+void RecordTest::theWindowWaitsForTheRecordingAndKeepsIt()
+{
+    App app;
+    auto* dialog = openDialog(app, QString("sh -c '%1 ranges; echo ready; exec sleep 600'").arg(NVTX_PROGRAM));
+    pressRecord(dialog);
+    QTRY_VERIFY_WITH_TIMEOUT(output(dialog).contains("ready"), kPatienceMs);
+    QTimer::singleShot(100, qApp, [] {
+        if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
+            for (QAbstractButton* button : box->buttons())
+                if (box->buttonRole(button) == QMessageBox::AcceptRole)
+                    return button->click();
+    });
+    QVERIFY(!app.window.close());
+    QVERIFY(dialog->isRecording() && app.window.isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);
+    QVERIFY(!dialog->isRecording());
+    QCOMPARE(app::recentTraces().size(), 1);
+    QVERIFY(QFile::exists(app::recentTraces().front()));
 }
 
 QTEST_MAIN(RecordTest)

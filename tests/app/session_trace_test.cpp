@@ -26,6 +26,9 @@ private slots:
     void aTraceFromElsewhereLeavesTheConfigurationAlone();
     void anExportedTraceOpensAgain();
     void anExportThatCannotBeWrittenIsTold();
+    void anExportGoesOnWhileAnotherTraceIsOpened();
+    void reportsAreWrittenOneAfterAnother();
+    void aRunIsDeletedWhileAnotherTrains();
     void advicePausesByWhatItCostsAndNotForLong();
 
 private:
@@ -99,6 +102,63 @@ void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
     QVERIFY(told.at(0).at(2).toBool());
     QVERIFY2(told.at(0).at(0).toString().startsWith("exported.json was not written: "),
              qPrintable(told.at(0).at(0).toString()));
+}
+
+void SessionTraceTest::anExportGoesOnWhileAnotherTraceIsOpened()
+{
+    Session session;
+    session.setConfiguration(shortTraining(), "short");
+    runToEnd(session);
+    QTRY_VERIFY_WITH_TIMEOUT(session.trace()->sliceCount() > 0 && !session.isRunOpen(), 20000);
+    const QTemporaryDir folder;
+    QSignalSpy told(&session, &Session::noticed);
+    QSignalSpy opened(&session, &Session::traceOpened);
+    session.exportTrace(folder.filePath("exported.json").toStdString());
+    QVERIFY(session.isExporting());
+    session.openRun(session.runs().front());
+    QVERIFY(session.isExporting());
+    QTRY_VERIFY_WITH_TIMEOUT(opened.count() == 1 && told.count() == 1, 20000);
+    QVERIFY2(told[0][0].toString().contains("was exported"), qPrintable(told[0][0].toString()));
+    QVERIFY(QFile::exists(folder.filePath("exported.json")));
+    // It goes on beside a training, too.
+    session.exportTrace(folder.filePath("again.json").toStdString());
+    session.start();
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(folder.filePath("again.json")) && !session.isRunOpen(), 20000);
+}
+
+void SessionTraceTest::reportsAreWrittenOneAfterAnother()
+{
+    const QTemporaryDir folder;
+    {
+        Session session;
+        QSignalSpy told(&session, &Session::noticed);
+        for (const char* name : {"a.html", "b.html", "c.html"})
+            session.saveReport(folder.filePath(name).toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 3, 20000);
+        session.saveReport(folder.filePath("d.html").toStdString());
+        session.saveReport(folder.filePath("e.html").toStdString());
+    }
+    for (const char* name : {"a.html", "b.html", "c.html", "d.html", "e.html"})
+        QVERIFY2(QFile::exists(folder.filePath(name)), name);
+}
+
+void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
+{
+    Session session;
+    session.reloadRuns();
+    session.setConfiguration(shortTraining(), "short");
+    runToEnd(session);
+    const app::RunRecord first = session.runs().front();
+    session.setConfiguration(shortTraining(100000), "long");
+    session.start();
+    const auto before = session.runs().size();
+    QSignalSpy changed(&session, &Session::runsChanged);
+    session.deleteRun(first);
+    QVERIFY(!std::filesystem::exists(first.folder));
+    QCOMPARE(session.runs().size(), before - 1);
+    QVERIFY(!changed.isEmpty());
+    session.stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!session.isRunOpen(), 20000);
 }
 
 void SessionTraceTest::advicePausesByWhatItCostsAndNotForLong()

@@ -1,5 +1,6 @@
 #include "app/tables/table_panel.h"
 
+#include "app/look/theme.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_view.h"
 #include "tests/app/app_support.h"
@@ -81,6 +82,8 @@ private slots:
     void anotherTraceBringsItsOwnRows();
     void emptyTablesSayWhy();
     void figuresAreRightAligned();
+    void whatIsCancelledIsSaidAndCanBeRunAgain();
+    void aProblemWearsTheThemesColour();
 };
 
 void TablePanelTest::itComesGroupedWithTheMostTimeFirst()
@@ -280,6 +283,37 @@ void TablePanelTest::figuresAreRightAligned()
     };
     QCOMPARE(alignment(0), int(Qt::AlignLeft));
     QCOMPARE(alignment(2), int(Qt::AlignRight));
+}
+
+void TablePanelTest::whatIsCancelledIsSaidAndCanBeRunAgain()
+{
+    Panel table;
+    emit table.panel.view()->orderChanged({{1}}); // starts at once
+    QVERIFY(!table.panel.isUpToDate());
+    emit table.panel.bar()->cancelled();
+    QVERIFY(!table.panel.isUpToDate());
+    QCOMPARE(find<QLabel>(&table.panel, "tableCount")->text(), QString("cancelled"));
+    emit find<QLabel>(&table.panel, "tableEmpty")->linkActivated("again");
+    table.settle();
+    QCOMPARE(find<QLabel>(&table.panel, "tableCount")->text(), QString("2 names"));
+}
+
+void TablePanelTest::aProblemWearsTheThemesColour()
+{
+    Panel table;
+    table.panel.bar()->setFilterText("(", true);
+    const auto* problem = find<QLabel>(&table.panel, "tableProblem");
+    const QPalette before = QApplication::palette();
+    QPalette dark = before;
+    dark.setColor(QPalette::Window, Qt::black);
+    dark.setColor(QPalette::WindowText, Qt::white);
+    QApplication::setPalette(dark);
+    QCoreApplication::processEvents(); // it is posted to the widgets
+    const QColor worn = problem->palette().color(QPalette::WindowText), wanted = app::shades(dark).bad;
+    QApplication::setPalette(before);
+    QCOMPARE(worn, wanted);
+    QVERIFY(app::shades(before).bad != wanted);
+    table.settle();
 }
 
 QTEST_MAIN(TablePanelTest)

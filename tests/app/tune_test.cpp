@@ -104,6 +104,20 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QCOMPARE(tuned.session.configuration(), result->start);
     QVERIFY(tuned.session.journal().changes.empty());
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
+    // Applied once more after a setting was changed by hand, it is in the journal once.
+    find<QPushButton>(&tuned.panel, "applyTuning")->click();
+    const std::size_t kept = tuned.session.journal().changes.size();
+    const double factor = tuned.session.journal().factorAfter(kept);
+    QVERIFY(!tuned.session.setKnob("loader.workers", "0"));
+    find<QPushButton>(&tuned.panel, "applyTuning")->click();
+    QCOMPARE(tuned.session.journal().changes.size(), kept);
+    QCOMPARE(tuned.session.journal().factorAfter(kept), factor);
+    // What blocked it may be anything.
+    QVERIFY(!tuned.session.setKnob("loader.workers", "0"));
+    tuned.session.setRecording(true);
+    QVERIFY(!find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
+    tuned.session.setRecording(false);
+    QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
 }
 
 void TuneTest::whatWasFoundIsSavedAndCopied()

@@ -5,6 +5,8 @@
 #include "app/views/advisor/folded_list.h"
 #include "app/views/advisor/journal_list.h"
 
+#include <QApplication>
+#include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -64,18 +66,12 @@ void AdvisorPanel::connectSession()
     connect(session, &Session::analysedChanged, this, &AdvisorPanel::showAdvice);
     connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::experimentFinished, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::tuningStarted, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::tuningEnded, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::experimentStarted, this, [this] {
-        m_trouble->hide();
-        refreshCards();
-    });
+    connect(session, &Session::busyChanged, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::experimentStarted, m_trouble, &QLabel::hide);
     connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
-        setTextColor(m_trouble, shades(palette()).bad);
+        colourTrouble();
         m_trouble->setText(tr("The change was not measured. %1").arg(message));
         m_trouble->setVisible(!message.isEmpty()); // empty: the user stopped it
-        refreshCards();
     });
     connect(session, &Session::runStateChanged, this, [this](RunState state) {
         if (state == RunState::Idle && m_afterRun) {
@@ -83,8 +79,19 @@ void AdvisorPanel::connectSession()
             m_afterRun.reset();
         }
         showEmptyState();
-        refreshCards();
     });
+}
+
+void AdvisorPanel::colourTrouble()
+{
+    setTextColor(m_trouble, shades(QApplication::palette()).bad);
+}
+
+void AdvisorPanel::changeEvent(QEvent* event)
+{
+    QScrollArea::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_trouble)
+        colourTrouble();
 }
 
 void AdvisorPanel::showAdvice()

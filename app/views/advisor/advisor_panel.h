@@ -23,8 +23,12 @@ class AdvisorPanel : public QScrollArea {
 public:
     AdvisorPanel(const ViewContext& context, QWidget* parent);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     void showAdvice();
+    void colourTrouble();
     void placeCard(const advisor::RuleAdvice& advice, int rank);
     void dropOtherCards(const std::vector<advisor::RuleAdvice>& firing);
     void showEmptyState();

@@ -124,12 +124,15 @@ void FindingCard::connectMeasurement()
     Session* session = m_context.session;
     connect(m_measurement, &MeasurementBox::stopClicked, session, &Session::cancelExperiment);
     connect(m_measurement, &MeasurementBox::keepClicked, this, [this] { m_context.session->keepChange(m_advice); });
-    connect(m_measurement, &MeasurementBox::undoClicked, this, [this] { m_context.session->undoChange(ruleId()); });
+    connect(m_measurement, &MeasurementBox::undoClicked, this, [this] {
+        const KeptChange* kept = keptChange();
+        m_context.session->undoChange(kept ? kept->ruleId : ruleId());
+    });
     connect(m_measurement, &MeasurementBox::runAgainClicked, session, &Session::start);
     connect(session, &Session::experimentProgressed, this,
-            [this](const QString& id, const advisor::ExperimentProgress& progress) {
+            [this](const QString& id, const advisor::ExperimentProgress&) {
                 if (id == ruleId())
-                    m_measurement->showProgress(progress);
+                    refreshMeasurement();
             });
 }
 
@@ -169,10 +172,14 @@ void FindingCard::changeEvent(QEvent* event)
 void FindingCard::refreshMeasurement()
 {
     const ExperimentController& experiments = m_context.session->experiments();
-    const KeptChange* kept = m_context.session->journal().find(ruleId());
+    const KeptChange* kept = keptChange();
     const advisor::ExperimentResult* result = experiments.result(ruleId());
     if (experiments.rule() == ruleId()) {
-        if (!experiments.progress())
+        if (experiments.isStopping())
+            m_measurement->showStopping();
+        else if (experiments.progress())
+            m_measurement->showProgress(*experiments.progress());
+        else
             m_measurement->showStarting(expectedText());
         m_measurement->show();
     } else if (kept || result) {
@@ -181,6 +188,15 @@ void FindingCard::refreshMeasurement()
     } else {
         m_measurement->hide();
     }
+}
+
+/// The change that is measured here, or was measured last, if it was kept and is in the configuration.
+const KeptChange* FindingCard::keptChange() const
+{
+    const Journal& journal = m_context.session->journal();
+    const advisor::ExperimentResult* result = m_context.session->experiments().result(ruleId());
+    return result && !result->plan.changes.empty() ? journal.keptOf(ruleId(), result->plan.changes.front())
+                                                   : journal.newestOf(ruleId());
 }
 
 void FindingCard::refreshApply()
@@ -197,6 +213,8 @@ void FindingCard::refreshApply()
     else if (training)
         note = tr("%1. A training is running: it would share the processor with the measurement.")
                    .arg(toggleText(*a.toggle));
+    else if (session.isRecording())
+        note = tr("%1. A program is being recorded.").arg(toggleText(*a.toggle));
     else if (session.measuringLevelCosts())
         note = tr("%1. What recording costs is being measured.").arg(toggleText(*a.toggle));
     else if (session.experimentRunning())

@@ -44,6 +44,7 @@ private:
     void toggleTip();
     void refreshApply();
     void refreshMeasurement();
+    [[nodiscard]] const KeptChange* keptChange() const;
     [[nodiscard]] QString expectedText() const;
     [[nodiscard]] QString ruleId() const { return QString::fromStdString(m_advice.id); }
 

@@ -58,11 +58,7 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     layout->addWidget(m_bar);
     layout->addWidget(m_detail);
     layout->addLayout(buttons);
-    connect(m_stop, &QPushButton::clicked, this, [this] {
-        m_stop->setEnabled(false);
-        m_headline->setText(tr("Stopping…"));
-        emit stopClicked();
-    });
+    connect(m_stop, &QPushButton::clicked, this, &MeasurementBox::stopClicked);
     connect(m_keep, &QPushButton::clicked, this, &MeasurementBox::keepClicked);
     connect(m_undo, &QPushButton::clicked, this, &MeasurementBox::undoClicked);
     connect(m_again, &QPushButton::clicked, this, &MeasurementBox::runAgainClicked);
@@ -70,20 +66,30 @@ MeasurementBox::MeasurementBox(QWidget* parent)
 
 void MeasurementBox::showStarting(const QString& expected)
 {
+    showMeasuring(true);
     m_headline->setText(tr("Measuring: starting two trainers"));
-    m_headline->setPalette(QPalette());
     m_bar->show(std::nullopt);
     m_detail->setText(expected);
+}
+
+void MeasurementBox::showStopping()
+{
+    showMeasuring(false);
+    m_headline->setText(tr("Stopping…"));
+}
+
+void MeasurementBox::showMeasuring(bool canStop)
+{
+    m_headline->setPalette(QPalette());
     for (QPushButton* button : {m_keep, m_undo, m_again})
         button->hide();
     m_stop->show();
-    m_stop->setEnabled(true);
+    m_stop->setEnabled(canStop);
 }
 
 void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
 {
-    if (!m_stop->isEnabled())
-        return; // being stopped
+    showMeasuring(true);
     const QString doing = QString::fromStdString(progress.doing);
     if (progress.savedLoss)
         m_headline->setText(tr("%1 · loss %2").arg(doing, lossDifferenceText(*progress.savedLoss)));

@@ -18,6 +18,7 @@ public:
     explicit MeasurementBox(QWidget* parent);
 
     void showStarting(const QString& expected);
+    void showStopping();
     void showProgress(const advisor::ExperimentProgress& progress);
     void showVerdict(const advisor::ExperimentResult& result, bool isKept);
 
@@ -28,6 +29,8 @@ signals:
     void runAgainClicked();
 
 private:
+    void showMeasuring(bool canStop);
+
     QLabel* m_headline;
     IntervalBar* m_bar;
     QLabel* m_detail;

@@ -61,10 +61,8 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
             });
     connect(session, &Session::levelCostsChanged, this, &ConfigurationForm::showCost);
     connect(session, &Session::configurationChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::runStateChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::experimentStarted, this, &ConfigurationForm::showCost);
-    connect(session, &Session::experimentFinished, this, &ConfigurationForm::showCost);
-    connect(session, &Session::experimentFailed, this, &ConfigurationForm::showCost);
+    connect(session, &Session::busyChanged, this, &ConfigurationForm::showCost);
+    connect(session, &Session::editsWanted, this, &ConfigurationForm::takeEdits);
     connect(session, &Session::levelCostsProgressed, this, [this](const QString& level, double share) {
         m_costLevel = level;
         m_costShare = share;
@@ -193,6 +191,21 @@ void ConfigurationForm::addGroup(const QString& title, QVBoxLayout* layout)
     m_groups.push_back(std::move(group));
 }
 
+/// What is typed and not entered yet counts; what is refused holds back what is to be started.
+void ConfigurationForm::takeEdits()
+{
+    for (Group& group : m_groups)
+        for (KnobRow* row : group.rows)
+            row->enter();
+    QStringList refused;
+    for (const Group& group : m_groups)
+        for (const KnobRow* row : group.rows)
+            if (const QString why = row->refusal(); !why.isEmpty())
+                refused << QString("%1: %2").arg(asQString(row->knob().label), why);
+    if (!refused.isEmpty())
+        m_session->holdBack(refused.join('\n'));
+}
+
 void ConfigurationForm::showValues()
 {
     for (Group& group : m_groups)
@@ -228,7 +241,7 @@ void ConfigurationForm::showCostAction(KnobRow& row)
                       tr("Stop measuring; what is measured already is kept"), true);
     else
         row.setAction(tr("Measure here"),
-                      busy ? tr("A training is running: it would share the processor with the measurement")
+                      busy ? tr("Something else is running: it would share the processor with the measurement")
                            : tr("Runs a short training of this configuration for each level, with and without "
                                 "operators in turn, and keeps what it costs"),
                       !busy);

@@ -34,6 +34,7 @@ private:
     QWidget* makeGroups();
     void addGroup(const QString& title, QVBoxLayout* layout);
     void addPresets(QToolButton* button);
+    void takeEdits();
     void showValues();
     void showDescription();
     void showCost();

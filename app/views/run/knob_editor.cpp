@@ -55,6 +55,7 @@ public:
         setFocusProxy(m_edit);
         connect(m_edit, &NumberEdit::entered, this, &KnobEditor::edited);
     }
+    void enter() override { m_edit->enter(); }
     void setText(const QString& text) override { m_edit->setValueText(text); }
     [[nodiscard]] QString text() const override { return m_edit->text(); }
 
@@ -114,14 +115,16 @@ public:
         layout->addWidget(m_edit);
         setFocusProxy(m_edit);
         // Enter and leaving the field both end the editing; an unchanged field must not count as an edit.
-        connect(m_edit, &QLineEdit::editingFinished, this, [this] {
-            if (m_edit->isModified()) {
-                m_edit->setModified(false);
-                emit edited(text());
-            }
-        });
+        connect(m_edit, &QLineEdit::editingFinished, this, &TextEditor::enter);
         if (knob.type == config::KnobType::Path)
             addBrowse(layout, knob.key);
+    }
+    void enter() override
+    {
+        if (m_edit->isModified()) {
+            m_edit->setModified(false);
+            emit edited(text());
+        }
     }
     void setText(const QString& text) override { m_edit->setText(text); }
     [[nodiscard]] QString text() const override { return m_edit->text(); }
@@ -164,13 +167,13 @@ private:
             connect(browse, &QToolButton::clicked, this, [this, isNew = wanted.isNew] { chooseFile(isNew); });
         }
     }
-    void chooseFolder() { enter(QFileDialog::getExistingDirectory(this, tr("Choose a folder"), text())); }
+    void chooseFolder() { take(QFileDialog::getExistingDirectory(this, tr("Choose a folder"), text())); }
     void chooseFile(bool isNew)
     {
-        enter(isNew ? QFileDialog::getSaveFileName(this, tr("Choose a file"), text())
-                    : QFileDialog::getOpenFileName(this, tr("Choose a file"), text()));
+        take(isNew ? QFileDialog::getSaveFileName(this, tr("Choose a file"), text())
+                   : QFileDialog::getOpenFileName(this, tr("Choose a file"), text()));
     }
-    void enter(const QString& chosen)
+    void take(const QString& chosen)
     {
         if (!chosen.isEmpty())
             emit edited(chosen);
@@ -180,6 +183,8 @@ private:
 };
 
 } // namespace
+
+void KnobEditor::enter() {}
 
 void KnobEditor::setChoices(const std::vector<config::protocol::Choice>&) {}
 

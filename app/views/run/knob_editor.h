@@ -17,6 +17,8 @@ public:
     /// Shows a value, as config::toText has it; emits nothing.
     virtual void setText(const QString& text) = 0;
     [[nodiscard]] virtual QString text() const = 0;
+    /// Tells by edited() what is typed and not told yet.
+    virtual void enter();
     /// Titles and descriptions of choices, once the trainer was asked.
     virtual void setChoices(const std::vector<config::protocol::Choice>& choices);
     /// Marks the field as holding what was refused.

@@ -5,6 +5,8 @@
 #include "app/views/run/knob_editor.h"
 #include "app/views/run/knob_relevance.h"
 
+#include <QApplication>
+#include <QEvent>
 #include <QGridLayout>
 #include <algorithm>
 
@@ -188,12 +190,29 @@ void KnobRow::take(const QString& text)
     if (const auto refused = m_session->setKnob(m_knob.key, text)) {
         m_editor->setText(text);
         m_editor->setRefused(true);
-        setTextColor(m_error, shades(palette()).bad);
+        setTextColor(m_error, shades(QApplication::palette()).bad);
         m_error->setText(*refused);
         m_error->show();
         return;
     }
     showValue();
+}
+
+void KnobRow::enter()
+{
+    m_editor->enter();
+}
+
+QString KnobRow::refusal() const
+{
+    return m_error->isVisibleTo(this) ? m_error->text() : QString();
+}
+
+void KnobRow::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_error)
+        setTextColor(m_error, shades(QApplication::palette()).bad);
 }
 
 bool KnobRow::matches(const QString& words) const

@@ -21,6 +21,10 @@ public:
     /// Shows the session's value, and whether it does anything; what was refused before is forgotten.
     void showValue();
     void showDescription();
+    /// Takes what is typed and not entered yet.
+    void enter();
+    /// Why what stands in the field was not taken; empty: it was.
+    [[nodiscard]] QString refusal() const;
     /// A sentence below the value, of what is known of it in the run on screen; empty: none.
     void setNote(const QString& text);
     /// A button beside the note; empty: none.
@@ -32,6 +36,9 @@ public:
 
 signals:
     void actionChosen();
+
+protected:
+    void changeEvent(QEvent* event) override;
 
 private:
     void take(const QString& text);

@@ -27,11 +27,14 @@ NumberEdit::NumberEdit(const config::Knob& knob, QWidget* parent)
 {
     setFocusPolicy(Qt::StrongFocus);
     setMinimumWidth(72);
-    connect(this, &QAbstractSpinBox::editingFinished, this, [this] {
-        // Leaving a field that holds what was shown last is no edit.
-        if (text() != m_shown)
-            emit entered(m_shown = text());
-    });
+    connect(this, &QAbstractSpinBox::editingFinished, this, &NumberEdit::enter);
+}
+
+void NumberEdit::enter()
+{
+    // Leaving a field that holds what was shown last is no edit.
+    if (text() != m_shown)
+        emit entered(m_shown = text());
 }
 
 void NumberEdit::setValueText(const QString& text)

@@ -14,6 +14,8 @@ class NumberEdit : public QAbstractSpinBox {
 public:
     NumberEdit(const config::Knob& knob, QWidget* parent);
 
+    /// Tells by entered() what is typed and not told yet.
+    void enter();
     void setValueText(const QString& text);
     void stepBy(int steps) override;
     QValidator::State validate(QString& input, int& position) const override;

@@ -93,10 +93,7 @@ QWidget* TunePanel::makeHeader()
     layout->addWidget(m_spent);
     setFocusProxy(m_start);
     connect(m_start, &QPushButton::clicked, this, &TunePanel::start);
-    connect(m_stop, &QPushButton::clicked, this, [this] {
-        m_session->stopTuning();
-        showHeader();
-    });
+    connect(m_stop, &QPushButton::clicked, m_session, &Session::stopTuning);
     connect(m_minutes, &QSpinBox::valueChanged, this, [](int minutes) { QSettings().setValue(kMinutesKey, minutes); });
     return header;
 }
@@ -135,10 +132,11 @@ void TunePanel::connectSession()
         showState();
     });
     connect(m_session, &Session::configurationChanged, this, &TunePanel::showState);
-    connect(m_session, &Session::runStateChanged, this, &TunePanel::showHeader);
-    connect(m_session, &Session::experimentStarted, this, &TunePanel::showHeader);
-    connect(m_session, &Session::experimentFinished, this, &TunePanel::showHeader);
-    connect(m_session, &Session::experimentFailed, this, &TunePanel::showHeader);
+    connect(m_session, &Session::busyChanged, this, [this] {
+        showHeader();
+        if (!m_session->tuningRunning() && m_session->tuning().result())
+            m_result->showResult();
+    });
 }
 
 void TunePanel::comeToFront()

@@ -1,0 +1,70 @@
+#include "app/session/session.h"
+#include "app/session/session_state.h"
+
+// What keeps what from being started, and how all of it is stopped.
+namespace app {
+
+void Session::connectBusy()
+{
+    connect(this, &Session::runStateChanged, this, &Session::busyChanged);
+    connect(this, &Session::experimentStarted, this, &Session::busyChanged);
+    connect(this, &Session::experimentFinished, this, &Session::busyChanged);
+    connect(this, &Session::experimentFailed, this, &Session::busyChanged);
+    connect(this, &Session::tuningStarted, this, &Session::busyChanged);
+    connect(this, &Session::tuningEnded, this, &Session::busyChanged);
+}
+
+bool Session::isBusy() const
+{
+    return runState() != RunState::Idle || experimentRunning() || tuningRunning() || m->recording;
+}
+
+void Session::setRecording(bool recording)
+{
+    if (m->recording == recording)
+        return;
+    m->recording = recording;
+    emit busyChanged();
+}
+
+bool Session::isRecording() const
+{
+    return m->recording;
+}
+
+bool Session::canStop() const
+{
+    if (runState() != RunState::Idle)
+        return runState() != RunState::Stopping;
+    return (m->experiments.isRunning() && !m->experiments.isStopping()) || m->levelCosts.isMeasuring() ||
+           (m->tuning.isRunning() && !m->tuning.isStopping());
+}
+
+void Session::stopWhatRuns()
+{
+    if (runState() != RunState::Idle)
+        stop();
+    else if (m->experiments.isRunning())
+        cancelExperiment();
+    else if (m->tuning.isRunning())
+        stopTuning();
+    else
+        cancelLevelCosts();
+}
+
+void Session::holdBack(const QString& why)
+{
+    m->heldBack = why;
+}
+
+bool Session::takeEdits()
+{
+    m->heldBack.clear();
+    emit editsWanted();
+    if (m->heldBack.isEmpty())
+        return true;
+    emit noticed(tr("Nothing was started: a setting was refused."), m->heldBack, true);
+    return false;
+}
+
+} // namespace app
