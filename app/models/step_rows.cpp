@@ -88,6 +88,7 @@ private:
         case Remark:
             return step.partial  ? TableValue::ofText(text("cut"))
                    : step.warmup ? TableValue::ofText(text("warm-up"))
+                   : step.found  ? TableValue::ofText(text("found"))
                                  : TableValue();
         default:
             return TableValue::ofTime(step.parts.*kStepParts.at(static_cast<std::size_t>(column - FirstPart)).time);

@@ -3,6 +3,7 @@
 #include "advisor/rule.h"
 #include "app/session/session.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
 #include <ctime>
@@ -13,10 +14,18 @@ namespace app {
 namespace {
 
 std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> trace,
-                                        const config::TrainingConfig* config)
+                                        const config::TrainingConfig* config, bool byRepetition)
 {
     auto result = std::make_shared<Analysed>();
-    result->facts = profiler::analysis::analyse(*trace);
+    std::vector<profiler::analysis::Step> steps;
+    if (byRepetition) {
+        auto found = profiler::analysis::repeatedSteps(*trace);
+        steps = std::move(found.steps);
+        result->whyNoRepetition = QString::fromStdString(found.whyNot);
+    }
+    if (steps.empty())
+        steps = profiler::analysis::findSteps(*trace);
+    result->facts = profiler::analysis::analyse(*trace, std::move(steps));
     result->advice = advisor::advise(*trace, result->facts, config);
     result->summary = summarise(trace, result->facts.steps);
     result->trace = std::move(trace);
@@ -53,7 +62,7 @@ Analyser::~Analyser()
 void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config)
 {
     const bool live = trace->captureStats().live;
-    m_next = Request{std::move(trace), std::move(config)};
+    m_next = Request{std::move(trace), std::move(config), m_byRepetition};
     if (m_busy)
         return;
     const std::chrono::milliseconds pause = pauseAfter(m_lastCpu);
@@ -66,6 +75,7 @@ void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::option
 void Analyser::reset()
 {
     m_next.reset();
+    m_byRepetition = false;
     m_later.stop();
     m_thread.cancel();
     m_busy = false;
@@ -80,7 +90,7 @@ void Analyser::startNext()
     m_busy = true;
     m_thread.start([this, job = *std::exchange(m_next, {})](const std::stop_token&, const Background::Post& post) {
         const std::chrono::nanoseconds before = cpuTime();
-        auto result = compute(job.trace, job.config ? &*job.config : nullptr);
+        auto result = compute(job.trace, job.config ? &*job.config : nullptr, job.byRepetition);
         post([this, result = std::move(result), took = cpuTime() - before] {
             m_busy = false;
             m_lastCpu = took;

@@ -29,6 +29,8 @@ public:
     /// but at least a second, and at most half a minute, so that there is advice while it can be of use.
     /// @param cpu  processor time of the last one
     static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
+    /// From the next request on, steps are what repeats in the trace, or again its marks; reset() goes back to marks.
+    void setStepsByRepetition(bool on) { m_byRepetition = on; }
     /// Drops what is under way: another trace is on screen.
     void reset();
 
@@ -41,10 +43,12 @@ private:
     struct Request {
         std::shared_ptr<const profiler::Trace> trace;
         std::optional<config::TrainingConfig> config;
+        bool byRepetition = false;
     };
     std::optional<Request> m_next;
     bool m_busy = false;
     std::chrono::nanoseconds m_lastCpu{}; ///< processor time of the last one
+    bool m_byRepetition = false;
     QElapsedTimer m_sinceEnd;
     QTimer m_later;
     Background m_thread;

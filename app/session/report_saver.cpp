@@ -2,6 +2,7 @@
 
 #include "advisor/report/report.h"
 #include "app/report/pdf_report.h"
+#include "app/session/session.h"
 
 #include <utility>
 
@@ -14,6 +15,7 @@ profiler::Result<void> write(const ReportContents& contents, const std::filesyst
     advisor::ReportInput input;
     input.title = contents.title.toStdString();
     input.trace = contents.trace.get();
+    input.steps = contents.analysed ? &contents.analysed->facts.steps : nullptr;
     input.config = contents.configuration ? &*contents.configuration : nullptr;
     input.experiments = contents.experiments;
     input.tuning = contents.tuning ? &*contents.tuning : nullptr;

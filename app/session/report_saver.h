@@ -16,10 +16,13 @@
 
 namespace app {
 
+struct Analysed;
+
 /// What a report tells of, as values that outlive what they were taken from.
 struct ReportContents {
     QString title;
     std::shared_ptr<const profiler::Trace> trace; ///< null: none
+    std::shared_ptr<const Analysed> analysed;     ///< of the trace: the steps that the user sees; null: those it marks
     std::optional<config::TrainingConfig> configuration;
     std::vector<advisor::ExperimentResult> experiments;
     std::optional<advisor::TuneResult> tuning;

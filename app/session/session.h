@@ -35,6 +35,7 @@ struct Analysed {
     profiler::analysis::Facts facts;
     std::vector<advisor::RuleAdvice> advice;
     TraceSummary summary;
+    QString whyNoRepetition; ///< steps were to be found by repetition, and nothing repeats; else empty
 };
 
 /// Everything that is going on: the configuration, the trainer's run, the trace on screen, its analysis, experiments.
@@ -93,6 +94,9 @@ public:
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
     [[nodiscard]] std::shared_ptr<const Analysed> analysed() const;     ///< null until computed
+    /// Analyses the trace on screen anew, its steps found by what the training repeats, or again by its marks; tells by
+    /// noticed() when nothing repeats. Not kept: another trace begins with its marks.
+    void setStepsByRepetition(bool on);
     /// Any format, told by its content. A long reading shows what there is before it is done.
     void openTrace(const std::filesystem::path& path);
     /// Writes the trace on screen in the format that the extension names.

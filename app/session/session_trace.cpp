@@ -123,7 +123,15 @@ void Session::connectTrace()
     connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
         m->analysed = result;
         emit analysedChanged();
+        if (!result->whyNoRepetition.isEmpty())
+            emit noticed(tr("No steps were found by repetition."), result->whyNoRepetition, false);
     });
+}
+
+void Session::setStepsByRepetition(bool on)
+{
+    m->analyser.setStepsByRepetition(on);
+    m->analyser.request(m->trace, m->traceConfiguration);
 }
 
 void Session::openTrace(const std::filesystem::path& path)

@@ -103,6 +103,8 @@ void Session::saveReport(const std::filesystem::path& path)
     contents.title = traceTitle().isEmpty() ? tr("Training report") : tr("Training report: %1").arg(traceTitle());
     if (m->trace->sliceCount() > 0)
         contents.trace = m->trace;
+    if (m->analysed && m->analysed->trace == m->trace)
+        contents.analysed = m->analysed;
     contents.configuration = m->traceConfiguration;
     for (const KeptChange& kept : m->journal.changes)
         contents.experiments.push_back(kept.result);

@@ -100,7 +100,8 @@ void StepBars::layOut()
 QString StepBars::describe(int index) const
 {
     const Step& step = m_steps[static_cast<std::size_t>(index)];
-    QString text = tr("Step %1: %2").arg(formatCount(step.index), formatDuration(step.range.duration()));
+    QString text = (step.found ? tr("Found step %1: %2") : tr("Step %1: %2"))
+                       .arg(formatCount(step.index), formatDuration(step.range.duration()));
     if (step.warmup)
         text += tr(" (warm-up)");
     if (step.partial)

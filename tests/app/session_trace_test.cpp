@@ -1,8 +1,11 @@
 #include "app/session/analyser.h"
+#include "app/session/selection.h"
 #include "app/session/session.h"
+#include "app/views/summary/summary_panel.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -24,6 +27,8 @@ public:
 private slots:
     void init() { useScript("train"); }
     void aTraceFromElsewhereLeavesTheConfigurationAlone();
+    void stepsAreFoundByRepetitionWhenAsked();
+    void whereNothingRepeatsNoStepsAreFound();
     void anExportedTraceOpensAgain();
     void anExportThatCannotBeWrittenIsTold();
     void anExportGoesOnWhileAnotherTraceIsOpened();
@@ -33,7 +38,65 @@ private slots:
 
 private:
     void runToEnd(Session& session);
+    static void openUnmarked(Session& session, const QTemporaryDir& folder, int rounds);
 };
+
+/// A trace without marks, which repeats two operators.
+void SessionTraceTest::openUnmarked(Session& session, const QTemporaryDir& folder, int rounds)
+{
+    QByteArray events;
+    for (int i = 0; i < 2 * rounds; ++i)
+        events +=
+            (i > 0 ? "," : "") +
+            QStringLiteral(R"({"ph": "X", "cat": "cpu_op", "name": "%1", "pid": 1, "tid": 1, "ts": %2, "dur": 50})")
+                .arg(i % 2 == 0 ? "aten::mm" : "aten::add_")
+                .arg(50 * i)
+                .toUtf8();
+    const QString name = folder.filePath("unmarked.json");
+    QFile file(name);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
+    file.close();
+    session.openTrace(name.toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), 20000);
+    QVERIFY(session.analysed()->facts.steps.empty());
+}
+
+void SessionTraceTest::stepsAreFoundByRepetitionWhenAsked()
+{
+    const QTemporaryDir folder;
+    Session session;
+    openUnmarked(session, folder, 6);
+    app::Selection selection;
+    app::SummaryPanel panel(&selection);
+    QObject::connect(&panel, &app::SummaryPanel::stepsByRepetitionWanted, &session, &Session::setStepsByRepetition);
+    auto* choice = panel.findChild<QLabel*>("stepChoice");
+    const auto steps = [&] {
+        const auto analysed = session.analysed();
+        panel.show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
+        return analysed->facts.steps.size();
+    };
+    QCOMPARE(steps(), std::size_t(0));
+    QVERIFY(!choice->isHidden());
+    emit choice->linkActivated("find");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(6), 20000);
+    QVERIFY(session.analysed()->facts.steps.front().found);
+    QVERIFY2(choice->text().contains("found by repetition"), qPrintable(choice->text()));
+    emit choice->linkActivated("leave");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
+}
+
+void SessionTraceTest::whereNothingRepeatsNoStepsAreFound()
+{
+    const QTemporaryDir folder;
+    Session session;
+    openUnmarked(session, folder, 1);
+    QSignalSpy told(&session, &Session::noticed);
+    session.setStepsByRepetition(true);
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, 20000);
+    QVERIFY(told.at(0).at(1).toString().contains("No sequence of operators repeats"));
+    QVERIFY(session.analysed()->facts.steps.empty());
+}
 
 void SessionTraceTest::runToEnd(Session& session)
 {

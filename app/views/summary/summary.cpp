@@ -20,6 +20,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
             panel->show(nullptr, nullptr, nullptr);
     };
     QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
+    QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, session, &Session::setStepsByRepetition);
     showAnalysed();
     return panel;
 }

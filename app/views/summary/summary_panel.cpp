@@ -55,7 +55,16 @@ SummaryPanel::SummaryPanel(Selection* selection, QWidget* parent)
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_pages);
+    m_choice = new QLabel(this);
+    m_choice->setObjectName("stepChoice");
+    m_choice->setWordWrap(true);
+    m_choice->setContentsMargins(14, 8, 14, 0);
+    m_choice->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    m_choice->hide();
+    connect(m_choice, &QLabel::linkActivated, this,
+            [this](const QString& link) { emit stepsByRepetitionWanted(link == "find"); });
+    column->addWidget(m_choice);
+    column->addWidget(m_pages, 1);
     auto* empty = note(m_pages);
     empty->setText(tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where their time "
                       "goes, and what could be faster."));
@@ -160,6 +169,7 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
     m_trace = std::move(trace);
     m_facts = std::move(facts);
     m_summary = std::move(summary);
+    showChoice();
     const bool devices = m_summary && !m_summary->devices.empty();
     const bool any = m_trace && m_facts && (m_facts->statistics.steadyCount > 0 || devices);
     m_pages->setCurrentIndex(any ? 1 : 0);
@@ -171,6 +181,16 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
     showParts();
     showLoader();
     showOps();
+}
+
+void SummaryPanel::showChoice()
+{
+    const bool whole = m_trace && m_facts && m_trace->sliceCount() > 0 && !m_trace->captureStats().live;
+    const bool found = whole && m_facts->statistics.count > 0 && m_facts->steps.front().found;
+    m_choice->setVisible(whole && (found || m_facts->statistics.count == 0));
+    m_choice->setText(found ? tr("These steps were found by repetition; the trace marks none. "
+                                 "<a href=\"leave\">Leave them out</a>")
+                            : tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>"));
 }
 
 void SummaryPanel::showStatistics()

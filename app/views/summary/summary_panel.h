@@ -32,10 +32,14 @@ public:
     void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts,
               std::shared_ptr<const TraceSummary> summary = nullptr);
 
+signals:
+    void stepsByRepetitionWanted(bool on); ///< steps are to be found, or no more
+
 private:
     QWidget* makePage();
     QWidget* makeStepColumn(QWidget* parent);
     QWidget* makeCostColumn(QWidget* parent);
+    void showChoice();
     void showStatistics();
     void showParts();
     void showLoader();
@@ -53,7 +57,8 @@ private:
     QLabel* m_chartHead = nullptr;
     DeviceSummary* m_devices = nullptr;
     MemorySummary* m_memory = nullptr;
-    QLabel *m_headline = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr, *m_opsText = nullptr;
+    QLabel *m_headline = nullptr, *m_choice = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr,
+           *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;
     EvidenceTable *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
