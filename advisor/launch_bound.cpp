@@ -13,6 +13,7 @@ LaunchBound launchBound(const Case& c)
 {
     const DeviceFacts& device = c.facts.device;
     LaunchBound bound;
+    bound.marksSteps = !device.steps.empty();
     bound.launchShare = device.idleShare("launch");
     bound.hostShare = bound.launchShare + device.idleShare("other");
     bound.idleShare = device.idleShare();

@@ -11,15 +11,22 @@ struct LaunchBound {
     double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
     double hostShare = 0; ///< of the judged window: idle for that, or while the host did what no event records (Python)
     double idleShare = 0; ///< of the judged window: idle for whatever cause
-    double smallShare = 0;                                ///< of the kernels: under 10 µs
+    double smallShare = 0;   ///< of the kernels: under 10 µs
+    bool marksSteps = false; ///< the trace does: what no event records goes on within a step, so it is the host's work
     const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
 
     static constexpr double kShare = 0.15, kPart = 0.05;
     /// Idle for the host's sake long enough to matter, and for nothing else as long.
     /// Source of the share: XProf calls 15 % of the step in kernel launches high.
-    [[nodiscard]] bool byTheHost() const { return cause && hostShare >= kShare && hostShare >= 0.5 * idleShare; }
+    [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
+    /// The same by operators and launches alone. Without steps nothing else counts: a server that waits for requests
+    /// looks like Python at work.
+    [[nodiscard]] bool byLaunches() const { return isBound(launchShare); }
     /// The same, and launches have their part in it.
-    [[nodiscard]] bool holds() const { return byTheHost() && launchShare >= kPart; }
+    [[nodiscard]] bool holds() const { return marksSteps ? byTheHost() && launchShare >= kPart : byLaunches(); }
+
+private:
+    [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare && share >= 0.5 * idleShare; }
 };
 LaunchBound launchBound(const Case& c);
 

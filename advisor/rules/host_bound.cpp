@@ -26,11 +26,26 @@ IdleCause hostGaps(const Case& c, const IdleCause& cause)
 }
 
 /// Between launches the host computes; where it hardly launches, it may as well have nothing to do. Only steps whose
-/// operators are recorded say that a training went on.
+/// operators are recorded say that a training went on; a server has requests to wait for.
 bool mayHaveHadNothingToDo(const Case& c, const LaunchBound& bound)
 {
-    return bound.launchShare < LaunchBound::kPart &&
-           (c.facts.device.steps.empty() || !hasKind(c.trace, profiler::ActivityKind::CpuOp));
+    return bound.marksSteps ? bound.launchShare < LaunchBound::kPart && !hasKind(c.trace, profiler::ActivityKind::CpuOp)
+                            : !bound.byLaunches();
+}
+
+/// What is said to be the host's: within steps what no event records, too.
+Advice finding(const LaunchBound& bound)
+{
+    Advice advice =
+        bound.marksSteps
+            ? fires(fmt::format("The device idles {} of the time while the host runs operators, launches work or does "
+                                "what no event records: the step is bound by the host.",
+                                shareText(bound.hostShare)))
+            : fires(fmt::format("The device idles {} of the time while the host runs operators or launches work. The "
+                                "trace marks no steps: this is so whatever the program does, training or not.",
+                                shareText(bound.launchShare)));
+    advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;
+    return advice;
 }
 
 Advice check(const Case& c)
@@ -51,19 +66,16 @@ Advice check(const Case& c)
                                         "longer for something else.",
                                         shareText(bound.hostShare)));
     if (mayHaveHadNothingToDo(c, bound))
-        return cannotTell(fmt::format("The device idles {} of the time while the host hardly launches anything: what "
-                                      "the host did meanwhile is not recorded.",
-                                      shareText(bound.hostShare)));
-    const IdleCause gaps = hostGaps(c, *bound.cause);
-    Advice advice = fires(
-        fmt::format("The device idles {} of the time while the host runs operators, launches work or does what no "
-                    "event records: the step is bound by the host.",
-                    shareText(bound.hostShare)));
-    advice.concerns = bound.hostShare;
+        return cannotTell(fmt::format("The device idles {} of the time, but the host launches or runs operators only "
+                                      "{} of it: what the host did else is not recorded, or it had nothing to do.",
+                                      shareText(bound.hostShare), shareText(bound.launchShare)));
+    const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
+    Advice advice = finding(bound);
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, gaps.where));
     else
-        advice.whyNoPrediction = "One step does not show how much the gaps vary.";
+        advice.whyNoPrediction = bound.marksSteps ? "One step does not show how much the gaps vary."
+                                                  : "The trace has no step marks: what a step would save is not known.";
     advice.caveats = {
         "A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
         "sample."};

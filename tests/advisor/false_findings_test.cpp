@@ -52,6 +52,32 @@ TEST(HostBound, AServerThatWaitsForRequestsIsNotBound)
     EXPECT_THAT(advice.reason, HasSubstr("not recorded"));
 }
 
+/// Requests each 100 µs: operators and launches for `busyUs`, then kernels, then nothing.
+std::string requests(int busyUs, int kernelUs)
+{
+    return fmt::format("device 0 gpu\nmain\nrepeat 20 every 100\nop aten::mm 0 {}\ncall cudaLaunchKernel {} 1\nend\n"
+                       "stream 0 7\nrepeat 20 every 100\nkernel a {} {}\nend",
+                       busyUs, busyUs - 1, busyUs, kernelUs);
+}
+
+TEST(HostBound, AServerThatLaunchesABitAndWaitsIsNotBound)
+{
+    const auto advice = judge("host_bound", requests(20, 10)); // idle 90 %, a fifth of it for the host's sake
+    EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("nothing to do"));
+    EXPECT_EQ(judge("compile", requests(20, 10)).state, State::Silent);
+}
+
+TEST(HostBound, AProgramWithoutStepsIsNotToldOfItsSteps)
+{
+    const auto advice = judge("host_bound", requests(70, 20));
+    EXPECT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, testing::Not(HasSubstr("the step is")));
+    EXPECT_THAT(advice.reason, HasSubstr("marks no steps"));
+    EXPECT_FALSE(advice.saving);
+    EXPECT_THAT(advice.whyNoPrediction, HasSubstr("no step marks"));
+}
+
 TEST(HostBound, TheSavingHoldsAllThatTheReasonSums)
 {
     const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 50 30\n"
