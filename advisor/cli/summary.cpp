@@ -3,6 +3,7 @@
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -80,6 +81,7 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.topKernels.resize(std::min(summary.topKernels.size(), kTopKernels));
     summary.steps = findingSteps.get();
     summary.statistics = stepStatistics(summary.steps);
+    summary.ranks = markingProcesses(trace, summary.steps);
     summary.breakdown = breakdown(scan, summary.steps);
     summary.input = inputWait(trace, summary.steps);
     summary.workers = workersOf(trace, summary);

@@ -32,6 +32,7 @@ struct Summary {
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::Step> steps;
     profiler::analysis::StepStatistics statistics;
+    int ranks = 1; ///< processes that mark steps, each its own
     profiler::analysis::Breakdown breakdown;
     profiler::analysis::InputWait input;
     profiler::analysis::Communication communication;

@@ -95,6 +95,8 @@ Json stepsJson(const Summary& summary)
                  {"list_us", list}};
     if (!summary.steps.empty() && summary.steps.front().found)
         json["from"] = "repetition";
+    if (summary.ranks > 1)
+        json["processes"] = summary.ranks;
     return json;
 }
 

@@ -81,7 +81,18 @@ std::string heading(const Trace& trace, const Summary& summary)
     return text;
 }
 
-std::string stepsText(const Summary& summary)
+/// Whose steps these are, where several processes mark theirs.
+std::string ranksText(const Trace& trace, const Summary& summary)
+{
+    if (summary.ranks < 2)
+        return {};
+    const Track& track = trace.track(summary.steps.front().slice.track);
+    return fmt::format("{} processes mark steps. These are those of {} ({}), which marks most.\n", summary.ranks,
+                       track.processName.empty() ? fmt::format("process {}", track.pid) : track.processName,
+                       track.name);
+}
+
+std::string stepsText(const Trace& trace, const Summary& summary)
 {
     const StepStatistics& s = summary.statistics;
     if (s.count == 0)
@@ -91,7 +102,7 @@ std::string stepsText(const Summary& summary)
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
     return (summary.steps.front().found ? "\nTimes of the steps found by repetition\n" : "\nStep times\n") +
-           table.text();
+           table.text() + ranksText(trace, summary);
 }
 
 std::string partsText(const Summary& summary)
@@ -210,7 +221,7 @@ std::string memoryText(const Summary& summary)
 
 std::string toText(const Trace& trace, const Summary& summary)
 {
-    return heading(trace, summary) + stepsText(summary) + partsText(summary) + breakdownText(summary.breakdown) +
+    return heading(trace, summary) + stepsText(trace, summary) + partsText(summary) + breakdownText(summary.breakdown) +
            loaderText(summary) + deviceText(summary) + memoryText(summary);
 }
 

@@ -127,7 +127,7 @@ Advice check(const Case& c)
         fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
                           found.count, shareText(share)));
     advice.concerns = share;
-    const double us = c.facts.device.usPerStep(found.time);
+    const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
     else

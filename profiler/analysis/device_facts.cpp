@@ -1,6 +1,7 @@
 #include "profiler/analysis/device_facts.h"
 
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 #include "profiler/analysis/working_devices.h"
 
 #include <algorithm>
@@ -63,6 +64,7 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
 {
     DeviceFacts facts;
     facts.steps = judgedSteps(steps);
+    facts.ranks = markingProcesses(trace, steps);
     for (const auto& [id, device] : scan.devices)
         facts.kernels = unite(std::move(facts.kernels), device.allKernels());
     facts.any = deviceBusy(scan);

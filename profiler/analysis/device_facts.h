@@ -17,6 +17,7 @@ struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
     std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none
     int devices = 0;               ///< workingDevices() of the whole trace
+    int ranks = 1;                 ///< markingProcesses(): each gave the devices work in each step
     Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
     KernelWork work;           ///< kernels that begin in the window
     std::vector<Slice> copies; ///< that begin in the window, by begin
@@ -28,6 +29,8 @@ struct DeviceFacts {
     [[nodiscard]] double idleShare() const;
     /// Share of the same time that a cause explains of the devices' idleness; a mean over devices.
     [[nodiscard]] double idleShare(std::string_view cause) const;
+    /// µs in a step of a sum over devices: where several ranks gave them work, in a step of one of these on the mean.
+    [[nodiscard]] double meanUsPerStep(Nanoseconds sum) const { return usPerStep(sum) / ranks; }
     /// µs in a step; in the whole window where there are no steps.
     [[nodiscard]] double usPerStep(Nanoseconds time) const
     {

@@ -99,7 +99,7 @@ double busyShare(const Trace& trace, const std::vector<Step>& steps, int workers
     const Intervals steady = unite(std::move(ranges));
     Nanoseconds busy{0};
     for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::LoaderWorker)
+        if (!isWorker(trace, track, steps))
             continue;
         std::vector<TimeRange> stages;
         forEachViewOf(trace, track.id, ActivityKind::LoaderStage,

@@ -3,6 +3,7 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <optional>
@@ -137,12 +138,17 @@ void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::
 
 } // namespace
 
+bool isWorker(const Trace& trace, const Track& track, const std::vector<Step>& steps)
+{
+    return track.kind == TrackKind::LoaderWorker && isOfSameProcess(trace, track, steps);
+}
+
 int workerCount(const Trace& trace, const std::vector<Step>& steps)
 {
     const Intervals steady = steadyTime(steps);
     std::set<std::string> names;
     for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::LoaderWorker)
+        if (!isWorker(trace, track, steps))
             continue;
         bool works = false;
         trace.forEach(track.id, trace.range(), [&](const Slice& slice) {
@@ -164,7 +170,7 @@ std::vector<LoadedBatch> loadedBatches(const Trace& trace, const std::vector<Ste
         mainThreadBatches(trace, steps, batches);
     else
         for (const Track& track : trace.tracks())
-            if (track.kind == TrackKind::LoaderWorker)
+            if (isWorker(trace, track, steps))
                 workerBatches(trace, track.id, batches);
     const Intervals steady = steadyTime(steps);
     std::erase_if(batches, [&](const LoadedBatch& batch) { return !holds(steady, batch.range.begin); });

@@ -15,6 +15,9 @@ struct LoadedBatch {
     std::vector<Slice> stages;
 };
 
+/// True for the track of a loader worker of the process whose steps these are.
+bool isWorker(const Trace& trace, const Track& track, const std::vector<Step>& steps);
+
 /// Loader workers that worked during steady steps, by name: a worker that is made anew each epoch is one.
 int workerCount(const Trace& trace, const std::vector<Step>& steps);
 

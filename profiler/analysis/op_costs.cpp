@@ -5,6 +5,7 @@
 #include "profiler/analysis/saturating.h"
 #include "profiler/analysis/self_times.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <set>
@@ -198,7 +199,8 @@ OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps)
 {
     Summing summing(trace, steps);
     for (const Track& track : trace.tracks())
-        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+        if ((track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread) &&
+            isOfSameProcess(trace, track, steps))
             summing.addTrack(track.id);
     return summing.result();
 }

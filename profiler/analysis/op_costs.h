@@ -28,10 +28,10 @@ struct OpCosts {
     [[nodiscard]] double selfUsPerStep(std::string_view part) const;
 };
 
-/// Self times by nesting on each host thread, loader workers excepted. Steady steps count where any has ops, else all
-/// that have. The phase is the innermost around the op on its own thread, else what the steps' thread is in when the op
-/// begins; an op anywhere inside a validation belongs to "validation". An op inside one of its own name, as PyTorch
-/// before 1.9 records each dispatch of it, adds to self time only.
+/// Self times by nesting on each host thread of the steps' process, loader workers excepted. Steady steps count where
+/// any has ops, else all that have. The phase is the innermost around the op on its own thread, else what the steps'
+/// thread is in when the op begins; an op anywhere inside a validation belongs to "validation". An op inside one of its
+/// own name, as PyTorch before 1.9 records each dispatch of it, adds to self time only.
 OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

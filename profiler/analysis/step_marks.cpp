@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace profiler::analysis {
 
@@ -25,6 +26,13 @@ std::optional<std::int64_t> numberAtEnd(std::string_view name)
     std::int64_t number = 0;
     const auto parsed = std::from_chars(name.data() + begin, name.data() + name.size(), number);
     return begin < name.size() && parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+std::string_view withoutNumber(std::string_view name)
+{
+    while (!name.empty() && isDigit(name.back()))
+        name.remove_suffix(1);
+    return name;
 }
 
 /// "step" is the range of "step", "step 12", "step_12", "step#12", "step12", not of "stepper".
@@ -102,6 +110,33 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
     const auto most = std::max_element(marks.begin(), marks.end(),
                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     return std::move(most->second);
+}
+
+int markingProcesses(const Trace& trace, const std::vector<Step>& steps)
+{
+    if (steps.empty() || steps.front().found)
+        return 1;
+    const Slice mark = trace.slice(steps.front().slice);
+    const std::string_view name = withoutNumber(trace.name(mark));
+    const TimeRange during{steps.front().range.begin, steps.back().range.end};
+    std::set<std::int64_t> processes{trace.track(mark.id.track).pid};
+    for (const Track& track : trace.tracks()) {
+        const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
+        if (!host || track.pid == 0 || processes.contains(track.pid))
+            continue;
+        trace.forEach(track.id, during, [&](const Slice& slice) {
+            if (slice.kind == mark.kind && withoutNumber(trace.name(slice)) == name)
+                processes.insert(track.pid);
+            return !processes.contains(track.pid);
+        });
+    }
+    return static_cast<int>(processes.size());
+}
+
+bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps)
+{
+    const std::int64_t own = steps.empty() ? 0 : trace.track(steps.front().slice.track).pid;
+    return own == 0 || track.pid == 0 || track.pid == own;
 }
 
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)

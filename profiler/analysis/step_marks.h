@@ -19,6 +19,13 @@ constexpr bool isProfilerStep(std::string_view name)
 /// Index: the number in the name, else the position.
 std::vector<Step> stepMarks(const Trace& trace, std::string_view range);
 
+/// How many processes mark such steps, each its own: ranks of one training in one file. At least 1.
+int markingProcesses(const Trace& trace, const std::vector<Step>& steps);
+
+/// True unless the track is known to be of another process than the one whose steps these are, as those of other ranks
+/// in one file are: what goes on there is no part of these steps.
+bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps);
+
 /// True where marks begin in the middle of a run, as a profiler's schedule has it: then the first is no warm-up by
 /// itself.
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps);

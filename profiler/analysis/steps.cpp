@@ -102,11 +102,13 @@ void addBackwardElsewhere(const Intervals& passes, std::vector<Step>& steps)
     }
 }
 
-/// Any operator on any host thread tells; so a step whose ops are recorded costs the look at its first slices.
+/// Any operator on any host thread of the process tells; so a step whose ops are recorded costs the look at its first
+/// slices.
 void markOps(const Trace& trace, std::vector<Step>& steps)
 {
     for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+        if ((track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread) ||
+            !isOfSameProcess(trace, track, steps))
             continue;
         for (Step& step : steps)
             if (!step.opsRecorded)

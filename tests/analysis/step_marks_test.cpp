@@ -1,4 +1,5 @@
 #include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/facts.h"
 #include "profiler/analysis/step_marks.h"
 #include "tests/support/trace_text.h"
 
@@ -59,6 +60,70 @@ TEST(StepMarks, OurOwnComeFirst)
 {
     const auto trace = traceFromText("main\n step 0 0 100\n step 1 100 100\n annotation ProfilerStep#7 0 50");
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(0, 1));
+}
+
+constexpr std::string_view kTwoRanks = R"(
+    device 0 gpu
+    device 1 gpu
+    main pid=1
+      repeat 4 every 100
+        step 0 0 100
+        op aten::mm 10 30
+      end
+    worker 0 pid=1
+      repeat 4 every 100
+        stage read 0 50
+        stage collate 50 5
+      end
+    thread "main thread of rank 1" pid=2
+      repeat 3 every 100
+        step 0 2 100
+        op aten::mm 12 30
+      end
+    thread autograd pid=2
+      op aten::add 0 5
+    worker 1 pid=2
+      repeat 4 every 100
+        stage read 0 50
+        stage collate 50 5
+      end
+    stream 0 7
+      repeat 4 every 100
+        kernel a 20 60
+      end
+    stream 1 7
+      repeat 4 every 100
+        kernel a 20 60
+      end
+)";
+
+TEST(StepMarks, OfSeveralProcessesAreThoseOfTheOneWithMost)
+{
+    const auto trace = traceFromText(kTwoRanks);
+    const auto steps = findSteps(*trace);
+    EXPECT_THAT(indexes(steps), ElementsAre(0, 1, 2, 3));
+    EXPECT_EQ(markingProcesses(*trace, steps), 2);
+    const Facts facts = analyse(*trace);
+    EXPECT_EQ(facts.device.ranks, 2);
+    const OpCost* mm = facts.ops.find("aten::mm", "");
+    ASSERT_TRUE(mm);
+    EXPECT_DOUBLE_EQ(mm->countPerStep, 1) << "the other rank's operators are not of these steps";
+    EXPECT_DOUBLE_EQ(facts.ops.selfUsPerStep("aten::"), 30);
+    EXPECT_EQ(facts.input.workers, 1);
+    EXPECT_DOUBLE_EQ(toUs(facts.device.work.all.time), 3 * 2 * 60);
+    EXPECT_DOUBLE_EQ(facts.device.meanUsPerStep(facts.device.work.all.time), 60);
+}
+
+TEST(StepMarks, OfSeveralThreadsOfAProcessAreOneTraining)
+{
+    const auto trace = traceFromText("main pid=1\n step 0 0 100\n step 1 100 100\nthread helper pid=1\n step 0 0 100\n"
+                                     "thread stranger pid=2\n op aten::mm 0 10");
+    EXPECT_EQ(markingProcesses(*trace, findSteps(*trace)), 1);
+    const auto profiled =
+        traceFromText("main pid=1\n annotation ProfilerStep#7 0 100\n annotation ProfilerStep#8 100 90\n"
+                      "thread other pid=2\n annotation ProfilerStep#7 5 100");
+    EXPECT_EQ(markingProcesses(*profiled, findSteps(*profiled)), 2);
+    EXPECT_EQ(markingProcesses(*profiled, {}), 1);
 }
 
 TEST(StepMarks, AMarkIsNoWorkOfTheProcessor)

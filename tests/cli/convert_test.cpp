@@ -107,6 +107,23 @@ TEST(Summarize, TakesARangeForSteps)
     EXPECT_THAT(wrong.err, HasSubstr("no range of the trace is called backward"));
 }
 
+TEST(Summarize, SaysWhoseStepsTheyAreOfSeveralProcesses)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("ranks.sstrace", R"(
+        main pid=1
+          repeat 6 every 100
+            step 0 0 100
+          end
+        thread other pid=2
+          repeat 5 every 100
+            step 0 1 100
+          end
+    )");
+    EXPECT_EQ(Json::parse(run({"summarize", trace, "--json"}).out)["steps"]["processes"], 2);
+    EXPECT_THAT(run({"summarize", trace}).out, HasSubstr("2 processes mark steps. These are those of process 1"));
+}
+
 TEST(StepsFromRepetition, AreAChoiceOfEachReader)
 {
     const Folder folder;
