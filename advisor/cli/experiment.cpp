@@ -115,7 +115,7 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return;
     out << fmt::format("saves {} of {}", measuredText(result),
-                       memory ? bytesText(result.peakBytesA) : timeText(result.unitUsA));
+                       memory ? bytesText(result.peakBytesA) + " that tensors held at once" : timeText(result.unitUsA));
     if (result.plan.predicted)
         out << "; predicted were " << predictedText(result.plan.predicted);
     out << '\n';

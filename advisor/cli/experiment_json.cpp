@@ -113,7 +113,7 @@ Json toJson(const ExperimentResult& result)
                     {"parity", judged ? Json(result.lossParity) : Json(nullptr)},
                     {"tolerance", result.lossTolerance}};
     json["loss_at_equal_time"] = equalTimeJson(result.lossAtEqualTime);
-    json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}};
+    json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}, {"of", "tensors"}};
     json["verdict"] = verdictName(result.verdict);
     json["why"] = result.why;
     json["predicted"] = savingJson(plan.predicted);

@@ -39,6 +39,7 @@ public:
                 {"seconds", m_done->seconds},
                 {"samples_per_s", m_done->samplesPerSecond},
                 {"peak_bytes", m_done->peakBytes},
+                {"peak_bytes_of", m_done->peakOf},
                 {"stopped", m_done->stopped},
                 {"final_loss", m_done->finalLoss},
                 {"validation_accuracy", m_done->validationAccuracy},
@@ -159,9 +160,11 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
         return kDone;
     }
     const protocol::Done& done = *report.done();
-    streams.out << fmt::format("{} {} steps in {:.1f} s · {:.0f} samples/s · loss {:.4f} · {}\n",
+    streams.out << fmt::format("{} {} steps in {:.1f} s · {:.0f} samples/s · loss {:.4f} · at most {} {} · {}\n",
                                done.stopped ? "Stopped after" : "Done:", done.steps, done.seconds,
-                               done.samplesPerSecond, done.finalLoss, options.trace.string());
+                               done.samplesPerSecond, done.finalLoss, bytesText(done.peakBytes),
+                               done.peakOf == "tensors" ? "in tensors" : "of memory for the process",
+                               options.trace.string());
     return kDone;
 }
 

@@ -84,8 +84,8 @@ struct ExperimentResult {
     bool lossParity = true;          ///< they differ by no more than the tolerance
     double lossTolerance = 0;        ///< from the spread of the baseline's losses over seeds; 0: not known
     std::optional<LossAtEqualTime> lossAtEqualTime; ///< only when judged by convergence
-    std::int64_t peakBytesA = 0, peakBytesB = 0;
-    Interval savedBytes; ///< measured saving a − b at the peak; only when judged by memory
+    std::int64_t peakBytesA = 0, peakBytesB = 0;    ///< most that tensors held at once, see protocol::TurnResult
+    Interval savedBytes;                            ///< measured saving a − b at the peak; only when judged by memory
     Verdict verdict = Verdict::Inconclusive;
     std::string why; ///< one sentence
     double secondsSpent = 0;

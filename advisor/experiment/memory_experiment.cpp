@@ -132,7 +132,8 @@ private:
         const auto saved = [&](double r) { return static_cast<double>(m_result.peakBytesA) * (1 - 1 / r); };
         m_result.savedBytes = {saved(memory.value), saved(memory.low), saved(memory.high)};
         m_result.why =
-            fmt::format("The baseline's peak memory is {} × the change's, {} pairs of fresh processes{}.",
+            fmt::format("The baseline's tensors hold {} × the memory of the change's at their peak, {} pairs of "
+                        "fresh processes{}.",
                         intervalText(memory), m_logRatios.size(), m_result.lossParity ? "" : "; but the loss differs");
         return std::move(m_result);
     }

@@ -111,13 +111,13 @@ QString ratioText(const advisor::Interval& ratio)
 
 namespace {
 
-/// "Pays: 120 MB less at the peak (95 % interval 110–130 MB), 0.98 × as fast": what was judged first.
+/// "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.98 × as fast": what was judged first.
 QString memoryVerdict(const advisor::ExperimentResult& result)
 {
     const advisor::Interval& saved = result.savedBytes;
     const bool more = saved.value < 0;
     const advisor::Interval shown = more ? advisor::Interval{-saved.value, -saved.high, -saved.low} : saved;
-    const QString bytes = Words::tr("%1 %2 at the peak (95 % interval %3)")
+    const QString bytes = Words::tr("%1 %2 in tensors at the peak (95 % interval %3)")
                               .arg(formatBytes(shown.value), more ? Words::tr("more") : Words::tr("less"),
                                    rangeText(formatBytes(shown.low), formatBytes(shown.high)));
     QString text;
@@ -212,7 +212,7 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
     const QString measured =
         Words::tr("measured %1 (%2) %3")
             .arg(amount(saved.value).replace('-', QChar(0x2212)), rangeText(amount(saved.low), amount(saved.high)),
-                 memory ? Words::tr("at the peak") : perWhat(result.plan.measure));
+                 memory ? Words::tr("in tensors at the peak") : perWhat(result.plan.measure));
     if (!result.plan.predicted || (result.plan.predicted->unit == advisor::SavingUnit::Bytes) != memory)
         return measured;
     return Words::tr("predicted %1, %2").arg(amountText(*result.plan.predicted), measured);

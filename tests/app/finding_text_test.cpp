@@ -93,13 +93,15 @@ TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
     result.plan.judgedBy = advisor::JudgedBy::Memory;
     result.savedBytes = {120e6, 110e6, 130e6};
     EXPECT_EQ(text(verdictText(result)),
-              "Pays: 120 MB less at the peak (95 % interval 110–130 MB), 0.970 × as fast, loss unchanged");
+              "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.970 × as fast, loss unchanged");
     result.plan.predicted = advisor::Saving{SavingUnit::Bytes, 100e6, 125e6, 150e6};
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 100–150 MB, measured 120 MB (110–130 MB) at the peak");
+    EXPECT_EQ(text(predictedBesideMeasured(result)),
+              "predicted 100–150 MB, measured 120 MB (110–130 MB) in tensors at the peak");
     result.verdict = advisor::Verdict::Costs;
     result.savedBytes = {-20e6, -30e6, -10e6};
-    EXPECT_EQ(text(verdictText(result)),
-              "Costs: 20.0 MB more at the peak (95 % interval 10.0–30.0 MB), 0.970 × as fast, loss unchanged");
+    EXPECT_EQ(
+        text(verdictText(result)),
+        "Costs: 20.0 MB more in tensors at the peak (95 % interval 10.0–30.0 MB), 0.970 × as fast, loss unchanged");
 }
 
 TEST(FindingText, WhatIsJudgedByConvergenceIsSaidInUnitsOfTheLoss)

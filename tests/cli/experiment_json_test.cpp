@@ -51,6 +51,7 @@ TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
     EXPECT_EQ(json["measured"]["unit"], "us_per_step");
     EXPECT_EQ(json["peak_bytes"]["a"], 1000);
     EXPECT_TRUE(json["peak_bytes"]["b"].is_null()); // not measured
+    EXPECT_EQ(json["peak_bytes"]["of"], "tensors");
     EXPECT_TRUE(json["predicted"].is_null());
     EXPECT_TRUE(json["baseline"].contains("loader"));
 }

@@ -84,6 +84,7 @@ void fields(Is<Done> auto& r, auto&& field)
     field("seconds", r.seconds);
     field("samples_per_second", r.samplesPerSecond);
     field("peak_bytes", r.peakBytes);
+    field("peak_of", r.peakOf);
     field("stopped", r.stopped);
     field("final_loss", r.finalLoss);
     field("validation_accuracy", r.validationAccuracy);

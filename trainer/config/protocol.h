@@ -71,12 +71,13 @@ struct Done {
     std::int64_t steps = 0;
     double seconds = 0;
     double samplesPerSecond = 0;
-    std::int64_t peakBytes = 0; ///< resident set (CPU) or allocator peak (CUDA)
+    std::int64_t peakBytes = 0; ///< most memory at once, see peakOf
     bool stopped = false;       ///< by command
     double finalLoss = 0, validationAccuracy = 0;
     std::int64_t samples = 0;        ///< trained on
     std::int64_t skipped = 0;        ///< steps that FP16 gradients overflowed in
     std::string metric = "accuracy"; ///< see EpochProgress
+    std::string peakOf = "process";  ///< what peakBytes counts: "process", its resident set (CPU); "tensors" (CUDA)
 };
 using Progress = std::variant<Hello, Preparing, StepProgress, EpochProgress, TurnResult, Notice, Done>;
 

@@ -127,9 +127,10 @@ private:
     }
     void print(const Done& done)
     {
-        line(fmt::format("{} after {} steps: {:.2f} s, {:.0f} samples/s, loss {:.4f}, at most {:.0f} MB of memory",
+        line(fmt::format("{} after {} steps: {:.2f} s, {:.0f} samples/s, loss {:.4f}, at most {:.0f} MB {}",
                          done.stopped ? "stopped" : "done", done.steps, done.seconds, done.samplesPerSecond,
-                         done.finalLoss, static_cast<double>(done.peakBytes) / 1e6));
+                         done.finalLoss, static_cast<double>(done.peakBytes) / 1e6,
+                         done.peakOf == "tensors" ? "in tensors" : "of memory for the process"));
     }
 
     bool due()

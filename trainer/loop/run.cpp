@@ -53,6 +53,7 @@ public:
         m_done.skipped = m_training.learner().weights().skipped();
         m_done.samplesPerSecond = m_stepSeconds > 0 ? static_cast<double>(m_samples) / m_stepSeconds : 0;
         m_done.peakBytes = peakBytes(m_training.learner().device());
+        m_done.peakOf = peakOf(m_training.learner().device());
         m_done.stopped = stopped();
         tellOfSkips();
         tellOfRange();

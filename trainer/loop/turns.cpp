@@ -31,6 +31,7 @@ public:
         m_done.seconds = Seconds(Clock::now() - begin).count();
         m_done.samplesPerSecond = m_timed > 0 ? static_cast<double>(m_samples) / m_timed : 0;
         m_done.peakBytes = peakBytes(m_training.learner().device());
+        m_done.peakOf = peakOf(m_training.learner().device());
         m_done.stopped = true;
         return m_done;
     }

@@ -22,6 +22,11 @@ std::int64_t peakBytes(c10::Device device)
     return device.is_cpu() ? peakResidentBytes() : peakTensorBytes(device);
 }
 
+std::string_view peakOf(c10::Device device)
+{
+    return device.is_cpu() ? "process" : "tensors";
+}
+
 std::int64_t peakTensorBytes(c10::Device device)
 {
     return device.is_cpu() ? peakCpuTensorBytes() : allocated(device).peak;
