@@ -44,6 +44,25 @@ int rank(State state)
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
 }
 
+std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c)
+{
+    std::vector<RuleAdvice> advice;
+    for (const Rule& rule : rules) {
+        Advice verdict = rule.check(c);
+        if (verdict.title.empty())
+            verdict.title = rule.title;
+        const double worth = usPerStep(verdict, c);
+        settlePrediction(verdict);
+        advice.push_back({std::string(rule.key), std::move(verdict), worth});
+    }
+    // Stable: equals stay in the order of their keys.
+    std::stable_sort(advice.begin(), advice.end(), [](const RuleAdvice& a, const RuleAdvice& b) {
+        const int ranks = rank(a.advice.state) - rank(b.advice.state);
+        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
+    });
+    return advice;
+}
+
 [[maybe_unused]] std::string stemOf(std::string_view key)
 {
     std::string stem(key);
@@ -94,29 +113,15 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config)
 {
-    const Case c{trace, facts, config};
-    struct Row {
-        RuleAdvice advice;
-        double worth = 0;
-    };
-    std::vector<Row> rows;
-    for (const Rule& rule : allRules()) {
-        Advice advice = rule.check(c);
-        if (advice.title.empty())
-            advice.title = rule.title;
-        const double worth = usPerStep(advice, c);
-        settlePrediction(advice);
-        rows.push_back({{std::string(rule.key), std::move(advice)}, worth});
-    }
-    // Stable: equals stay in the order of their keys.
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-        const int ranks = rank(a.advice.advice.state) - rank(b.advice.advice.state);
-        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
-    });
-    std::vector<RuleAdvice> advice;
-    for (Row& row : rows)
-        advice.push_back(std::move(row.advice));
-    return advice;
+    return verdicts(allRules(), {trace, facts, config});
+}
+
+std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
+                                      const config::TrainingConfig* config)
+{
+    std::vector<Rule> rules = allRules();
+    std::erase_if(rules, [](const Rule& rule) { return rule.needs != Needs::Steps; });
+    return verdicts(rules, {trace, facts, config});
 }
 
 } // namespace advisor

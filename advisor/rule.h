@@ -33,11 +33,18 @@ struct Case {
     mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;      ///< behind ops()
 };
 
+/// What a rule must see of a run to be right.
+enum class Needs {
+    Steps, ///< some steps: it is about what each of them does
+    Run    ///< all of it: peaks, epochs, validation, what happens now and then, how something goes over time
+};
+
 /// One tip. A file advisor/rules/<stem>.cpp defines `Rule <stem>()`; the stem is the key with its dots as underscores.
 struct Rule {
     std::string_view key;   ///< "loader.workers": a key of the table of tips
     std::string_view title; ///< of the finding
     Advice (*check)(const Case&);
+    Needs needs = Needs::Steps;
 };
 
 /// All rules, from the generated registry, by key.
@@ -46,6 +53,7 @@ std::vector<Rule> allRules();
 struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
+    double worth = 0; ///< µs of a step that the finding is taken to be worth, which ranks it
 };
 /// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
 /// silent.
@@ -53,5 +61,9 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 /// The same for who has the trace's facts already, with the steps that are to count.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config);
+/// Verdicts of the rules that some steps suffice for (Needs::Steps), in the same order.
+/// @param trace  the last steps of a run that goes on, see analysis::lastSteps() and TraceBuilder::endOf()
+std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
+                                      const config::TrainingConfig* config);
 
 } // namespace advisor

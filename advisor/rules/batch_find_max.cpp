@@ -41,7 +41,7 @@ Advice check(const Case& c)
 
 Rule batch_find_max()
 {
-    return {kKey, "The device has room for a larger batch", check};
+    return {kKey, "The device has room for a larger batch", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -143,7 +143,7 @@ Advice check(const Case& c)
 
 Rule batch_size()
 {
-    return {kKey, "Small batches pay the costs of a step often", check};
+    return {kKey, "Small batches pay the costs of a step often", check, Needs::Run};
 }
 
 } // namespace advisor::rules

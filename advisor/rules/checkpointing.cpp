@@ -35,7 +35,7 @@ Advice check(const Case& c)
 
 Rule checkpointing()
 {
-    return {kKey, "Activations fill the memory", check};
+    return {kKey, "Activations fill the memory", check, Needs::Run};
 }
 
 } // namespace advisor::rules

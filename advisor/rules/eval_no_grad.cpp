@@ -76,7 +76,7 @@ Advice check(const Case& c)
 
 Rule eval_no_grad()
 {
-    return {kKey, "Validation tracks gradients", check};
+    return {kKey, "Validation tracks gradients", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -61,7 +61,7 @@ Advice check(const Case& c)
 
 Rule gradient_accumulation()
 {
-    return {kKey, "Memory bounds the batch", check};
+    return {kKey, "Memory bounds the batch", check, Needs::Run};
 }
 
 } // namespace advisor::rules

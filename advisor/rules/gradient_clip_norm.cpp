@@ -21,7 +21,7 @@ Advice check(const Case& c)
 
 Rule gradient_clip_norm()
 {
-    return {kKey, "The loss jumps", check};
+    return {kKey, "The loss jumps", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -25,7 +25,7 @@ Advice check(const Case& c)
 
 Rule gradient_clip_value()
 {
-    return {kKey, "The loss jumps although the norm is clipped", check};
+    return {kKey, "The loss jumps although the norm is clipped", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -110,7 +110,7 @@ Advice check(const Case& c)
 
 Rule host_async_work()
 {
-    return {kKey, "The step waits for files", check};
+    return {kKey, "The step waits for files", check, Needs::Run};
 }
 
 } // namespace advisor::rules

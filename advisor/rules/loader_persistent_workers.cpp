@@ -128,7 +128,7 @@ Advice check(const Case& c)
 
 Rule loader_persistent_workers()
 {
-    return {kKey, "Workers start anew at each epoch", check};
+    return {kKey, "Workers start anew at each epoch", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -117,7 +117,7 @@ Advice check(const Case& c)
 
 Rule memory_pressure()
 {
-    return {kKey, "Memory is nearly full", check};
+    return {kKey, "Memory is nearly full", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -64,7 +64,7 @@ Advice check(const Case& c)
 
 Rule schedule_kind()
 {
-    return {kKey, "The learning rate stays as it is", check};
+    return {kKey, "The learning rate stays as it is", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -130,7 +130,7 @@ Advice check(const Case& c)
 
 Rule step_variance()
 {
-    return {"step.variance", "Steps take unequal time", check};
+    return {"step.variance", "Steps take unequal time", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -148,7 +148,7 @@ Advice check(const Case& c)
 
 Rule thermal_throttling()
 {
-    return {kKey, "The device slows down because it is hot", check};
+    return {kKey, "The device slows down because it is hot", check, Needs::Run};
 }
 
 } // namespace advisor::rules

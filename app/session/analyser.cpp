@@ -1,9 +1,11 @@
 #include "app/session/analyser.h"
 
-#include "advisor/rule.h"
+#include "advisor/live_advice.h"
 #include "app/session/session.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/last_steps.h"
 #include "profiler/analysis/step_repetition.h"
+#include "profiler/model/trace_builder.h"
 
 #include <algorithm>
 #include <ctime>
@@ -11,10 +13,25 @@
 
 namespace app {
 
+using namespace std::chrono_literals;
+using profiler::analysis::LastSteps;
+
 namespace {
 
-std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> trace,
-                                        const config::TrainingConfig* config, bool byRepetition)
+// Where no last steps stand for a trace, or they hold very much, they are looked at more often than the cost allows, so
+// that there is advice while it can be of use.
+constexpr std::chrono::milliseconds kLongestPause = 30s;
+constexpr std::chrono::milliseconds kShortestPause = 1s;
+
+/// Processor time of the calling thread. On a machine that the training fills, an analysis lasts far longer than that.
+std::chrono::nanoseconds cpuTime()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, bool byRepetition)
 {
     auto result = std::make_shared<Analysed>();
     std::vector<profiler::analysis::Step> steps;
@@ -26,26 +43,29 @@ std::shared_ptr<const Analysed> compute(std::shared_ptr<const profiler::Trace> t
     if (steps.empty())
         steps = profiler::analysis::findSteps(*trace);
     result->facts = profiler::analysis::analyse(*trace, std::move(steps));
-    result->advice = advisor::advise(*trace, result->facts, config);
     result->summary = summarise(trace, result->facts.steps);
     result->trace = std::move(trace);
     return result;
 }
 
-/// Processor time of the calling thread. On a machine that the training fills, an analysis lasts far longer than that.
-std::chrono::nanoseconds cpuTime()
+/// What was said of a trace, and what its last steps say now.
+std::shared_ptr<const Advised> withLastSteps(const Advised& said, const profiler::Trace& trace, const LastSteps& last,
+                                             const config::TrainingConfig* config)
 {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    const auto end = profiler::TraceBuilder::endOf(trace, last.begin);
+    auto advice = std::make_shared<Advised>(said);
+    advice->rules = advisor::broughtUpToDate(std::move(advice->rules),
+                                             advisor::adviseOnSteps(*end, profiler::analysis::analyse(*end), config));
+    advice->lastSteps = last.count;
+    advice->newest = last.newest;
+    return advice;
 }
 
 } // namespace
 
 std::chrono::milliseconds Analyser::pauseAfter(std::chrono::nanoseconds cpu)
 {
-    using namespace std::chrono_literals;
-    return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(100 * cpu), 1000ms, 30000ms);
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(400 * cpu), kShortestPause);
 }
 
 Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this, Background::Stops::AtItsEnd)
@@ -59,17 +79,50 @@ Analyser::~Analyser()
     m_thread.cancel();
 }
 
+Analyser::Found Analyser::look(const Request& job, std::shared_ptr<const Advised> said, Cost cost, bool atWhole)
+{
+    const config::TrainingConfig* config = job.config ? &*job.config : nullptr;
+    const bool live = job.trace->captureStats().live;
+    Found found{.whole = nullptr, .advice = std::move(said), .cost = cost};
+    std::chrono::nanoseconds before = cpuTime();
+    if (atWhole) {
+        found.whole = analyseAll(job.trace, job.byRepetition);
+        auto advice = std::make_shared<Advised>();
+        advice->rules = advisor::advise(*job.trace, found.whole->facts, config);
+        advice->live = live;
+        advice->steps = found.whole->facts.statistics.count;
+        found.advice = std::move(advice);
+        found.cost.whole = cpuTime() - std::exchange(before, cpuTime());
+    }
+    found.cost.hasLastSteps = false;
+    if (!live || job.byRepetition || pauseAfter(found.cost.whole) == kShortestPause)
+        return found;
+    if (const auto last = profiler::analysis::lastSteps(*job.trace)) {
+        found.advice = withLastSteps(*found.advice, *job.trace, *last, config);
+        found.cost.hasLastSteps = true;
+        found.cost.lastSteps = cpuTime() - before;
+    }
+    return found;
+}
+
+std::chrono::milliseconds Analyser::untilNext(bool live) const
+{
+    if (!live || !m_said)
+        return 0ms;
+    const auto pause = std::min(pauseAfter(m_cost.hasLastSteps ? m_cost.lastSteps : m_cost.whole), kLongestPause);
+    return std::max(0ms, pause - std::chrono::milliseconds(m_sinceEnd.elapsed()));
+}
+
 void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config)
 {
     const bool live = trace->captureStats().live;
     m_next = Request{std::move(trace), std::move(config), m_byRepetition};
     if (m_busy)
         return;
-    const std::chrono::milliseconds pause = pauseAfter(m_lastCpu);
-    if (!live || !m_sinceEnd.isValid() || m_sinceEnd.elapsed() >= pause.count())
+    if (const auto wait = untilNext(live); wait == 0ms)
         startNext();
     else if (!m_later.isActive())
-        m_later.start(static_cast<int>(pause.count() - m_sinceEnd.elapsed()));
+        m_later.start(wait);
 }
 
 void Analyser::reset()
@@ -79,7 +132,7 @@ void Analyser::reset()
     m_later.stop();
     m_thread.cancel();
     m_busy = false;
-    m_sinceEnd.invalidate();
+    m_said.reset();
 }
 
 void Analyser::startNext()
@@ -88,18 +141,27 @@ void Analyser::startNext()
     if (!m_next || m_busy)
         return;
     m_busy = true;
-    m_thread.start([this, job = *std::exchange(m_next, {})](const std::stop_token&, const Background::Post& post) {
-        const std::chrono::nanoseconds before = cpuTime();
-        auto result = compute(job.trace, job.config ? &*job.config : nullptr, job.byRepetition);
-        post([this, result = std::move(result), took = cpuTime() - before] {
-            m_busy = false;
-            m_lastCpu = took;
-            m_sinceEnd.start();
-            emit analysed(result);
-            if (m_next)
-                request(m_next->trace, m_next->config);
-        });
+    const bool atWhole = !m_next->trace->captureStats().live || !m_said || !m_cost.hasLastSteps ||
+                         m_sinceWhole.elapsed() >= pauseAfter(m_cost.whole).count();
+    m_thread.start([this, job = *std::exchange(m_next, {}), said = m_said, cost = m_cost,
+                    atWhole](const std::stop_token&, const Background::Post& post) {
+        post([this, found = look(job, said, cost, atWhole)] { take(found); });
     });
+}
+
+void Analyser::take(const Found& found)
+{
+    m_busy = false;
+    m_said = found.advice;
+    m_cost = found.cost;
+    m_sinceEnd.start();
+    if (found.whole) {
+        m_sinceWhole.start();
+        emit analysed(found.whole);
+    }
+    emit advised(found.advice);
+    if (m_next)
+        request(m_next->trace, m_next->config);
 }
 
 } // namespace app

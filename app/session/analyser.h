@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/rule.h"
 #include "app/session/background.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/training_config.h"
@@ -8,15 +9,28 @@
 #include <QObject>
 #include <QTimer>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace app {
 
 struct Analysed;
 
-/// Analyses and rules on a thread of their own. While a trace grows they run about once a second, and less often when
-/// they cost much, so that they take little from the training that is watched; see pauseAfter().
+/// What the advisor says of the trace on screen, and what it stands on. Immutable.
+struct Advised {
+    std::vector<advisor::RuleAdvice> rules; ///< best first
+    bool live = false;                      ///< the trace still grows
+    std::int64_t steps = 0;                 ///< how many the last look at the whole trace found
+    std::int64_t lastSteps = 0; ///< the newest verdicts are of so many last steps; 0: of the trace as a whole
+    std::int64_t newest = 0;    ///< index of the last of those
+};
+
+/// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as
+/// that costs little. When it costs more, the rules look each second at its last steps (analysis::lastSteps()) and
+/// their verdicts go on top of those on the whole (advisor::broughtUpToDate()); the whole is analysed now and then, and
+/// when the trace is at its end. Together they take about a hundredth of one core from the training that is watched.
 class Analyser : public QObject {
     Q_OBJECT
 public:
@@ -25,31 +39,48 @@ public:
 
     /// The newest request wins. @param config  of the run; none for a trace that has none
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
-    /// Between the end of an analysis of a live trace and the next one: so long that they take a hundredth of one core,
-    /// but at least a second, and at most half a minute, so that there is advice while it can be of use.
-    /// @param cpu  processor time of the last one
-    static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
     /// From the next request on, steps are what repeats in the trace, or again its marks; reset() goes back to marks.
     void setStepsByRepetition(bool on) { m_byRepetition = on; }
+    /// Between the end of one look at a live trace and the next of its kind: so long that they take a quarter of a
+    /// hundredth of one core, but at least a second. Snapshots and cards cost about as much again as the last steps.
+    /// @param cpu  processor time of the last one
+    static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
     /// Drops what is under way: another trace is on screen.
     void reset();
 
 signals:
+    /// The trace as a whole; advised() follows.
     void analysed(std::shared_ptr<const app::Analysed> result);
+    void advised(std::shared_ptr<const app::Advised> advice);
 
 private:
-    void startNext();
-
     struct Request {
         std::shared_ptr<const profiler::Trace> trace;
         std::optional<config::TrainingConfig> config;
         bool byRepetition = false;
     };
+    /// What the last looks cost in processor time, which says when the next ones are.
+    struct Cost {
+        std::chrono::nanoseconds whole{}, lastSteps{};
+        bool hasLastSteps = false; ///< they are looked at between looks at the whole
+    };
+    struct Found {
+        std::shared_ptr<const Analysed> whole; ///< null: only the last steps were looked at
+        std::shared_ptr<const Advised> advice;
+        Cost cost;
+    };
+    static Found look(const Request& job, std::shared_ptr<const Advised> said, Cost cost, bool atWhole);
+
+    [[nodiscard]] std::chrono::milliseconds untilNext(bool live) const;
+    void startNext();
+    void take(const Found& found);
+
     std::optional<Request> m_next;
     bool m_busy = false;
-    std::chrono::nanoseconds m_lastCpu{}; ///< processor time of the last one
     bool m_byRepetition = false;
-    QElapsedTimer m_sinceEnd;
+    std::shared_ptr<const Advised> m_said; ///< null: nothing was analysed yet
+    Cost m_cost;
+    QElapsedTimer m_sinceEnd, m_sinceWhole;
     QTimer m_later;
     Background m_thread;
 };

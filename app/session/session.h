@@ -26,6 +26,7 @@
 
 namespace app {
 
+struct Advised;
 struct RunEnd;
 struct SessionChange;
 
@@ -33,7 +34,6 @@ struct SessionChange;
 struct Analysed {
     std::shared_ptr<const profiler::Trace> trace;
     profiler::analysis::Facts facts;
-    std::vector<advisor::RuleAdvice> advice;
     TraceSummary summary;
     QString whyNoRepetition; ///< steps were to be found by repetition, and nothing repeats; else empty
 };
@@ -94,6 +94,8 @@ public:
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
     [[nodiscard]] std::shared_ptr<const Analysed> analysed() const;     ///< null until computed
+    /// Of the trace, up to date each second while it grows; null until computed. See analyser.h.
+    [[nodiscard]] std::shared_ptr<const Advised> advice() const;
     /// Analyses the trace on screen anew, its steps found by what the training repeats, or again by its marks; tells by
     /// noticed() when nothing repeats. Not kept: another trace begins with its marks.
     void setStepsByRepetition(bool on);
@@ -183,6 +185,7 @@ signals:
     void traceReplaced(); ///< another trace altogether: reset zoom and selection
     void traceOpened();   ///< a file is read to its end
     void analysedChanged();
+    void adviceChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     void runsChanged();
     void comparisonWanted(const app::RunRecord& run);

@@ -42,6 +42,7 @@ struct Session::State {
 
     std::shared_ptr<const profiler::Trace> trace;
     std::shared_ptr<const Analysed> analysed;
+    std::shared_ptr<const Advised> advice;
     std::optional<config::TrainingConfig> traceConfiguration;
     QString title;
     std::filesystem::path path;

@@ -51,6 +51,10 @@ std::shared_ptr<const Analysed> Session::analysed() const
 {
     return m->analysed;
 }
+std::shared_ptr<const Advised> Session::advice() const
+{
+    return m->advice;
+}
 QString Session::traceTitle() const
 {
     return m->title;
@@ -125,6 +129,10 @@ void Session::connectTrace()
         emit analysedChanged();
         if (!result->whyNoRepetition.isEmpty())
             emit noticed(tr("No steps were found by repetition."), result->whyNoRepetition, false);
+    });
+    connect(&m->analyser, &Analyser::advised, this, [this](const std::shared_ptr<const Advised>& advice) {
+        m->advice = advice;
+        emit adviceChanged();
     });
 }
 
@@ -254,6 +262,7 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     m->isPart = false;
     m->analyser.reset();
     m->analysed.reset();
+    m->advice.reset();
     const bool measuring = m->experiments.isRunning();
     m->experiments.forgetAll();
     m->trace = std::move(trace);
@@ -263,6 +272,7 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     emit traceReplaced();
     emit traceChanged();
     emit analysedChanged();
+    emit adviceChanged();
     if (measuring) {
         emit busyChanged();
         emit noticed(tr("Measuring a change was stopped: it was about the trace before."), {}, false);

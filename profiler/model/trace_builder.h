@@ -100,6 +100,11 @@ public:
     /// @param threads  how many may work, this one included
     [[nodiscard]] std::shared_ptr<const Trace> finish(unsigned threads = 1, const std::stop_token& stop = {});
 
+    /// The end of a trace, as a trace: its slices that overlap [from, its end), with their ids; all else, counters too,
+    /// is that of the whole, but arrows that a file gives, which are left out. Costs as much as the slices that it
+    /// holds, not those of the whole.
+    [[nodiscard]] static std::shared_ptr<const Trace> endOf(const Trace& trace, TraceTime from);
+
     static constexpr std::uint8_t kUnknownDepth = 255;
 
 private:

@@ -1,3 +1,4 @@
+#include "app/session/analyser.h"
 #include "app/session/session.h"
 
 #include "tests/app/app_support.h"
@@ -305,9 +306,9 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     Session session;
     session.setConfiguration(shortTraining(60), "short");
     runToEnd(session);
-    QTRY_VERIFY(session.analysed() && !session.analysed()->advice.empty() && !session.trace()->captureStats().live);
+    QTRY_VERIFY(session.analysed() && !session.advice()->rules.empty() && !session.trace()->captureStats().live);
     QTRY_VERIFY(session.analysed()->trace == session.trace());
-    const advisor::RuleAdvice advice = session.analysed()->advice.front();
+    const advisor::RuleAdvice advice = session.advice()->rules.front();
     QCOMPARE(advice.id, "loader.workers");
     QCOMPARE(static_cast<int>(advice.advice.state), static_cast<int>(advisor::State::Fires));
     QVERIFY(session.expectedDuration(advice).has_value());

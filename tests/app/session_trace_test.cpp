@@ -34,7 +34,6 @@ private slots:
     void anExportGoesOnWhileAnotherTraceIsOpened();
     void reportsAreWrittenOneAfterAnother();
     void aRunIsDeletedWhileAnotherTrains();
-    void advicePausesByWhatItCostsAndNotForLong();
 
 private:
     void runToEnd(Session& session);
@@ -129,7 +128,7 @@ void SessionTraceTest::aTraceFromElsewhereLeavesTheConfigurationAlone()
     QCOMPARE(session.trace()->format(), "pytorch-json");
     QTRY_VERIFY(session.analysed());
     QCOMPARE(session.analysed()->facts.steps.size(), std::size_t(2));
-    for (const advisor::RuleAdvice& advice : session.analysed()->advice)
+    for (const advisor::RuleAdvice& advice : session.advice()->rules)
         QVERIFY2(!advice.advice.toggle, advice.id.c_str());
 }
 
@@ -222,14 +221,6 @@ void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
     QVERIFY(!changed.isEmpty());
     session.stop();
     QTRY_VERIFY_WITH_TIMEOUT(!session.isRunOpen(), 20000);
-}
-
-void SessionTraceTest::advicePausesByWhatItCostsAndNotForLong()
-{
-    using namespace std::chrono_literals;
-    QVERIFY(app::Analyser::pauseAfter(0ns) == 1s);
-    QVERIFY(app::Analyser::pauseAfter(50ms) == 5s);
-    QVERIFY(app::Analyser::pauseAfter(6s) == 30s);
 }
 
 QTEST_MAIN(SessionTraceTest)

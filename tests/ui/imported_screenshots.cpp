@@ -56,6 +56,7 @@ public:
         raise("summary");
         take("imported");
         takeZoom();
+        takeFoundSteps();
         using profiler::ActivityKind;
         // Old schemas have the loader's range among the operators, new ones among the annotations.
         takeSlice("loader_wait", {ActivityKind::UserAnnotation, ActivityKind::CpuOp}, "enumerate(DataLoader)");
@@ -110,6 +111,20 @@ private:
             if (line.startsWith("VmRSS") || line.startsWith("VmHWM"))
                 std::printf("%s: %s\n", when, line.simplified().constData());
         std::fflush(stdout);
+    }
+
+    /// Where the summary offers to find steps.
+    void takeFoundSteps()
+    {
+        auto* choice = m_window.findChild<QLabel*>("stepChoice");
+        if (!choice || choice->isHidden())
+            return;
+        const auto before = m_session.analysed();
+        emit choice->linkActivated("find");
+        await("the steps", [&] { return m_session.analysed() != before; });
+        take("found_steps");
+        raise("step_table");
+        take("found_steps_table");
     }
 
     /// The longest slice of these kinds whose name holds a text: selected, shown, with its details.

@@ -1,9 +1,11 @@
 #include "app/views/advisor/advisor_panel.h"
 
 #include "app/look/theme.h"
+#include "app/session/analyser.h"
 #include "app/views/advisor/finding_card.h"
 #include "app/views/advisor/folded_list.h"
 #include "app/views/advisor/journal_list.h"
+#include "app/widgets/number_format.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -23,7 +25,23 @@ std::vector<advisor::RuleAdvice> inState(const std::vector<advisor::RuleAdvice>&
     return found;
 }
 
+QString stepsText(std::int64_t steps)
+{
+    return formatCounted(steps, AdvisorPanel::tr("step"), AdvisorPanel::tr("steps"));
+}
+
 } // namespace
+
+QString basisText(const Advised& advice)
+{
+    if (!advice.live || advice.steps == 0)
+        return {};
+    if (advice.lastSteps == 0)
+        return AdvisorPanel::tr("Of the run so far: %1.").arg(stepsText(advice.steps));
+    return AdvisorPanel::tr("Of the last %1, up to step %2. What only a whole run tells is of its first %3; all of it "
+                            "counts when it ends.")
+        .arg(stepsText(advice.lastSteps), formatCount(advice.newest), stepsText(advice.steps));
+}
 
 AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrollArea(parent), m_context(context)
 {
@@ -36,6 +54,11 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     m_empty->setObjectName("advisorEmpty");
     m_empty->setWordWrap(true);
     m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_basis = new QLabel(body);
+    m_basis->setObjectName("adviceBasis");
+    m_basis->setWordWrap(true);
+    m_basis->setForegroundRole(QPalette::PlaceholderText);
+    m_basis->setToolTip(tr("A finding that the last steps do not show stays until the whole run is looked at again."));
     m_trouble = new QLabel(body);
     m_trouble->setWordWrap(true);
     m_trouble->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -49,6 +72,7 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     layout->setContentsMargins(8, 6, 8, 8);
     layout->setSpacing(8);
     layout->addWidget(m_trouble);
+    layout->addWidget(m_basis);
     layout->addWidget(m_empty);
     layout->addLayout(m_cardLayout);
     layout->addWidget(m_journal);
@@ -63,7 +87,7 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
 void AdvisorPanel::connectSession()
 {
     Session* session = m_context.session;
-    connect(session, &Session::analysedChanged, this, &AdvisorPanel::showAdvice);
+    connect(session, &Session::adviceChanged, this, &AdvisorPanel::showAdvice);
     connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::busyChanged, this, &AdvisorPanel::refreshCards);
@@ -96,15 +120,21 @@ void AdvisorPanel::changeEvent(QEvent* event)
 
 void AdvisorPanel::showAdvice()
 {
-    const auto analysed = m_context.session->analysed();
-    const auto all = analysed ? analysed->advice : std::vector<advisor::RuleAdvice>();
+    show(m_context.session->advice().get());
+}
+
+void AdvisorPanel::show(const Advised* advice)
+{
+    const auto all = advice ? advice->rules : std::vector<advisor::RuleAdvice>();
     const auto firing = inState(all, advisor::State::Fires);
     dropOtherCards(firing);
     int rank = 0;
-    for (const advisor::RuleAdvice& advice : firing)
-        placeCard(advice, ++rank);
+    for (const advisor::RuleAdvice& finding : firing)
+        placeCard(finding, ++rank);
     m_notFound->show(tr("Not found"), inState(all, advisor::State::Silent));
     m_cannotTell->show(tr("Cannot tell"), inState(all, advisor::State::CannotTell));
+    m_basis->setText(advice ? basisText(*advice) : QString());
+    m_basis->setVisible(!m_basis->text().isEmpty());
     showEmptyState();
 }
 

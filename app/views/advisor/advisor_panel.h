@@ -16,12 +16,18 @@ class FindingCard;
 class FoldedList;
 class JournalList;
 
+/// Which steps advice on a trace that still grows stands on; empty where it has ended.
+QString basisText(const Advised& advice);
+
 /// What the advisor says about the trace on screen: cards for what it found, folded lists for the rest, and the
 /// journal.
 class AdvisorPanel : public QScrollArea {
     Q_OBJECT
 public:
     AdvisorPanel(const ViewContext& context, QWidget* parent);
+
+    /// Null: nothing was analysed yet.
+    void show(const Advised* advice);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -39,6 +45,7 @@ private:
     ViewContext m_context;
     QLabel* m_trouble = nullptr;
     QLabel* m_empty = nullptr;
+    QLabel* m_basis = nullptr; ///< which steps the advice on a live trace is of
     QVBoxLayout* m_cardLayout = nullptr;
     std::map<std::string, FindingCard*> m_cards; ///< by rule
     FoldedList *m_notFound = nullptr, *m_cannotTell = nullptr;

@@ -185,12 +185,18 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
 
 void SummaryPanel::showChoice()
 {
-    const bool whole = m_trace && m_facts && m_trace->sliceCount() > 0 && !m_trace->captureStats().live;
-    const bool found = whole && m_facts->statistics.count > 0 && m_facts->steps.front().found;
-    m_choice->setVisible(whole && (found || m_facts->statistics.count == 0));
-    m_choice->setText(found ? tr("These steps were found by repetition; the trace marks none. "
-                                 "<a href=\"leave\">Leave them out</a>")
-                            : tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>"));
+    const bool any = m_trace && m_facts && m_trace->sliceCount() > 0;
+    const bool live = any && m_trace->captureStats().live;
+    const std::int64_t steps = any ? m_facts->statistics.count : 0;
+    const bool found = steps > 0 && m_facts->steps.front().found;
+    m_choice->setVisible(any && (live ? steps > 0 : found || steps == 0));
+    if (live) // a long one is looked at as a whole now and then
+        m_choice->setText(tr("Of the first %1; of the whole run when it ends.")
+                              .arg(formatCounted(steps, tr("step"), tr("steps"))));
+    else
+        m_choice->setText(found ? tr("These steps were found by repetition; the trace marks none. "
+                                     "<a href=\"leave\">Leave them out</a>")
+                                : tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>"));
 }
 
 void SummaryPanel::showStatistics()
@@ -209,10 +215,17 @@ void SummaryPanel::showStatistics()
                                  "times and parts would stand here."));
         return;
     }
-    m_statistics->setText(tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
-                              .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount),
-                                   formatUs(s.meanUs), formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs),
-                                   formatUs(s.maxUs)));
+    QString text =
+        tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+            .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
+                 formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
+    if (m_facts->device.ranks > 1) {
+        const profiler::Track& track = m_trace->track(m_facts->steps.front().slice.track);
+        text += tr(" · %1 processes mark steps: these are those of process %2, which marks most")
+                    .arg(m_facts->device.ranks)
+                    .arg(track.pid);
+    }
+    m_statistics->setText(text);
 }
 
 void SummaryPanel::showDevices()
