@@ -208,8 +208,9 @@ void MainWindowTest::findingsBecomeCards()
     QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QTRY_VERIFY(find<QPushButton>(card, "apply")->isEnabled());
-    QVERIFY2(find<QLabel>(card, "saving")->text().startsWith("saves "),
-             qPrintable(find<QLabel>(card, "saving")->text()));
+    // What was said of the first steps may be less.
+    QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>(card, "saving")->text().startsWith("saves "),
+                              qPrintable(find<QLabel>(card, "saving")->text()), 20000);
     QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"),
              qPrintable(find<QLabel>(card, "note")->text()));
     QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());

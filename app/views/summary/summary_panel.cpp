@@ -7,6 +7,7 @@
 #include "app/widgets/parts_bar.h"
 #include "app/widgets/step_times_chart.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -191,12 +192,21 @@ void SummaryPanel::showChoice()
     const bool found = steps > 0 && m_facts->steps.front().found;
     m_choice->setVisible(any && (live ? steps > 0 : found || steps == 0));
     if (live) // a long one is looked at as a whole now and then
-        m_choice->setText(tr("Of the first %1; of the whole run when it ends.")
-                              .arg(formatCounted(steps, tr("step"), tr("steps"))));
+        m_choice->setText(
+            tr("Of the first %1; of the whole run when it ends.").arg(formatCounted(steps, tr("step"), tr("steps"))));
     else
         m_choice->setText(found ? tr("These steps were found by repetition; the trace marks none. "
                                      "<a href=\"leave\">Leave them out</a>")
                                 : tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>"));
+}
+
+void SummaryPanel::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || !m_choice)
+        return;
+    m_choice->clear(); // a link keeps the colour that it was set with
+    showChoice();
 }
 
 void SummaryPanel::showStatistics()

@@ -35,6 +35,9 @@ public:
 signals:
     void stepsByRepetitionWanted(bool on); ///< steps are to be found, or no more
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     QWidget* makePage();
     QWidget* makeStepColumn(QWidget* parent);
