@@ -35,7 +35,8 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
         return nullptr;
     bool sameSamples = true;
     for (const Toggle& change : result.plan.changes)
-        sameSamples = sameSamples && change.key != config::key::batchSize.name;
+        sameSamples =
+            sameSamples && change.key != config::key::batchSize.name && change.key != config::key::accumulation.name;
     return {{"a", result.unitUsA},
             {"b", result.unitUsB},
             {"ratio", sameSamples ? result.samplesPerSecond.value : result.unitUsA / result.unitUsB},

@@ -24,6 +24,7 @@ struct FixedCosts {
     double stepUs = 0;            ///< a steady step, its wait for data left out
     double weightsUs = 0;         ///< going over the weights: optimizer and zeroing
     double lowUs = 0, highUs = 0; ///< that, and what operators cost besides their work; both equal: not recorded
+    double quick = 1, slow = 1;   ///< steps of the 10th and the 90th percentile against the mean one
 };
 
 /// Of each operator's mean call: below the first it is all overhead, above the second it is none.
@@ -84,6 +85,10 @@ FixedCosts fixedCosts(const Case& c)
         take(true);
     FixedCosts costs{.stepUs = mean(steps), .weightsUs = mean(weights)};
     costs.lowUs = costs.highUs = costs.weightsUs;
+    if (costs.stepUs > 0) {
+        costs.quick = std::min(1.0, percentile(steps, 0.1) / costs.stepUs);
+        costs.slow = std::max(1.0, percentile(steps, 0.9) / costs.stepUs);
+    }
     return withOverhead(c, costs);
 }
 
@@ -104,7 +109,8 @@ Advice finding(const Case& c, const FixedCosts& costs)
     else if (c.facts.ops.stepsWithOps == 0)
         advice.whyNoPrediction = "Operators were not recorded: what they cost besides their work is not known.";
     else
-        advice.saving = perStep(costs.lowUs / 2, (costs.lowUs + costs.highUs) / 4, costs.highUs / 2);
+        advice.saving =
+            perStep(costs.quick * costs.lowUs / 2, (costs.lowUs + costs.highUs) / 4, costs.slow * costs.highUs / 2);
     return advice;
 }
 

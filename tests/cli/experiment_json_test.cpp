@@ -61,6 +61,7 @@ TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)
     const Json json = toJson(result({{"batch.size", "32", "64"}}));
     EXPECT_TRUE(json["step_us"]["ci95"].is_null());
     EXPECT_FALSE(json["samples_per_s"]["ci95"].is_null());
+    EXPECT_TRUE(toJson(result({{"gradient.accumulation", "1", "4"}}))["step_us"]["ci95"].is_null());
 }
 
 TEST(ExperimentJson, LossesOfOtherBatchesAreNotJudged)
