@@ -286,7 +286,7 @@ TEST(WireReader, CompletesAKilledRunFromItsRingFile)
     EXPECT_TRUE(stats.cut);
     EXPECT_FALSE(stats.live);
     EXPECT_EQ(stats.dropped, 5U);
-    EXPECT_THAT(stats.notes, Contains(HasSubstr("2 events of its last moments")));
+    EXPECT_THAT(stats.notes, Contains(HasSubstr("2 events of the threads' last moments")));
     EXPECT_EQ((*trace)->sliceCount(), 3U) << "the event that is in both files counts once";
 }
 
