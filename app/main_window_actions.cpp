@@ -228,10 +228,11 @@ void MainWindow::openTraceDialog()
 
 void MainWindow::recordProgram()
 {
-    if (!m_record)
+    if (!m_record) {
         m_record = new RecordDialog(m_context.session, this);
-    // Later: it takes leave of the recording first.
-    connect(m_record, &RecordDialog::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
+        // Later: it takes leave of the recording first.
+        connect(m_record, &RecordDialog::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
+    }
     m_record->show();
     m_record->raise();
     m_record->activateWindow();
