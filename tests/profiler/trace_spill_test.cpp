@@ -114,6 +114,9 @@ TEST(Spill, AStoppedBuilderGivesNothing)
 
 TEST(Spill, IsReadWithoutFurtherDescriptors)
 {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer looks at objects' types through a pipe, and needs descriptors itself";
+#endif
     TraceBuilder builder;
     builder.setSpill(spillFile(), kBudget);
     fill(builder);
