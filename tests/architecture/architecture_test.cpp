@@ -22,11 +22,6 @@ TEST(Architecture, TheTreeKeepsItsRooms)
     EXPECT_THAT(violations(files), IsEmpty());
 }
 
-TEST(Architecture, EveryRuleHasAFiringAndASilentFixture)
-{
-    EXPECT_THAT(rulesWithoutFixtures(STEPSCOPE_SOURCE_DIR), IsEmpty());
-}
-
 TEST(Architecture, QtOutsideAppIsFound)
 {
     EXPECT_THAT(check("advisor/advisor.cpp", "#include <QString>\n"), ElementsAre(HasSubstr("Qt belongs in app")));

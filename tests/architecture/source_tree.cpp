@@ -132,7 +132,7 @@ SourceFile parse(std::string path, const std::string& text)
     SourceFile file{.path = std::move(path), .lines = 0, .includes = {}};
     std::istringstream in(text);
     for (std::string line; std::getline(in, line); ++file.lines)
-        if (std::smatch match; std::regex_search(line, match, pattern))
+        if (std::smatch match; line.find('#') != std::string::npos && std::regex_search(line, match, pattern))
             file.includes.push_back(match[1]);
     return file;
 }
@@ -158,26 +158,6 @@ std::vector<std::string> violations(const std::vector<SourceFile>& files)
         checkViews(file, found);
         if (file.lines > kMostLines)
             found.push_back(file.path + " has " + std::to_string(file.lines) + " lines: split it by stage");
-    }
-    return found;
-}
-
-std::vector<std::string> rulesWithoutFixtures(const fs::path& root)
-{
-    std::string fixtures;
-    for (const auto& entry : fs::recursive_directory_iterator(root / "tests/advisor"))
-        if (entry.is_regular_file())
-            fixtures += readFile(entry.path()) + '\n';
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(root / "advisor/rules")) {
-        if (entry.path().extension() != ".cpp")
-            continue;
-        const std::string stem = entry.path().stem();
-        for (const std::string_view state : {"fires", "silent"}) {
-            const std::string name = stem + "_" + std::string(state);
-            if (!std::regex_search(fixtures, std::regex("\\b" + name)))
-                found.push_back("advisor/rules/" + stem + ".cpp has no fixture " + name + " in tests/advisor");
-        }
     }
     return found;
 }

@@ -19,7 +19,5 @@ SourceFile parse(std::string path, const std::string& text);
 
 /// Each a sentence with the file: an include that its room may not have, a file that is too long.
 std::vector<std::string> violations(const std::vector<SourceFile>& files);
-/// Rules without both a firing and a silent fixture in tests/advisor. A fixture names its rule and its state.
-std::vector<std::string> rulesWithoutFixtures(const std::filesystem::path& root);
 
 } // namespace architecture

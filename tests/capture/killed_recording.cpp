@@ -30,6 +30,11 @@ void recordThread(Recorder& recorder, int thread, Progress& progress)
         lane.push(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i / 100)), i);
         lane.pop();
         progress.recorded[thread].store(i + 1, std::memory_order_release);
+        if (i == 0 && thread == 0) {
+            while (progress.recorded[1] == 0 || progress.firstGpuNs == 0)
+                std::this_thread::sleep_for(1ms);
+            progress.ready = true;
+        }
         if (i % 64 == 0)
             std::this_thread::sleep_for(200us);
     }
@@ -50,6 +55,8 @@ void recordGpu(Recorder& recorder, Progress& progress)
         records[1].type = wire::EventType::Extra;
         recorder.addBatch(recorder.streamTrack(DeviceId{0}, StreamId{7}), records);
         progress.gpuNs.store(now, std::memory_order_release);
+        std::int64_t none = 0;
+        progress.firstGpuNs.compare_exchange_strong(none, now);
         std::this_thread::sleep_for(1ms);
     }
 }
@@ -69,12 +76,11 @@ void judge(const ParsedTrace& trace, const Progress& progress, KillLosses& losse
         losses.hostEvents += static_cast<std::uint64_t>(sure);
         losses.hostLost += static_cast<std::uint64_t>(std::max<std::int64_t>(0, sure - next));
     }
-    std::int64_t last = 0;
+    std::int64_t last = progress.firstGpuNs.load();
     for (const ParsedTrace::Event& event : trace.events)
         if (event.record.type == wire::EventType::Device)
             last = std::max(last, event.record.end);
-    if (last != 0)
-        losses.gpuLost.emplace_back(std::max<std::int64_t>(0, progress.gpuNs.load() - last));
+    losses.gpuLost.emplace_back(std::max<std::int64_t>(0, progress.gpuNs.load() - last));
 }
 
 } // namespace
@@ -92,7 +98,6 @@ void recordUntilKilled(const std::filesystem::path& path, Progress& progress)
         _exit(1);
     std::thread second([&] { recordThread(**recorder, 1, progress); });
     std::thread gpu([&] { recordGpu(**recorder, progress); });
-    progress.ready = true;
     recordThread(**recorder, 0, progress);
     _exit(0);
 }
@@ -110,7 +115,7 @@ KillLosses killAtRandomMoments(int rounds, unsigned seed)
             recordUntilKilled(path, *progress);
         while (!progress->ready)
             std::this_thread::sleep_for(1ms);
-        std::this_thread::sleep_for(std::chrono::microseconds(random() % 90'000));
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 400'000));
         kill(child, SIGKILL);
         int status = 0;
         waitpid(child, &status, 0);

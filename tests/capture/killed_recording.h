@@ -15,8 +15,9 @@ inline constexpr int kKilledThreads = 2;
 /// What a recording child has surely done, in memory that outlives it.
 struct Progress {
     std::atomic<std::int64_t> recorded[kKilledThreads];
-    std::atomic<std::int64_t> gpuNs; ///< end of the last device work that was handed over
-    std::atomic<bool> ready;
+    std::atomic<std::int64_t> firstGpuNs; ///< end of the first device work that was handed over; 0 before
+    std::atomic<std::int64_t> gpuNs;      ///< end of the last
+    std::atomic<bool> ready;              ///< set when every thread has recorded
 };
 /// A page of its own; release with munmap().
 Progress* sharedProgress();
@@ -30,7 +31,7 @@ struct KillLosses {
     std::uint64_t hostEvents = 0;               ///< that the children had surely recorded
     std::uint64_t hostLost = 0;                 ///< of these, not in the trace
     std::uint64_t fromRing = 0;                 ///< found in the ring files only
-    std::vector<profiler::Nanoseconds> gpuLost; ///< by round: from the last work in the trace to the last handed over
+    std::vector<profiler::Nanoseconds> gpuLost; ///< by round: from the last work in the trace (none: the first) to the last handed over
     std::string problem; ///< the first thing that must not be: a name that is missing, an event twice
 };
 KillLosses killAtRandomMoments(int rounds, unsigned seed);

@@ -151,7 +151,7 @@ TEST(LoaderRecording, WaitsSayWhatTheyAreFor)
                                 .prefetchFactor = 1,
                                 .persistentWorkers = true,
                                 .recorder = recorder->get()});
-        const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+        const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
         loader.startEpoch(0);
         while (dataset->begun() < 4)
             std::this_thread::yield();

@@ -46,7 +46,7 @@ public:
     static void initMain()
     {
         folders = std::make_unique<QTemporaryDir>();
-        for (const char* name : {"XDG_DATA_HOME", "XDG_CONFIG_HOME"})
+        for (const char* name : {"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
             qputenv(name, folders->filePath(name).toUtf8());
     }
 

@@ -30,6 +30,18 @@ std::vector<std::string> turns(const TestFolder& folder, const std::vector<std::
     return arguments;
 }
 
+/// What all threads of a process have used of a processor, in ns.
+std::int64_t processorTime(pid_t process)
+{
+    std::int64_t sum = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+        std::int64_t nanoseconds = 0;
+        std::ifstream(task.path() / "schedstat") >> nanoseconds;
+        sum += nanoseconds;
+    }
+    return sum;
+}
+
 TEST(Run, ReportsHelloFirstThenStepsEpochsAndDone)
 {
     const TestFolder folder;
@@ -114,17 +126,12 @@ TEST(Run, PausesAndResumes)
     TrainerRun run(endless(folder, {"loader.workers=1"}));
     ASSERT_TRUE(run.await<protocol::StepProgress>());
     run.send(protocol::Pause{});
-    // The record that ends the pause's last steps is the last for a while.
-    const auto ticks = [&] {
-        std::ifstream stat("/proc/" + std::to_string(run.pid()) + "/schedstat");
-        std::int64_t ran = 0;
-        stat >> ran;
-        return ran;
-    };
     ::usleep(300000);
-    const auto before = ticks();
+    const std::int64_t before = processorTime(run.pid());
     ::usleep(300000);
-    EXPECT_EQ(ticks(), before) << "a paused training uses no processor";
+    EXPECT_GT(before, 0) << "this kernel has no schedstat: the test shows nothing";
+    // Its recorder and its sampler go on looking now and then; a training that goes on takes all of it.
+    EXPECT_LT(processorTime(run.pid()) - before, 30000000) << "a paused training uses no processor";
     run.send(protocol::Resume{});
     for (int i = 0; i < 20; ++i)
         ASSERT_TRUE(run.await<protocol::StepProgress>());
@@ -218,19 +225,11 @@ TEST(Turns, NothingRunsInBetween)
     TrainerRun run(turns(folder, {"loader.workers=2"}));
     run.send(protocol::Turn{"steps", 0, 2});
     ASSERT_TRUE(run.await<protocol::TurnResult>());
-    const auto ran = [&] {
-        std::int64_t sum = 0;
-        for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(run.pid()) + "/task")) {
-            std::int64_t nanoseconds = 0;
-            std::ifstream(task.path() / "schedstat") >> nanoseconds;
-            sum += nanoseconds;
-        }
-        return sum;
-    };
     ::usleep(200000);
-    const auto before = ran();
+    const std::int64_t before = processorTime(run.pid());
     ::usleep(300000);
-    EXPECT_LT(ran() - before, 3000000) << "parked workers use no processor";
+    EXPECT_GT(before, 0) << "this kernel has no schedstat: the test shows nothing";
+    EXPECT_LT(processorTime(run.pid()) - before, 3000000) << "parked workers use no processor";
     run.send(protocol::Stop{});
     run.end();
 }

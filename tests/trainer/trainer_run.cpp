@@ -202,7 +202,9 @@ std::vector<double> losses(const fs::path& folder, const std::vector<std::string
     const auto result = run.await<protocol::TurnResult>();
     run.send(protocol::Stop{});
     run.end();
-    return result ? result->losses : std::vector<double>{};
+    if (!result || std::ssize(result->losses) != count)
+        throw std::runtime_error("the turn of " + std::to_string(count) + " steps did not give so many losses");
+    return result->losses;
 }
 
 } // namespace trainer_test
