@@ -62,6 +62,8 @@ Session::~Session()
 {
     if (m->keepSoon.isActive())
         keepSession();
+    // Work that is waited for below may take seconds; a window that opens meanwhile goes on from what was kept.
+    m->lock.reset();
     // Parts that are being torn down must not call back into a session that is half gone.
     for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader,
                                                          &m->saver, &m->reports, &m->analyser, &m->experiments,

@@ -224,6 +224,10 @@ QString Session::titleOf(const std::filesystem::path& path) const
 
 void Session::leaveRun(const profiler::Trace& trace)
 {
+    // The last of a run's trace would replace the one that was opened after its end.
+    m->follower.leave();
+    if (std::exchange(m->following, false))
+        emit runFinished();
     m->steps.clear();
     m->epochs.clear();
     m->hello.reset();

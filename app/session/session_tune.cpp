@@ -67,6 +67,10 @@ void Session::applyTuning()
     const auto& result = m->tuning.result();
     if (!result || isBusy())
         return;
+    if (workloadOf(result->start) != workloadOf(m->configuration)) {
+        emit noticed(tr("Nothing was applied: another model was tuned."), tr("Tune the one that is set."), true);
+        return;
+    }
     SessionChange change;
     for (const config::Difference& found : config::difference(result->start, result->best))
         if (const std::string now = m->configuration.text(found.key); now != found.b)
@@ -106,12 +110,19 @@ void Session::saveReport(const std::filesystem::path& path)
     if (m->analysed && m->analysed->trace == m->trace)
         contents.analysed = m->analysed;
     contents.configuration = m->traceConfiguration;
+    // What was kept or tuned for another model is not of this trace.
+    const auto belongs = [&](const config::TrainingConfig& configuration) {
+        return !contents.trace ||
+               (m->traceConfiguration && workloadOf(*m->traceConfiguration) == workloadOf(configuration));
+    };
     for (const KeptChange& kept : m->journal.changes)
-        contents.experiments.push_back(kept.result);
+        if (belongs(kept.result.plan.baseline))
+            contents.experiments.push_back(kept.result);
     for (const auto& [rule, result] : m->experiments.results())
         if (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front()))
             contents.experiments.push_back(result);
-    contents.tuning = m->tuning.result();
+    if (m->tuning.result() && belongs(m->tuning.result()->start))
+        contents.tuning = m->tuning.result();
     m->reports.save(std::move(contents), path);
 }
 

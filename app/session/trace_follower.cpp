@@ -86,6 +86,11 @@ void TraceFollower::follow(const std::filesystem::path& path)
     });
 }
 
+void TraceFollower::leave()
+{
+    m_thread.cancel();
+}
+
 void TraceFollower::finish()
 {
     {

@@ -22,6 +22,8 @@ public:
     void follow(const std::filesystem::path& path);
     /// The writer is gone: reads the rest, closes a trace without an end as cut, and emits finished().
     void finish();
+    /// Nothing is told of the file any more.
+    void leave();
 
 signals:
     void snapshot(std::shared_ptr<const profiler::Trace> trace);

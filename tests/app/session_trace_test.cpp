@@ -2,6 +2,8 @@
 #include "app/session/selection.h"
 #include "app/session/session.h"
 #include "app/views/summary/summary_panel.h"
+#include "app/views/view.h"
+#include "stepscope_app_views_registry.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>
@@ -28,6 +30,8 @@ private slots:
     void init() { useScript("train"); }
     void aTraceFromElsewhereLeavesTheConfigurationAlone();
     void stepsAreFoundByRepetitionWhenAsked();
+    void whatIsBeingAnalysedIsSaidToBe();
+    void aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt();
     void whereNothingRepeatsNoStepsAreFound();
     void anExportedTraceOpensAgain();
     void anExportThatCannotBeWrittenIsTold();
@@ -83,6 +87,48 @@ void SessionTraceTest::stepsAreFoundByRepetitionWhenAsked()
     QVERIFY2(choice->text().contains("found by repetition"), qPrintable(choice->text()));
     emit choice->linkActivated("leave");
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
+}
+
+void SessionTraceTest::whatIsBeingAnalysedIsSaidToBe()
+{
+    const QTemporaryDir folder;
+    Session session;
+    app::Selection selection;
+    QWidget window;
+    const app::ViewContext context{&session, &selection};
+    const QWidget* summary = app::views::summary().create(context, &window);
+    const QWidget* advisor = app::views::advisor().create(context, &window);
+    const auto said = [&] {
+        return summary->findChild<QLabel*>("summaryEmpty")->text() + '\n' +
+               advisor->findChild<QLabel*>("advisorEmpty")->text();
+    };
+    QVERIFY(!said().contains("being analysed"));
+    QString meanwhile;
+    connect(&session, &Session::traceOpened, this, [&] { meanwhile = said(); });
+    openUnmarked(session, folder, 3);
+    QCOMPARE(meanwhile.count("being analysed"), 2);
+    QTRY_VERIFY_WITH_TIMEOUT(!said().contains("being analysed"), 20000);
+}
+
+void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
+{
+    const QTemporaryDir folder;
+    Session session;
+    session.setConfiguration(shortTraining(), "short");
+    openUnmarked(session, folder, 3);
+    const std::filesystem::path file = session.tracePath();
+    // As soon as it may be, which is before the last of the run's trace has come.
+    connect(&session, &Session::runStateChanged, this, [&](RunState state) {
+        if (state == RunState::Idle)
+            session.openTrace(file);
+    });
+    QSignalSpy opened(&session, &Session::traceOpened);
+    runToEnd(session);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    QVERIFY(!session.isRunOpen());
+    QTest::qWait(300); // a look at the run's file is made each 100 ms
+    QCOMPARE(session.tracePath(), file);
+    QCOMPARE(session.trace()->tracks().size(), std::size_t(1));
 }
 
 void SessionTraceTest::whereNothingRepeatsNoStepsAreFound()

@@ -118,6 +118,14 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QVERIFY(!find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
     tuned.session.setRecording(false);
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
+    // What was found for one model is not put into another.
+    QVERIFY(!tuned.session.setKnob("workload", "mlp"));
+    const config::TrainingConfig other = tuned.session.configuration();
+    QSignalSpy noticed(&tuned.session, &Session::noticed);
+    find<QPushButton>(&tuned.panel, "applyTuning")->click();
+    QCOMPARE(noticed.count(), 1);
+    QVERIFY(noticed[0][0].toString().contains("another model"));
+    QCOMPARE(tuned.session.configuration(), other);
 }
 
 void TuneTest::whatWasFoundIsSavedAndCopied()
@@ -144,6 +152,18 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     }
     QVERIFY(contentOf(folder.filePath("report.html")).contains("What tuning made of it"));
     QVERIFY(contentOf(folder.filePath("report.pdf")).startsWith("%PDF-"));
+    // A trace from elsewhere has nothing of it in its report.
+    QFile trace(folder.filePath("other.json"));
+    QVERIFY(trace.open(QIODevice::WriteOnly));
+    trace.write(R"([{"name":"a","ph":"X","ts":1,"dur":5,"pid":1,"tid":1}])");
+    trace.close();
+    QSignalSpy opened(&tuned.session, &Session::traceOpened);
+    tuned.session.openTrace(trace.fileName().toStdString());
+    QVERIFY(opened.wait(20'000));
+    tuned.session.saveReport(folder.filePath("other.html").toStdString());
+    QVERIFY(noticed.wait(20'000));
+    QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
+    QVERIFY(!contentOf(folder.filePath("other.html")).contains("What tuning made of it"));
     tuned.session.saveReport(folder.filePath("no/such/report.pdf").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), true);

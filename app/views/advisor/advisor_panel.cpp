@@ -177,6 +177,8 @@ void AdvisorPanel::showEmptyState()
     }
     if (session.runState() == RunState::Starting)
         m_empty->setText(tr("The training is getting ready. What the advisor finds appears here while it runs."));
+    else if (!analysed && session.trace()->sliceCount() > 0)
+        m_empty->setText(tr("The trace is being analysed. What slows the training down appears here."));
     else if (!analysed)
         m_empty->setText(
             tr("Start a training or open a trace. What slows it down appears here, with what mending it should "

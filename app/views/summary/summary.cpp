@@ -18,7 +18,10 @@ QWidget* create(const ViewContext& context, QWidget* parent)
             panel->show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
         else
             panel->show(nullptr, nullptr, nullptr);
+        panel->setAnalysing(!analysed && session->trace()->sliceCount() > 0);
     };
+    QObject::connect(session, &Session::traceChanged, panel,
+                     [=] { panel->setAnalysing(!session->analysed() && session->trace()->sliceCount() > 0); });
     QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
     QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, session, &Session::setStepsByRepetition);
     showAnalysed();

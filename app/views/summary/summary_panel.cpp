@@ -66,12 +66,12 @@ SummaryPanel::SummaryPanel(Selection* selection, QWidget* parent)
             [this](const QString& link) { emit stepsByRepetitionWanted(link == "find"); });
     column->addWidget(m_choice);
     column->addWidget(m_pages, 1);
-    auto* empty = note(m_pages);
-    empty->setText(tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where their time "
-                      "goes, and what could be faster."));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setMargin(16);
-    m_pages->addWidget(empty);
+    m_empty = note(m_pages);
+    m_empty->setObjectName("summaryEmpty");
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setMargin(16);
+    m_pages->addWidget(m_empty);
+    setAnalysing(false);
     m_pages->addWidget(makePage());
     setAccessibleName(tr("Summary"));
 }
@@ -162,6 +162,14 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     connect(m_chart, &StepTimesChart::stepChosen, this, &SummaryPanel::followStep);
     connect(m_ops, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
     return side;
+}
+
+void SummaryPanel::setAnalysing(bool analysing)
+{
+    m_empty->setText(analysing
+                         ? tr("The trace is being analysed…")
+                         : tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where "
+                              "their time goes, and what could be faster."));
 }
 
 void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const analysis::Facts> facts,

@@ -27,6 +27,8 @@ class SummaryPanel : public QWidget {
 public:
     explicit SummaryPanel(Selection* selection, QWidget* parent = nullptr);
 
+    /// What is said while there are no facts: that they are on their way, or what brings them.
+    void setAnalysing(bool analysing);
     /// The analysis of a trace; null facts: nothing known yet. All are kept.
     /// @param summary  what the devices did; null: nothing known of them
     void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts,
@@ -56,6 +58,7 @@ private:
     std::shared_ptr<const profiler::analysis::Facts> m_facts;
     std::shared_ptr<const TraceSummary> m_summary;
     QStackedWidget* m_pages = nullptr;
+    QLabel* m_empty = nullptr;
     QWidget* m_stepParts = nullptr; ///< what only a trace with steps has
     QLabel* m_chartHead = nullptr;
     DeviceSummary* m_devices = nullptr;
