@@ -106,6 +106,15 @@ TEST(Injection, ThreadsHaveTracksOfTheirOwnWithTheirNames)
     EXPECT_EQ(trace.loss.dropped, 0U);
 }
 
+TEST(Injection, ThreadsMayComeAndGoWhileTheRecordingEnds)
+{
+    for (int i = 0; i < 8; ++i) {
+        const InjectedRun run("crowd");
+        ASSERT_TRUE(WIFEXITED(run.status)) << "ended by signal " << WTERMSIG(run.status);
+        ASSERT_EQ(WEXITSTATUS(run.status), 0);
+    }
+}
+
 TEST(Injection, AForkedChildHasATraceOfItsOwnOnceItDoesSomething)
 {
     const InjectedRun run("fork");

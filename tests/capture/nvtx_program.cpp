@@ -98,6 +98,23 @@ void threads()
     std::thread(work, "two").join();
 }
 
+/// Threads come and go, each with a range in a domain, while the program ends.
+void crowd()
+{
+    const nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
+    const auto work = [domain] {
+        const nvtxEventAttributes_t event = attributesOf("work");
+        nvtxDomainRangePushEx(domain, &event);
+        nvtxDomainRangePop(domain);
+    };
+    for (int i = 0; i < 4; ++i)
+        std::thread([work] {
+            for (;;)
+                std::thread(work).join();
+        }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
 void burst()
 {
     for (int i = 0; i < 3'000'000; ++i) {
@@ -165,6 +182,8 @@ int main(int count, char** arguments)
         startAndEnd();
     else if (what == "threads")
         threads();
+    else if (what == "crowd")
+        crowd();
     else if (what == "burst")
         burst();
     else if (what == "slowly")

@@ -37,7 +37,8 @@ NamedLanes::Named* NamedLanes::find(int lane)
         return nullptr;
     Named& named = m_lanes[static_cast<std::size_t>(lane)];
     const std::uint64_t generation = g_generation.load();
-    if (named.generation != generation) {
+    if (named.generation != generation || named.recorder != to) {
+        named.recorder = to;
         named.lane = &to->addLane(named.name, named.kind);
         named.lane->nestByIntervals();
         named.generation = generation;
@@ -115,7 +116,7 @@ void NamedLanes::sample(int lane, std::string_view counter, std::string_view uni
 {
     const std::lock_guard lock(m_mutex);
     if (Named* const to = find(lane))
-        to->lane->sample(recorder()->addCounter(counter, unit), TraceClock::now(), value);
+        to->lane->sample(to->recorder->addCounter(counter, unit), TraceClock::now(), value);
 }
 
 NamedLanes& namedLanes()

@@ -36,6 +36,7 @@ private:
         std::string name;
         TrackKind kind;
         std::uint64_t generation = 0;
+        Recorder* recorder = nullptr; ///< whose the lane is; it may have ended
         HostLane* lane = nullptr;
         int open = 0; ///< ranges of this recording that have not ended
         struct Fetch {

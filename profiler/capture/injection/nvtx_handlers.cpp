@@ -27,8 +27,8 @@ const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
     if (thread.domains.size() <= domain.index)
         thread.domains.resize(domain.index + 1);
     ThreadState::Domain& place = thread.domains[domain.index];
-    place.lane =
-        &recorder()->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()), TrackKind::NvtxDomain);
+    place.lane = &thread.recorder->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
+                                                       TrackKind::NvtxDomain);
     return place;
 }
 
@@ -230,7 +230,7 @@ void nameThread(std::uint32_t tid, std::string_view name)
 {
     const ThreadState& thread = thisThread();
     if (thread.lane && static_cast<pid_t>(tid) == gettid())
-        recorder()->nameThisThread(name, getpid() == gettid() ? TrackKind::MainThread : TrackKind::Thread);
+        thread.recorder->nameThisThread(name, getpid() == gettid() ? TrackKind::MainThread : TrackKind::Thread);
 }
 
 nvtxDomainHandle_t makeDomain(std::string_view name)

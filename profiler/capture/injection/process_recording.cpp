@@ -253,6 +253,7 @@ ThreadState& detail::refreshedThread()
     state.generation = g_generation.load();
     Recorder* const made = recorder();
     state.lane = made ? &made->thisThread() : nullptr;
+    state.recorder = made;
     t_known = {state.generation, state.lane ? &state.lane->inlined() : nullptr, &state};
     return state;
 }

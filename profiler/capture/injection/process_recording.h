@@ -20,7 +20,10 @@ struct ThreadState {
         int depth = 0;
     };
     std::uint64_t generation = 0;
-    HostLane* lane = nullptr;    ///< null: this process is not recorded
+    HostLane* lane = nullptr; ///< null: this process is not recorded
+    /// Whose the lane is, as long as there is one. It is never destroyed; once it has ended it takes what a call that
+    /// began before still has to say, and writes nothing of it.
+    Recorder* recorder = nullptr;
     int depth = 0;               ///< open ranges of NVTX's default domain
     std::vector<Domain> domains; ///< by Domain::index
     struct {
@@ -60,7 +63,7 @@ inline ThreadState& thisThread()
 }
 
 /// The process's recorder, opened on first use. Null: no variable asks for a recording, it could not be made (said once
-/// on stderr), or it has ended.
+/// on stderr), or it has ended: by another thread at any moment, so whoever holds one goes on with that one.
 Recorder* recorder();
 /// True while the recording is asked for and its window has not begun: recorder() is null until then.
 bool isWaiting();
