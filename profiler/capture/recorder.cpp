@@ -242,6 +242,7 @@ CaptureStats Recorder::stats() const
     stats.dropped = lost.dropped;
     stats.unmatched = lost.unmatched;
     const std::lock_guard lock(m->errorMutex);
+    stats.notes = m->notes;
     if (m->firstError)
         stats.notes.push_back(m->firstError->message());
     return stats;

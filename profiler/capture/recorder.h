@@ -24,7 +24,7 @@ struct DeviceFacts {
 struct RecorderOptions {
     std::filesystem::path path;       ///< the trace file; the ring file is `path` + ".ring"
     std::size_t ringEvents = 1 << 16; ///< per thread; rounded up to a power of two
-    int maxThreads = 64;
+    int maxThreads = 64; ///< at the same time; of more, the events are lost and counted, which stats() notes
     Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
 };
 

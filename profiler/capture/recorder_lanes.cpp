@@ -38,6 +38,20 @@ Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackK
     return nullptr;
 }
 
+/// More threads than were counted on: what they do is lost and counted, all else is recorded.
+void Recorder::State::noteLaneWithoutRing(const std::string& why)
+{
+    {
+        const std::lock_guard lock(errorMutex);
+        if (std::find(notes.begin(), notes.end(), why) != notes.end())
+            return;
+        notes.push_back(why);
+    }
+    const std::pair entry(strings.intern("threads.note").id, strings.intern(why).id);
+    const std::lock_guard lock(pendingMutex);
+    metadata.push_back(entry);
+}
+
 Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKind kind, std::int64_t tid)
 {
     const std::uint32_t track = tracks.laneTrack(name, kind, tid);
@@ -46,7 +60,10 @@ Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKin
         memory = *made;
     } else {
         ringsUsedUp = true;
-        keepError(made.error());
+        if (made.error().code == Error::Code::Unavailable)
+            noteLaneWithoutRing(made.error().message());
+        else
+            keepError(made.error());
     }
     LaneSlot& slot = lanes.emplace_back(strings, elsewhere, memory, static_cast<std::uint32_t>(options.ringEvents));
     slot.name = name;

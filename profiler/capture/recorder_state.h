@@ -57,6 +57,7 @@ struct Recorder::State {
     LaneSlot& acquireLane(std::string_view name, TrackKind kind, std::int64_t tid);
     LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, bool otherNames);
     LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
+    void noteLaneWithoutRing(const std::string& why);
     LaneSlot* slotOf(const HostLane* lane);
 
     void startThread();
@@ -101,6 +102,7 @@ struct Recorder::State {
 
     mutable std::mutex errorMutex;
     std::optional<Error> firstError;
+    std::vector<std::string> notes; ///< of what is missing although nothing failed
 
     std::mutex wakeMutex;
     std::condition_variable wake;

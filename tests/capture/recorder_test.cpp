@@ -190,7 +190,13 @@ TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
     mark(recorder->thisThread(), "op");
     std::thread([&] { mark(recorder->thisThread(), "lost"); }).join();
     EXPECT_EQ(recorder->stats().dropped, 1U);
-    EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(testing::HasSubstr("maxThreads")));
+    EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(testing::HasSubstr("1 threads are recorded")));
+    EXPECT_TRUE(recorder->error()) << "all else is recorded";
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    EXPECT_TRUE(trace.ended);
+    EXPECT_EQ(trace.loss.dropped, 1U);
+    EXPECT_EQ(trace.tracks.size(), 2U);
 }
 
 TEST(Recorder, OneThreadWritesToSeveralRecorders)

@@ -14,11 +14,12 @@ constexpr std::string_view kNames[] = {phase::kDataWait,   phase::kCopy,      ph
 
 Recording::Recording() = default;
 
-Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path& path, bool events)
+Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path& path, bool events, int loaderWorkers)
 {
     static_assert(std::size(kNames) == kPhases);
     capture::RecorderOptions options;
     options.path = path;
+    options.maxThreads += 2 * loaderWorkers; // those that are there anyway: LibTorch's, CUDA's and ours
     auto recorder = capture::Recorder::start(options);
     if (!recorder)
         return tl::unexpected(recorder.error());

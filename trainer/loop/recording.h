@@ -26,7 +26,9 @@ public:
     /// Records nothing.
     Recording();
     /// @param events  false: the trace holds metadata only
-    static profiler::Result<std::unique_ptr<Recording>> start(const std::filesystem::path& path, bool events);
+    /// @param loaderWorkers  of one loader: there are two, one for each split
+    static profiler::Result<std::unique_ptr<Recording>> start(const std::filesystem::path& path, bool events,
+                                                              int loaderWorkers = 0);
 
     /// Records the GPU's work as well. Before the process's first CUDA call.
     /// @return what cannot be recorded, and why; the rest is

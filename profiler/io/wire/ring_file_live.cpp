@@ -104,8 +104,9 @@ Result<LiveRing::Lane> LiveRing::addLane(std::uint32_t track)
     std::atomic_ref made(header().lanes);
     const std::uint32_t index = made.load(std::memory_order_relaxed);
     if (index >= m_layout.maxLanes)
-        return tl::unexpected(Error{Error::Code::Unavailable, "all " + std::to_string(index) + " rings are in use",
-                                    m_path.string(), "record with a larger maxThreads"});
+        return tl::unexpected(Error{Error::Code::Unavailable,
+                                    std::to_string(index) + " threads are recorded, and there are more of them",
+                                    m_path.string(), "what the others do is counted as lost"});
     if (auto taken = takeSpace(m_layout.laneAt(index), m_layout.laneBytes()); !taken)
         return tl::unexpected(taken.error());
     std::byte* at = m_memory + m_layout.laneAt(index);
