@@ -11,6 +11,9 @@ namespace profiler::capture {
 
 namespace {
 
+/// What corrections of the line may take back is far less.
+constexpr std::int64_t kMostAhead = 1'000'000;
+
 /// One thread writes the number, others look: no need for a locked instruction.
 void increment(std::uint64_t& number)
 {
@@ -33,9 +36,18 @@ HostLane::Impl::Impl(StringTable& table, RangesElsewhere& others, wire::LiveRing
 
 std::int64_t HostLane::Impl::now()
 {
-    if (!clock.isCurrent())
+    const bool another = !clock.isCurrent();
+    if (another)
         clock.renew();
-    lastNow = std::max(lastNow, clock.isUsable() ? clock.nowNs() : toNs(TraceClock::now()));
+    const std::int64_t read = clock.isUsable() ? clock.nowNs() : toNs(TraceClock::now());
+    // The counter may run on while the machine sleeps, which the clock does not: until the line was corrected the lane
+    // was ahead, and would stand still for as long as the sleep was.
+    if (another && lastNow - read > kMostAhead) {
+        lastNow = read;
+        for (std::size_t i = 0; i < depth; ++i)
+            stack[i].begin = std::min(stack[i].begin, read);
+    }
+    lastNow = std::max(lastNow, read);
     return lastNow;
 }
 

@@ -74,7 +74,7 @@ struct HostLane::Impl {
     /// The text's place in the cache, interned if it was not there. Good until the next call.
     const Cached& cached(std::string_view text);
 
-    /// Trace time in ns; never runs backwards on a lane.
+    /// Trace time in ns; never runs backwards on a lane, unless it was wrong by more than a millisecond.
     std::int64_t now();
     void put(const Words& record);
     /// Place for a range that begins; null when they nest too deep, counted.

@@ -1,3 +1,4 @@
+#include "profiler/capture/clock_alignment.h"
 #include "profiler/capture/host_lane_impl.h"
 #include "profiler/capture/recorder.h"
 #include "tests/capture/parsed_trace.h"
@@ -57,6 +58,39 @@ TEST(HostLane, OpenIsThereAtOnceAndCloseCompletesIt)
     EXPECT_EQ(phaseEnd.bytes, 4096U);
     EXPECT_EQ(phaseEnd.depth, 1);
     EXPECT_LE(phaseEnd.end, stepEnd.end);
+}
+
+TEST(HostLane, AClockThatRanAheadWhileTheMachineSleptDoesNotStopIt)
+{
+    const TemporaryFolder folder;
+    auto recorder = Recorder::start({.path = folder / "a.sstrace", .drainEvery = std::chrono::hours(1)});
+    ASSERT_TRUE(recorder);
+    HostLane& lane = (*recorder)->addLane("main", TrackKind::MainThread);
+    FastClock::reset();
+    wire::ClockTriple clocks = readClocks();
+    clocks.monotonicNs += 3'600'000'000'000;
+    wire::ClockTriple before = clocks;
+    before.tsc -= 100'000'000;
+    before.monotonicNs -= 40'000'000;
+    FastClock::adjust(before);
+    FastClock::adjust(clocks);
+    lane.push(ActivityKind::CpuOp, lane.intern("across"), 0);
+    lane.push(ActivityKind::CpuOp, lane.intern("ahead"), 0);
+    lane.pop();
+    FastClock::reset();
+    lane.push(ActivityKind::CpuOp, lane.intern("after"), 0);
+    lane.pop();
+    lane.pop();
+    const std::int64_t now = toNs(TraceClock::now());
+    ASSERT_TRUE((*recorder)->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    ASSERT_EQ(trace.events.size(), 3U);
+    if (trace.events[0].record.begin <= now)
+        GTEST_SKIP() << "this processor has no counter that lanes read";
+    for (std::size_t i : {1U, 2U}) {
+        EXPECT_LE(trace.events[i].record.begin, trace.events[i].record.end) << i;
+        EXPECT_LE(trace.events[i].record.end, now) << i;
+    }
 }
 
 TEST(HostLane, PushAndPopWriteOneRecordWithItsNesting)
