@@ -127,10 +127,25 @@ void CuptiDecoder::addRecord(const CUpti_Activity& record, std::size_t bytes, Cu
         return;
     }
     CuptiRecordSpace space;
-    if (const CUpti_Activity* const whole = wholeCuptiRecord(record, bytes, m_version, space))
+    if (const CUpti_Activity* const whole = wholeCuptiRecord(record, bytes, m_version, space)) {
         add(*whole, to);
-    else
+        if (whole == &record)
+            addOwned(record, to);
+    } else {
         ++to.damaged;
+    }
+}
+
+/// Of records with all the fields of our headers only: older ones leave nothing, and share the name of a device.
+void CuptiDecoder::addOwned(const CUpti_Activity& record, CuptiRecords& to) const
+{
+    void* owned = nullptr;
+    if (record.kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
+        owned = as<CUpti_ActivityOverhead3>(record).overheadData;
+    else if (record.kind == CUPTI_ACTIVITY_KIND_DEVICE && m_version >= kCuptiVersion13)
+        owned = const_cast<char*>(as<CUpti_ActivityDevice5>(record).name);
+    if (owned)
+        to.toFree.push_back(owned);
 }
 
 void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)

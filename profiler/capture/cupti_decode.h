@@ -93,6 +93,8 @@ struct CuptiRecords {
     std::vector<Allocation> allocations;
     std::vector<Pool> pools;
     std::vector<Marker> markers;
+    std::vector<void*>
+        toFree; ///< what the records point to and CUPTI leaves to its client to free() (cupti_activity.h)
     std::uint64_t unknown = 0; ///< records of kinds that are not decoded
     std::uint64_t damaged = 0; ///< records without times, and ends of buffers that cannot be read
 };
@@ -123,6 +125,7 @@ private:
     void addMemset(const CUpti_ActivityMemset4& memset, CuptiRecords& to);
     void addCall(const CUpti_ActivityAPI& call, CuptiRecords& to);
     void addSync(const CUpti_ActivitySynchronization2& sync, CuptiRecords& to);
+    void addOwned(const CUpti_Activity& record, CuptiRecords& to) const;
     void addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRecords& to);
 
     std::uint32_t kernelName(const char* mangled);

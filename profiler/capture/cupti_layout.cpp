@@ -40,9 +40,6 @@ static_assert(std::all_of(std::begin(kLayouts), std::end(kLayouts), [](const Lay
     return layout.older <= layout.size && layout.size <= kLargestCuptiRecord;
 }));
 
-// Until 12.9 the version counted up; from 13.0 on it is 130000 and more.
-constexpr std::uint32_t kVersion13 = 130'000;
-
 const Layout* layoutOf(CUpti_ActivityKind kind)
 {
     const auto* const at = std::find_if(std::begin(kLayouts), std::end(kLayouts),
@@ -66,7 +63,7 @@ const CUpti_Activity* wholeCuptiRecord(const CUpti_Activity& record, std::size_t
         return nullptr;
     if (bytes >= layout->size)
         return &record;
-    if (version >= kVersion13 || bytes < layout->older)
+    if (version >= kCuptiVersion13 || bytes < layout->older)
         return nullptr;
     space.fill(std::byte{0});
     std::memcpy(space.data(), &record, bytes);

@@ -12,6 +12,9 @@ namespace profiler::capture {
 inline constexpr std::size_t kLargestCuptiRecord = 256;
 using CuptiRecordSpace = std::array<std::byte, kLargestCuptiRecord>;
 
+/// Until 12.9 the version counted up; from 13.0 on it is 130000 and more.
+inline constexpr std::uint32_t kCuptiVersion13 = 130'000;
+
 /// Bytes of a record of the kind as the headers we were built with lay it out; 0 for kinds that are not decoded.
 std::size_t cuptiRecordSize(CUpti_ActivityKind kind);
 

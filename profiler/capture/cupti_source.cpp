@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 
@@ -195,8 +196,12 @@ void CuptiSource::State::completed(CUcontext context, std::uint32_t stream, std:
     countDropped(context, stream);
     {
         const std::lock_guard lock(decoding);
-        if (recorder)
-            delivery.deliver(decoder.decode(buffer, std::min(valid, buffers.bytes())));
+        if (recorder) {
+            const CuptiRecords records = decoder.decode(buffer, std::min(valid, buffers.bytes()));
+            delivery.deliver(records);
+            for (void* const owned : records.toFree)
+                std::free(owned);
+        }
     }
     buffers.giveBack(buffer);
 }

@@ -217,6 +217,31 @@ TEST_F(CuptiDecode, OverheadsOfThreadsAndOthers)
     EXPECT_EQ(records.host[1].tid, 0) << "of no thread";
 }
 
+TEST_F(CuptiDecode, WhatIsTheClientsToFreeIsListedAndLeftAlone)
+{
+    char name[] = "Some GPU", details[] = "of one overhead";
+    buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9).overheadData = details;
+    buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9);
+    buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE).name = name;
+    const CuptiRecords records = decode();
+    const std::vector<void*> expected = {details, name};
+    EXPECT_EQ(records.toFree, expected);
+    EXPECT_STREQ(name, "Some GPU");
+}
+
+TEST_F(CuptiDecode, Version12SharesTheNamesOfDevices)
+{
+    CuptiApi twelve = systemCupti();
+    twelve.getVersion = [](std::uint32_t* version) {
+        *version = 26;
+        return CUPTI_SUCCESS;
+    };
+    char name[] = "Some GPU";
+    buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE).name = name;
+    CuptiDecoder older(twelve, [](std::string_view) { return 0U; });
+    EXPECT_TRUE(older.decode(buffer.data(), buffer.size()).toFree.empty());
+}
+
 TEST_F(CuptiDecode, ExternalIdsAndDevices)
 {
     auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);

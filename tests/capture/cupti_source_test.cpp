@@ -6,6 +6,8 @@
 #include "tests/capture/temporary_folder.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <thread>
 #include <unistd.h>
@@ -221,7 +223,8 @@ TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)
     const auto self = static_cast<std::uint32_t>(gettid());
     CuptiBuffer buffer;
     auto& device = buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
-    device.name = "Some GPU";
+    device.name = strdup("Some GPU"); // freed by who gets the record
+    buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9).overheadData = std::malloc(16);
     addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, self, 1);
     addKernel(buffer, 7, 1);
     addKernel(buffer, 13, 2);
