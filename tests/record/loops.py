@@ -85,6 +85,37 @@ def two_optimizers():
         other.step()
 
 
+def validation_left_early():
+    """A few batches of the validation's loader after each step or two."""
+    import stepscope
+
+    validation = DataLoader(data, batch_size=2)
+    for number, batch in enumerate(loader):
+        train(batch)
+        if number % 2 == 1:
+            with stepscope.range("validation"):
+                for index, (inputs, _) in enumerate(validation):
+                    model(inputs)
+                    if index >= (number == 3) * 4:  # after one batch, or after five
+                        break
+
+
+def two_loaders_in_turns():
+    """As a training on labelled and unlabelled samples does."""
+    for number, (batch, _) in enumerate(zip(loader, DataLoader(data, batch_size=4))):
+        train(batch)
+
+
+def left_with_workers():
+    """Workers end with the loop that was left, as they do without a recording."""
+    import multiprocessing
+
+    for batch in DataLoader(data, batch_size=4, num_workers=2):
+        train(batch)
+        break
+    assert not multiprocessing.active_children()
+
+
 def kept_batches():
     batches = list(loader)
     for _ in range(2):

@@ -99,6 +99,16 @@ TEST(RecordOperators, ComeWhenTheyAreAskedFor)
     expectOperators(*trace(folder));
 }
 
+TEST(RecordOperators, ComeWhereALibraryAsksForTorchBeforeItImportsIt)
+{
+    const Folder folder;
+    const std::string ask = "import importlib.util, runpy; assert importlib.util.find_spec('torch'); "
+                            "runpy.run_path('" SCRIPTS "/operators.py', run_name='__main__')";
+    const Ended ended = record(folder, std::string(PYTHON_WITH_TORCH) + " -c \"" + ask + "\"", "--ops --level full");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    expectOperators(*trace(folder));
+}
+
 TEST(RecordOperators, AreInTheirWindowsOnlyAndTheTraceSaysWhichStepsHoldThem)
 {
     const Folder folder;

@@ -101,6 +101,41 @@ TEST(RecordPrograms, BatchesThatTheProgramKeepsAreStepsToo)
     EXPECT_EQ(loop(folder, "kept_batches")->ofKind(ActivityKind::Step).size(), 11U);
 }
 
+TEST(RecordPrograms, AValidationThatIsLeftEarlyIsInNoStep)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "validation_left_early");
+    const auto steps = recorded->ofKind(ActivityKind::Step);
+    EXPECT_EQ(steps.size(), 6U);
+    int validations = 0;
+    for (const Slice& slice : recorded->ofKind(ActivityKind::UserAnnotation)) {
+        ++validations;
+        // It begins within the step that went before, and ends in none.
+        for (const Slice& step : steps)
+            EXPECT_FALSE(step.begin <= slice.end() && slice.end() < step.end()) << step.id.index;
+    }
+    EXPECT_EQ(validations, 3);
+}
+
+TEST(RecordPrograms, LoadersThatAreAskedInTurnsAreOneStepFromTheFirstOnesWait)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "two_loaders_in_turns");
+    const auto steps = recorded->ofKind(ActivityKind::Step);
+    ASSERT_EQ(steps.size(), 6U);
+    std::vector<int> waits(6);
+    for (const Slice& phase : recorded->ofKind(ActivityKind::Phase))
+        for (std::size_t i = 0; i < 6 && recorded->name(phase) == "data wait"; ++i)
+            waits[i] += steps[i].begin <= phase.begin && phase.end() <= steps[i].end() ? 1 : 0;
+    EXPECT_THAT(waits, Each(2));
+}
+
+TEST(RecordPrograms, WorkersEndWithTheLoopThatIsLeft)
+{
+    const Folder folder;
+    loop(folder, "left_with_workers");
+}
+
 TEST(RecordPrograms, ACompiledOptimizerIsLeftAsItIs)
 {
     const Folder folder;

@@ -2,6 +2,7 @@
 import atexit
 import importlib.abc
 import functools
+import itertools
 import os
 import sys
 
@@ -44,8 +45,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         self._patches = dict(patches)
 
     def find_spec(self, name, path, target=None):
-        patch = self._patches.pop(name, None)
-        if patch is None:
+        if name not in self._patches:
             return None
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
@@ -55,6 +55,10 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             run(module)
+            # Not before: who only asks where a module is, as libraries do, does not import it.
+            patch = self._patches.pop(name, None)
+            if patch is None:
+                return
             try:
                 patch(module)
             except Exception as error:
@@ -68,14 +72,18 @@ def _patch_loader(module):
     """torch.utils.data.dataloader: the wait for each batch."""
     base = module._BaseDataLoaderIter
     ask = base.__next__
+    numbers = itertools.count()
 
     def __next__(self):
+        number = getattr(self, "_stepscope_number", None)
+        if number is None:
+            number = self._stepscope_number = next(numbers)
         session = recording.current()
         session.optimizers_raised()
         lane = session.lane(asks_only=True)
         with session.lock:
-            session.steps.batch_asked(session.now())
-            session.asked_loader = self
+            session.steps.batch_asked(session.now(), number)
+            session.asked_facts = getattr(self, "_stepscope_facts", None)
         session.open_on(lane, "phase", "data wait", self._num_yielded)
         try:
             return ask(self)
@@ -113,7 +121,7 @@ def _patch_loader(module):
 
 def _tell_loader(session):
     """Facts of the loader that an optimizer has just stepped for: the training's, not a validation's."""
-    facts = getattr(session.asked_loader, "_stepscope_facts", None)
+    facts = session.asked_facts
     if facts and facts != session.told_facts:
         session.told_facts = facts
         for key, value in facts.items():

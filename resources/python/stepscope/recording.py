@@ -68,7 +68,8 @@ class Session:
         self._kinds = {}
         self._texts = {}  # of names, as C has them: there are few
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
-        self.asked_loader = None  # the iterator that was asked for a batch last
+        # Of the iterator that was asked for a batch last. Not the iterator: its workers live as long as it does.
+        self.asked_facts = None
         self.told_facts = None
         from .steps import Steps
 

@@ -3,7 +3,8 @@
 A step begins when the loop asks its loader for a batch, and lasts until it asks for the next one after an optimizer has
 stepped: so gradients that are accumulated over several batches are one step, and what the loop does after the optimizer
 belongs to it. The end of an epoch (the loader has no more) ends it too; where the loop asks for each batch before it
-trains on the one before, its last step is still to come then. A validation, in which no optimizer steps, is no step.
+trains on the one before, its last step is still to come then. A validation, in which no optimizer steps, is no step,
+be it to its loader's end or not.
 Without a loader a step lasts from one step of an optimizer to the next one of the same optimizer.
 """
 
@@ -13,6 +14,8 @@ class Steps:
         self._session = session
         self._count = 0
         self._begin = None  # of the step at hand; it is written once it is known to be one
+        self._asked = {}  # in it: how often, by iterator; the first one has begun it
+        self._begins_steps = None  # the iterator that began the last step
         self._optimized = False  # an optimizer has stepped in it
         self._ended = False  # its loader had no more
         self._by_loader = False
@@ -21,13 +24,21 @@ class Steps:
         self._marked = False
         self.windows = None  # of operators; None: all steps have them, or none has
 
-    def batch_asked(self, now):
-        """A loader is asked for a batch."""
+    def batch_asked(self, now, asked):
+        """A loader is asked for a batch. asked: a number of the loader's iterator."""
         self._by_loader = True
         if self._begin is not None and self._optimized:
             self._finish(now)
-        if self._begin is None or self._ended:
+        if self._begin is None or self._ended or self._was_left(asked):
             self._start(now)
+        self._asked[asked] = self._asked.get(asked, 0) + 1
+
+    def _was_left(self, asked):
+        """Whether what began as a step was a loop over another loader, a validation as a rule, that was left before the
+        loader's end. Loaders that are asked in turns, one after the other in each step, are no such."""
+        if not self._asked or asked in self._asked:
+            return False
+        return asked == self._begins_steps or max(self._asked.values()) > 1
 
     def loader_ended(self):
         """A loader had no more batches: what began with the question is a step only if an optimizer steps now."""
@@ -89,6 +100,7 @@ class Steps:
 
     def _start(self, now):
         self._begin = now
+        self._asked = {}
         if self._by_loader:
             self._by_optimizer = None
         self._optimized = False
@@ -100,5 +112,7 @@ class Steps:
         if not self._marked:
             self._session.complete("step", "step", self._begin, now, self._count)
             self._count += 1
+        self._begins_steps = next(iter(self._asked), None)
         self._begin = None
+        self._asked = {}
         self._optimized = False
