@@ -108,6 +108,15 @@ TEST(Problems, PinnedMemoryIsPointlessOnTheProcessor)
     EXPECT_EQ(problems[0].key, "loader.pin_memory");
 }
 
+TEST(Problems, AGraphDoesNotFollowParametersThatACheckMoves)
+{
+    for (const char* check : {"debug.gradcheck=true", "debug.gradgradcheck=true"}) {
+        const auto problems = with({"compile=true", check}).problems(true);
+        ASSERT_EQ(problems.size(), 1u) << check;
+        EXPECT_EQ(problems[0].key, "compile");
+    }
+}
+
 TEST(Problems, AFolderOfImagesMustBeGivenOtherDataAreGeneratedForWantOfAny)
 {
     const char* folder = "dataset.kind=image_folder";

@@ -154,6 +154,7 @@ const std::vector<std::string> kResumed[] = {
     {"optimizer.kind=adamw", "optimizer.learning_rate=0.01", "schedule.kind=cosine", "schedule.warmup_steps=3"},
     {"augment.noise=0.1", "precision.amp=fp16", "loader.workers=1"},
     {"gradient.accumulation=2", "optimizer.kind=novograd", "host.async_work=true"},
+    {"augment.noise=0.1", "parallel.kind=ddp", "parallel.local_ranks=2"},
 };
 
 TEST(Knobs, ResumeGoesOnToTheBit)
@@ -176,6 +177,92 @@ TEST(Knobs, ResumeGoesOnToTheBit)
         EXPECT_EQ(second.one<protocol::Done>().finalLoss, first.one<protocol::Done>().finalLoss);
         EXPECT_EQ(second.one<protocol::Done>().samples, first.one<protocol::Done>().samples);
     }
+}
+
+std::vector<protocol::EpochProgress> epochs(const Finished& run)
+{
+    std::vector<protocol::EpochProgress> found;
+    for (const protocol::Progress& record : run.records)
+        if (const auto* epoch = std::get_if<protocol::EpochProgress>(&record))
+            found.push_back(*epoch);
+    return found;
+}
+
+std::vector<std::string> linesOf(const fs::path& path)
+{
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+TEST(Knobs, ResumeAtAnEpochsEndMakesItsValidationAndGoesOnWithTheLog)
+{
+    const TestFolder folder;
+    const fs::path log = folder.path() / "log.csv", states = folder.path() / "states";
+    const std::vector<std::string> whole = {"run.epochs=2", "run.log_file=" + log.string(), "run.checkpoint_every=5",
+                                            "run.checkpoint_path=" + states.string()};
+    const auto first = train(folder.path(), whole);
+    ASSERT_EQ(first.one<protocol::Hello>().stepsPerEpoch, 5);
+    const auto logged = linesOf(log);
+    ASSERT_EQ(logged.size(), 11u);
+    std::ofstream(log, std::ios::app) << "10,0.5"; // as a kill leaves it
+    auto rest = whole;
+    rest.push_back("run.resume=" + (states / "step5.checkpoint").string());
+    const auto second = train(folder.path(), rest);
+    ASSERT_EQ(second.ended.status, 0) << second.ended.output;
+    const auto uninterrupted = epochs(first), resumed = epochs(second);
+    ASSERT_EQ(uninterrupted.size(), 2u);
+    ASSERT_EQ(resumed.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(resumed[i].epoch, uninterrupted[i].epoch);
+        EXPECT_EQ(resumed[i].trainLoss, uninterrupted[i].trainLoss) << i;
+        EXPECT_EQ(resumed[i].trainAccuracy, uninterrupted[i].trainAccuracy) << i;
+        EXPECT_EQ(resumed[i].validationLoss, uninterrupted[i].validationLoss) << i;
+    }
+    const auto goneOn = linesOf(log);
+    ASSERT_EQ(goneOn.size(), logged.size());
+    for (std::size_t i = 0; i < goneOn.size(); ++i) {
+        EXPECT_EQ(goneOn[i].substr(0, goneOn[i].find(',')), logged[i].substr(0, logged[i].find(',')));
+        if (i <= 5) {
+            EXPECT_EQ(goneOn[i], logged[i]) << "lines of before stay";
+        }
+    }
+}
+
+TEST(Knobs, ResumeWithAnotherBatchSizeCountsTheNewEpochAlone)
+{
+    const TestFolder folder;
+    const fs::path log = folder.path() / "log.csv", states = folder.path() / "states";
+    ASSERT_EQ(train(folder.path(), {"run.checkpoint_every=3", "run.checkpoint_path=" + states.string()}).ended.status,
+              0);
+    const auto run =
+        train(folder.path(), {"batch.size=8", "run.steps=13", "sync.every_n_steps=1", "run.log_file=" + log.string(),
+                              "run.resume=" + (states / "step3.checkpoint").string()});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    double sum = 0;
+    const auto lines = linesOf(log);
+    ASSERT_EQ(lines.size(), 11u);
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        sum += std::stod(lines[i].substr(lines[i].rfind(',') + 1));
+    ASSERT_FALSE(epochs(run).empty());
+    EXPECT_NEAR(epochs(run)[0].trainLoss, sum / 10, 1e-5);
+}
+
+TEST(Knobs, AFileThatIsNoLogIsNotGoneOnWith)
+{
+    const TestFolder folder;
+    const fs::path log = folder.path() / "notes.txt", states = folder.path() / "states";
+    ASSERT_EQ(train(folder.path(), {"run.steps=2", "run.checkpoint_every=2", "run.checkpoint_path=" + states.string()})
+                  .ended.status,
+              0);
+    std::ofstream(log) << "my notes\n";
+    const auto run =
+        train(folder.path(), {"run.log_file=" + log.string(), "run.resume=" + (states / "step2.checkpoint").string()});
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
+    EXPECT_THAT(notices(run).back().what, HasSubstr("notes.txt"));
+    EXPECT_EQ(linesOf(log), std::vector<std::string>{"my notes"});
 }
 
 TEST(Knobs, ResumeNamesWhatIsNoCheckpointOfThisTraining)

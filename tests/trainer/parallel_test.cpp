@@ -3,11 +3,13 @@
 
 #include "profiler/io/wire/tailing_reader.h"
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <thread>
 
 // Several processes train one model, over Gloo on the processor.
@@ -124,6 +126,83 @@ TEST(DistributedDataParallel, EndsWithAClearErrorWhenARankDies)
     const auto told = run.all<protocol::Notice>();
     ASSERT_FALSE(told.empty());
     EXPECT_THAT(told.back().what, HasSubstr("rank 1 was ended by signal 9"));
+}
+
+// The folder of the small training's images; of these files nothing can be read.
+fs::path withBrokenImages(const fs::path& folder, int broken)
+{
+    EXPECT_EQ(train(folder).ended.status, 0);
+    fs::path classes;
+    for (const auto& entry : fs::recursive_directory_iterator(folder / "images"))
+        if (entry.is_regular_file() && entry.path().extension().string().starts_with(".jp")) {
+            classes = entry.path().parent_path().parent_path();
+            if (broken-- > 0)
+                fs::resize_file(entry.path(), 0);
+        }
+    return classes;
+}
+
+TEST(DistributedDataParallel, GoesOnWhereABatchOfOneRankIsAllBad)
+{
+    const TestFolder folder;
+    const fs::path classes = withBrokenImages(folder.path(), 5);
+    for (const char* accumulation : {"gradient.accumulation=1", "gradient.accumulation=3"}) {
+        const auto run = train(folder.path(), {"dataset.kind=image_folder", "dataset.path=" + classes.string(),
+                                               "batch.size=1", "parallel.kind=ddp", "parallel.local_ranks=2",
+                                               "dataset.validation_share=0", accumulation});
+        ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+        const auto done = run.one<protocol::Done>();
+        EXPECT_EQ(done.steps, run.one<protocol::Hello>().totalSteps);
+        EXPECT_TRUE(std::isfinite(done.finalLoss));
+        EXPECT_GT(done.finalLoss, 0);
+    }
+}
+
+TEST(DistributedDataParallel, SamplesInTheLogAreThoseOfAllRanks)
+{
+    const TestFolder folder;
+    const fs::path log = folder.path() / "log.csv";
+    const auto run = train(
+        folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2", "run.steps=1", "run.log_file=" + log.string()});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    std::ifstream file(log);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    const std::string samples = std::to_string(run.one<protocol::Done>().samples);
+    EXPECT_EQ(samples, "32");
+    EXPECT_THAT(line, HasSubstr("," + samples + ","));
+    for (const profiler::Track& track : run.trace->tracks())
+        if (track.kind == profiler::TrackKind::Counter && track.name == "samples") {
+            EXPECT_EQ(run.trace->counter(track.id).back().value, 32);
+        }
+}
+
+TEST(DistributedDataParallel, ARankThatDiesBeforeItJoinsEndsTheRunWithItsMessage)
+{
+    const TestFolder folder;
+    fs::create_directories(folder.path() / "run.rank1.sstrace" / "taken");
+    const auto run = train(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
+    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed)) << run.ended.output;
+    protocol::Notice last;
+    for (const protocol::Progress& record : run.records)
+        if (const auto* notice = std::get_if<protocol::Notice>(&record))
+            last = *notice;
+    EXPECT_THAT(last.what, HasSubstr("rank 1 ended with status"));
+    EXPECT_THAT(last.mend, HasSubstr("run.rank1.sstrace"));
+}
+
+TEST(DataParallel, EachCopyHasOneTrack)
+{
+    const TestFolder folder;
+    const auto run = train(
+        folder.path(), {"parallel.kind=dp", "parallel.local_ranks=3", "capture.ops_every=1", "capture.ops_window=1"});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    std::set<std::string> withForward;
+    for (const profiler::Slice& op : run.trace->ofKind(profiler::ActivityKind::CpuOp))
+        if (run.trace->name(op) == "aten::conv2d")
+            withForward.insert(run.trace->track(op.id.track).name);
+    EXPECT_THAT(withForward, testing::UnorderedElementsAre("main thread", "copy 1", "copy 2"));
 }
 
 TEST(DistributedDataParallel, StopsOnAllRanksAtOnce)

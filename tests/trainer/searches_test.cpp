@@ -51,6 +51,15 @@ TEST(BatchSearch, NeverTriesMoreThanThereIs)
     EXPECT_THAT(machine.tried, Each(testing::Le(100)));
 }
 
+TEST(BatchSearch, EndsAtWhatTheSettingMayBe)
+{
+    EXPECT_EQ(trainer::largestBatch(100), 100);
+    const auto most = trainer::largestBatch(1'000'000);
+    config::TrainingConfig config;
+    EXPECT_TRUE(config.set("batch.size", std::to_string(most)));
+    EXPECT_FALSE(config.set("batch.size", std::to_string(most + 1)));
+}
+
 TEST(BatchSearch, FindsNothingWhereNothingFitsOrSomethingElseFails)
 {
     Machine none{0};

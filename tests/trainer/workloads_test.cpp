@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <ostream>
+#include <sys/resource.h>
 #include <tuple>
 
 using namespace trainer_test;
@@ -119,6 +120,34 @@ TEST(WorkloadPairs, VolumesTooSmallForTheUNetAreRefused)
                               "dataset.volume_size=4", "model.width=0", "model.depth=4"});
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
     EXPECT_THAT(run.one<protocol::Notice>().what, AllOf(HasSubstr("4 levels"), HasSubstr("4 × 4 × 4")));
+}
+
+TEST(WorkloadPairs, MoreLevelsThanASizeCanBeHalvedAreRefusedBeforeAnythingIsMade)
+{
+    const TestFolder folder;
+    TrainerRun run(
+        smallTraining(folder.path(), {"workload=unet3d", "dataset.kind=volumes", "dataset.path=", "dataset.samples=4",
+                                      "dataset.volume_size=16", "model.width=4", "model.depth=65"}),
+        [] {
+            const rlimit limit{4ull << 30, 4ull << 30};
+            ::setrlimit(RLIMIT_DATA, &limit);
+        });
+    EXPECT_EQ(run.end().status, static_cast<int>(protocol::Exit::BadInput));
+    ASSERT_FALSE(run.all<protocol::Notice>().empty());
+    EXPECT_THAT(run.all<protocol::Notice>().back().what, HasSubstr("65 levels"));
+}
+
+// Three steps of four would hide no token.
+TEST(Bert, HasSomethingToPredictInTheSmallestBatch)
+{
+    const TestFolder folder;
+    const auto found = losses(folder.path(),
+                              {"workload=bert", "dataset.kind=text", "dataset.path=", "model.size=tiny",
+                               "model.width=0", "dataset.context=2", "batch.size=1"},
+                              30);
+    ASSERT_EQ(found.size(), 30u);
+    for (const double loss : found)
+        EXPECT_TRUE(std::isfinite(loss) && loss > 0) << loss;
 }
 
 TEST(Attention, WrittenOutAndAsOneOperatorAgree)

@@ -78,6 +78,12 @@ void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& fou
                          "true",
                          "false with parallel.kind or gradient.accumulation: a CUDA graph holds one pass",
                          {}});
+    if (config[key::compile] && (config[key::gradcheck] || config[key::gradgradcheck]))
+        found.push_back({std::string(key::compile.name),
+                         "true",
+                         "false with debug.gradcheck and debug.gradgradcheck: they move the parameters in memory, and "
+                         "a CUDA graph would go on with where they were",
+                         {}});
     if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
         found.push_back({std::string(key::checkpointing.name),
                          "cheap",

@@ -54,9 +54,12 @@ std::unique_ptr<CudaGraph> makeGraph()
     return std::make_unique<Graph>();
 }
 
-c10::intrusive_ptr<c10d::Backend> makeNccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size)
+c10::intrusive_ptr<c10d::Backend> makeNccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                           std::chrono::milliseconds timeout)
 {
-    return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, c10d::ProcessGroupNCCL::Options::create());
+    const auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = timeout;
+    return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
 }
 
 } // namespace

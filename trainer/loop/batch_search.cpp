@@ -117,6 +117,12 @@ std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
     return fits > 0 ? std::optional(fits) : std::nullopt;
 }
 
+std::int64_t largestBatch(std::int64_t samples)
+{
+    const config::Knob* knob = config::findKnob(config::key::batchSize.name);
+    return std::min(samples, static_cast<std::int64_t>(knob->max));
+}
+
 BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, std::int64_t limitBytes)
 {
     int progress[2];

@@ -23,6 +23,9 @@ struct BatchTrial {
 std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
                                         const std::function<BatchTrial(std::int64_t)>& tryOut);
 
+/// The largest batch that a data set of so many samples and the setting batch.size allow.
+std::int64_t largestBatch(std::int64_t samples);
+
 /// Trains a few steps with this batch size in a fresh process of this program, which may run out of memory without
 /// harm.
 /// @param limitBytes  of memory on the processor (RLIMIT_DATA); 0: what is available now, less a tenth

@@ -32,7 +32,7 @@ Checkpointing::Choice choiceOf(const std::string& text)
 } // namespace
 
 Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
-                 std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps)
+                 std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps, profiler::capture::Recorder* recorder)
     : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
       m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
       m_outputsKept(config[key::asyncWork]), m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
@@ -60,7 +60,7 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
                     std::make_unique<Checkpointing>(*copy, choiceOf(config[key::checkpointing]), device));
                 return copy;
             },
-            device, config[key::localRanks]);
+            device, config[key::localRanks], recorder);
     // Gradients that are exchanged or added up over batches need more than one recorded pass.
     if (config[key::compile] && !device.is_cpu() && !m_copies && config[key::accumulation] == 1)
         m_graph = std::make_unique<GraphedStep>(*m_network, [this](const BatchTensors& given) {

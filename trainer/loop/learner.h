@@ -25,8 +25,10 @@ public:
     /// The data must fit the model: see workloads' fits().
     /// @param group  the processes that train together; null: this one alone
     /// @param totalSteps  of the training
+    /// @param recorder  where threads of its own are named; null: nowhere
     Learner(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
-            std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps);
+            std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps,
+            profiler::capture::Recorder* recorder = nullptr);
     ~Learner();
 
     /// What a pass gives, on the device, without the graph.

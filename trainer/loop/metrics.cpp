@@ -69,6 +69,14 @@ std::shared_future<double> Metrics::addAndRead(Learner::Output output, std::int6
     return loss;
 }
 
+std::shared_future<double> Metrics::read()
+{
+    auto loss = later<double>([this] { return m_meter.read(); });
+    m_unsampled.push_back(loss);
+    sample();
+    return loss;
+}
+
 void Metrics::sample()
 {
     for (; !m_unsampled.empty() && isReady(m_unsampled.front()); m_unsampled.pop_front())

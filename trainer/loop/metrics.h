@@ -23,6 +23,9 @@ public:
     /// Adds one, and reads back.
     /// @return the mean loss since the last read; what computing it threw
     std::shared_future<double> addAndRead(Learner::Output output, std::int64_t samples);
+    /// Reads back what was added; something must have been since the last read.
+    /// @return as addAndRead()
+    std::shared_future<double> read();
     /// Means since the last take, over all ranks of `group`.
     Meter::Means take(ProcessGroup* group);
     /// Puts the losses that were read by now into the trace. Throws std::runtime_error when computing failed.

@@ -33,7 +33,8 @@ class Run {
 public:
     Run(Training& training, const Surroundings& around)
         : m_training(training), m_around(around), m_reports(around.recording, around.progress),
-          m_files(around.config, around.recording, around.progress, !around.group || around.group->rank() == 0),
+          m_files(around.config, around.recording, around.progress, !around.group || around.group->rank() == 0,
+                  training.steps()),
           m_ranks(around.group ? around.group->size() : 1),
           m_planned(plannedSteps(around.config, training.stepsPerEpoch()))
     {
@@ -44,6 +45,8 @@ public:
     protocol::Done go()
     {
         agree();
+        if (m_training.takeEpochEnd() && !stopped())
+            endEpoch(Clock::now());
         while (!stopped() && !finished())
             epoch();
         m_done.seconds = elapsed();
@@ -77,7 +80,6 @@ private:
 
     void epoch()
     {
-        protocol::EpochProgress report;
         const auto begin = Clock::now();
         m_training.beginEpoch();
         while (!m_training.epochFinished() && !finished()) {
@@ -87,6 +89,13 @@ private:
                 break;
             step();
         }
+        endEpoch(begin);
+    }
+
+    // Its means, and the validation.
+    void endEpoch(Clock::time_point begin)
+    {
+        protocol::EpochProgress report;
         const Meter::Means train = m_training.takeMeans();
         if (const auto loss = judgeLosses(true))
             m_reports.setLoss(*loss);

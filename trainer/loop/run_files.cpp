@@ -2,24 +2,80 @@
 
 #include "trainer/config/training_config.h"
 
+#include <charconv>
 #include <stdexcept>
+#include <string_view>
 
 namespace trainer {
 
 namespace key = config::key;
 
-RunFiles::RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first)
-    : m_recording(recording), m_progress(progress), m_apart(config[key::asyncWork]),
-      m_checkpointEvery(first ? config[key::checkpointEvery] : 0), m_folder(config[key::checkpointPath]),
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostCheckpoints = 2; // that wait for the disk
+
+// Keeps a promise however its scope is left.
+class OnLeaving {
+public:
+    explicit OnLeaving(std::promise<void>& promise) : m_promise(promise) {}
+    ~OnLeaving() { m_promise.set_value(); }
+    OnLeaving(const OnLeaving&) = delete;
+    OnLeaving& operator=(const OnLeaving&) = delete;
+
+private:
+    std::promise<void>& m_promise;
+};
+
+constexpr std::string_view kColumns = "step,seconds,samples,step_seconds,learning_rate,loss";
+
+// The lines of an earlier run's log that a run which goes on after `steps` steps does not write again. The last one may
+// be a part of a line.
+std::string keptLines(const fs::path& path, std::int64_t steps)
+{
+    std::ifstream file(path);
+    std::string kept, line;
+    if (!std::getline(file, line))
+        return kept; // none, or empty: a new one
+    if (line != kColumns)
+        throw std::runtime_error("The log cannot go on, the file is no log of a training: " + path.string());
+    while (std::getline(file, line) && !file.eof()) {
+        std::int64_t step = -1;
+        const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), step);
+        if (failed == std::errc() && *end == ',' && step < steps)
+            kept += line + '\n';
+    }
+    return kept;
+}
+
+// At no moment is there less of it on the disk than before.
+std::shared_ptr<std::ofstream> openLog(const fs::path& path, std::int64_t steps)
+{
+    const std::string kept = steps > 0 ? keptLines(path, steps) : std::string();
+    const fs::path part = kept.empty() ? path : fs::path(path.string() + ".part");
+    auto log = std::make_shared<std::ofstream>(part);
+    *log << kColumns << '\n' << kept << std::flush;
+    std::error_code failed;
+    if (*log && part != path)
+        fs::rename(part, path, failed);
+    if (!*log || failed)
+        throw std::runtime_error("The log cannot be written: " + path.string());
+    return log;
+}
+
+} // namespace
+
+RunFiles::RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first,
+                   std::int64_t steps)
+    : m_recording(recording), m_progress(progress), m_apart(config[key::asyncWork]), m_first(first),
+      m_checkpointEvery(config[key::checkpointEvery]), m_folder(config[key::checkpointPath]),
       m_work(m_apart, recording.events())
 {
     const std::string path = config[key::logFile];
     if (path.empty() || !first)
         return;
-    m_log = std::make_shared<std::ofstream>(path);
-    *m_log << "step,seconds,samples,step_seconds,learning_rate,loss\n" << std::flush;
-    if (!*m_log)
-        throw std::runtime_error("The log cannot be written: " + path);
+    m_log = openLog(path, steps);
 }
 
 RunFiles::~RunFiles() = default;
@@ -28,8 +84,9 @@ void RunFiles::stepDone(std::int64_t number, const Training::Step& step, double 
 {
     using config::toText;
     if (m_log)
-        log(std::to_string(number) + "," + toText(seconds) + "," + std::to_string(training.samples()) + "," +
-                toText(step.seconds) + "," + toText(step.learningRate) + ",",
+        log(std::to_string(number) + "," + toText(seconds) + "," +
+                std::to_string(training.samples() * training.ranks()) + "," + toText(step.seconds) + "," +
+                toText(step.learningRate) + ",",
             step.loss);
     if (m_checkpointEvery > 0 && (number + 1) % m_checkpointEvery == 0)
         checkpoint(training);
@@ -49,11 +106,20 @@ void RunFiles::log(std::string line, std::shared_future<double> loss)
 
 void RunFiles::checkpoint(Training& training)
 {
+    // Each holds a copy of everything: a disk that is too slow must not fill the memory.
+    for (; m_checkpoints.size() >= kMostCheckpoints; m_checkpoints.pop_front())
+        m_checkpoints.front().wait();
     // The copy is taken here in any case: the next step changes the weights.
     const PhaseRange phase(m_recording, Phase::Checkpoint);
     const auto state = std::make_shared<SavedState>(training.save());
+    auto sums = training.metricsState();
+    if (!m_first)
+        return;
     const auto path = m_folder / ("step" + std::to_string(training.steps()) + ".checkpoint");
-    m_work.give(profiler::phase::kCheckpoint, [state, sums = training.metricsState(), path] {
+    const auto written = std::make_shared<std::promise<void>>();
+    m_checkpoints.push_back(written->get_future());
+    m_work.give(profiler::phase::kCheckpoint, [state, sums = std::move(sums), path, written] {
+        const OnLeaving tell(*written);
         Training::addMetrics(*state, sums.get());
         trainer::save(*state, path);
     });

@@ -4,6 +4,7 @@
 #include "trainer/loop/progress.h"
 #include "trainer/loop/training.h"
 
+#include <deque>
 #include <fstream>
 #include <future>
 #include <memory>
@@ -14,9 +15,11 @@ namespace trainer {
 /// it (host.async_work). One thread.
 class RunFiles {
 public:
-    /// @param first  the first of the ranks, or the only one: the others write nothing
-    /// Throws std::runtime_error when the log cannot be opened.
-    RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first);
+    /// @param first  the first of the ranks, or the only one: the others write nothing, but tell it what they know
+    /// @param steps  done before: of a resumed run, whose log goes on behind them
+    /// Throws std::runtime_error when the log cannot be opened, or is no log that can go on.
+    RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first,
+             std::int64_t steps = 0);
     ~RunFiles();
 
     /// After a step of this number.
@@ -32,10 +35,11 @@ private:
 
     Recording& m_recording;
     Progress& m_progress;
-    bool m_apart;
+    bool m_apart, m_first;
     std::int64_t m_checkpointEvery;
     std::filesystem::path m_folder;
-    std::shared_ptr<std::ofstream> m_log; // null: none
+    std::shared_ptr<std::ofstream> m_log;        // null: none
+    std::deque<std::future<void>> m_checkpoints; // on their way to the disk, oldest first
     HostWork m_work;
 };
 

@@ -13,6 +13,9 @@
 
 #include <ATen/ATen.h>
 #include <cstdio>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <torch/version.h>
 #include <unistd.h>
@@ -89,6 +92,9 @@ private:
     const Training& m_training;
     std::int64_t& m_step;
 };
+
+/// A Stop before all ranks had come.
+struct StoppedWhileJoining {};
 
 class Session {
 public:
@@ -174,7 +180,8 @@ private:
             return {};
         // Ranks are started with the same command line.
         const int rank = m_config[key::parallel] == "ddp" && LocalRanks::isRank() ? Ranks::fromEnvironment().rank : 0;
-        auto started = Recording::start(LocalRanks::traceOf(m_invocation.trace, rank), m_config[key::captureEnabled]);
+        auto started = Recording::start(LocalRanks::traceOf(m_invocation.trace, rank), m_config[key::captureEnabled],
+                                        static_cast<int>(m_config[key::workers]));
         if (!started)
             return tl::unexpected(started.error());
         m_recording = std::move(*started);
@@ -207,10 +214,12 @@ private:
             training.learner().synchronize();
             m_progress.report(done);
             return Exit::Done;
+        } catch (const StoppedWhileJoining&) {
+            return refuse({profiler::Error::Code::Cancelled, {}, {}, {}});
         } catch (const std::exception& exception) {
             const auto death = deathOfRank();
             if (death)
-                m_progress.fail("The training cannot go on: " + *death, {}, "look at what that rank said");
+                m_progress.fail("The training cannot go on: " + *death, {}, lastWords());
             else
                 m_progress.report(explain(exception, step));
             return Exit::Failed;
@@ -246,6 +255,24 @@ private:
         if (!notice || notice->severity == protocol::Notice::Severity::Info)
             return;
         std::fprintf(stderr, "rank %d: %s\n", rank, sentence(*notice).c_str());
+        const std::lock_guard lock(m_wordsMutex);
+        if (notice->severity == protocol::Notice::Severity::Error && m_lastWords.empty())
+            m_lastWords = "rank " + std::to_string(rank) + " said: " + sentence(*notice);
+    }
+
+    std::string lastWords() const
+    {
+        const std::lock_guard lock(m_wordsMutex);
+        return m_lastWords.empty() ? "look at what that rank said" : m_lastWords;
+    }
+
+    // While the other ranks are still to come.
+    void watchRanks() const
+    {
+        if (const auto death = m_ranks->death())
+            throw std::runtime_error(*death);
+        if (m_commands.stopRequested())
+            throw StoppedWhileJoining();
     }
 
     std::shared_ptr<ProcessGroup> joinGroup(const ChosenDevice& device)
@@ -255,7 +282,8 @@ private:
         const Ranks ranks = Ranks::fromEnvironment();
         m_recording->setMetadata("rank", std::to_string(ranks.rank));
         m_recording->setMetadata("ranks", std::to_string(ranks.size));
-        return std::make_shared<ProcessGroup>(ranks, device.device);
+        return std::make_shared<ProcessGroup>(ranks, device.device,
+                                              m_ranks ? [this] { watchRanks(); } : std::function<void()>());
     }
 
     // In processes of their own, which may die of it.
@@ -270,7 +298,8 @@ private:
             failure = trial.why;
             return trial;
         };
-        const auto found = searchBatch(m_config[key::batchSize], dataset.size(data::Split::Train), tryOut);
+        const auto found =
+            searchBatch(m_config[key::batchSize], largestBatch(dataset.size(data::Split::Train)), tryOut);
         if (!found) {
             m_progress.fail("No batch size was found: " +
                                 (failure.empty() ? "not even the smallest fits into memory" : failure),
@@ -283,7 +312,10 @@ private:
                              {},
                              "raise optimizer.learning_rate with it, see optimizer.lr_scaling",
                              1});
-        static_cast<void>(m_config.set(key::batchSize.name, std::to_string(*found)));
+        if (const auto set = m_config.set(key::batchSize.name, std::to_string(*found)); !set) {
+            m_progress.fail(set.error().message());
+            return false;
+        }
         return true;
     }
 
@@ -292,6 +324,8 @@ private:
     Progress& m_progress;
     Commands m_commands;
     std::unique_ptr<Recording> m_recording;
+    mutable std::mutex m_wordsMutex;
+    std::string m_lastWords;             // of the first rank that failed
     std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or not ours
 };
 

@@ -2,7 +2,6 @@
 
 #include "trainer/data/random.h"
 #include "trainer/hooks/autograd_profiler.h"
-#include "trainer/hooks/gradient_check.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
 #include "trainer/precision/float32_settings.h"
@@ -10,8 +9,6 @@
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <chrono>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace trainer {
@@ -65,6 +62,19 @@ at::Device withSettings(at::Device device, const config::TrainingConfig& config)
     return device;
 }
 
+// What stands for a batch without a good sample where other ranks wait for this one's gradients. Two samples, since the
+// statistics of a batch norm have no meaning for one.
+void fillInFor(data::Batch& batch, const data::SampleSpec& spec, std::int64_t batchSize)
+{
+    batch.count = std::min<std::int64_t>(batchSize, 2);
+    const auto clear = [&](std::byte* first, const data::ArraySpec& array) {
+        std::fill_n(first, static_cast<std::size_t>(batch.count) * array.bytes(), std::byte{0});
+    };
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+        clear(batch.memory->inputs[i], spec.inputs[i]);
+    clear(batch.memory->target, spec.target);
+}
+
 std::int64_t ceilDivide(std::int64_t count, std::int64_t by)
 {
     return (count + by - 1) / by;
@@ -78,7 +88,8 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
       m_loader(m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Train, recording, group.get())),
       m_learner(config, m_dataset->spec(), withSettings(device, config), group,
-                plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation]))),
+                plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation])),
+                recording.events()),
       m_bad(progress), m_feed(config, m_dataset->spec(), device),
       m_metrics(m_learner.objective(), config[key::asyncWork], recording), m_group(group),
       m_syncEvery(config[key::syncEvery]), m_accumulation(config[key::accumulation])
@@ -99,27 +110,6 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
         m_validationLoader = std::make_unique<data::Loader>(
             m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Validation, recording, group.get()));
     warnOfKnobs();
-}
-
-// Knobs that are switched on and change nothing here.
-void Training::warnOfKnobs()
-{
-    const std::string device(key::augmentOnDevice.name), beside(key::nonBlocking.name);
-    if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
-        m_progress.warn("This data set has no augmentation that a device could do: the knob changes nothing", device,
-                        "images and volumes have one");
-    else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_learner.device().is_cpu())
-        m_progress.warn("There is no other device than the processor: the training's own thread augments, and waits "
-                        "for that, instead of the loader's workers",
-                        device, "switch it off, or train on a GPU");
-    const auto level = profiler::capture::captureLevelFromName(m_config[key::captureLevel]);
-    if (m_recording.events() && m_config[key::autogradProfiler] && level &&
-        profiler::capture::contentsOf(*level).memory)
-        m_progress.warn("Allocations are not recorded: LibTorch's own profiler listens to them",
-                        std::string(key::autogradProfiler.name), "leave it off, as in any real run");
-    if (m_config[key::nonBlocking] && !m_feed.runsBeside())
-        m_progress.warn("Only copies from page-locked memory run beside the training: these wait", beside,
-                        "set loader.pin_memory as well");
 }
 
 Training::~Training()
@@ -181,18 +171,23 @@ std::optional<BatchTensors> Training::fetch()
         return std::nullopt;
     m_bad.add(data::Split::Train, batch->bad);
     BatchTensors tensors;
-    if (batch->count == 0)
+    const bool empty = batch->count == 0;
+    if (empty && !m_group)
         return tensors;
+    if (empty)
+        fillInFor(*batch, m_dataset->spec(), m_config[key::batchSize]);
     PhaseRange phase(m_recording, Phase::Copy, batch->index);
     tensors = m_feed.place(*batch, true,
                            data::sampleSeed(static_cast<std::uint64_t>(m_config[key::seed]), m_epoch, batch->index));
     phase.setBytes(tensors.bytes());
+    if (empty)
+        tensors.count = 0;
     return tensors;
 }
 
 std::shared_future<double> Training::measure(Learner::Output output, std::int64_t samples, bool last)
 {
-    if (last && m_syncEvery > 0 && (m_steps + 1) % m_syncEvery == 0)
+    if (last && isReadBack())
         return m_metrics.addAndRead(std::move(output), samples);
     m_metrics.add(std::move(output), samples);
     m_metrics.sample();
@@ -201,6 +196,10 @@ std::shared_future<double> Training::measure(Learner::Output output, std::int64_
 
 void Training::train(const BatchTensors& batch, bool last, Group& group)
 {
+    if (batch.count == 0) { // for the other ranks' sake: it changes nothing but that they get on
+        static_cast<void>(m_learner.accumulate(batch, 0, last, m_recording));
+        return;
+    }
     const double share =
         m_accumulation == 1 ? 1 : static_cast<double>(batch.count) / static_cast<double>(group.expected);
     const Learner::Output output = m_learner.accumulate(batch, share, last, m_recording);
@@ -218,20 +217,32 @@ void Training::train(const BatchTensors& batch, bool last, Group& group)
 
 void Training::finish(Group& group)
 {
-    if (group.step.samples == 0)
+    if (!group.begun)
         return;
     // Fewer samples than expected (bad files, the end of an epoch): their mean is over those that came.
-    const double factor =
-        m_accumulation == 1 ? 1 : static_cast<double>(group.expected) / static_cast<double>(group.step.samples);
+    const double factor = correction(group);
     group.step.learningRate = m_learner.weights().learningRate(m_steps);
     m_learner.update(m_steps, factor, m_recording);
     fetchAhead();
     if (group.last.samples > 0)
         group.step.loss = measure(group.last.output, group.last.samples, true);
+    else if (group.step.samples > 0 && isReadBack()) // the last batch was empty, those before it were not
+        group.step.loss = m_metrics.read();
     m_samples += group.step.samples;
     if (group.loss.defined())
         group.step.lossOnDevice = group.loss / group.step.samples;
-    m_recording.sampleLearning(group.step.learningRate, m_samples);
+    m_recording.sampleLearning(group.step.learningRate, m_samples * ranks());
+}
+
+// As many on each rank, or their weights would part: who has lost samples counts as the others do.
+double Training::correction(const Group& group) const
+{
+    if (m_accumulation == 1)
+        return 1;
+    std::vector<double> samples = {static_cast<double>(group.step.samples)};
+    if (m_group)
+        m_group->addUp(samples);
+    return samples[0] > 0 ? static_cast<double>(group.expected * ranks()) / samples[0] : 1;
 }
 
 Training::Step Training::step()
@@ -250,13 +261,15 @@ Training::Step Training::step()
             const auto batch = nextBatch();
             if (!batch)
                 break;
-            if (batch->count == 0)
+            // Ranks exchange gradients in the last of a step: none of them may be missing there.
+            const bool last = i + 1 == batches;
+            if (batch->count == 0 && !(m_group && last))
                 continue;
-            if (std::exchange(m_gradientsDue, false))
+            if (batch->count > 0 && std::exchange(m_gradientsDue, false))
                 checkGradientsOf(*batch);
-            if (group.step.samples == 0)
+            if (!std::exchange(group.begun, true))
                 m_learner.begin(m_recording);
-            train(*batch, i + 1 == batches, group);
+            train(*batch, last, group);
         }
         finish(group);
     }
@@ -268,47 +281,6 @@ Training::Step Training::step()
                         "a graph needs fixed shapes, and no operator that waits for the device");
     group.step.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
     return group.step;
-}
-
-void Training::checkGradientsOf(const BatchTensors& batch)
-{
-    for (const bool second : {false, true}) {
-        if (!m_config[second ? key::gradgradcheck : key::gradcheck])
-            continue;
-        const std::string name(second ? key::gradgradcheck.name : key::gradcheck.name);
-        try {
-            const GradientCheck check = checkGradients(m_learner.network(), batch, second);
-            std::ostringstream worst;
-            worst << "the worst of " << check.elements << " differs by " << std::setprecision(2) << check.worst;
-            if (check.agrees())
-                m_progress.report(config::protocol::Notice{config::protocol::Notice::Severity::Info,
-                                                           name + ": gradients agree with differences, " + worst.str(),
-                                                           check.where,
-                                                           {},
-                                                           1});
-            else
-                m_progress.warn(name + ": gradients do not agree with differences, " + worst.str(), check.where,
-                                "a kink of the function may lie there; otherwise its backward pass is wrong");
-        } catch (const std::exception& failure) {
-            m_progress.warn(name + " cannot be done with this model: " + std::string(failure.what()).substr(0, 200));
-        }
-    }
-}
-
-// Which parts are recomputed, once their costs are known.
-void Training::tellOfBlocks()
-{
-    if (m_config[key::checkpointing] != "off" && m_learner.checkpointing().costs().empty())
-        m_progress.warn("This model has no blocks: nothing of it is recomputed", std::string(key::checkpointing.name),
-                        "choose another workload to see what recomputation saves");
-    else if (m_config[key::checkpointing] == "cheap" && m_learner.checkpointing().decided()) {
-        const auto costs = m_learner.checkpointing().costs();
-        m_recording.setMetadata("checkpointing.blocks", partsText(costs));
-        m_progress.report(config::protocol::Notice{
-            config::protocol::Notice::Severity::Info, choiceText(costs), std::string(key::checkpointing.name), {}, 1});
-    } else if (m_config[key::checkpointing] == "cheap")
-        return;
-    m_blocksTold = true;
 }
 
 Meter::Means Training::takeMeans()

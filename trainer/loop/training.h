@@ -16,6 +16,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace trainer {
 
@@ -61,23 +62,30 @@ public:
     [[nodiscard]] const Learner& learner() const { return m_learner; }
     [[nodiscard]] std::int64_t steps() const { return m_steps; }
     [[nodiscard]] std::int64_t samples() const { return m_samples; } ///< trained on so far, in this process
-    [[nodiscard]] std::int64_t epoch() const { return m_epoch; }     ///< of the last step, from 0
+    /// Those that train together; each trains on as many samples.
+    [[nodiscard]] std::int64_t ranks() const { return m_group ? m_group->size() : 1; }
+    [[nodiscard]] std::int64_t epoch() const { return m_epoch; } ///< of the last step, from 0
     [[nodiscard]] std::int64_t stepsPerEpoch() const;
     [[nodiscard]] bool hasValidation() const { return m_dataset->size(data::Split::Validation) > 0; }
 
     /// Everything that the next step depends on, but for the sums of loss and metric, which are read back later where
-    /// that is not the step's work: addMetrics() puts them in. Between steps.
+    /// that is not the step's work: addMetrics() puts them in. Between steps. All ranks must ask; whole on the first.
     [[nodiscard]] SavedState save();
-    [[nodiscard]] std::shared_future<std::vector<double>> metricsState() { return m_metrics.state(); }
+    /// Over all ranks, which must all ask.
+    [[nodiscard]] std::shared_future<std::vector<double>> metricsState();
     static void addMetrics(SavedState& state, const std::vector<double>& sums);
     /// Before the first epoch. Throws std::exception when it is the state of another training.
     void restore(const SavedState& state);
+    /// Whether the saved state was that of an epoch's last step: its means and its validation are still due, before
+    /// the next epoch. True once.
+    [[nodiscard]] bool takeEpochEnd() { return std::exchange(m_epochEndDue, false); }
 
 private:
     struct Group {
         Step step;
         at::Tensor loss; // sum over samples
         std::int64_t expected = 0;
+        bool begun = false; // something was trained on
         struct {
             Learner::Output output;
             std::int64_t samples = 0;
@@ -91,9 +99,13 @@ private:
     std::shared_future<double> measure(Learner::Output output, std::int64_t samples, bool last);
     void takeBatch(const data::Batch& batch, Meter& meter, Validation& result);
     void finish(Group& group);
+    [[nodiscard]] double correction(const Group& group) const;
+    [[nodiscard]] bool isReadBack() const { return m_syncEvery > 0 && (m_steps + 1) % m_syncEvery == 0; }
     void checkGradientsOf(const BatchTensors& batch);
     void tellOfBlocks();
     void setDetailed(bool on);
+    void saveGenerators(SavedState& state) const;
+    void restoreGenerators(const SavedState& state) const;
 
     const config::TrainingConfig& m_config;
     std::shared_ptr<const data::Dataset> m_dataset;
@@ -114,7 +126,7 @@ private:
     std::int64_t m_syncEvery, m_accumulation;
     bool m_detailed = false;     // operators are being recorded
     bool m_gradientsDue = false; // debug.gradcheck: once an epoch
-    bool m_blocksTold = false;
+    bool m_blocksTold = false, m_epochEndDue = false;
     std::int64_t m_epoch = -1, m_steps = 0, m_samples = 0, m_batchesLeft = 0, m_validations = 0;
     std::int64_t m_skipBatches = 0; // of the epoch that a restored training goes on with
 };

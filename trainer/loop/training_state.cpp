@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <stdexcept>
 
@@ -23,18 +25,62 @@ std::vector<std::pair<std::string, at::Generator>> generators(at::Device device)
     return all;
 }
 
+// Each rank draws numbers of its own.
+std::string ofRank(const std::string& name, std::int64_t rank)
+{
+    return rank == 0 ? name : name + ".rank" + std::to_string(rank);
+}
+
 } // namespace
+
+// Of each rank, all of them on the first.
+void Training::saveGenerators(SavedState& state) const
+{
+    for (auto& [name, generator] : generators(m_learner.device())) {
+        at::Tensor own;
+        {
+            const std::lock_guard lock(generator.mutex());
+            own = generator.get_state();
+        }
+        if (!m_group) {
+            state.tensors.emplace(name, own);
+            continue;
+        }
+        // Each byte is added up with the others' zeros.
+        const auto bytes = static_cast<std::size_t>(own.numel());
+        std::vector<double> all(bytes * static_cast<std::size_t>(m_group->size()));
+        std::copy_n(own.const_data_ptr<std::uint8_t>(), bytes,
+                    all.begin() + static_cast<std::ptrdiff_t>(bytes) * m_group->rank());
+        m_group->addUp(all);
+        for (std::int64_t rank = 0; rank < m_group->size(); ++rank) {
+            at::Tensor theirs = at::empty_like(own);
+            std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(bytes) * rank, bytes,
+                        theirs.mutable_data_ptr<std::uint8_t>());
+            state.tensors.emplace(ofRank(name, rank), theirs);
+        }
+    }
+}
+
+// A rank that the saved training did not have goes on with its seed.
+void Training::restoreGenerators(const SavedState& state) const
+{
+    for (auto& [name, generator] : generators(m_learner.device()))
+        if (const auto found = state.tensors.find(ofRank(name, m_group ? m_group->rank() : 0));
+            found != state.tensors.end()) {
+            const std::lock_guard lock(generator.mutex());
+            generator.set_state(found->second);
+        }
+}
 
 SavedState Training::save()
 {
     SavedState state;
+    saveGenerators(state);
+    if (m_group && m_group->rank() != 0)
+        return state;
     for (const auto& name : kSame)
         state.texts.emplace(name.name, m_config[name]);
     m_learner.save(state);
-    for (auto& [name, generator] : generators(m_learner.device())) {
-        const std::lock_guard lock(generator.mutex());
-        state.tensors.emplace(name, generator.get_state());
-    }
     state.numbers = {{"step", static_cast<double>(m_steps)},
                      {"samples", static_cast<double>(m_samples)},
                      {"epoch", static_cast<double>(m_epoch)},
@@ -42,6 +88,18 @@ SavedState Training::save()
                      {"batch size", static_cast<double>(m_config[key::batchSize])},
                      {"validations", static_cast<double>(m_validations)}};
     return state;
+}
+
+std::shared_future<std::vector<double>> Training::metricsState()
+{
+    auto sums = m_metrics.state();
+    if (!m_group)
+        return sums;
+    std::vector<double> all = sums.get();
+    m_group->addUp(all);
+    std::promise<std::vector<double>> known;
+    known.set_value(std::move(all));
+    return known.get_future().share();
 }
 
 void Training::addMetrics(SavedState& state, const std::vector<double>& sums)
@@ -59,26 +117,27 @@ void Training::restore(const SavedState& state)
                                      (found == state.texts.end() ? "?" : found->second) + ", not " + m_config[name]);
     }
     m_learner.restore(state);
-    for (auto& [name, generator] : generators(m_learner.device()))
-        if (const auto found = state.tensors.find(name); found != state.tensors.end()) {
-            const std::lock_guard lock(generator.mutex());
-            generator.set_state(found->second);
-        }
+    restoreGenerators(state);
     m_steps = state.integer("step");
     m_samples = state.integer("samples");
     m_validations = state.integer("validations");
+    m_epoch = state.integer("epoch");
+    const std::int64_t done = state.integer("batches");
+    // With another batch size the place within the epoch means nothing: the next epoch begins.
+    if (state.integer("batch size") != m_config[key::batchSize] || done > m_loader.batchesPerEpoch())
+        return;
+    if (done == m_loader.batchesPerEpoch()) {
+        m_epochEndDue = true;
+    } else {
+        --m_epoch; // beginEpoch() counts it again
+        m_skipBatches = done;
+    }
+    if (m_group && m_group->rank() != 0)
+        return; // the sums are those of all ranks
     std::vector<double> sums;
     for (std::size_t i = 0; i < m_metrics.state().get().size(); ++i)
         sums.push_back(state.numbers.at("meter." + std::to_string(i)));
     m_metrics.setState(sums);
-    m_epoch = state.integer("epoch");
-    const std::int64_t done = state.integer("batches");
-    // With another batch size the place within the epoch means nothing: the next epoch begins.
-    const bool within = done < m_loader.batchesPerEpoch() && state.integer("batch size") == m_config[key::batchSize];
-    if (within) {
-        --m_epoch; // beginEpoch() counts it again
-        m_skipBatches = done;
-    }
 }
 
 } // namespace trainer

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/capture/recorder.h"
 #include "trainer/models/objective.h"
 #include "trainer/parallel/process_group.h"
 
@@ -32,7 +33,9 @@ std::unique_ptr<ModelCopies> copiesOverProcesses(Network& network, std::shared_p
 /// are copied to them, the batch is split among them, each runs on a thread of its own, and the gradients are summed
 /// up.
 /// @param make  another network like `network`
+/// @param recorder  where the threads are named; null: nowhere
 std::unique_ptr<ModelCopies> copiesOfOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make,
-                                                c10::Device device, std::int64_t count);
+                                                c10::Device device, std::int64_t count,
+                                                profiler::capture::Recorder* recorder);
 
 } // namespace trainer

@@ -6,23 +6,87 @@
 #include <ATen/ATen.h>
 #include <ATen/ThreadLocalState.h>
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 namespace trainer {
 
 namespace {
 
+// A thread that works for a copy as long as that lives: a new one for each pass would have a new track for each.
+class CopyThread {
+public:
+    CopyThread(std::string name, profiler::capture::Recorder* recorder)
+        : m_thread([this, name = std::move(name), recorder] {
+              if (recorder)
+                  recorder->nameThisThread(name, profiler::TrackKind::Thread);
+              run();
+          })
+    {
+    }
+    ~CopyThread()
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_ending = true;
+        }
+        m_changed.notify_all();
+        m_thread.join();
+    }
+    CopyThread(const CopyThread&) = delete;
+    CopyThread& operator=(const CopyThread&) = delete;
+
+    /// @param work  throws nothing. Only after wait()
+    void give(std::function<void()> work)
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_work = std::move(work);
+        }
+        m_changed.notify_all();
+    }
+    void wait()
+    {
+        std::unique_lock lock(m_mutex);
+        m_changed.wait(lock, [this] { return !m_work; });
+    }
+
+private:
+    void run()
+    {
+        std::unique_lock lock(m_mutex);
+        for (;;) {
+            m_changed.wait(lock, [this] { return m_ending || m_work; });
+            if (!m_work)
+                return;
+            lock.unlock();
+            m_work();
+            lock.lock();
+            m_work = nullptr;
+            m_changed.notify_all();
+        }
+    }
+
+    std::mutex m_mutex; // not held while work is done
+    std::condition_variable m_changed;
+    std::function<void()> m_work; // empty: none
+    bool m_ending = false;
+    std::thread m_thread;
+};
+
 class InOneProcess final : public ModelCopies {
 public:
     InOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make, at::Device device,
-                 std::int64_t count)
+                 std::int64_t count, profiler::capture::Recorder* recorder)
         : m_network(network), m_device(device)
     {
         for (std::int64_t i = 1; i < count; ++i) {
             m_copies.push_back(make());
             m_copies.back()->to(deviceOf(i));
             m_copies.back()->train();
+            m_threads.push_back(std::make_unique<CopyThread>("copy " + std::to_string(i), recorder));
         }
     }
 
@@ -51,9 +115,8 @@ public:
         std::vector<std::exception_ptr> failures(parts.size());
         const at::ThreadLocalState state;
         const auto half = Autocast::current(m_device.type());
-        std::vector<std::thread> threads;
         for (std::size_t i = 1; i < parts.size(); ++i)
-            threads.emplace_back([&, i] {
+            m_threads[i - 1]->give([&, i] {
                 const at::ThreadLocalStateGuard guard(state);
                 try {
                     const Autocast autocast(m_device.type(), half);
@@ -67,8 +130,8 @@ public:
         } catch (...) {
             failures[0] = std::current_exception();
         }
-        for (std::thread& thread : threads)
-            thread.join();
+        for (const auto& thread : m_threads)
+            thread->wait();
         for (const std::exception_ptr& failure : failures)
             if (failure)
                 std::rethrow_exception(failure);
@@ -131,15 +194,17 @@ private:
 
     Network& m_network;
     at::Device m_device;
-    std::vector<std::shared_ptr<Network>> m_copies; // beside the network itself
+    std::vector<std::shared_ptr<Network>> m_copies;     // beside the network itself
+    std::vector<std::unique_ptr<CopyThread>> m_threads; // of each copy
 };
 
 } // namespace
 
 std::unique_ptr<ModelCopies> copiesOfOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make,
-                                                at::Device device, std::int64_t count)
+                                                at::Device device, std::int64_t count,
+                                                profiler::capture::Recorder* recorder)
 {
-    return std::make_unique<InOneProcess>(network, make, device, count);
+    return std::make_unique<InOneProcess>(network, make, device, count, recorder);
 }
 
 } // namespace trainer

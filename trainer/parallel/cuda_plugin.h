@@ -1,6 +1,7 @@
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -25,8 +26,9 @@ public:
 /// that a machine without one does without them.
 struct CudaPlugin {
     std::unique_ptr<CudaGraph> (*makeGraph)() = nullptr;
-    c10::intrusive_ptr<c10d::Backend> (*makeNccl)(const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                                  int size) = nullptr;
+    /// @param timeout  for an exchange: the other ranks may be paused
+    c10::intrusive_ptr<c10d::Backend> (*makeNccl)(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                                  std::chrono::milliseconds timeout) = nullptr;
 };
 
 /// Opens it at the first call. Throws std::runtime_error with the loader's reason when that fails.

@@ -152,6 +152,8 @@ void LocalRanks::read(Child& child)
 
 void LocalRanks::noteEnd(Child& child, int state)
 {
+    while (child.progress >= 0) // its last words come before its end does
+        read(child);
     const std::lock_guard lock(m_mutex);
     child.ended = true;
     if (!m_death.empty() || m_ending || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
@@ -184,9 +186,6 @@ void LocalRanks::watch()
                 alive = true;
         }
     }
-    for (Child& child : m_children)
-        while (child.progress >= 0)
-            read(child);
 }
 
 } // namespace trainer

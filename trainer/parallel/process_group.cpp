@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -17,6 +18,7 @@ namespace trainer {
 namespace {
 
 constexpr auto kToJoin = std::chrono::minutes(2);
+constexpr auto kLook = std::chrono::milliseconds(50);
 // A rank may be paused by its user for so long; one that died is noticed at once by its closed connection.
 constexpr auto kToAnswer = std::chrono::hours(1);
 
@@ -46,6 +48,23 @@ c10::intrusive_ptr<c10d::Store> joinStore(const Ranks& ranks)
                                                   std::move(store));
 }
 
+// Connecting waits for all without a look at anything else: here each says that it has come, and looks who has.
+void awaitAll(c10d::Store& store, const Ranks& ranks, const std::function<void()>& watch)
+{
+    const auto keyOf = [](int rank) { return "rank" + std::to_string(rank); };
+    store.set(keyOf(ranks.rank), std::vector<std::uint8_t>{1});
+    const auto begin = std::chrono::steady_clock::now();
+    for (int rank = 0; rank < ranks.size; ++rank)
+        while (!store.check({keyOf(rank)})) {
+            if (watch)
+                watch();
+            else if (std::chrono::steady_clock::now() - begin > kToJoin)
+                throw std::runtime_error("Rank " + std::to_string(rank) + " of " + std::to_string(ranks.size) +
+                                         " has not come within two minutes");
+            std::this_thread::sleep_for(kLook);
+        }
+}
+
 bool isLocal(const std::string& address)
 {
     return address == "127.0.0.1" || address == "localhost";
@@ -54,7 +73,7 @@ bool isLocal(const std::string& address)
 c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>& store, const Ranks& ranks)
 {
     using Gloo = c10d::ProcessGroupGloo;
-    const auto options = Gloo::Options::create_default(kToAnswer);
+    const auto options = Gloo::Options::create_default(kToJoin);
     options->devices.push_back(isLocal(ranks.address) ? Gloo::createDeviceForHostname("127.0.0.1")
                                                       : Gloo::createDefaultDevice());
     return c10::make_intrusive<Gloo>(store, ranks.rank, ranks.size, options);
@@ -81,21 +100,24 @@ struct ProcessGroup::State {
     c10::Device device = c10::kCPU;
 };
 
-ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device) : m_ranks(ranks), m(std::make_unique<State>())
+ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch)
+    : m_ranks(ranks), m(std::make_unique<State>())
 {
     using Native = c10d::ProcessGroup;
     m->device = device;
     m->store = joinStore(ranks);
+    awaitAll(*m->store, ranks, watch);
     m->group = c10::make_intrusive<Native>(m->store, ranks.rank, ranks.size);
     if (device.is_cuda()) {
         m->group->setBackend(c10::kCUDA, Native::BackendType::NCCL,
-                             cudaPlugin().makeNccl(m->store, ranks.rank, ranks.size));
+                             cudaPlugin().makeNccl(m->store, ranks.rank, ranks.size, kToAnswer));
         m->group->setDefaultBackend(Native::BackendType::NCCL);
     } else {
         m->group->setBackend(c10::kCPU, Native::BackendType::GLOO, makeGloo(m->store, ranks));
         m->group->setDefaultBackend(Native::BackendType::GLOO);
     }
     barrier();
+    m->group->setTimeout(kToAnswer);
 }
 
 ProcessGroup::~ProcessGroup() = default;

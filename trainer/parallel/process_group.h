@@ -2,6 +2,7 @@
 
 #include <c10/core/Device.h>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@ struct Ranks {
 class ProcessGroup {
 public:
     /// Throws std::exception when the others do not come within two minutes or the address cannot be used.
-    ProcessGroup(const Ranks& ranks, c10::Device device);
+    /// @param watch  asked now and then while the others are still to come: throws when that is in vain. As long as it
+    ///               does not, they may take longer. Empty: nobody can tell
+    ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch = {});
     ~ProcessGroup();
     ProcessGroup(const ProcessGroup&) = delete;
     ProcessGroup& operator=(const ProcessGroup&) = delete;

@@ -17,6 +17,8 @@ namespace nn = torch::nn;
 constexpr std::array<Scale, 4> kSizes = {{{64, 2}, {256, 4}, {768, 12}, {1024, 24}}};
 // Of the tokens, how many are to be predicted; of these, how many are hidden and how many are replaced.
 constexpr double kChosen = 0.15, kHidden = 0.8, kReplaced = 0.1;
+// Above the lowest throw of all: what at::rand() tells apart is coarser.
+constexpr double kLeast = 1e-7;
 // Validation hides the same tokens each time.
 constexpr std::uint64_t kValidationSeed = 20181011;
 
@@ -59,7 +61,9 @@ private:
             generator.set_current_seed(kValidationSeed);
         }
         const at::TensorOptions uniform = ids.options().dtype(at::kFloat);
-        const at::Tensor chosen = at::rand(ids.sizes(), generator, uniform) < kChosen;
+        const at::Tensor dice = at::rand(ids.sizes(), generator, uniform);
+        // At least one, or a small batch would now and then have nothing to learn from, and no loss.
+        const at::Tensor chosen = dice < dice.min().add(kLeast).clamp_min(kChosen);
         const at::Tensor fate = at::rand(ids.sizes(), generator, uniform);
         const at::Tensor others = at::randint(m_vocabulary, ids.sizes(), generator, ids.options());
         const at::Tensor hidden = chosen.logical_and(fate < kHidden);

@@ -18,6 +18,9 @@ namespace nn = torch::nn;
 // Depth: levels.
 constexpr std::array<Scale, 4> kSizes = {{{4, 2}, {8, 3}, {32, 4}, {64, 5}}};
 
+// A size of 64 bits cannot be halved more often, nor a width doubled.
+constexpr std::int64_t kMostLevels = 32;
+
 class ConvNorm3d final : public nn::Module {
 public:
     ConvNorm3d(std::int64_t in, std::int64_t out, const ModelOptions& options)
@@ -110,7 +113,7 @@ profiler::Result<void> check(const ModelOptions& options)
     const std::int64_t depth = scaleOf(options, kSizes).depth;
     const auto& shape = options.data.inputs[0].shape;
     for (std::size_t i = 1; i < shape.size(); ++i)
-        if (shape[i] >> (depth - 1) < 1)
+        if (depth > kMostLevels || shape[i] >> (depth - 1) < 1)
             return tl::unexpected(
                 profiler::Error{profiler::Error::Code::Invalid,
                                 "a 3-D U-Net of " + std::to_string(depth) + " levels halves volumes of " +
