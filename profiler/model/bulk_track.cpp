@@ -1,7 +1,5 @@
 #include "profiler/model/bulk_track.h"
 
-#include "profiler/model/nesting.h"
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -97,8 +95,16 @@ void BulkTrack::findDepths()
         const bool given = piece.depth == Depth::Given;
         if (given)
             scan.add(slice);
-        m_depths.push_back(given ? slice.depth : scan.infer(slice.begin, slice.end()));
+        m_depths.push_back(given ? slice.depth : infer(scan, slice));
     });
+}
+
+std::uint8_t BulkTrack::infer(DepthScan& scan, const RawSlice& slice)
+{
+    const std::uint8_t depth = scan.infer(slice.begin, slice.end());
+    if (scan.overlapped() && (m_overlaps.count++ == 0 || slice.source() < m_overlaps.first))
+        m_overlaps.first = slice.source();
+    return depth;
 }
 
 void BulkTrack::putInOrder()
@@ -268,7 +274,7 @@ std::vector<BlockRef> BulkTrack::sealSpilled(TrackId track, SliceSpill& spill, s
         RawSlice slice = *next->front();
         next->pop();
         if (slice.depth == kNoDepth)
-            slice.depth = scan.infer(slice.begin, slice.end());
+            slice.depth = infer(scan, slice);
         else
             scan.add(slice);
         slice.ordinal = ordinal++;

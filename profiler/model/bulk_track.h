@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/block_ref.h"
+#include "profiler/model/nesting.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/radix_sort.h"
 #include "profiler/model/raw_slice.h"
@@ -55,12 +56,15 @@ public:
     [[nodiscard]] std::shared_ptr<const TrackBlock> seal(std::size_t block) const;
     /// Gives back the memory of the slices.
     void release();
+    /// Of the slices whose depths were found, by sort() or sealSpilled().
+    [[nodiscard]] const Overlaps& overlaps() const { return m_overlaps; }
 
 private:
     void clampTimes();
     [[nodiscard]] bool isSorted() const;
     void makeOrder();
     void findDepths();
+    std::uint8_t infer(DepthScan& scan, const RawSlice& slice);
     [[nodiscard]] const RawSlice& at(const SortKey& key) const
     {
         return m_pieces[key.place >> 32].slices[static_cast<std::uint32_t>(key.place)];
@@ -87,6 +91,7 @@ private:
     std::size_t m_count = 0;
     std::vector<SortKey> m_order;       ///< place: piece, position; empty where the pieces are in order as they are
     std::vector<std::uint8_t> m_depths; ///< by place in the order
+    Overlaps m_overlaps;
 };
 
 } // namespace profiler

@@ -24,6 +24,19 @@ std::optional<SliceId> innermostAt(const Trace& trace, FlowEnd end)
     return std::nullopt;
 }
 
+std::optional<SliceId> nextAt(const Trace& trace, FlowEnd end)
+{
+    constexpr TraceTime kLast = traceTime(std::numeric_limits<std::int64_t>::max());
+    std::optional<Slice> first;
+    const bool ordered = trace.slicesOf(end.track).ordered;
+    trace.forEach(end.track, {end.time, kLast}, [&](const Slice& slice) {
+        if (slice.begin >= end.time && (!first || slice.begin < first->begin))
+            first = slice;
+        return !first || !ordered;
+    });
+    return first ? std::optional(first->id) : std::nullopt;
+}
+
 /// An end of an arrow, and where its slice is put.
 struct Wanted {
     FlowEnd end;
@@ -38,14 +51,21 @@ void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const 
         std::uint32_t ordinal = 0;
     };
     std::vector<Open> open; // the last slice of each depth
-    std::size_t next = 0;
+    std::size_t next = 0, nextFollowed = 0;
     const auto findBefore = [&](std::int64_t time) {
         for (; next < ends.size() && toNs(ends[next].end.time) < time; ++next) {
+            if (ends[next].end.ofNext)
+                continue;
             const std::int64_t at = toNs(ends[next].end.time);
             const auto innermost = std::find_if(open.rbegin(), open.rend(), [at](const Open& o) { return o.end > at; });
             if (innermost != open.rend())
                 *ends[next].found = SliceId{ends[next].end.track, innermost->ordinal};
         }
+    };
+    const auto findFollowed = [&](std::int64_t begin, std::uint32_t ordinal) {
+        for (; nextFollowed < ends.size() && toNs(ends[nextFollowed].end.time) <= begin; ++nextFollowed)
+            if (ends[nextFollowed].end.ofNext)
+                *ends[nextFollowed].found = SliceId{ends[nextFollowed].end.track, ordinal};
     };
     for (const BlockRef& ref : slices.blocks) {
         if (next == ends.size() || stop.stop_requested())
@@ -54,6 +74,7 @@ void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const 
         for (std::uint32_t i = 0; block && i < block->size(); ++i) {
             const SliceColumns& columns = block->columns;
             findBefore(columns.begin(i));
+            findFollowed(columns.begin(i), columns.ordinal(i));
             const std::size_t depth = columns.depth(i);
             if (depth >= open.size())
                 open.resize(depth + 1, {std::numeric_limits<std::int64_t>::min(), 0});
@@ -80,7 +101,7 @@ void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::st
     for (const Wanted& wanted : ends) {
         if (stop.stop_requested())
             return;
-        *wanted.found = innermostAt(trace, wanted.end);
+        *wanted.found = wanted.end.ofNext ? nextAt(trace, wanted.end) : innermostAt(trace, wanted.end);
     }
 }
 
@@ -122,6 +143,8 @@ GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std
     for (std::size_t i = 0; i < flows.size(); ++i)
         if (found[2 * i] && found[2 * i + 1])
             m_flows.push_back({flows[i].kind, *found[2 * i], *found[2 * i + 1]});
+        else
+            ++m_unbound;
     std::sort(m_flows.begin(), m_flows.end(), [](const Flow& a, const Flow& b) {
         return std::tie(a.from, a.to, a.kind) < std::tie(b.from, b.to, b.kind);
     });

@@ -31,11 +31,14 @@ public:
     void addTo(std::vector<Flow>& flows, SliceId id) const;
     /// Every arrow once, by its begin.
     [[nodiscard]] std::span<const Flow> all() const { return m_flows; }
+    /// Arrows that were left out, since no slice is where they begin or end.
+    [[nodiscard]] std::size_t unbound() const { return m_unbound; }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
     std::vector<Flow> m_flows;          ///< by from
     std::vector<std::uint32_t> m_byEnd; ///< positions in m_flows, by to
+    std::size_t m_unbound = 0;
 };
 
 } // namespace profiler

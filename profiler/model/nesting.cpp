@@ -39,6 +39,10 @@ void DepthScan::add(const RawSlice& slice)
 
 std::uint8_t DepthScan::infer(std::int64_t begin, std::int64_t end)
 {
+    while (!m_begun.empty() && m_begun.back() <= begin)
+        m_begun.pop_back();
+    m_overlapped = !m_begun.empty() && m_begun.back() < end;
+    m_begun.push_back(end);
     if (m_lastEnd <= begin) {
         m_nested = true;
         m_running = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace profiler {
 
@@ -19,6 +20,8 @@ public:
     void add(const RawSlice& slice);
     /// The depth of a slice, which is added.
     std::uint8_t infer(std::int64_t begin, std::int64_t end);
+    /// The last slice that was inferred ends after one that it begins in.
+    [[nodiscard]] bool overlapped() const { return m_overlapped; }
 
 private:
     [[nodiscard]] std::uint8_t search(std::int64_t begin, std::int64_t end) const;
@@ -26,9 +29,11 @@ private:
 
     std::array<std::int64_t, 256> m_ends;
     std::int64_t m_lastEnd;
-    int m_depths = 0;     ///< used so far
-    int m_running = 0;    ///< while all is nested: what lies above has ended
-    bool m_nested = true; ///< each running slice contains the one above it
+    int m_depths = 0;                  ///< used so far
+    int m_running = 0;                 ///< while all is nested: what lies above has ended
+    bool m_nested = true;              ///< each running slice contains the one above it
+    std::vector<std::int64_t> m_begun; ///< ends of inferred slices in the order of their begins; the last has not ended
+    bool m_overlapped = false;
 };
 
 /// Sets the depth of every slice of `slices` whose depth is to be inferred, as DepthScan does.

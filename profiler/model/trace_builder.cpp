@@ -58,6 +58,7 @@ struct TraceBuilder::State {
     std::int64_t latest = kNever; ///< the latest time seen on any track
     std::shared_ptr<SliceSpill> spill;
     std::uint64_t spillBeyond = 0, pending = 0; ///< bytes of slices in `bulk`
+    bool bulkSealed = false;
 
     void spillBulk();
     void sealSpilled(unsigned threads);
@@ -297,6 +298,17 @@ std::size_t TraceBuilder::sealPreview()
     return bytes;
 }
 
+void TraceBuilder::seal(unsigned threads, const std::stop_token& stop)
+{
+    if (!std::exchange(m->bulkSealed, true))
+        m->sealBulk(threads, stop);
+}
+
+Overlaps TraceBuilder::overlaps(TrackId track) const
+{
+    return m->bulk.at(track.value).overlaps();
+}
+
 std::shared_ptr<const Trace> TraceBuilder::snapshot()
 {
     auto trace = std::make_shared<Trace>();
@@ -329,7 +341,7 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
 
 std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::stop_token& stop)
 {
-    m->sealBulk(threads, stop);
+    seal(threads, stop);
     if (stop.stop_requested()) {
         m = std::make_unique<State>();
         return nullptr;
@@ -340,6 +352,12 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
     }
     auto trace = std::const_pointer_cast<Trace>(snapshot());
     trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
+    if (const std::size_t count = trace->m->given.unbound(); count > 0) {
+        trace->m->stats.unmatched += count;
+        trace->m->stats.notes.push_back(std::to_string(count) +
+                                        (count == 1 ? " arrow has an end where no slice is: it is not shown."
+                                                    : " arrows have an end where no slice is: they are not shown."));
+    }
     m = std::make_unique<State>();
     return stop.stop_requested() ? nullptr : trace;
 }

@@ -28,6 +28,13 @@ enum class Depth {
 struct FlowEnd {
     TrackId track;
     TraceTime time{};
+    bool ofNext = false; ///< instead the first slice that begins at `time` or later, of several the outermost one
+};
+
+/// Slices of a track that end after one that they begin in.
+struct Overlaps {
+    std::uint64_t count = 0;
+    std::uint64_t first = 0; ///< the smallest of their RawSlice::source()
 };
 
 /// The only maker of traces. Feed it tracks, slices and counters, take snapshots; sealed blocks are shared between
@@ -85,7 +92,8 @@ public:
     /// Arrows by the slices at their ends, beside those of addFlow.
     void addFlows(std::vector<Flow> flows);
     /// An arrow that the file gives, beside those by correlation and by sequence number; one that repeats one of those,
-    /// or has an end where no slice is, is left out. Seen in the finished trace only.
+    /// or has an end where no slice is, is left out; of the latter a note tells how many. Seen in the finished trace
+    /// only.
     void addFlow(FlowKind kind, FlowEnd from, FlowEnd to);
     /// Who reads the details of slices.
     void setArgSource(std::shared_ptr<const ArgSource> source);
@@ -94,6 +102,11 @@ public:
     /// others in the finished trace. No other call of this builder may be under way but intern() and internArgs().
     /// @return bytes of memory that it took since the last call, until finish()
     std::size_t sealPreview();
+    /// Seals what addMany() took; no more of it may come. finish() does it where nobody did before.
+    /// @param threads  how many may work, this one included
+    void seal(unsigned threads, const std::stop_token& stop = {});
+    /// Of the slices of a track that seal() found depths for.
+    [[nodiscard]] Overlaps overlaps(TrackId track) const;
     /// What is known so far. Open slices end at the latest time seen on any track and carry slice_flag::kOpen.
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
     /// Seals everything; the builder is spent. Null if it was stopped.

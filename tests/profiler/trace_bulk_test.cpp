@@ -138,6 +138,48 @@ TEST(TraceBulk, GivenFlowsJoinTheInnermostSlicesAndRepeatNothing)
     EXPECT_EQ(flows[1].to, (SliceId{stream, 1}));
     EXPECT_EQ(trace->flowsOf({stream, 1}).size(), 1U);
     EXPECT_TRUE(trace->flowsOf({track, 0}).empty());
+    EXPECT_EQ(trace->captureStats().unmatched, 1U); // no slice is at 99
+    EXPECT_EQ(trace->captureStats().notes.size(), 1U);
+}
+
+TEST(TraceBulk, AFlowsEndMayBeOfTheNextSlice)
+{
+    for (const int copies : {1, 40}) { // few are looked up, many found on a walk
+        TraceBuilder builder;
+        const TrackId track = addMain(builder);
+        builder.addMany(
+            track,
+            {raw(builder.intern("a"), 0, 8), raw(builder.intern("b"), 10, 8), raw(builder.intern("in b"), 10, 4)},
+            Depth::Inferred);
+        const auto nextOf = [&](std::int64_t ns) {
+            for (int i = 0; i < copies; ++i)
+                builder.addFlow(FlowKind::Async, {track, traceTime(1000)}, {track, traceTime(ns), true});
+        };
+        nextOf(3000);
+        nextOf(10'000);
+        nextOf(10'001);
+        const auto trace = builder.finish();
+        ASSERT_EQ(trace->givenFlows().size(), 1U) << copies;
+        EXPECT_EQ(trace->name(trace->slice(trace->givenFlows()[0].to)), "b") << copies;
+        EXPECT_EQ(trace->captureStats().unmatched, static_cast<std::uint64_t>(copies));
+    }
+}
+
+TEST(TraceBulk, OverlapsAreCountedInTheOrderOfTime)
+{
+    TraceBuilder builder;
+    const TrackId track = addMain(builder);
+    const auto at = [&](std::int64_t begin, std::int64_t duration, std::uint64_t source) {
+        RawSlice slice = raw(builder.intern("a"), begin, duration);
+        slice.setSource(source);
+        return slice;
+    };
+    // Of [0, 10): 5 to 12 and 8 to 20 reach over its end, 2 to 4 does not.
+    builder.addMany(track, {at(8, 12, 70), at(0, 10, 60), at(5, 7, 80), at(2, 2, 50)}, Depth::Inferred);
+    builder.seal(1);
+    EXPECT_EQ(builder.overlaps(track).count, 2U);
+    EXPECT_EQ(builder.overlaps(track).first, 70U);
+    EXPECT_EQ(builder.finish()->sliceCount(), 4U);
 }
 
 TEST(TraceBulk, ManyGivenFlowsJoinTheInnermostSlicesToo)
