@@ -145,7 +145,7 @@ TEST_F(TwoProcesses, ARangeWithoutEndIsOpenToTheLast)
     const Slice open = slice("pt_autograd_0 150", 100, "cut off");
     EXPECT_TRUE(open.is(slice_flag::kOpen));
     EXPECT_EQ(toNs(open.end()), 9800);
-    EXPECT_THAT(m_trace->captureStats().notes, Contains("2 ranges have no end."));
+    EXPECT_THAT(m_trace->captureStats().notes, Contains("2 ranges have no end: they are shown as open."));
 }
 
 TEST_F(TwoProcesses, RangesOfEmitNvtxGroupByOperator)

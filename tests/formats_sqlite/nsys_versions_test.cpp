@@ -18,6 +18,27 @@ std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
     return trace ? *trace : nullptr;
 }
 
+std::vector<double> valuesOf(const Trace& trace, std::string_view name)
+{
+    std::vector<double> values;
+    for (const Track& track : trace.tracks())
+        if (track.name == name)
+            for (const CounterSample& sample : trace.counter(track.id))
+                values.push_back(sample.value);
+    return values;
+}
+
+/// An export whose only events are these of memory: their values, in SQL.
+void writeMemoryEvents(const std::filesystem::path& path, const std::string& rows)
+{
+    NsysFile sqlite(path);
+    sqlite.makeTables();
+    sqlite.run("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
+               " address INT, bytes INT, memKind INT, memoryOperationType INT);"
+               "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES " +
+               rows);
+}
+
 /// An export as of 2020: few columns, no enumerations, no META_DATA_EXPORT.
 constexpr const char* kOldTables = R"(
     CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
@@ -31,9 +52,9 @@ constexpr const char* kOldTables = R"(
     INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (300, 400, 0, 1, 7, 6, 1000, 2, 2, 1), (400, 450, 0, 1, 7, 7, 10, 99, 77, 7);
     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT NOT NULL, end INT NOT NULL, globalTid INT, correlationId INT,
         nameId INT NOT NULL);
-    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (250, 420, 281474976710657, 6, 2), (50, 60, 281474976710657, 5, 3);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (250, 420, 281476654432356, 6, 2), (50, 60, 281476654432356, 5, 3);
     CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT, text TEXT, globalTid INT);
-    INSERT INTO NVTX_EVENTS VALUES (10, 500, 'step', 281474976710657);
+    INSERT INTO NVTX_EVENTS VALUES (10, 500, 'step', 281476654432356);
 )";
 
 TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
@@ -54,6 +75,68 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
     EXPECT_EQ(transfers[1].kind, CopyKind::Unknown);
     EXPECT_EQ(transfers[1].src, MemoryKind::Unknown);
     EXPECT_EQ(trace->metadata().at("source.events"), "6");
+    // The tables of device work name no process: it is the only one that calls.
+    const Slice kernel = trace->ofKind(ActivityKind::Kernel)[0];
+    EXPECT_EQ(trace->track(kernel.id.track).pid, 100);
+    ASSERT_EQ(trace->flowsOf(kernel.id).size(), 1U);
+    EXPECT_EQ(trace->name(trace->slice(trace->flowsOf(kernel.id)[0].from)), "cuLaunchKernel");
+    EXPECT_EQ(trace->captureStats().unmatched, 1U); // a copy
+    EXPECT_THAT(trace->captureStats().notes, testing::ElementsAre("1 piece of device work has no launch in the file."));
+}
+
+TEST(NsysVersions, OfSeveralProcessesNoneIsGuessed)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.run(kOldTables);
+        sqlite.run("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (600, 610, " + std::to_string(globalId(101, 101)) +
+                   ", 6, 2)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_EQ(trace->track(trace->ofKind(ActivityKind::Kernel)[0].id.track).pid, 0);
+    EXPECT_EQ(trace->captureStats().unmatched, 3U);
+}
+
+TEST(NsysVersions, TablesThatNoViewShowsAreNoted)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.run(kOldTables);
+        sqlite.run("CREATE TABLE SCHED_EVENTS (start INT, cpu INT, isSchedIn INT, globalTid INT);"
+                   "INSERT INTO SCHED_EVENTS VALUES (1, 0, 1, 5), (2, 0, 0, 5);"
+                   "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start INT, globalPid INT, address INT);"
+                   "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (5, 1, 1);"
+                   "CREATE TABLE CUDNN_EVENTS (start INT, end INT)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_EQ(trace->metadata().at("source.events"), "9");
+    EXPECT_THAT(trace->captureStats().notes,
+                testing::UnorderedElementsAre(
+                    testing::HasSubstr("no launch"),
+                    "2 rows of the table SCHED_EVENTS are not shown: no view has a place for them.",
+                    "The row of the table CUDA_UM_CPU_PAGE_FAULT_EVENTS is not shown: no view has a place for it."));
+}
+
+TEST(NsysVersions, MetricsOfAGpuAreCounters)
+{
+    const TemporaryFile file;
+    {
+        NsysFile sqlite(file.path());
+        sqlite.run(kOldTables);
+        sqlite.run("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INT, sourceId INT, typeName TEXT, metricId INT,"
+                   " metricName TEXT);"
+                   "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (7, 0, 'GPU 0', 1, 'SMs Active [Throughput %]');"
+                   "CREATE TABLE GPU_METRICS (rawTimestamp INT, timestamp INT, typeId INT, metricId INT, value INT);"
+                   "INSERT INTO GPU_METRICS VALUES (1, 100, 7, 1, 50), (1, 110, 7, 1, 60), (1, 110, 8, 2, 5)");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    EXPECT_THAT(valuesOf(*trace, "SMs Active [Throughput %], GPU 0"), testing::ElementsAre(50, 60));
+    EXPECT_THAT(valuesOf(*trace, "metric 2, type 8"), testing::ElementsAre(5));
 }
 
 TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
@@ -89,7 +172,7 @@ TEST(NsysVersions, AGraphTracedAsAWholeKeepsTheDeviceBusy)
         sqlite.makeTables();
         sqlite.run("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT NOT NULL, end INT NOT NULL, deviceId INT,"
                    " graphId INT, graphExecId INT, contextId INT, streamId INT, correlationId INT, globalPid INT);"
-                   "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 900, 0, 3, 4, 1, 7, 11, 281474976710656)");
+                   "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 900, 0, 3, 4, 1, 7, 11, 281476654432256)");
     }
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);
@@ -100,15 +183,8 @@ TEST(NsysVersions, AGraphTracedAsAWholeKeepsTheDeviceBusy)
 TEST(NsysVersions, MemoryEventsBecomeACounter)
 {
     const TemporaryFile file;
-    {
-        NsysFile sqlite(file.path());
-        sqlite.makeTables();
-        sqlite.run(
-            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
-            " address INT, bytes INT, memKind INT, memoryOperationType INT);"
-            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (10, 0, 0, 1, 1, 1000, 2, 0), (20, 0, 0, 1, 2, 500, 2, 0),"
-            "(30, 0, 0, 1, 1, 1000, 2, 1)");
-    }
+    writeMemoryEvents(file.path(),
+                      "(10, 0, 0, 1, 1, 1000, 2, 0), (20, 0, 0, 1, 2, 500, 2, 0), (30, 0, 0, 1, 1, 1000, 2, 1)");
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);
     ASSERT_EQ(trace->tracks().size(), 1U);
@@ -138,29 +214,12 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
     EXPECT_THAT(trace.error().message(), testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
 }
 
-std::vector<double> valuesOf(const Trace& trace, std::string_view name)
-{
-    std::vector<double> values;
-    for (const Track& track : trace.tracks())
-        if (track.name == name)
-            for (const CounterSample& sample : trace.counter(track.id))
-                values.push_back(sample.value);
-    return values;
-}
-
 TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)
 {
     const TemporaryFile file;
-    {
-        NsysFile sqlite(file.path());
-        sqlite.makeTables();
-        // Kinds: 1 pinned, 2 device. The first release is of what was there before.
-        sqlite.run(
-            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,"
-            " address INT, bytes INT, memKind INT, memoryOperationType INT);"
-            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (30, 0, 0, 1, 1, 500, 2, 1), (20, 0, 0, 1, 1, 500, 2, 0),"
-            "(10, 0, 0, 1, 9, 4000, 2, 1), (15, 0, 0, 1, 2, 7000, 1, 0)");
-    }
+    // Kinds: 1 pinned, 2 device. The first release is of what was there before.
+    writeMemoryEvents(file.path(), "(30, 0, 0, 1, 1, 500, 2, 1), (20, 0, 0, 1, 1, 500, 2, 0),"
+                                   "(10, 0, 0, 1, 9, 4000, 2, 1), (15, 0, 0, 1, 2, 7000, 1, 0)");
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);
     EXPECT_THAT(valuesOf(*trace, "memory, device 0"), testing::ElementsAre(0, 500, 0));
@@ -177,8 +236,8 @@ TEST(NsysVersions, OldExportsWriteDefaultsForWhatIsAbsent)
         sqlite.run("INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid) VALUES "
                    "(100, 200, 59, '', " +
                    id +
-                   ", 281474976710657), (300, -1, 60, 'never closed', 0, 281474976710657),"
-                   "(900, 950, 59, 'last', 0, 281474976710657)");
+                   ", 281476654432356), (300, -1, 60, 'never closed', 0, 281476654432356),"
+                   "(900, 950, 59, 'last', 0, 281476654432356)");
     }
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);

@@ -29,7 +29,7 @@ Result<void> readTable(Import& import, Source source, const std::vector<std::str
         auto slice = timed(import, row, source);
         if (!slice)
             return;
-        const std::int64_t pid = row.integer(kGlobalPid).value_or(0);
+        const std::int64_t pid = row.integer(kGlobalPid).value_or(import.process);
         slice->link = import.tracks.correlation(pid, row.integer(kCorrelation).value_or(0));
         if (slice->link != 0)
             import.worked.push_back(slice->link);
@@ -176,8 +176,8 @@ Result<void> readMemoryUse(Import& import)
                 return;
             const auto memKind = row.integer(6);
             const MemoryKind kind = memKind ? import.enums.memory(*memKind) : MemoryKind::Device;
-            const TrackId track =
-                import.tracks.counter(row.integer(3).value_or(0), row.integer(4).value_or(0), counterOf(kind), "bytes");
+            const TrackId track = import.tracks.counter(row.integer(3).value_or(import.process),
+                                                        row.integer(4).value_or(0), counterOf(kind), "bytes");
             const auto named = operations.find(*operation);
             const bool frees = named != operations.end() && named->second.find("DEALLOC") != std::string::npos;
             const auto held = static_cast<double>(*bytes);
@@ -186,6 +186,42 @@ Result<void> readMemoryUse(Import& import)
         });
     addSums(import.builder, std::move(changes));
     return read;
+}
+
+Result<void> readMetrics(Import& import)
+{
+    using Metric = std::pair<std::int64_t, std::int64_t>; // type, which is one a GPU, and number
+    std::map<Metric, std::string> names;
+    auto named = forEachRow(import, "TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName", "typeName"},
+                            [&](const Rows& row) {
+                                const Metric metric{row.integer(1).value_or(0), row.integer(2).value_or(0)};
+                                names.emplace(metric, row.isNull(4) ? std::string(row.text(3))
+                                                                    : fmt::format("{}, {}", row.text(3), row.text(4)));
+                            });
+    if (!named)
+        return named;
+    std::map<Metric, TrackId> tracks;
+    return forEachRow(import, "GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, [&](const Rows& row) {
+        const auto time = row.integer(1);
+        if (!time || row.isNull(4)) {
+            ++import.losses.badTimes;
+            return;
+        }
+        const Metric metric{row.integer(2).value_or(0), row.integer(3).value_or(0)};
+        const auto [track, isNew] = tracks.try_emplace(metric);
+        if (isNew) {
+            const auto name = names.find(metric);
+            Track counter;
+            counter.kind = TrackKind::Counter;
+            counter.name =
+                name != names.end() ? name->second : fmt::format("metric {}, type {}", metric.second, metric.first);
+            if (counter.name.find('%') != std::string::npos)
+                counter.unit.push_back('%');
+            track->second = import.builder.addTrack(std::move(counter));
+        }
+        import.builder.addSample(
+            track->second, {traceTime(std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit)), row.real(4)});
+    });
 }
 
 } // namespace profiler::formats::nsys

@@ -40,9 +40,9 @@ Place placeFrom(std::uint64_t place);
 
 /// What is counted on the way and told at the end.
 struct Losses {
-    std::int64_t badTimes = 0;        ///< a begin that is no integer: the row is left out
-    std::int64_t backwards = 0;       ///< ends before it begins: taken as empty
-    std::int64_t open = 0;            ///< no end
+    std::uint64_t badTimes = 0;       ///< a begin that is no integer: the row is left out
+    std::uint64_t backwards = 0;      ///< ends before it begins: taken as empty
+    std::uint64_t open = 0;           ///< no end
     std::vector<std::string> damaged; ///< sentences: which tables could be read in part
     std::uint64_t lost = 0;           ///< events that the profiler says it lost
 };
@@ -62,6 +62,7 @@ struct Import {
     std::unordered_map<std::int64_t, std::vector<RawSlice>> waits;
     /// Correlations of runtime calls and of device work, where both are recorded.
     std::vector<std::int64_t> called, worked;
+    std::int64_t process = 0;  ///< globalPid of rows that name none; 0: not known
     std::int64_t lastTime = 0; ///< latest end seen
 };
 
@@ -77,6 +78,8 @@ Result<void> readDeviceWork(Import& import);
 Result<void> readHostCalls(Import& import);
 Result<void> readNvtx(Import& import);
 Result<void> readMemoryUse(Import& import);
+/// Samples of the GPU's own counters ("SMs Active [Throughput %]").
+Result<void> readMetrics(Import& import);
 /// Versions, times, losses that the profiler reports: metadata and notes.
 Result<void> readDescription(Import& import);
 

@@ -17,7 +17,8 @@ Result<void> readSynchronization(Import& import)
         auto slice = timed(import, row, Source::Synchronization);
         if (!slice)
             return;
-        const std::int64_t pid = row.integer(kGlobalId).value_or(0), type = row.integer(kFirstOwn).value_or(0);
+        const std::int64_t pid = row.integer(kGlobalId).value_or(import.process),
+                           type = row.integer(kFirstOwn).value_or(0);
         const auto label = import.enums.syncTypes.find(type);
         slice->kind = import.enums.isStreamWait(type) ? ActivityKind::Other : ActivityKind::Sync;
         slice->name =

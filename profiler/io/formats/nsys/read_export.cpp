@@ -27,7 +27,8 @@ std::int64_t rowsOf(const SqliteFile& file, std::string_view table)
     return found && *found ? std::clamp<std::int64_t>(rows->integer(0).value_or(0), 0, kMost) : 0;
 }
 
-/// All rows of tables of events; a damaged table counts as far as it could be read.
+/// All rows of tables of events; a damaged table counts as far as it could be read. Those of tables that no reader
+/// knows are noted.
 std::int64_t countEvents(const Import& import)
 {
     std::int64_t sum = 0;
@@ -39,10 +40,33 @@ std::int64_t countEvents(const Import& import)
         auto rows = import.file.select("SELECT count(*) FROM " + identifier(table), table);
         if (!rows)
             continue;
-        if (const auto found = rows->next(); found && *found)
-            sum += rows->integer(0).value_or(0);
+        const auto found = rows->next();
+        const std::int64_t count = found && *found ? rows->integer(0).value_or(0) : 0;
+        sum += count;
+        if (count > 0)
+            import.builder.captureStats().notes.push_back(
+                fmt::format("{} of the table {} {} shown: no view has a place for {}.",
+                            count == 1 ? "The row" : fmt::format("{} rows", count), table,
+                            count == 1 ? "is not" : "are not", count == 1 ? "it" : "them"));
     }
     return sum;
+}
+
+/// The process of device work that names none, as exports of 2020 have it: the one that made every call.
+std::int64_t onlyProcess(const Import& import)
+{
+    const std::string_view calls = tableOf(Source::Runtime);
+    bool named = true;
+    for (const Source source : {Source::Kernel, Source::Memcpy, Source::Memset, Source::GraphTrace})
+        named = named && (!import.schema.has(tableOf(source)) || import.schema.has(tableOf(source), "globalPid"));
+    if (named || !import.schema.has(calls, "globalTid"))
+        return 0;
+    auto rows = import.file.select("SELECT min(globalTid >> 24), max(globalTid >> 24) FROM " + identifier(calls),
+                                   std::string(calls));
+    const auto found = rows ? rows->next() : tl::unexpected(rows.error());
+    if (!found || !*found || rows->integer(0) != rows->integer(1))
+        return 0;
+    return rows->integer(0).value_or(0) << 24;
 }
 
 std::function<void()> progressOf(const SqliteFile& file, const ReadOptions& options)
@@ -77,14 +101,18 @@ void noteLosses(Import& import)
     CaptureStats& stats = import.builder.captureStats();
     const Losses& losses = import.losses;
     stats.unmatched = unmatched(import);
-    stats.dropped = losses.lost + static_cast<std::uint64_t>(losses.badTimes);
+    stats.dropped = losses.lost + losses.badTimes;
     stats.cut = import.file.isCut();
-    if (losses.badTimes > 0)
-        stats.notes.push_back(fmt::format("{} rows have no time and are left out.", losses.badTimes));
-    if (losses.backwards > 0)
-        stats.notes.push_back(fmt::format("{} rows end before they begin; they are shown as empty.", losses.backwards));
-    if (losses.open > 0)
-        stats.notes.push_back(fmt::format("{} ranges have no end.", losses.open));
+    const auto note = [&](std::uint64_t count, std::string_view one, std::string_view many) {
+        if (count > 0)
+            stats.notes.push_back(fmt::format("{} {}.", count, count == 1 ? one : many));
+    };
+    note(stats.unmatched, "piece of device work has no launch in the file",
+         "pieces of device work have no launch in the file");
+    note(losses.badTimes, "row has no time and is left out", "rows have no time and are left out");
+    note(losses.backwards, "row ends before it begins: it is shown as empty",
+         "rows end before they begin: they are shown as empty");
+    note(losses.open, "range has no end: it is shown as open", "ranges have no end: they are shown as open");
     for (const std::string& damage : losses.damaged)
         stats.notes.push_back("Read in part: " + damage);
 }
@@ -99,7 +127,7 @@ Error nothingRead(const SqliteFile& file, const Losses& losses)
 
 Result<void> readTables(Import& import)
 {
-    for (const auto read : {readDescription, readDeviceWork, readHostCalls, readNvtx, readMemoryUse})
+    for (const auto read : {readDescription, readDeviceWork, readHostCalls, readNvtx, readMemoryUse, readMetrics})
         if (auto done = read(import); !done)
             return done;
     return {};
@@ -137,7 +165,9 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
                   .rows = {},
                   .waits = {},
                   .called = {},
-                  .worked = {}};
+                  .worked = {},
+                  .process = 0};
+    import.process = onlyProcess(import);
     if (auto read = readTables(import); !read)
         return tl::unexpected(read.error());
     tracks.finish(import.lastTime);
