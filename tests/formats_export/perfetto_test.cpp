@@ -230,5 +230,28 @@ TEST(Perfetto, AThreadThatWasRecordedLiveStaysInOnePiece)
     EXPECT_EQ(rows[0]->slices.back().depth, 1U);
 }
 
+TEST(Perfetto, ACounterMayBeginBeforeTheFirstSlice)
+{
+    using namespace profiler;
+    TraceBuilder builder;
+    Track main;
+    main.name = "main";
+    Slice slice;
+    slice.name = builder.intern("a");
+    builder.add(builder.addTrack(main), slice);
+    Track counter;
+    counter.kind = TrackKind::Counter;
+    counter.name = "load";
+    const TrackId load = builder.addTrack(counter);
+    builder.addSample(load, {traceTime(-100), 1});
+    builder.addSample(load, {traceTime(50), 2});
+    const Folder folder;
+    ASSERT_TRUE(formats::saveTrace(*builder.finish(), folder / "a.pftrace"));
+    const PerfettoView view(bytesOf(folder / "a.pftrace"));
+    ASSERT_EQ(view.named("load").size(), 1U);
+    EXPECT_THAT(view.named("load")[0]->samples,
+                ElementsAre(std::pair(std::uint64_t{0}, 1.0), std::pair(std::uint64_t{150}, 2.0)));
+}
+
 } // namespace
 } // namespace formats_export_test

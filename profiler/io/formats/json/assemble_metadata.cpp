@@ -67,6 +67,27 @@ void addDistributed(TraceBuilder& builder, std::string_view json)
         builder.setMetadata("versions.nccl", std::string(text));
 }
 
+/// What the trace that the file is a copy of had lost.
+void addCapture(CaptureStats& stats, std::string_view json)
+{
+    constexpr std::string_view kOfCopy = "In what this file is a copy of: ";
+    simdjson::dom::parser parser;
+    simdjson::dom::element capture;
+    if (parser.parse(simdjson::padded_string(json)).get(capture) != SUCCESS)
+        return;
+    std::uint64_t dropped = 0;
+    if (capture["dropped"].get(dropped) == SUCCESS)
+        stats.dropped += dropped;
+    bool cut = false;
+    stats.cut = (capture["cut"].get(cut) == SUCCESS && cut) || stats.cut;
+    simdjson::dom::array notes;
+    if (capture["notes"].get(notes) != SUCCESS)
+        return;
+    for (const simdjson::dom::element element : notes)
+        if (std::string_view note; element.get(note) == SUCCESS)
+            stats.notes.push_back((note.starts_with(kOfCopy) ? "" : std::string(kOfCopy)) + std::string(note));
+}
+
 void addVersion(TraceBuilder& builder, const std::string& key, std::string_view raw)
 {
     constexpr std::pair<std::string_view, std::string_view> kVersions[] = {
@@ -121,6 +142,10 @@ void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<
     for (const auto& [key, raw] : values) {
         if (key == kUnitsKey)
             continue;
+        if (key == kCaptureKey) {
+            addCapture(builder.captureStats(), raw);
+            continue;
+        }
         const bool ours = key.starts_with(kMetadataPrefix);
         builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plain(raw));
         addVersion(builder, key, raw);

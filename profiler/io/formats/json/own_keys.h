@@ -32,6 +32,8 @@ inline constexpr std::string_view kFlow = "flow";
 /// Outermost values: our metadata, and the units of counters by their names.
 inline constexpr std::string_view kMetadataPrefix = "stepscope.";
 inline constexpr std::string_view kUnitsKey = "stepscopeCounterUnits";
+/// Another: what was lost before the file was written.
+inline constexpr std::string_view kCaptureKey = "stepscopeCapture";
 /// What has no process or thread of its own gets a number from here on, which no system gives.
 inline constexpr std::int64_t kMadeUpIds = 5'000'000;
 

@@ -122,6 +122,17 @@ Result<void> OutputFile::commit()
     return {};
 }
 
+std::int64_t firstTime(const Trace& trace)
+{
+    std::optional<std::int64_t> first;
+    if (trace.sliceCount() > 0)
+        first = toNs(trace.range().begin);
+    for (const Track& track : trace.tracks())
+        if (const auto samples = trace.counter(track.id); !samples.empty())
+            first = std::min(first.value_or(toNs(samples.front().time)), toNs(samples.front().time));
+    return first.value_or(0);
+}
+
 bool Walk::look()
 {
     const auto now = std::chrono::steady_clock::now();

@@ -60,6 +60,9 @@ private:
 /// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
 
+/// The earliest time of a trace's slices and counters, ns; 0 where it has none.
+std::int64_t firstTime(const Trace& trace);
+
 /// Tells how far a walk over slices is, and whether it shall stop.
 class Walk {
 public:

@@ -27,7 +27,7 @@ class Writer {
 public:
     Writer(const Trace& trace, OutputFile& file, const WriteOptions& options)
         : m_trace(trace), m_file(file), m_walk(trace, options), m_arrows(trace), m_tracks(trace),
-          m_base(std::min<std::int64_t>(toNs(trace.range().begin), 0)), m_named(trace.stringCount()),
+          m_base(std::min<std::int64_t>(firstTime(trace), 0)), m_named(trace.stringCount()),
           m_categorised(kActivityKinds)
     {
     }
