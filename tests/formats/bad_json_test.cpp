@@ -27,7 +27,9 @@ TEST(BadJson, FilesThatAreNoTraceSayWhy)
 {
     EXPECT_THAT(problem(""), HasSubstr("the file is empty"));
     EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), HasSubstr("no trace of a known format"));
-    EXPECT_THAT(problem("hello"), HasSubstr("no trace of a known format"));
+    EXPECT_THAT(problem("hello"),
+                AllOf(HasSubstr("no trace of a known format"), HasSubstr("PyTorch"), testing::Not(HasSubstr(".csv")),
+                      HasSubstr("Perfetto trace files are written")));
     EXPECT_THAT(problem(R"({"a": 1})"), HasSubstr("no array of trace events"));
     EXPECT_THAT(problem(R"({"a": 1, )"),
                 AllOf(HasSubstr("no array of trace events"), HasSubstr("ends too early, at byte 9")));
@@ -60,6 +62,71 @@ TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
         EXPECT_EQ(trace->sliceCount(), 2U) << broken;
         EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("breaks JSON's grammar"))) << broken;
         EXPECT_EQ(trace->captureStats().dropped, 1U) << broken;
+    }
+}
+
+constexpr std::string_view kAfter = R"(],"distributedInfo":{"rank":2,"world_size":4},"tail":1})";
+
+TEST(BadJson, WhatABrokenEventHoldsIsNoEvent)
+{
+    for (const std::string_view broken :
+         {R"({"ph":"X","name":"b","args":{"n":,"frames":[{"name":"f","line":1}, {"name":"g","line":2}]}})",
+          R"({"ph":"X","ts":+5,"name":"b","args":{"l":[{"a":1}, {"name":"ghost","ph":"X","ts":7,"dur":1}]}})",
+          R"({"ph":"X","name":"say "hi" to","args":{"l":[{"a":"}"}, {"name":"ghost","ph":"X","ts":7,"dur":1}]}})"}) {
+        const std::string events = std::string(kEvent) + "," + std::string(broken) + "," + std::string(kEvent);
+        const auto trace = open("{\"traceEvents\":[" + events + std::string(kAfter));
+        EXPECT_EQ(trace->sliceCount(), 2U) << broken;
+        EXPECT_EQ(trace->metadata().at("rank"), "2") << broken;
+        EXPECT_EQ(trace->captureStats().dropped, 1U) << broken;
+        EXPECT_FALSE(trace->captureStats().cut) << broken;
+    }
+}
+
+TEST(BadJson, WhatFollowsABrokenLastEventIsRead)
+{
+    const std::string deep =
+        R"({"ph":"X","ts":1,"args":{"x":)" + std::string(600, '[') + "0" + std::string(600, ']') + "}}";
+    for (const std::string& broken : {std::string(R"({"ph":"X","ts":5.,"dur":1,"name":"b"})"), deep}) {
+        const auto trace = open("{\"traceEvents\":[" + std::string(kEvent) + "," + broken + std::string(kAfter));
+        EXPECT_EQ(trace->sliceCount(), 1U) << broken;
+        EXPECT_EQ(trace->metadata().at("rank"), "2") << broken;
+        EXPECT_FALSE(trace->captureStats().cut) << broken;
+        EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("breaks JSON's grammar"))) << broken;
+    }
+}
+
+TEST(BadJson, AMissingBraceTakesNoOtherEventAlong)
+{
+    for (const std::string_view broken :
+         {R"({"ph":"X","ts":1,"args":{"a":1})", R"({"ph":"X","ts":1,"name":"odd})", R"({{"ph":"X","ts":1})"}) {
+        std::string events(kEvent);
+        for (int i = 0; i < 100; ++i)
+            events += (i == 50 ? "," + std::string(broken) : "") + "," + std::string(kEvent);
+        const auto trace = open(object(events));
+        EXPECT_EQ(trace->sliceCount(), 101U) << broken;
+        EXPECT_EQ(trace->captureStats().dropped, 1U) << broken;
+    }
+}
+
+TEST(BadJson, WhereNothingFollowsABrokenEventItSaysSo)
+{
+    const auto trace = open(object(std::string(kEvent) + R"(,{"ph":"X","name":"odd)"));
+    EXPECT_TRUE(trace->captureStats().cut);
+    EXPECT_THAT(trace->captureStats().notes, testing::Not(IsEmpty()));
+}
+
+TEST(BadJson, LongOuterValuesAreLeftOutWithANote)
+{
+    const auto megabytes = [](std::size_t count) { return "\"" + std::string(count << 20, 'x') + "\""; };
+    for (const std::size_t size : {2, 70}) {
+        const auto trace = open("{\"long\":" + megabytes(size) + ",\"traceEvents\":[" + std::string(kEvent) +
+                                "],\"also\":[{\"a\":" + megabytes(size) + "}],\"tail\":1}");
+        EXPECT_EQ(trace->sliceCount(), 1U) << size;
+        EXPECT_EQ(trace->metadata().at("pytorch.tail"), "1") << size;
+        EXPECT_THAT(
+            trace->captureStats().notes,
+            ElementsAre(AllOf(HasSubstr("\"long\", at byte 8"), HasSubstr("longer than 1 MiB")), HasSubstr("\"also\"")))
+            << size;
     }
 }
 

@@ -155,7 +155,7 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
         report(scanned->end);
         expected = scanned->end;
         if (scanned->how != ScannedPart::End::AtLimit) {
-            end = {scanned->how, scanned->end, scanned->cutAt};
+            end = {scanned->how, scanned->end, scanned->cutAt, scanned->brokenAt};
             break;
         }
     }

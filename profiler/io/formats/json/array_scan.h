@@ -10,8 +10,9 @@ namespace profiler::formats::json {
 /// How an array of events ended.
 struct ArrayEnd {
     ScannedPart::End how = ScannedPart::End::TextEnd;
-    std::uint64_t offset = 0;           ///< ArrayEnd: behind the bracket
-    std::optional<std::uint64_t> cutAt; ///< the event that the text ends in
+    std::uint64_t offset = 0;              ///< ArrayEnd: behind the bracket
+    std::optional<std::uint64_t> cutAt;    ///< the event that the text ends in
+    std::optional<std::uint64_t> brokenAt; ///< the event that breaks the grammar, behind which none was found
 };
 
 /// Scans an array of events by several threads. Each takes parts of the text and guesses where the first event of a

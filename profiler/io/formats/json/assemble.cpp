@@ -36,8 +36,9 @@ public:
         } else if (open.empty()) {
             m_whole.losses.add(Loss::EndWithoutBegin, end.slice.source());
         } else {
-            RangeEnd range = open.back();
-            open.pop_back();
+            const auto which = openOf(open, end);
+            RangeEnd range = *which;
+            open.erase(which);
             range.slice.duration = end.slice.begin - range.slice.begin;
             m_made[range.lane].push_back(range.slice);
         }
@@ -55,16 +56,33 @@ public:
     }
 
 private:
+    static constexpr std::ptrdiff_t kDeepest = 512; ///< names are looked for among so many ranges
+
+    /// The range that `end` ends: the innermost of its name, or where it has none, or one of no open range, of all.
+    std::vector<RangeEnd>::iterator openOf(std::vector<RangeEnd>& open, const RangeEnd& end)
+    {
+        const auto innermost = std::prev(open.end());
+        if (!end.named || end.slice.name == innermost->slice.name)
+            return innermost;
+        const auto last = open.rbegin() + std::min<std::ptrdiff_t>(std::ssize(open), kDeepest);
+        const auto found = std::find_if(open.rbegin(), last,
+                                        [&](const RangeEnd& range) { return range.slice.name == end.slice.name; });
+        m_whole.losses.add(found == last ? Loss::EndOfOther : Loss::EndsCrossed, end.slice.source());
+        return found == last ? innermost : std::prev(found.base());
+    }
+
     Harvest& m_whole;
     std::map<std::uint32_t, std::vector<RawSlice>>& m_made;
     std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::vector<RangeEnd>> m_open;
 };
 
-void addFlow(SharedBuild& shared, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
+void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
 {
     const auto source = shared.lanes[from.lane].track, target = shared.lanes[to.lane].track;
     if (source && target)
-        shared.builder.addFlow(kind, {*source, traceTime(from.time)}, {*target, traceTime(to.time)});
+        shared.builder.addFlow(kind, {*source, traceTime(from.time)}, {*target, traceTime(to.time), to.ofNext});
+    else
+        losses.add(Loss::FlowWithoutRow, source ? to.offset : from.offset);
 }
 
 } // namespace
@@ -92,8 +110,8 @@ void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, s
 {
     assembleRanges(shared, whole);
     assembleFlows(shared, whole);
-    assembleRows(shared, whole, whole.losses);
-    assembleCounters(shared, whole, values);
+    const Processes processes = assembleRows(shared, whole, whole.losses);
+    assembleCounters(shared, whole, processes, values);
     assembleMetadata(shared, whole, values);
 }
 
@@ -109,8 +127,12 @@ void assembleRanges(SharedBuild& shared, Harvest& whole)
     for (const RangeEnd& end : whole.rangeEnds)
         joining.add(end);
     joining.closeOpen();
-    for (auto& [lane, slices] : made)
+    for (auto& [lane, slices] : made) {
+        // Of equal intervals the one that begins first holds the others.
+        std::stable_sort(slices.begin(), slices.end(),
+                         [](const RawSlice& a, const RawSlice& b) { return a.source() < b.source(); });
         shared.addMany(lane, std::move(slices));
+    }
     whole.rangeEnds = {};
 }
 
@@ -134,7 +156,7 @@ void assembleFlows(SharedBuild& shared, Harvest& whole)
         for (std::size_t i = first; i < next; ++i) {
             const FlowPoint& point = whole.flows[i];
             if (from && point.phase != 's') {
-                addFlow(shared, kind, *from, point);
+                addFlow(shared, whole.losses, kind, *from, point);
                 used = true;
             } else if (point.phase != 's' || (from && !used)) {
                 whole.losses.add(Loss::FlowWithoutEnd, point.phase == 's' ? from->offset : point.offset);
@@ -150,10 +172,11 @@ void assembleFlows(SharedBuild& shared, Harvest& whole)
     whole.flows = {};
 }
 
-void assembleCounters(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values)
+void assembleCounters(SharedBuild& shared, Harvest& whole, const Processes& processes,
+                      const std::map<std::string, std::string>& values)
 {
     const auto units = counterUnits(values);
-    const auto series = [](const Sample& sample) { return std::pair(sample.pid, sample.name); };
+    const auto series = [](const Sample& sample) { return std::pair(sample.lane, sample.name); };
     std::stable_sort(whole.samples.begin(), whole.samples.end(), [&](const Sample& a, const Sample& b) {
         return std::tuple(series(a), a.sample.time) < std::tuple(series(b), b.sample.time);
     });
@@ -165,7 +188,12 @@ void assembleCounters(SharedBuild& shared, Harvest& whole, const std::map<std::s
             Track counter;
             counter.kind = TrackKind::Counter;
             counter.name = shared.builder.string(StringId{sample.name});
-            counter.pid = sample.pid;
+            const LaneInfo& lane = shared.lanes[sample.lane];
+            if (const auto process = processes.find({lane.key.process, lane.key.processIsText});
+                process != processes.end()) {
+                counter.pid = process->second.pid;
+                counter.processName = process->second.name;
+            }
             const auto unit = units.find(counter.name);
             counter.unit = unit != units.end() ? unit->second : sample.isBytes ? "bytes" : "";
             track = shared.builder.addTrack(std::move(counter));

@@ -14,9 +14,9 @@ namespace profiler::formats::json {
 
 namespace {
 
-using Process = std::pair<std::int64_t, bool>; ///< number or hash of the text, and which
+using ProcessKey = Processes::key_type; ///< number or hash of the text, and which
 struct Thread {
-    Process process;
+    ProcessKey process;
     std::int64_t thread;
     bool isText;
     friend auto operator<=>(const Thread&, const Thread&) = default;
@@ -29,9 +29,9 @@ struct Named {
 };
 
 struct NameTable {
-    std::map<Process, Named> processes;
+    std::map<ProcessKey, Named> processes;
     std::map<Thread, Named> threads;
-    std::map<Process, std::int64_t> numbers; ///< of processes that the file calls by texts
+    std::map<ProcessKey, std::int64_t> numbers; ///< of processes that the file calls by texts
 };
 
 std::string trimmed(std::string_view text)
@@ -76,7 +76,7 @@ NameTable readNames(const Harvest& whole, Losses& losses)
     NameTable table;
     for (const MetaEvent& event : whole.metadata) {
         constexpr std::string_view kProcess = "process_", kThread = "thread_";
-        const Process process{event.key.process, event.key.processIsText};
+        const ProcessKey process{event.key.process, event.key.processIsText};
         if (event.name.starts_with(kProcess))
             readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()), losses);
         else if (event.name.starts_with(kThread))
@@ -143,10 +143,10 @@ bool contains(const std::vector<bool>& lanes, std::uint32_t lane)
 void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names)
 {
     constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // behind the threads that the writer makes up
-    std::set<Process> calling;
+    std::set<ProcessKey> calling;
     for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
         const LaneKey& key = shared.lanes[i].key;
-        const Process process{key.process, key.processIsText};
+        const ProcessKey process{key.process, key.processIsText};
         if (contains(whole.callLanes, i))
             calling.insert(process);
         if (key.processIsText && (contains(whole.callLanes, i) || contains(whole.opLanes, i)))
@@ -162,16 +162,19 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
 
 } // namespace
 
-void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
+Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
 {
     NameTable names = readNames(whole, losses);
     numberProcesses(shared, whole, names);
     const bool anySteps = !whole.stepLanes.empty();
+    Processes processes;
     for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
         const LaneInfo& lane = shared.lanes[i];
+        Track track = makeTrack(lane, names);
+        if (lane.key.lane == Lane::Host)
+            processes.try_emplace({lane.key.process, lane.key.processIsText}, Process{track.pid, track.processName});
         if (!lane.track)
             continue;
-        Track track = makeTrack(lane, names);
         // The thread that the steps are on; without steps the one whose number is its process's, as Linux has it.
         const bool main = anySteps ? contains(whole.stepLanes, i)
                                    : contains(whole.opLanes, i) && track.pid == track.tid && track.pid != 0;
@@ -179,6 +182,7 @@ void assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
             track.kind = TrackKind::MainThread;
         shared.builder.updateTrack(*lane.track, std::move(track));
     }
+    return processes;
 }
 
 } // namespace profiler::formats::json

@@ -1,7 +1,10 @@
 #include "profiler/io/formats/json/chunk_scan.h"
 
+#include "profiler/io/formats/json/bytes.h"
+#include "profiler/io/formats/json/event_guess.h"
+#include "profiler/io/formats/json/value_end.h"
+
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -10,73 +13,8 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// The longest text that is looked at to tell an event's beginning.
-constexpr std::size_t kLook = 256;
-
-bool isSpace(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-/// A brace that is followed by a key which events begin with.
-bool looksLikeEvent(std::string_view text)
-{
-    constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"",   "pid\"", "tid\"", "ts\"",
-                                                        "dur\"", "args\"", "id\"",    "s\"",   "bp\"",  "tts\"",
-                                                        "id2\"", "tdur\"", "cname\"", "sf\""};
-    std::size_t i = 1;
-    while (i < text.size() && isSpace(text[i]))
-        ++i;
-    if (i == text.size() || text[i] != '"')
-        return false;
-    text.remove_prefix(i + 1);
-    return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) { return text.starts_with(key); });
-}
-
-/// What stands before the brace: a comma, behind another brace where the text is sound.
-bool followsEvent(std::string_view before, bool sound)
-{
-    const auto dropSpace = [&] {
-        while (!before.empty() && isSpace(before.back()))
-            before.remove_suffix(1);
-    };
-    dropSpace();
-    if (before.empty() || before.back() != ',')
-        return false;
-    before.remove_suffix(1);
-    dropSpace();
-    return !sound || (!before.empty() && before.back() == '}');
-}
-
-/// Finds where a JSON value ends, however long it is, without checking it.
-class Passing {
-public:
-    /// @return  behind the value's last byte, if that is in `text`
-    const char* pass(const char* p, const char* end)
-    {
-        for (; p < end; ++p) {
-            if (m_inText) {
-                if (m_escaped)
-                    m_escaped = false;
-                else if (*p == '\\')
-                    m_escaped = true;
-                else if (*p == '"')
-                    m_inText = false;
-                continue;
-            }
-            if (*p == '"')
-                m_inText = true;
-            m_depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-            if (m_depth == 0)
-                return p + 1;
-        }
-        return nullptr;
-    }
-
-private:
-    std::int64_t m_depth = 0;
-    bool m_inText = false, m_escaped = false;
-};
+/// Of a broken event, what is looked at for the brackets that end it.
+constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
 
 } // namespace
 
@@ -131,9 +69,11 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
             break;
         }
         case Stop::Malformed:
-            losses.add(Loss::Malformed, m_window.offsetOf(std::max<const char*>(cursor, m_window.begin())));
+            part.brokenAt = m_window.offsetOf(std::max<const char*>(cursor, m_window.begin()));
+            losses.add(Loss::Malformed, *part.brokenAt);
             if (!recover(cursor, stop))
                 return ended(ScannedPart::End::TextEnd);
+            part.brokenAt.reset();
         }
     }
     return ended(ScannedPart::End::Stopped);
@@ -141,6 +81,20 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
 
 bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
 {
+    while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
+        const bool more = m_window.readOn(cursor);
+        cursor = m_window.begin();
+        if (!more)
+            break;
+    }
+    const char* event = skipSpace(cursor);
+    event = *event == ',' ? skipSpace(event + 1) : event;
+    const auto held = static_cast<std::size_t>(m_window.end() - event);
+    const char* after = *event == '{' ? behindBroken(event, event + std::min(held, kLongestBroken)) : nullptr;
+    if (after) {
+        cursor = after;
+        return true;
+    }
     const auto next = guessEvent(m_window.offsetOf(cursor) + 1, std::numeric_limits<std::uint64_t>::max(), false, stop);
     cursor = next ? m_window.placeOf(*next) : m_window.end();
     return next.has_value();
@@ -148,12 +102,12 @@ bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
 
 bool ChunkScan::passLongEvent(const char*& cursor, const std::stop_token& stop)
 {
-    Passing passing;
+    ValueEnd event;
     const char* p = cursor;
     while (p < m_window.end() && *p != '{')
         ++p;
     for (;;) {
-        const char* after = passing.pass(p, m_window.end());
+        const char* after = event.pass(p, m_window.end());
         cursor = after ? after : m_window.end();
         if (after)
             return true;
@@ -167,7 +121,7 @@ std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint
                                                    const std::stop_token& stop)
 {
     // What stands before the first brace counts too.
-    const std::uint64_t back = std::min<std::uint64_t>(from, kLook);
+    const std::uint64_t back = std::min<std::uint64_t>(from, kGuessLook);
     if (m_window.placeOf(from - back) == m_window.end()) {
         m_window.moveTo(from - back);
         m_window.readOn(m_window.begin());
@@ -177,17 +131,17 @@ std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint
         const auto* brace = left == 0 ? nullptr : static_cast<const char*>(std::memchr(p, '{', left));
         if (brace && m_window.offsetOf(brace) >= limit)
             return std::nullopt;
-        if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kLook && !m_window.atEnd())) {
+        if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kGuessLook && !m_window.atEnd())) {
             const char* go = brace ? brace : m_window.end();
             const std::uint64_t place = m_window.offsetOf(go);
-            const bool before = go - m_window.begin() > static_cast<std::ptrdiff_t>(kLook);
-            if (!m_window.readOn(before ? go - kLook : m_window.begin()) && (!brace || !m_window.atEnd()))
+            const bool before = go - m_window.begin() > static_cast<std::ptrdiff_t>(kGuessLook);
+            if (!m_window.readOn(before ? go - kGuessLook : m_window.begin()) && (!brace || !m_window.atEnd()))
                 return std::nullopt;
             p = m_window.placeOf(place);
             continue;
         }
-        const std::string_view ahead(brace, std::min(kLook, static_cast<std::size_t>(m_window.end() - brace)));
-        const auto behind = std::min<std::ptrdiff_t>(brace - m_window.begin(), kLook);
+        const std::string_view ahead(brace, std::min(kGuessLook, static_cast<std::size_t>(m_window.end() - brace)));
+        const auto behind = std::min<std::ptrdiff_t>(brace - m_window.begin(), kGuessLook);
         if (looksLikeEvent(ahead) && followsEvent({brace - behind, static_cast<std::size_t>(behind)}, sound))
             return m_window.offsetOf(brace);
         p = brace + 1;

@@ -16,7 +16,8 @@ struct ScannedPart {
     std::uint64_t begin = 0; ///< where scanning began: an event's brace
     std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: behind the bracket; TextEnd: the text's end
     End how = End::TextEnd;
-    std::optional<std::uint64_t> cutAt; ///< TextEnd: the event that the text ends in
+    std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the text ends in
+    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the event that breaks the grammar, behind which none was found
     Harvest harvest;
 };
 

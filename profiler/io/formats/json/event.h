@@ -42,7 +42,8 @@ struct Event {
         kBind = 1U << 24,
         kFlowIn = 1U << 25,
         kFlowOut = 1U << 26,
-        kLocalId = 1U << 27, ///< the id is one of the process
+        kLocalId = 1U << 27,   ///< the id is one of the process
+        kEnclosing = 1U << 28, ///< a flow's end that binds to the slice around it ("bp": "e")
     };
     /// Oddities that do not keep an event from being read; one bit each.
     enum Oddity : std::uint32_t {

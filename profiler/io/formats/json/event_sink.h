@@ -16,6 +16,7 @@ namespace profiler::formats::json {
 struct RangeEnd {
     std::uint32_t lane = 0;
     bool begins = false;
+    bool named = false;   ///< the event has a name: an end need not
     bool hasId = false;   ///< asynchronous: joined by row and id, else by thread and nesting
     std::uint64_t id = 0; ///< asynchronous: its own; else of process and thread, since an end need not name a category
     RawSlice slice;       ///< an end: its begin is the time, its duration 0
@@ -23,7 +24,8 @@ struct RangeEnd {
 
 /// A point of a flow.
 struct FlowPoint {
-    char phase = 's'; ///< s, t, f
+    char phase = 's';    ///< s, t, f
+    bool ofNext = false; ///< binds to the next slice of its row, not to the one that it lies in
     std::uint8_t category = 0;
     std::uint64_t id = 0;
     std::uint32_t lane = 0;
@@ -34,7 +36,7 @@ struct FlowPoint {
 /// A sample of what is counted: an allocator's state, or an event of phase C.
 struct Sample {
     std::uint32_t name = 0; ///< StringId of the counter's name
-    std::int64_t pid = 0;
+    std::uint32_t lane = 0; ///< which stands for the process
     CounterSample sample;
     bool isChange = false; ///< what came or went; the counter is their sum
     bool isBytes = false;
@@ -110,6 +112,7 @@ private:
     std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane);
     std::uint32_t cached(const SliceArgs& args);
     std::uint32_t laneOf(const LaneKey& key, const Event& event);
+    std::uint32_t processLane(const Event& event);
     std::vector<RawSlice>& slicesOf(std::uint32_t lane);
     static void mark(std::vector<bool>& lanes, std::uint32_t lane);
     void markLane(const RawSlice& slice, std::uint32_t lane);

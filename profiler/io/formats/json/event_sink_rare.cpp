@@ -39,15 +39,23 @@ void EventSink::takeInstant(const Event& event)
     slicesOf(laneOf(laneKey(event, lane), event)).push_back(slice);
 }
 
+std::uint32_t EventSink::processLane(const Event& event)
+{
+    LaneKey key = laneKey(event, Lane::Host);
+    key.thread = 0;
+    key.threadIsText = false;
+    return laneOf(key, event);
+}
+
 void EventSink::takeMemory(const Event& event)
 {
     const bool host = event.deviceType == kCpu;
     const std::string owner = host ? "CPU" : "GPU " + std::to_string(std::max<std::int64_t>(event.deviceIndex, 0));
-    const std::int64_t pid = static_cast<std::int64_t>(identHash(event.pid));
+    const std::uint32_t lane = processLane(event);
     const auto add = [&](std::string_view what, std::int64_t value, bool isChange) {
         const std::string text = owner + " memory " + std::string(what);
         const std::uint32_t id = m_names.find(text, false).id;
-        m_harvest->samples.push_back({id, pid, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
+        m_harvest->samples.push_back({id, lane, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
     };
     if (event.has(Event::kAllocated))
         add("allocated", event.allocated, false);
@@ -65,6 +73,7 @@ void EventSink::takeRangeEnd(const Event& event)
     const bool async = event.phase != 'B' && event.phase != 'E';
     const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
     RangeEnd end;
+    end.named = event.has(Event::kName);
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
     Lane lane{};
     end.slice = makeSlice(event, name, lane);
@@ -101,6 +110,8 @@ void EventSink::takeFlow(const Event& event)
     const Ident& id = event.has(Event::kId) ? event.id : event.bind;
     FlowPoint point;
     point.phase = event.phase;
+    // Chrome's rule; Kineto asks for the slice around it.
+    point.ofNext = event.phase == 'f' && !event.has(Event::kEnclosing);
     point.category = event.category;
     point.offset = offsetOf(event);
     point.id = identHash(id);
@@ -140,15 +151,20 @@ void EventSink::takeCounter(const Event& event)
     std::string name = event.has(Event::kName) ? unescaped(event.name) : "counter";
     if (event.has(Event::kId))
         name += "[" + (event.id.text.data() ? unescaped(event.id.text) : std::to_string(event.id.number)) + "]";
+    const std::uint32_t lane = processLane(event);
+    bool skipped = false;
     for (const auto& [key, value] : values) {
         double number = 0;
-        if (value.get(number) != simdjson::SUCCESS)
+        if (value.get(number) != simdjson::SUCCESS) {
+            skipped = true;
             continue;
+        }
         const bool alone = values.size() == 1;
         const std::uint32_t id = m_names.find(alone ? name : name + ": " + std::string(key), false).id;
-        m_harvest->samples.push_back(
-            {id, static_cast<std::int64_t>(identHash(event.pid)), {traceTime(event.time), number}, false, false});
+        m_harvest->samples.push_back({id, lane, {traceTime(event.time), number}, false, false});
     }
+    if (skipped)
+        m_harvest->losses.add(Loss::NoNumber, offsetOf(event));
 }
 
 void EventSink::takeMetadata(const Event& event)

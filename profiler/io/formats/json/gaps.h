@@ -10,7 +10,19 @@
 
 namespace profiler::formats::json {
 
-enum class ValueKind : std::uint8_t { Skipped, Phase, Category, Name, Ident, Id2, Flag, Time, Integer, Array };
+enum class ValueKind : std::uint8_t {
+    Skipped,
+    Phase,
+    Category,
+    Name,
+    Ident,
+    Id2,
+    Flag,
+    Enclosing,
+    Time,
+    Integer,
+    Array
+};
 
 /// A key of an event or of its args.
 struct Key {
@@ -43,6 +55,7 @@ inline const std::vector<Key>& knownKeys()
         {"bind_id", 1, K::Ident, E::kBind, nullptr, &E::bind},
         {"flow_in", 1, K::Flag, E::kFlowIn},
         {"flow_out", 1, K::Flag, E::kFlowOut},
+        {"bp", 1, K::Enclosing, E::kEnclosing},
         {"ts", 1, K::Time, E::kTime, &E::time},
         {"dur", 1, K::Time, E::kDuration, &E::duration},
         {"External id", 2, K::Integer, E::kExternal, &E::external},

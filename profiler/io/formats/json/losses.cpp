@@ -22,11 +22,17 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
      "events are of phases that no view shows and were left out", true},
     {"end of a range has no begin and was left out", "ends of ranges have no begin and were left out", true},
     {"range has a begin and no end: it is shown as open", "ranges have a begin and no end: they are shown as open"},
+    {"end has a name that no open range has: it ends the innermost one",
+     "ends have names that no open range has: they end the innermost ones"},
+    {"range ends before one that begins in it: they are shown side by side",
+     "ranges end before ones that begin in them: they are shown side by side"},
     {"whole event has no duration: it is shown as an instant",
      "whole events have no duration: they are shown as instants"},
     {"event has a negative duration: it is shown as an instant",
      "events have a negative duration: they are shown as instants"},
     {"flow has a begin or an end only: no arrow is shown", "flows have a begin or an end only: no arrows are shown"},
+    {"flow has an end on a row without slices: no arrow is shown",
+     "flows have an end on a row without slices: no arrows are shown"},
     {"event holds NaN or Infinity, which JSON does not know; the value is left out",
      "events hold NaN or Infinity, which JSON does not know; the values are left out"},
     {"event has a bare control character in a text", "events have bare control characters in texts"},
@@ -39,6 +45,8 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
     {"comma is missing between two events", "commas are missing between events"},
     {"counter or metadata event has arguments that cannot be read",
      "counter or metadata events have arguments that cannot be read"},
+    {"counter event has a value that is no number: it is left out",
+     "counter events have values that are no numbers: they are left out"},
     {"slice ends after the slice that it begins in: it is shown one row deeper",
      "slices end after the slices that they begin in: they are shown one row deeper"},
     {"piece of device work has no launch in the file", "pieces of device work have no launch in the file"},
@@ -70,7 +78,7 @@ void Losses::report(CaptureStats& stats) const
                               (row.count == 1 ? " (byte " : " (the first at byte ") + std::to_string(row.first) + ").");
     }
     stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd) +
-                       count(Loss::NoLaunch);
+                       count(Loss::FlowWithoutRow) + count(Loss::NoLaunch);
 }
 
 } // namespace profiler::formats::json

@@ -16,9 +16,12 @@ enum class Loss : std::uint8_t {
     OtherPhase,      ///< dropped: a phase that is not shown
     EndWithoutBegin, ///< dropped
     BeginWithoutEnd,
+    EndOfOther, ///< an end whose name no open range has
+    EndsCrossed,
     NoDuration,
     NegativeDuration,
     FlowWithoutEnd,
+    FlowWithoutRow,
     NotANumber,
     ControlText,
     BadEscape,
@@ -26,6 +29,7 @@ enum class Loss : std::uint8_t {
     BadNumber,
     NoComma,
     BadArgs,
+    NoNumber,
     Overlapping,
     NoLaunch,
     Count,
@@ -34,11 +38,12 @@ enum class Loss : std::uint8_t {
 /// How many events each loss met, and the byte of the first.
 class Losses {
 public:
-    void add(Loss loss, std::uint64_t offset)
+    void add(Loss loss, std::uint64_t first, std::uint64_t count = 1)
     {
         Row& row = m_rows[static_cast<std::size_t>(loss)];
-        if (row.count++ == 0 || offset < row.first)
-            row.first = offset;
+        if (count > 0 && (row.count == 0 || first < row.first))
+            row.first = first;
+        row.count += count;
     }
     void add(const Losses& other);
     [[nodiscard]] std::uint64_t count(Loss loss) const { return m_rows[static_cast<std::size_t>(loss)].count; }

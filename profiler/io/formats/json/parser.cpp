@@ -106,6 +106,9 @@ private:
         case ValueKind::Flag:
             event.present |= *p == 't' ? key.field : 0U;
             return m_values.any(p);
+        case ValueKind::Enclosing:
+            event.present |= *p == '"' && p[1] == 'e' ? key.field : 0U;
+            return m_values.any(p);
         case ValueKind::Time:
             p = m_values.time(p, event.*key.number, known);
             break;
@@ -167,13 +170,21 @@ private:
     {
         Ident& ident = event.*key.ident;
         bool known = false;
+        const std::uint32_t odd = m_values.odd;
         const char* after = m_values.integer(p, ident.number, known);
         if (!after)
             return nullptr;
-        if (known || *p == '"') {
-            ident.text = known ? std::string_view{} : std::string_view{p + 1, static_cast<std::size_t>(after - p - 2)};
-            event.present |= key.field;
+        const bool quoted = *p == '"';
+        if (known) {
+            ident.text = {};
+        } else if (quoted || isDigit(*p) || *p == '-') {
+            // A number that 64 bits do not hold, as hashes are, is told apart by its digits.
+            m_values.odd = odd;
+            ident.text = {p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted};
+        } else {
+            return after;
         }
+        event.present |= key.field;
         return after;
     }
 

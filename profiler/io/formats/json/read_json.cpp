@@ -3,8 +3,8 @@
 #include "profiler/io/formats/json/array_scan.h"
 #include "profiler/io/formats/json/assemble.h"
 #include "profiler/io/formats/json/event_details.h"
+#include "profiler/io/formats/json/launch_check.h"
 #include "profiler/io/formats/json/loading_preview.h"
-#include "profiler/io/formats/json/order_check.h"
 #include "profiler/io/formats/json/top_level.h"
 #include "profiler/io/packed/spill_file.h"
 
@@ -56,7 +56,7 @@ public:
 private:
     void commit(Harvest&& part)
     {
-        m_order.add(m_shared, part);
+        m_launches.add(part);
         for (Harvest::Rows& rows : part.rows)
             m_shared.addMany(rows.lane, std::move(rows.slices));
         append(m_whole, std::move(part));
@@ -66,10 +66,15 @@ private:
     {
         CaptureStats& stats = m_shared.builder.captureStats();
         stats.cut = true;
-        stats.notes.push_back(end.cutAt ? "The file ends inside an event, which begins at byte " +
-                                              std::to_string(*end.cutAt) + "; all before it was read."
-                                        : "The array of events is not closed where the file ends, at byte " +
-                                              std::to_string(end.offset) + "; every event of it was read.");
+        if (end.cutAt)
+            stats.notes.push_back("The file ends inside an event, which begins at byte " + std::to_string(*end.cutAt) +
+                                  "; all before it was read.");
+        else if (end.brokenAt)
+            stats.notes.push_back("No event was found behind the broken one at byte " + std::to_string(*end.brokenAt) +
+                                  ": what follows it in the file was not read.");
+        else
+            stats.notes.push_back("The array of events is not closed where the file ends, at byte " +
+                                  std::to_string(end.offset) + "; every event of it was read.");
         stats.dropped += end.cutAt.has_value();
     }
 
@@ -94,9 +99,13 @@ private:
         m_uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
         m_hasLaunchFlows = m_whole.launchFlows > 0;
         assemble(m_shared, m_whole, m_top.values);
-        m_order.report(m_shared, m_whole.losses);
+        m_launches.report(m_whole.losses);
+        const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
+        m_shared.builder.seal(std::max(threads, 1U), m_options.stop);
+        countOverlaps();
         CaptureStats& stats = m_shared.builder.captureStats();
         m_whole.losses.report(stats);
+        stats.notes.insert(stats.notes.end(), m_top.notes.begin(), m_top.notes.end());
         if (!m_top.problem().empty())
             stats.notes.push_back(m_top.problem());
         if (const std::string damage = m_source->damage(); !damage.empty()) {
@@ -104,13 +113,24 @@ private:
             stats.notes.push_back("Only a part could be inflated: " + damage + ".");
         }
         m_shared.builder.setArgSource(eventDetails(m_source));
-        const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
         if (!trace)
             return tl::unexpected(cancelled());
         if (m_options.progress)
             m_options.progress(1);
         return trace;
+    }
+
+    /// What shows ranges of the host, or waits, may overlap; slices of threads and streams do not.
+    void countOverlaps()
+    {
+        for (const LaneInfo& lane : m_shared.lanes) {
+            const bool nests = lane.key.lane == Lane::Device || (lane.key.lane == Lane::Host && lane.key.category == 0);
+            if (!lane.track || !nests)
+                continue;
+            const Overlaps overlaps = m_shared.builder.overlaps(*lane.track);
+            m_whole.losses.add(Loss::Overlapping, overlaps.first, overlaps.count);
+        }
     }
 
     static constexpr std::uint64_t kNotable = 20; ///< one of so many is worth a second reading
@@ -121,7 +141,7 @@ private:
     TopLevel m_top;
     SharedBuild m_shared;
     Harvest m_whole;
-    OrderCheck m_order;
+    LaunchCheck m_launches;
     bool m_uncorrelated = false, m_hasLaunchFlows = false;
 };
 

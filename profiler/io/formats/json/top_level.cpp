@@ -1,8 +1,10 @@
 #include "profiler/io/formats/json/top_level.h"
 
 #include "profiler/io/formats/json/texts.h"
-
+#include "profiler/io/formats/json/value_end.h"
 #include "profiler/io/formats/json/values.h"
+
+#include <algorithm>
 
 namespace profiler::formats::json {
 
@@ -25,14 +27,16 @@ std::optional<std::uint64_t> TopLevel::nextArray()
         case Outcome::Done:
             return std::nullopt;
         case Outcome::TooShort:
-            if (!m_window.readOn(cursor)) {
-                m_problem =
-                    m_window.atEnd() ? "The text ends too early, at byte " : "A value is longer than 64 MiB, at byte ";
-                m_problem +=
-                    std::to_string(m_window.offsetOf(m_window.atEnd() ? m_window.end() : m_window.begin())) + ".";
-                return std::nullopt;
+            if (m_window.readOn(cursor)) {
+                cursor = m_window.begin();
+                break;
             }
             cursor = m_window.begin();
+            if (m_window.atEnd() || !passLongEntry(cursor)) {
+                m_problem =
+                    "The text ends too early, at byte " + std::to_string(m_window.offsetOf(m_window.end())) + ".";
+                return std::nullopt;
+            }
             break;
         case Outcome::Wrong:
             m_problem = "JSON's grammar is broken at byte " + std::to_string(m_window.offsetOf(m_wrong)) + ".";
@@ -79,6 +83,33 @@ TopLevel::Outcome TopLevel::step(const char*& cursor)
     return p >= m_window.end() ? Outcome::TooShort : Outcome::Wrong;
 }
 
+bool TopLevel::passLongEntry(const char*& cursor)
+{
+    entry(cursor); // which ends inside the value once more, at the place that the window has now
+    if (!m_value)
+        return false;
+    noteLong(m_key, m_window.offsetOf(m_value));
+    ValueEnd value;
+    for (const char* p = m_value;;) {
+        cursor = value.pass(p, m_window.end());
+        if (cursor) {
+            m_at = At::InObject;
+            return true;
+        }
+        if (!m_window.readOn(m_window.end()))
+            return false;
+        p = m_window.begin();
+    }
+}
+
+void TopLevel::noteLong(std::string_view key, std::uint64_t offset)
+{
+    constexpr std::size_t kMostNotes = 20;
+    if (notes.size() < kMostNotes)
+        notes.push_back("The value of \"" + std::string(key.substr(0, 64)) + "\", at byte " + std::to_string(offset) +
+                        ", is longer than 1 MiB and is left out.");
+}
+
 TopLevel::Outcome TopLevel::finish(const char* p)
 {
     if (p < m_window.end())
@@ -96,6 +127,7 @@ TopLevel::Outcome TopLevel::entry(const char*& cursor)
         return where >= m_window.end() ? Outcome::TooShort : Outcome::Wrong;
     };
     const char* p = cursor;
+    m_value = nullptr;
     if (m_at == At::InObject) {
         if (*p != ',')
             return failed(p);
@@ -107,21 +139,24 @@ TopLevel::Outcome TopLevel::entry(const char*& cursor)
     const char* quote = reader.closingQuote(p + 1, plain);
     if (!quote)
         return failed(reader.problem);
-    const std::string key = unescaped({p + 1, static_cast<std::size_t>(quote - p - 1)});
+    m_key = unescaped({p + 1, static_cast<std::size_t>(quote - p - 1)});
     p = skipSpace(quote + 1);
     if (*p != ':')
         return failed(p);
     p = skipSpace(p + 1);
-    if (key == "traceEvents" && *p == '[') {
+    if (m_key == "traceEvents" && *p == '[') {
         m_at = At::InObject;
         cursor = p + 1;
         return Outcome::Array;
     }
+    m_value = p;
     const char* after = reader.any(p);
     if (!after)
         return failed(reader.problem);
     if (static_cast<std::size_t>(after - p) <= kLongestValue)
-        values.insert_or_assign(key, std::string(p, after));
+        values.insert_or_assign(m_key, std::string(p, after));
+    else
+        noteLong(m_key, m_window.offsetOf(p));
     m_at = At::InObject;
     cursor = after;
     return Outcome::Advanced;

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace profiler::formats::json {
 
@@ -20,8 +22,10 @@ public:
     /// The array of events ended; `offset` is behind its bracket.
     void resume(std::uint64_t offset);
 
-    /// Raw JSON of the other values by key; what is longer than 1 MiB is left out.
+    /// Raw JSON of the other values by key; what is longer than 1 MiB is left out, and noted.
     std::map<std::string, std::string> values;
+    /// A sentence on each value that was left out.
+    std::vector<std::string> notes;
     /// A sentence on what keeps the rest from being read; empty: nothing.
     [[nodiscard]] const std::string& problem() const { return m_problem; }
 
@@ -31,12 +35,17 @@ private:
 
     Outcome step(const char*& cursor);
     Outcome entry(const char*& cursor);
+    /// Goes on behind the value of an entry that is too long to hold. False: the text ends in it.
+    bool passLongEntry(const char*& cursor);
+    void noteLong(std::string_view key, std::uint64_t offset);
     Outcome finish(const char* p);
 
     TextWindow m_window;
     At m_at = At::Begin;
     std::uint64_t m_offset = 0;    ///< what comes next
     const char* m_wrong = nullptr; ///< Outcome::Wrong: where
+    std::string m_key;             ///< of the entry that is being read
+    const char* m_value = nullptr; ///< its value; null: not reached
     std::string m_problem;
 };
 

@@ -39,12 +39,12 @@ Result<Head> readHead(const std::filesystem::path& path)
     return head;
 }
 
-/// "PyTorch profiler JSON (.json, .json.gz), …"
+/// "PyTorch profiler JSON (.json, .json.gz), …": those that can be written, or those that can be read.
 std::string knownFormats(bool writable)
 {
     std::string text;
     for (const auto& [stem, format] : all()) {
-        if (writable && !format.write)
+        if (writable ? !format.write : !format.read)
             continue;
         text += (text.empty() ? "" : ", ") + std::string(format.title) + " (";
         for (std::size_t i = 0; i < format.extensions.size(); ++i)
@@ -52,6 +52,16 @@ std::string knownFormats(bool writable)
         text += ")";
     }
     return text;
+}
+
+/// A sentence on formats that are written only: "Perfetto trace files are written, not read."
+std::string writtenOnly()
+{
+    std::string text;
+    for (const auto& [stem, format] : all())
+        if (!format.read)
+            text += (text.empty() ? "" : " and ") + std::string(format.title);
+    return text.empty() ? text : "; " + text + " files are written, not read";
 }
 
 std::string lower(std::string text)
@@ -80,7 +90,7 @@ Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path
         return format.read(path, options);
     }
     return tl::unexpected(Error{Error::Code::Unsupported, "this is no trace of a known format", path.string(),
-                                "choose one of: " + knownFormats(false)});
+                                "choose one of: " + knownFormats(false) + writtenOnly()});
 }
 
 Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
