@@ -123,6 +123,17 @@ TEST(Recording, TheMachinesLoadIsSampledAtEveryLevel)
     }
 }
 
+TEST(Recording, EveryLoaderWorkerHasATrackHoweverManyThereAre)
+{
+    const TestFolder folder;
+    const auto run = train(folder.path(), {"loader.workers=70", "batch.size=1", "loader.persistent_workers=true"});
+    ASSERT_EQ(run.ended.status, 0) << run.ended.output;
+    ASSERT_TRUE(run.trace);
+    EXPECT_EQ(run.trace->captureStats().dropped, 0u);
+    for (const protocol::Progress& record : run.records)
+        EXPECT_FALSE(std::holds_alternative<protocol::Notice>(record)) << std::get<protocol::Notice>(record).what;
+}
+
 TEST(Recording, WithoutRecordingNothingIsSampled)
 {
     const TestFolder folder;
