@@ -10,6 +10,9 @@ namespace profiler::formats::json {
 
 namespace {
 
+/// Where every event lacks its end, each seems to hold all that follow: they are not looked through for each.
+constexpr std::size_t kDeepest = 1024;
+
 /// Inside a text: the next event begins here, so that a quote before it is missing or too many.
 bool eventInText(const char* brace, const char* begin, const char* end)
 {
@@ -74,6 +77,8 @@ const char* behindBroken(const char* event, const char* end)
         case '[':
             if (!closers.empty() && closers.back() == '}' && before != ':')
                 return nullptr; // an object holds keys: another event begins where this one should have ended
+            if (closers.size() == kDeepest)
+                return nullptr;
             closers += c == '{' ? '}' : ']';
             break;
         case '}':
