@@ -101,6 +101,10 @@ QString idleCauseSentence(std::string_view cause)
         return text("allocating memory");
     if (cause == "communication")
         return text("communication");
+    if (cause == "lazy_loading")
+        return text("loading kernels' code before their first launch");
+    if (cause == "end_of_run")
+        return text("done: nothing more is given to it");
     return cause == "other" ? text("other") : traceText(cause);
 }
 

@@ -29,7 +29,9 @@ QString gapWord(std::string_view cause)
                                       {"sync", QT_TRANSLATE_NOOP("Timeline", "host synchronizes")},
                                       {"copy", QT_TRANSLATE_NOOP("Timeline", "blocking copy")},
                                       {"allocation", QT_TRANSLATE_NOOP("Timeline", "allocation")},
-                                      {"communication", QT_TRANSLATE_NOOP("Timeline", "waits for other ranks")}};
+                                      {"communication", QT_TRANSLATE_NOOP("Timeline", "waits for other ranks")},
+                                      {"lazy_loading", QT_TRANSLATE_NOOP("Timeline", "code is loaded")},
+                                      {"end_of_run", QT_TRANSLATE_NOOP("Timeline", "done")}};
     for (const Word& word : kWords)
         if (word.cause == cause)
             return QCoreApplication::translate("Timeline", word.text);

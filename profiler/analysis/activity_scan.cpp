@@ -22,7 +22,15 @@ constexpr Nanoseconds kShort{10'000};
 /// What a name says, judged once for each string of the trace.
 class NameClasses {
 public:
-    enum : unsigned char { kCommunication = 1, kSync = 2, kBlockingCopy = 4, kAllocation = 8, kStepMark = 16 };
+    enum : unsigned char {
+        kCommunication = 1,
+        kSync = 2,
+        kBlockingCopy = 4,
+        kAllocation = 8,
+        kStepMark = 16,
+        kCodeLoading = 32,
+        kCommunicates = 64
+    };
     explicit NameClasses(const Trace& trace) : m_classes(trace.stringCount())
     {
         for (std::uint32_t id = 0; id < m_classes.size(); ++id) {
@@ -30,7 +38,8 @@ public:
             m_classes[id] = static_cast<unsigned char>(
                 (isCommunication(name) ? kCommunication : 0) | (isSyncCall(name) ? kSync : 0) |
                 (isBlockingCopy(name) ? kBlockingCopy : 0) | (isAllocation(name) ? kAllocation : 0) |
-                (isProfilerStep(name) ? kStepMark : 0));
+                (isProfilerStep(name) ? kStepMark : 0) | (isCodeLoading(name) ? kCodeLoading : 0) |
+                (isCommunicationCall(name) ? kCommunicates : 0));
         }
     }
     [[nodiscard]] bool is(const SliceView& slice, unsigned char what) const
@@ -76,7 +85,7 @@ struct Part {
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, Transfer> transfers;
     NameTotals kernels;
     struct {
-        UnionBuilder calls, dataWaits, work, syncs, blockingCopies, allocations;
+        UnionBuilder calls, dataWaits, work, syncs, blockingCopies, allocations, codeLoading, communication;
     } host;
     struct DeviceUnions {
         UnionBuilder kernels, communication, copies, memsets;
@@ -157,7 +166,13 @@ private:
             m_part.host.dataWaits.add(range);
             return;
         }
+        if (host && m_names.is(slice, NameClasses::kCommunicates))
+            m_part.host.communication.add(range);
         switch (kind) {
+        case ActivityKind::Overhead: // of the process: on a row of its own, mostly
+            if (m_names.is(slice, NameClasses::kCodeLoading))
+                m_part.host.codeLoading.add(range);
+            return;
         case ActivityKind::CudaRuntime:
         case ActivityKind::CudaDriver:
             addCall(slice, host);
@@ -196,6 +211,8 @@ private:
             m_part.host.blockingCopies.add(slice.range());
         else if (m_names.is(slice, NameClasses::kAllocation))
             m_part.host.allocations.add(slice.range());
+        else if (m_names.is(slice, NameClasses::kCodeLoading))
+            m_part.host.codeLoading.add(slice.range());
     }
 
     const Trace& m_trace;
@@ -230,6 +247,8 @@ void mergePart(ActivityScan& all, Part& part)
     add(all.host.syncs, part.host.syncs);
     add(all.host.blockingCopies, part.host.blockingCopies);
     add(all.host.allocations, part.host.allocations);
+    add(all.host.codeLoading, part.host.codeLoading);
+    add(all.host.communication, part.host.communication);
     for (auto& [id, unions] : part.devices) {
         if (unions.streams == 0)
             continue;

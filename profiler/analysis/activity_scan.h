@@ -28,6 +28,8 @@ struct HostActivity {
     Intervals dataWaits;                          ///< for the loader
     Intervals work;                               ///< operators and phases; marks of steps are none
     Intervals syncs, blockingCopies, allocations; ///< of the calls
+    Intervals codeLoading;                        ///< of the calls, and what the profiler calls the driver's overhead
+    Intervals communication;                      ///< operators and ranges that communicate
 };
 
 struct KindTotal {

@@ -9,17 +9,19 @@ namespace profiler::analysis {
 
 namespace {
 
-enum Cause { DataLoader, Sync, Copy, Allocation, Launch, kCauses };
-constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {"data_loader", "sync",   "copy",
-                                                                   "allocation",  "launch", "other"};
+enum Cause { EndOfRun, DataLoader, Communication, Sync, Copy, Allocation, LazyLoading, Launch, kCauses };
+constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {
+    "end_of_run", "data_loader", "communication", "sync", "copy", "allocation", "lazy_loading", "launch", "other"};
 
 std::array<Intervals, kCauses> hostCauses(const HostActivity& host)
 {
     std::array<Intervals, kCauses> causes;
     causes[DataLoader] = host.dataWaits;
+    causes[Communication] = host.communication;
     causes[Sync] = host.syncs;
     causes[Copy] = host.blockingCopies;
     causes[Allocation] = host.allocations;
+    causes[LazyLoading] = host.codeLoading;
     causes[Launch] = unite(host.calls, host.work);
     return causes;
 }
@@ -47,6 +49,25 @@ bool isAllocation(std::string_view callName)
 {
     return callName.find("Malloc") != callName.npos || callName.find("Free") != callName.npos ||
            callName.find("MemAlloc") != callName.npos;
+}
+
+bool isCodeLoading(std::string_view name)
+{
+    constexpr std::array<std::string_view, 5> kCalls = {"cuModule", "cuLibrary", "cuKernelGetFunction", "cudaLibrary",
+                                                        "hipModuleLoad"};
+    constexpr std::array<std::string_view, 4> kOverheads = {"unction loading", "unction Loading", "odule loading",
+                                                            "odule Loading"};
+    return std::any_of(kCalls.begin(), kCalls.end(), [&](std::string_view call) { return name.starts_with(call); }) ||
+           std::any_of(kOverheads.begin(), kOverheads.end(),
+                       [&](std::string_view overhead) { return name.find(overhead) != name.npos; });
+}
+
+bool isCommunicationCall(std::string_view name)
+{
+    constexpr std::array<std::string_view, 5> kMarks = {"c10d::", "nccl:", "gloo:", "mpi:", "record_param_comms"};
+    const bool ncclRange = name.starts_with("nccl") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
+    return ncclRange ||
+           std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return name.starts_with(mark); });
 }
 
 std::set<DeviceId> workingDevices(const ActivityScan& scan)
@@ -109,7 +130,7 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
 {
     std::array<IdleCause, kCauses + 1> causes;
     std::array<Nanoseconds, kCauses + 1> most{};
-    const std::array<Intervals, kCauses> activity = hostCauses(scan.host);
+    std::array<Intervals, kCauses> activity = hostCauses(scan.host);
     const std::set<DeviceId> working = within.empty() ? std::set<DeviceId>() : workingDevices(scan);
     for (const auto& [id, device] : scan.devices) {
         const Intervals busy = device.any();
@@ -117,6 +138,7 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
             continue;
         const std::vector<TimeRange> span{{busy.front().begin, busy.back().end}};
         Intervals idle = subtract(within.empty() ? std::span<const TimeRange>(span) : within, busy);
+        activity[EndOfRun] = {{busy.back().end, TraceTime::max()}};
         for (std::size_t i = 0; i <= kCauses; ++i) {
             Intervals explained = i < kCauses ? intersect(idle, activity[i]) : std::move(idle);
             const Nanoseconds time = total(explained);

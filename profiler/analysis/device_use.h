@@ -19,6 +19,10 @@ bool isSyncCall(std::string_view callName);
 bool isBlockingCopy(std::string_view callName);
 /// Runtime and driver calls that allocate or release memory.
 bool isAllocation(std::string_view callName);
+/// Driver calls that load a kernel's code before its first launch, and what the profiler calls the same (overhead).
+bool isCodeLoading(std::string_view name);
+/// What the host does to communicate: PyTorch's operators and ranges of a process group, and NCCL's own ranges.
+bool isCommunicationCall(std::string_view name);
 
 /// Time in which any device ran a kernel, a copy or a memset.
 Intervals deviceBusy(const Trace& trace);
@@ -37,8 +41,9 @@ std::vector<DeviceUse> deviceUse(const Trace& trace);
 std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 
 /// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
-/// that fits counts: data_loader ("data wait" phases), sync, copy (blocking ones), allocation, launch (any other
-/// operator, phase or runtime call), other.
+/// that fits counts: end_of_run (after the device's last operation, while others work), data_loader ("data wait"
+/// phases), communication (calls that communicate), sync, copy (blocking ones), allocation, lazy_loading (of kernels'
+/// code), launch (any other operator, phase or runtime call), other.
 struct IdleCause {
     std::string_view cause;
     Nanoseconds time{}; ///< over all devices

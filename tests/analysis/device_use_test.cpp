@@ -60,6 +60,49 @@ TEST(DeviceUse, IdlenessIsExplainedByTheMainThreadOnce)
     EXPECT_EQ(sum, 520 - 150);
 }
 
+std::map<std::string, double> causesOf(const std::string& text, std::vector<TimeRange> within = {})
+{
+    std::map<std::string, double> causes;
+    for (const IdleCause& cause : idleCauses(*traceFromText(text), within))
+        causes[std::string(cause.cause)] = toUs(cause.time);
+    return causes;
+}
+
+using Causes = std::map<std::string, double>;
+
+TEST(DeviceUse, LoadingAKernelsCodeIsNoSlowLaunch)
+{
+    EXPECT_EQ(
+        causesOf("main\nop aten::mm 0 100\ndriver cuLibraryLoadData 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
+        (Causes{{"lazy_loading", 60}, {"launch", 30}}));
+    EXPECT_EQ(causesOf("main\nop aten::mm 0 100\nthread driver\noverhead \"Lazy Function Loading\" 20 60\n"
+                       "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+              (Causes{{"lazy_loading", 60}, {"launch", 30}}));
+    // Other overhead is the profiler's own, and says nothing of the program.
+    EXPECT_EQ(causesOf("main\nop aten::mm 0 100\nthread driver\noverhead \"Buffer Flush\" 20 60\n"
+                       "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+              (Causes{{"launch", 90}}));
+}
+
+TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
+{
+    EXPECT_EQ(
+        causesOf("main\nop c10d::barrier 10 60\ncall cudaStreamSynchronize 20 50\ncall cudaStreamSynchronize 70 20\n"
+                 "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+        (Causes{{"communication", 60}, {"sync", 20}, {"other", 10}}));
+    EXPECT_EQ(causesOf("main\nannotation nccl:all_reduce 10 60\nannotation \"nccl training\" 0 100\n"
+                       "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+              (Causes{{"communication", 60}, {"other", 30}}));
+}
+
+TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
+{
+    const std::string text =
+        "main\nop aten::mm 0 100\nstream 0 7\nkernel a 0 10\nkernel b 20 10\nstream 1 7\nkernel a 0 100";
+    EXPECT_EQ(causesOf(text, {traceFromText(text)->range()}), (Causes{{"launch", 10}, {"end_of_run", 70}}));
+    EXPECT_EQ(causesOf(text), (Causes{{"launch", 10}})); // from each one's first to its last work
+}
+
 TEST(DeviceUse, ACpuTraceHasNone)
 {
     const auto trace = traceFromText("main\nphase forward 0 10");
