@@ -62,11 +62,12 @@ bool isAttention(std::string_view name)
 
 bool isLibraryConvolution(std::string_view name)
 {
-    return hasAny(name, {"dgrad",       "wgrad",       "fprop",       "convol",     "winograd",
-                         "cudnn_infer", "cudnn_train", "scudnn",      "conv1d",     "conv2d",
-                         "conv3d",      "conv_",       "_conv",       "depthwise",  "fft1d",
-                         "fft2d",       "cask_cudnn",  "cudnn::gemm", "cudnn::cnn", "scalepackedtensor",
-                         "miopen",      "gtcx",        "im2d2col"});
+    return hasAny(name, {"dgrad",       "wgrad",        "fprop",       "convol",     "winograd",
+                         "cudnn_infer", "cudnn_train",  "scudnn",      "conv1d",     "conv2d",
+                         "conv3d",      "conv_",        "_conv",       "depthwise",  "fft1d",
+                         "fft2d",       "cask_cudnn",   "cudnn::gemm", "cudnn::cnn", "scalepackedtensor",
+                         "miopen",      "gtcx",         "im2d2col",    "884cudnn",   "1688cudnn",
+                         "16816cudnn",  "implicit_gemm"});
 }
 
 /// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn …

@@ -8,8 +8,9 @@ namespace {
 struct Mark {
     std::string_view prefix, phase;
 };
-constexpr std::array<Mark, 6> kMarks = {{
+constexpr std::array<Mark, 7> kMarks = {{
     {"enumerate(DataLoader)", phase::kDataWait},
+    {"enumerate(DataPipe)", phase::kDataWait},
     {"Optimizer.step", phase::kOptimizer},
     {"Optimizer.zero_grad", phase::kZeroGrad},
     {"DistributedDataParallel.forward", phase::kForward},

@@ -13,8 +13,8 @@ std::string_view phaseOfRange(std::string_view name);
 
 /// Which part of a step a slice stands for, in any trace: our own phases by their names, and the ranges by which
 /// PyTorch marks the same things, whatever category an old or new schema gives them ("enumerate(DataLoader)#…__next__",
-/// "Optimizer.step#SGD.step", "Optimizer.zero_grad#…", "DistributedDataParallel.forward", "autograd::engine::
-/// evaluate_function: …").
+/// "enumerate(DataPipe)#…", "Optimizer.step#SGD.step", "Optimizer.zero_grad#…", "DistributedDataParallel.forward",
+/// "autograd::engine:: evaluate_function: …").
 class Phases {
 public:
     /// Judges each string of the trace once. The trace must live as long.

@@ -1,5 +1,6 @@
 #include "profiler/analysis/step_marks.h"
 
+#include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
@@ -60,6 +61,40 @@ Step stepOf(const Slice& slice, std::int64_t index)
     return step;
 }
 
+using MarksByTrack = std::map<std::uint32_t, std::vector<Step>>;
+
+/// Of threads with as many marks the one that loads and optimizes, if one does; else the first.
+MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
+{
+    if (marks.size() == 1)
+        return marks.begin();
+    const Phases phases(trace);
+    std::size_t most = 0;
+    auto best = marks.begin();
+    for (auto row = marks.begin(); row != marks.end(); ++row) {
+        std::size_t found = 0;
+        forEachView(trace, TrackId{row->first}, [&](const SliceView& slice) {
+            const std::string_view phase = phases.of(slice);
+            found += phase == phase::kOptimizer || phases.isDataWait(slice) ? 1 : 0;
+        });
+        if (found > most) {
+            most = found;
+            best = row;
+        }
+    }
+    return best;
+}
+
+/// Those of the thread with the most; of several such, of the one that trains.
+std::vector<Step> withMost(const Trace& trace, MarksByTrack marks)
+{
+    std::size_t most = 0;
+    for (const auto& [track, steps] : marks)
+        most = std::max(most, steps.size());
+    std::erase_if(marks, [most](const auto& row) { return row.second.size() < most; });
+    return marks.empty() ? std::vector<Step>() : std::move(trainingThread(trace, marks)->second);
+}
+
 /// Marks by name on host tracks, those of the track with the most; of nested ones the outer.
 template <class IsMark>
 std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
@@ -70,7 +105,7 @@ std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
         marks[id] = isMark(trace.string(StringId{id}));
         any = any || marks[id] != 0;
     }
-    std::vector<Step> best;
+    MarksByTrack found;
     for (const Track& track : any ? trace.tracks() : std::span<const Track>()) {
         if (track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation || track.kind == TrackKind::Counter)
             continue;
@@ -89,10 +124,10 @@ std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
             covered = std::max(covered, step.range.end);
             return nested;
         });
-        if (steps.size() > best.size())
-            best = std::move(steps);
+        if (!steps.empty())
+            found[track.id.value] = std::move(steps);
     }
-    return best;
+    return withMost(trace, std::move(found));
 }
 
 } // namespace
@@ -102,14 +137,12 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
     if (!range.empty())
         return namedMarks(trace, [range](std::string_view name) { return isOfRange(name, range); });
     // A profiler that runs in several threads marks the same steps in each: those of the thread with the most count.
-    std::map<std::uint32_t, std::vector<Step>> marks;
+    MarksByTrack marks;
     for (const Slice& slice : trace.ofKind(ActivityKind::Step))
         marks[slice.id.track.value].push_back(stepOf(slice, slice.args.value));
     if (marks.empty())
         return namedMarks(trace, isProfilerStep);
-    const auto most = std::max_element(marks.begin(), marks.end(),
-                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    return std::move(most->second);
+    return withMost(trace, std::move(marks));
 }
 
 int markingProcesses(const Trace& trace, const std::vector<Step>& steps)

@@ -103,4 +103,10 @@ TEST(Phases, OperatorsOfImportedTracesBelongToOne)
     EXPECT_TRUE(costs.find("aten::conv2d", ""));
 }
 
+TEST(Phases, ADataPipeIsALoader)
+{
+    EXPECT_EQ(phaseOfRange("enumerate(DataPipe)#IterableWrapper"), phase::kDataWait);
+    EXPECT_EQ(phaseOfRange("enumerate(items)"), "");
+}
+
 } // namespace

@@ -174,6 +174,19 @@ TEST(StepMarks, AProfilerThatMarksInSeveralThreadsCountsOnce)
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(3, 4));
 }
 
+TEST(StepMarks, OfThreadsWithAsManyTheOneThatTrainsCounts)
+{
+    const auto steps = findSteps(*traceFromText("thread helper\nop ProfilerStep#1 0 100\nop ProfilerStep#2 100 100\n"
+                                                "thread python\nop ProfilerStep#1 0 110\nop ProfilerStep#2 110 90\n"
+                                                "annotation Optimizer.step#SGD.step 90 10"));
+    ASSERT_EQ(steps.size(), 2U);
+    EXPECT_EQ(toUs(steps[0].range.duration()), 110);
+    const auto marked = findSteps(*traceFromText("thread helper\nstep 1 0 100\nstep 2 100 100\n"
+                                                 "thread python\nstep 1 0 110\nstep 2 110 90\nphase optimizer 90 10"));
+    ASSERT_EQ(marked.size(), 2U);
+    EXPECT_EQ(toUs(marked[0].range.duration()), 110);
+}
+
 TEST(StepMarks, AProfileThatBeginsInARunHasNoWarmUpStep)
 {
     EXPECT_THAT(steady(marked({100, 101, 99, 100})), ElementsAre(true, true, true, true));
