@@ -4,10 +4,13 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/counter_names.h"
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <fmt/format.h>
+#include <map>
 
 namespace advisor {
 
@@ -15,7 +18,8 @@ using namespace profiler;
 
 namespace {
 
-constexpr double kFull = 0.9; ///< of the memory that there is
+constexpr double kFull = 0.9;   ///< of the memory that there is
+constexpr double kMuchMore = 2; ///< reserved than allocated, times
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 /// Device number that a counter's name begins with: "GPU 1 memory reserved" or "cuda:1 …".
@@ -24,8 +28,9 @@ std::optional<std::uint32_t> deviceOf(std::string_view name)
     for (const std::string_view mark : {"GPU ", "cuda:"})
         if (const auto at = name.find(mark); at != name.npos) {
             const std::string_view rest = name.substr(at + mark.size());
-            if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9')
-                return static_cast<std::uint32_t>(rest.front() - '0');
+            std::uint32_t number = 0;
+            if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec == std::errc())
+                return number;
         }
     return std::nullopt;
 }
@@ -46,18 +51,58 @@ double limitOf(const Case& c, const Track& counter)
 
 } // namespace
 
+namespace {
+
+/// Of bytes that are taken; what began at 0 with the recording says nothing of how full the memory is.
+bool tellsHowFull(const Track& track)
+{
+    return track.kind == TrackKind::Counter && track.name.find("memory") != std::string::npos &&
+           (track.unit.empty() || track.unit == "bytes") && !track.name.ends_with(counter::kSinceBegin);
+}
+
+/// What PyTorch and our trainer give out of the memory that they reserve.
+bool isAllocated(const Track& track)
+{
+    return track.name.ends_with(" memory allocated");
+}
+
+struct OfDevice {
+    std::optional<MemoryUse> allocated, any; ///< fullest of such counters
+};
+
+void take(std::optional<MemoryUse>& fullest, const Case& c, const Track& track, double limit)
+{
+    for (const CounterSample& sample : c.trace.counter(track.id))
+        if (!fullest || sample.value > fullest->peakBytes)
+            fullest = MemoryUse{.peakBytes = sample.value,
+                                .limitBytes = limit,
+                                .where = track.name,
+                                .counter = track.id,
+                                .peakAt = sample.time};
+}
+
+} // namespace
+
 std::optional<MemoryUse> memoryUse(const Case& c)
 {
-    std::optional<MemoryUse> fullest;
+    std::map<std::int64_t, OfDevice> devices; // -1: the processor
     for (const Track& track : c.trace.tracks()) {
-        if (track.kind != TrackKind::Counter || track.name.find("memory") == std::string::npos)
+        if (!tellsHowFull(track))
             continue;
         const double limit = limitOf(c, track);
         if (limit <= 0)
             continue;
-        for (const CounterSample& sample : c.trace.counter(track.id))
-            if (!fullest || sample.value / limit > fullest->share())
-                fullest = MemoryUse{sample.value, limit, track.name, track.id, sample.time};
+        const auto id = deviceOf(track.name);
+        OfDevice& device = devices[id ? static_cast<std::int64_t>(*id) : -1];
+        take(isAllocated(track) ? device.allocated : device.any, c, track, limit);
+    }
+    std::optional<MemoryUse> fullest;
+    for (auto& [id, device] : devices) {
+        MemoryUse use = device.allocated ? *device.allocated : device.any.value_or(MemoryUse{});
+        if (device.allocated && device.any)
+            use.reservedBytes = device.any->peakBytes;
+        if (use.limitBytes > 0 && (!fullest || use.share() > fullest->share()))
+            fullest = use;
     }
     return fullest;
 }
@@ -80,6 +125,11 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
 {
     if (!use)
         return cannotTell(memoryNotRecorded(c));
+    if (use->share() < kFull && use->reservedShare() >= kFull && use->reservedBytes >= kMuchMore * use->peakBytes)
+        return silent(fmt::format(
+            "At most {} of the memory was allocated; the caching allocator held {} of it. What it keeps it gives out "
+            "again, unless that lies in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True joins them.",
+            shareText(use->share()), shareText(use->reservedShare())));
     if (use->share() < kFull)
         return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
     return std::nullopt;

@@ -8,13 +8,16 @@
 
 namespace advisor {
 
-/// How full the memory was that a training may use: the fullest device, or the processor's where a limit is set.
+/// How full the memory was that a training may use: the fullest device, or the processor's where a limit is set. By
+/// what was allocated; what a caching allocator reserved beside it counts only where nothing else is recorded.
 struct MemoryUse {
     double peakBytes = 0, limitBytes = 0;
-    std::string where; ///< "GPU 0 memory reserved", "memory"
+    double reservedBytes = 0; ///< at most, where that is recorded beside what was allocated; else 0
+    std::string where;        ///< "GPU 0 memory allocated", "memory"
     profiler::TrackId counter;
     profiler::TraceTime peakAt{};
     [[nodiscard]] double share() const { return limitBytes > 0 ? peakBytes / limitBytes : 0; }
+    [[nodiscard]] double reservedShare() const { return limitBytes > 0 ? reservedBytes / limitBytes : 0; }
 };
 /// No value where the trace does not record both: memory taken, and how much there is. For a processor the latter is
 /// batch.memory_limit.
@@ -24,7 +27,8 @@ std::string memoryNotRecorded(const Case& c);
 /// The sample at the peak, as evidence.
 Evidence peakEvidence(const Case& c, const MemoryUse& use);
 /// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and
-/// TraceML's advisors warn; no value when there is something to advise.
+/// TraceML's advisors warn; no value when there is something to advise. Memory that is full only of what the allocator
+/// keeps is said to be so.
 std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use);
 /// What a rule about training's memory says of an imported trace that records operators but no backward pass and no
 /// optimizer: inference. No value for a training, or where operators were not recorded.

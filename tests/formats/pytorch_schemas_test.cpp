@@ -139,7 +139,7 @@ TEST(PytorchSchemas, OldFilesAreReadInFull)
     ASSERT_EQ(trace->flowsOf(copies[0].id).size(), 1U);
     EXPECT_EQ(trace->flowsOf(copies[0].id)[0].from, host[2].id);
 
-    const Track* memory = track(*trace, "GPU 0 memory allocated");
+    const Track* memory = track(*trace, "GPU 0 memory allocated since the recording began");
     ASSERT_TRUE(memory);
     EXPECT_EQ(memory->kind, TrackKind::Counter);
     EXPECT_EQ(memory->unit, "bytes");

@@ -1,5 +1,6 @@
 #include "profiler/io/formats/json/event_sink.h"
 #include "profiler/io/formats/json/texts.h"
+#include "profiler/model/counter_names.h"
 
 #include <simdjson.h>
 #include <xxhash.h>
@@ -60,7 +61,7 @@ void EventSink::takeMemory(const Event& event)
     if (event.has(Event::kAllocated))
         add("allocated", event.allocated, false);
     else if (event.has(Event::kBytes))
-        add("allocated", event.bytes, true);
+        add("allocated" + std::string(counter::kSinceBegin), event.bytes, true);
     // Host memory is not reserved; its total is always zero.
     if (event.has(Event::kReserved) && !host)
         add("reserved", event.reserved, false);
