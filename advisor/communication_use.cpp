@@ -10,7 +10,7 @@ namespace advisor {
 using namespace profiler;
 using namespace profiler::analysis;
 
-double CommunicationUse::overlap() const
+double overlapOf(std::span<const OnDevice> devices)
 {
     Nanoseconds all{}, exposed{};
     for (const OnDevice& on : devices) {

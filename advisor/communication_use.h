@@ -2,6 +2,7 @@
 
 #include "advisor/gpu_facts.h"
 
+#include <span>
 #include <vector>
 
 namespace advisor {
@@ -10,9 +11,9 @@ namespace advisor {
 struct CommunicationUse {
     std::vector<profiler::Slice> kernels; ///< longest first
     std::vector<OnDevice> devices;        ///< that communicate, inside the window
-    /// Share of it that other kernels hide, [0, 1].
-    [[nodiscard]] double overlap() const;
 };
+/// Share of such work that other kernels hide, [0, 1].
+double overlapOf(std::span<const OnDevice> devices);
 CommunicationUse communicationUse(const Case& c);
 
 } // namespace advisor

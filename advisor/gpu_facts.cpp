@@ -65,7 +65,13 @@ std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu
         return std::nullopt;
     if (ranOnCpu(c))
         return silent(std::string(onTheCpu));
-    return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
+    return cannotTell(deviceNotRecorded(c));
+}
+
+std::string deviceNotRecorded(const Case& c)
+{
+    return c.config ? "The run asked for a GPU, but the trace holds nothing that ran there."
+                    : "The program had a GPU, but the trace holds nothing that ran there: its work was not recorded.";
 }
 
 std::optional<int> computeCapability(const Case& c)

@@ -15,6 +15,9 @@ namespace advisor {
 /// when there is something to judge.
 std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu);
 
+/// What a rule says of a run on a GPU whose trace holds nothing that ran there.
+std::string deviceNotRecorded(const Case& c);
+
 /// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where
 /// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.
 std::optional<int> computeCapability(const Case& c);

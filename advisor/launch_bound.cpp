@@ -1,8 +1,11 @@
 #include "advisor/launch_bound.h"
 
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <unordered_set>
 
 namespace advisor {
 
@@ -24,6 +27,41 @@ LaunchBound launchBound(const Case& c)
         if (cause.cause == (bound.launchShare >= LaunchBound::kPart ? "launch" : "other"))
             bound.cause = &cause;
     return bound;
+}
+
+bool recordsTheHost(const Trace& trace)
+{
+    return hasKind(trace, ActivityKind::CpuOp) || hasKind(trace, ActivityKind::CudaRuntime) ||
+           hasKind(trace, ActivityKind::CudaDriver) || hasKind(trace, ActivityKind::Phase);
+}
+
+double graphShare(const Case& c)
+{
+    const auto isGraph = [](std::string_view call) { return call.find("GraphLaunch") != call.npos; };
+    std::unordered_set<std::uint64_t> graphs;
+    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call : ofKindNamed(c.trace, kind, isGraph))
+            if (call.correlation.value != 0)
+                graphs.insert(call.correlation.value);
+    if (graphs.empty())
+        return 0;
+    std::int64_t all = 0, ofGraphs = 0;
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+                if (!beginsWithin(kernel.begin(), c.facts.device.window))
+                    return;
+                ++all;
+                ofGraphs += graphs.contains(kernel.correlation().value) ? 1 : 0;
+            });
+    return all > 0 ? static_cast<double>(ofGraphs) / static_cast<double>(all) : 0;
+}
+
+bool isCompiled(const Trace& trace)
+{
+    return anyName(trace, [](std::string_view name) {
+        return name.starts_with("Torch-Compiled Region") || name.starts_with("## Call CompiledFxGraph");
+    });
 }
 
 std::vector<Evidence> longestGaps(const Case& c, const IdleCause& cause)

@@ -30,6 +30,13 @@ private:
 };
 LaunchBound launchBound(const Case& c);
 
+/// What the host does beside its steps' marks is recorded: calls, operators or phases.
+bool recordsTheHost(const profiler::Trace& trace);
+/// Share of the judged window's kernels that launches of a CUDA graph ran, many with each, [0, 1].
+double graphShare(const Case& c);
+/// PyTorch compiled a part of the program: its ranges say so.
+bool isCompiled(const profiler::Trace& trace);
+
 /// The longest gaps of a cause, at most ten, as evidence on the stream with the most work of its device.
 std::vector<Evidence> longestGaps(const Case& c, const profiler::analysis::IdleCause& cause);
 

@@ -1,6 +1,7 @@
 #include "advisor/run_facts.h"
 
 #include "advisor/verdict.h"
+#include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
@@ -18,21 +19,25 @@ bool containsAny(std::string_view text, std::initializer_list<std::string_view> 
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
-WorkShare kernelShare(const profiler::Trace& trace, bool (*fits)(std::string_view))
+/// Of the kernels of the judged window, as all that is said of their classes.
+WorkShare kernelShare(const Case& c, bool (*fits)(std::string_view))
 {
+    const profiler::Trace& trace = c.trace;
     WorkShare result{.recorded = true, .share = 0, .longest = {}};
     std::vector<std::pair<profiler::Nanoseconds, profiler::SliceId>> fitting;
     profiler::Nanoseconds all{0}, some{0};
     profiler::analysis::NameAnswers answers(trace, fits);
     for (const profiler::Track& track : trace.tracks())
-        profiler::analysis::forEachViewOf(trace, track.id, ActivityKind::Kernel,
-                                          [&](const profiler::analysis::SliceView& kernel) {
-                                              all += kernel.duration();
-                                              if (!answers(kernel.nameId()))
-                                                  return;
-                                              some += kernel.duration();
-                                              fitting.emplace_back(kernel.duration(), kernel.id());
-                                          });
+        profiler::analysis::forEachViewOf(
+            trace, track.id, ActivityKind::Kernel, [&](const profiler::analysis::SliceView& kernel) {
+                if (!profiler::analysis::beginsWithin(kernel.begin(), c.facts.device.window))
+                    return;
+                all += kernel.duration();
+                if (!answers(kernel.nameId()))
+                    return;
+                some += kernel.duration();
+                fitting.emplace_back(kernel.duration(), kernel.id());
+            });
     result.share = all.count() > 0 ? static_cast<double>(some.count()) / static_cast<double>(all.count()) : 0;
     std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (std::size_t i = 0; i < std::min(fitting.size(), kMostEvidence); ++i)
@@ -58,6 +63,28 @@ WorkShare opShare(const profiler::analysis::OpCosts& costs, bool (*fits)(std::st
     return result;
 }
 
+/// Operators that exist for GPUs alone. Asking whether cuDNN would do is none: that goes on anywhere.
+bool isOfAGpu(std::string_view op)
+{
+    const auto begins = [op](std::string_view with) { return op.starts_with(with); };
+    if (begins("aten::cudnn_"))
+        return op != "aten::cudnn_is_acceptable";
+    return begins("aten::_cudnn_") || begins("aten::miopen_") || begins("aten::_thnn_fused_") ||
+           begins("aten::_flash_attention_") || begins("aten::_efficient_attention_") ||
+           begins("aten::_scaled_dot_product_efficient_attention") ||
+           begins("aten::_scaled_dot_product_cudnn_attention") ||
+           (begins("aten::_scaled_dot_product_flash_attention") && op.find("for_cpu") == op.npos);
+}
+
+bool hasGpuMemory(const profiler::Trace& trace)
+{
+    const auto tracks = trace.tracks();
+    return std::any_of(tracks.begin(), tracks.end(), [](const profiler::Track& track) {
+        return track.kind == profiler::TrackKind::Counter && track.name.starts_with("GPU ") &&
+               track.name.find("memory") != std::string::npos;
+    });
+}
+
 } // namespace
 
 bool hasDeviceWork(const profiler::Trace& trace)
@@ -71,7 +98,8 @@ bool hasDeviceWork(const profiler::Trace& trace)
 bool ranOnCpu(const Case& c)
 {
     const bool asked = c.config && (*c.config)[config::key::device] == "cuda";
-    return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace);
+    const bool shown = !c.config && (profiler::analysis::anyName(c.trace, isOfAGpu) || hasGpuMemory(c.trace));
+    return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace) && !shown;
 }
 
 int computeThreads(const Case& c)
@@ -121,8 +149,8 @@ profiler::analysis::Intervals validations(const profiler::Trace& trace)
 
 bool isConvolution(std::string_view name)
 {
-    return containsAny(
-        name, {"conv", "Conv", "wgrad", "dgrad", "fprop", "implicit_gemm", "winograd", "scudnn", "cask_cudnn", "gtcx"});
+    return profiler::analysis::kernelClass(name) == profiler::analysis::KernelClass::Convolution ||
+           (name.starts_with("aten::") && containsAny(name, {"conv"})); // transposed ones are no transposition
 }
 
 bool isMatrixProduct(std::string_view name)
@@ -133,7 +161,7 @@ bool isMatrixProduct(std::string_view name)
 
 WorkShare workShare(const Case& c, bool (*fits)(std::string_view name))
 {
-    return hasDeviceWork(c.trace) ? kernelShare(c.trace, fits) : opShare(c.facts.ops, fits);
+    return hasDeviceWork(c.trace) ? kernelShare(c, fits) : opShare(c.facts.ops, fits);
 }
 
 } // namespace advisor

@@ -11,7 +11,8 @@
 /// What several rules ask of a run.
 namespace advisor {
 
-/// The run used no CUDA device: none was asked for, none is recorded and none did anything.
+/// The run used no CUDA device: none was asked for, none is recorded and none did anything, nor do operators or memory
+/// of a GPU show in an imported trace that was recorded without its work.
 bool ranOnCpu(const Case& c);
 /// Some device ran kernels, copies or memsets.
 bool hasDeviceWork(const profiler::Trace& trace);
@@ -30,11 +31,13 @@ std::vector<profiler::TimeRange> stepsWithOps(const Case& c);
 /// Times in which a thread validates.
 profiler::analysis::Intervals validations(const profiler::Trace& trace);
 
-/// Convolutions, and matrix products as well, by the names of operators or kernels.
+/// By the name of an operator or a kernel (kernel_class.h).
 bool isConvolution(std::string_view name);
+/// Of operators: convolutions and matrix products.
 bool isMatrixProduct(std::string_view name);
 
-/// Share of the steps' work whose name fits: of kernel time where kernels are recorded, else of operators' self time.
+/// Share of the steps' work whose name fits: of kernel time in the judged window where kernels are recorded, else of
+/// operators' self time.
 struct WorkShare {
     bool recorded = false;
     double share = 0;                       ///< [0, 1]

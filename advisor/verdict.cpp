@@ -57,10 +57,18 @@ Advice firesOnLearning(std::string reason)
     return advice;
 }
 
+std::string noStepMarks(std::string_view therefore)
+{
+    return fmt::format(
+        "The trace has no step marks{}{} (stepscope-cli: --step-range NAME takes ranges of that name for "
+        "steps, --steps-from repetition looks for what repeats).",
+        therefore.empty() ? "" : ": ", therefore);
+}
+
 std::optional<Advice> withoutSteadySteps(const Case& c)
 {
     if (c.facts.statistics.count == 0)
-        return cannotTell("The trace has no step marks.");
+        return cannotTell(noStepMarks());
     if (c.facts.statistics.steadyCount == 0)
         return cannotTell("The trace has no whole step after warm-up: let the training run for some more steps.");
     return std::nullopt;

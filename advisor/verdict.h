@@ -18,6 +18,8 @@ Advice cannotTell(std::string reason);
 Advice fires(std::string reason);
 /// A finding that changes what is learnt: judged by the loss, never predicted.
 Advice firesOnLearning(std::string reason);
+/// That the trace marks no steps, what is not known for that, and how to name them to stepscope-cli.
+std::string noStepMarks(std::string_view therefore = {});
 /// What every rule that speaks of steps says when there are none to speak of; no value when there are some.
 std::optional<Advice> withoutSteadySteps(const Case& c);
 

@@ -5,6 +5,7 @@
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/slice_queries.h"
 
+#include <algorithm>
 #include <deque>
 #include <fmt/format.h>
 
@@ -20,13 +21,20 @@ constexpr std::size_t kBetween = 6;
 // Of all work: below, the tolerance of another implementation buys nothing.
 constexpr double kWorthFixing = 0.02;
 
-/// A choice among a softmax's outcomes is a router's or a sampler's, whatever products stand around it.
-enum class Part : std::uint8_t { Other, Product, Softmax, Fused, Choice };
+/// A choice among a softmax's outcomes is a router's or a sampler's, and a loss follows a classifier, whatever products
+/// stand around them.
+enum class Part : std::uint8_t { Other, Product, Softmax, Fused, Apart };
+
+bool isLoss(std::string_view name)
+{
+    return name.find("loss") != name.npos || name.find("cross_entropy") != name.npos ||
+           name.find("CrossEntropy") != name.npos;
+}
 
 Part partOfOp(std::string_view op)
 {
-    if (op == "aten::topk" || op == "aten::sort" || op == "aten::argmax" || op == "aten::multinomial")
-        return Part::Choice;
+    if (op == "aten::topk" || op == "aten::sort" || op == "aten::argmax" || op == "aten::multinomial" || isLoss(op))
+        return Part::Apart;
     if (op == "aten::bmm" || op == "aten::matmul" || op == "aten::baddbmm" || op == "aten::einsum")
         return Part::Product;
     if (op == "aten::softmax" || op == "aten::_softmax")
@@ -35,20 +43,33 @@ Part partOfOp(std::string_view op)
                                                                                                 : Part::Other;
 }
 
+/// A loss takes the softmax's logarithm. PyTorch's softmax_warp_forward and …backward say so in their first flag.
+/// Source: aten/src/ATen/native/cuda/PersistentSoftmax.cuh, <input, output, acc, log2_elements, is_log_softmax, …>.
+bool isLogarithmic(std::string_view kernel)
+{
+    if (kernel.find("LogSoftMax") != kernel.npos || kernel.find("log_softmax") != kernel.npos)
+        return true;
+    const auto warp = kernel.find("softmax_warp_");
+    const auto flags = warp == kernel.npos ? warp : kernel.find('<', warp);
+    if (flags == kernel.npos)
+        return false;
+    const auto yes = kernel.find("true", flags);
+    return yes != kernel.npos && yes < std::min(kernel.find("false", flags), kernel.find('(', flags));
+}
+
 Part partOfKernel(std::string_view kernel)
 {
     const auto has = [kernel](std::string_view mark) { return kernel.find(mark) != kernel.npos; };
     if (has("topk") || has("topK") || has("TopK") || has("Topk") || has("Sort") || has("_sort") || has("Moe") ||
-        has("moe") || has("multinomial"))
-        return Part::Choice;
+        has("moe") || has("multinomial") || isLoss(kernel))
+        return Part::Apart;
     switch (kernelClass(kernel)) {
     case KernelClass::Gemm:
         return Part::Product;
     case KernelClass::Attention:
         return Part::Fused;
     default:
-        // The loss takes the softmax's logarithm.
-        return (has("softmax") || has("SoftMax")) && !has("LogSoftMax") ? Part::Softmax : Part::Other;
+        return (has("softmax") || has("SoftMax")) && !isLogarithmic(kernel) ? Part::Softmax : Part::Other;
     }
 }
 
@@ -63,13 +84,15 @@ struct Attention {
 class Finder {
 public:
     explicit Finder(Attention& found) : m_found(found) {}
-    void add(const SliceBrief& slice, Part part)
+    /// @param step  that it is part of: a classifier's last layer and the next step's first one are no pair
+    void add(const SliceBrief& slice, Part part, std::size_t step)
     {
         m_found.fused += part == Part::Fused ? 1 : 0;
-        if (part == Part::Choice) {
+        if (part == Part::Apart || step != m_step)
             m_last.clear();
+        m_step = step;
+        if (part == Part::Apart)
             return;
-        }
         m_last.push_back({slice.id, slice.duration, part});
         if (part == Part::Product)
             close();
@@ -110,21 +133,42 @@ private:
 
     Attention& m_found;
     std::deque<Entry> m_last;
+    std::size_t m_step = 0;
 };
+
+/// How many of the steps begin before it.
+std::size_t stepAt(const std::vector<TimeRange>& steps, TraceTime time)
+{
+    return static_cast<std::size_t>(
+        std::upper_bound(steps.begin(), steps.end(), time,
+                         [](TraceTime at, const TimeRange& step) { return at < step.begin; }) -
+        steps.begin());
+}
+
+/// What a kernel's short name does not say, the operators do: of all softmaxes of the trace only the loss's.
+bool onlyLogarithms(const Trace& trace)
+{
+    return anyName(trace, [](std::string_view name) { return name == "aten::_log_softmax"; }) &&
+           !anyName(trace, [](std::string_view name) { return name == "aten::_softmax"; });
+}
 
 /// In the judged window, of whose kernels the work is the sum.
 Attention amongKernels(const Case& c)
 {
     Attention found;
     found.work = c.facts.device.work.all.time;
-    NameAnswers parts(c.trace, partOfKernel);
+    const bool onlyLogs = onlyLogarithms(c.trace);
+    NameAnswers parts(c.trace, [onlyLogs](std::string_view kernel) {
+        const Part part = partOfKernel(kernel);
+        return part == Part::Softmax && onlyLogs ? Part::Other : part;
+    });
     for (const Track& track : c.trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
         Finder finder(found);
         for (const SliceBrief& kernel : kernelsOf(c.trace, track.id))
             if (beginsWithin(kernel.begin, c.facts.device.window))
-                finder.add(kernel, parts(kernel.name));
+                finder.add(kernel, parts(kernel.name), stepAt(c.facts.device.steps, kernel.begin));
     }
     return found;
 }
@@ -144,7 +188,7 @@ Attention amongOps(const Case& c)
             if (!beginsWithin(op.begin, steps) || beginsWithin(op.begin, validating))
                 continue;
             found.work += op.duration;
-            finder.add(op, parts(op.name));
+            finder.add(op, parts(op.name), stepAt(steps, op.begin));
         }
     }
     return found;

@@ -1,5 +1,7 @@
+#include "advisor/gpu_facts.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
+#include "advisor/phase_cost.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
@@ -118,9 +120,17 @@ Advice check(const Case& c)
 {
     if (auto advice = withoutSteadySteps(c))
         return *advice;
-    const FixedCosts costs = fixedCosts(c);
+    FixedCosts costs = fixedCosts(c);
     if (costs.weightsUs == 0)
         return cannotTell("The trace does not mark what of a step the optimizer takes.");
+    if (hasDeviceWork(c.trace)) {
+        const auto us = deviceUsOfPhases(c, {phase::kOptimizer, phase::kZeroGrad});
+        if (!us)
+            return cannotTell("The trace does not record what the optimizer launched.");
+        costs.weightsUs = costs.lowUs = costs.highUs = std::min(*us, costs.stepUs);
+    } else if (!ranOnCpu(c)) {
+        return cannotTell(deviceNotRecorded(c));
+    }
     if (costs.lowUs < kWorthFixing * costs.stepUs)
         return silent(
             fmt::format("Only {} of a step does not grow with the batch.", shareText(costs.lowUs / costs.stepUs)));

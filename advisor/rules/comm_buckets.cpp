@@ -2,10 +2,15 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/backward_passes.h"
+#include "profiler/analysis/device_use.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/phases.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace advisor::rules {
 namespace {
@@ -18,35 +23,115 @@ constexpr double kManyAStep = 40;
 // Of the communication, hidden by computing: below, it might as well not overlap at all.
 constexpr double kOverlapped = 0.1;
 
+// Of the step, exposed: below, hiding it cannot be told from noise.
+constexpr double kWorthFixing = 0.02;
+
+/// Gradients are added up over the ranks; weights of FSDP are gathered, and its gradients scattered, in buckets
+/// already.
+bool isAllReduce(std::string_view kernel)
+{
+    return kernel.find("AllReduce") != kernel.npos || kernel.find("all_reduce") != kernel.npos ||
+           kernel.find("allreduce") != kernel.npos;
+}
+
+/// When each judged step's backward pass begins on the host; no value where it has none.
+std::vector<std::optional<TraceTime>> backwardBegins(const Case& c)
+{
+    const std::vector<TimeRange>& steps = c.facts.device.steps;
+    std::vector<std::optional<TraceTime>> begins(steps.size());
+    const auto add = [&](TraceTime begin) {
+        const auto after = std::upper_bound(steps.begin(), steps.end(), begin,
+                                            [](TraceTime time, const TimeRange& step) { return time < step.begin; });
+        if (after == steps.begin() || !std::prev(after)->contains(begin))
+            return;
+        auto& known = begins[static_cast<std::size_t>(after - steps.begin()) - 1];
+        known = std::min(known.value_or(begin), begin);
+    };
+    const Phases phases(c.trace);
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+            forEachView(c.trace, track.id, [&](const SliceView& slice) {
+                if (phases.of(slice) == phase::kBackward)
+                    add(slice.begin());
+            });
+    if (!c.facts.steps.empty())
+        for (const TimeRange& pass : backwardPasses(c.trace, phases, c.facts.steps.front().slice.track))
+            add(pass.begin);
+    return begins;
+}
+
+struct Exchanges {
+    std::vector<Slice> kernels;    ///< all-reduces from the begin of a backward pass to the end of its step
+    std::vector<OnDevice> devices; ///< theirs
+    std::size_t others = 0;        ///< all-reduces before it
+    bool backward = false;         ///< some step has a backward pass
+};
+
+Exchanges exchanges(const Case& c, const CommunicationUse& use)
+{
+    const std::vector<TimeRange>& steps = c.facts.device.steps;
+    const auto begins = backwardBegins(c);
+    Exchanges found;
+    found.backward = std::any_of(begins.begin(), begins.end(), [](const auto& begin) { return begin.has_value(); });
+    for (const Slice& kernel : use.kernels) {
+        if (!isAllReduce(c.trace.name(kernel)))
+            continue;
+        const auto after = std::upper_bound(steps.begin(), steps.end(), kernel.begin,
+                                            [](TraceTime time, const TimeRange& step) { return time < step.begin; });
+        const auto& begin = begins[static_cast<std::size_t>(after - steps.begin()) - (after == steps.begin() ? 0 : 1)];
+        if (begin && kernel.begin >= *begin)
+            found.kernels.push_back(kernel);
+        else
+            ++found.others;
+    }
+    found.devices =
+        againstOwnKernels(c, found.kernels, [](std::string_view kernel) { return !isCommunication(kernel); });
+    return found;
+}
+
 Advice check(const Case& c)
 {
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
         return *advice;
     const CommunicationUse use = communicationUse(c);
+    if (use.kernels.empty())
+        return silent("No kernel of NCCL or RCCL ran.");
+    if (c.facts.device.steps.empty())
+        return cannotTell(noStepMarks("how many exchanges a step makes is not known"));
+    const Exchanges found = exchanges(c, use);
+    if (!found.backward)
+        return hasKind(c.trace, ActivityKind::CpuOp) || hasKind(c.trace, ActivityKind::Phase)
+                   ? silent("The steps have no backward pass: no gradients are exchanged.")
+                   : cannotTell("The trace does not mark the backward pass: what is exchanged is not known.");
+    if (found.others + found.kernels.size() == 0)
+        return silent("No all-reduce ran: gradients are not exchanged one by one.");
+    if (found.others >= found.kernels.size())
+        return silent("Sums over the ranks run before the backward pass as well: they are not of gradients alone.");
     std::vector<SliceId> kernels;
     std::vector<double> us;
-    for (const Slice& kernel : use.kernels) {
+    for (const Slice& kernel : found.kernels) {
         us.push_back(toUs(kernel.duration));
         kernels.push_back(kernel.id);
     }
-    if (kernels.empty())
-        return silent("No kernel of NCCL or RCCL ran.");
-    if (c.facts.device.steps.empty())
-        return cannotTell("The trace has no step marks: how many exchanges a step makes is not known.");
-    const double devices = static_cast<double>(std::max<std::size_t>(1, use.devices.size()));
+    const double devices = static_cast<double>(std::max<std::size_t>(1, found.devices.size()));
     const double aStep =
         static_cast<double>(kernels.size()) / static_cast<double>(c.facts.device.steps.size()) / devices;
-    const double overlap = use.overlap();
+    const double overlap = overlapOf(found.devices);
     if (aStep < kManyAStep)
         return silent(fmt::format("A step exchanges gradients in {} kernels.", countText(aStep)));
     if (overlap >= kOverlapped)
-        return silent(fmt::format("{} of the communication is hidden by computing.", shareText(overlap)));
+        return silent(fmt::format("{} of the exchange of gradients is hidden by computing.", shareText(overlap)));
+    const double share = toUs(meanExposed(found.devices)) / toUs(c.facts.device.windowTime());
+    if (share < kWorthFixing)
+        return silent(fmt::format("A step exchanges gradients in {} kernels, but they take only {} of it.",
+                                  countText(aStep), shareText(share)));
     Advice advice = fires(
-        fmt::format("A step exchanges gradients in {} small kernels (median {}), none of them beside computing: one "
-                    "for each parameter, after backward.",
-                    countText(aStep), timeText(percentile(us, 0.5))));
+        fmt::format("A step exchanges gradients in {} small kernels (median {}), {} of their time beside computing: "
+                    "one for each parameter.",
+                    countText(aStep), timeText(percentile(us, 0.5)), shareText(overlap)));
+    advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));
+        advice.saving = spreadOverSteps(exposedInEachStep(c, found.devices));
     else
         advice.whyNoPrediction = "One step does not show how much it varies.";
     advice.caveats = {"The saving is what perfect overlap would hide; the last bucket always sticks out."};

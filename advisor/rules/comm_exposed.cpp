@@ -32,7 +32,7 @@ Advice check(const Case& c)
     Advice advice =
         fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
                           "overlapped.",
-                          shareText(share), shareText(use.overlap())));
+                          shareText(share), shareText(overlapOf(use.devices))));
     advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));

@@ -15,6 +15,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "compile";
 // A graph replays kernels without the host: it helps where they are shorter than their launch, about ten microseconds.
 constexpr double kManySmall = 0.3;
+constexpr double kMostly = 0.5;
 
 /// What a graph leaves of the host's work: waits and data stay; forward and backward pass go, or, where the trace does
 /// not mark these, everything. What is captured beyond them depends on the program.
@@ -34,6 +35,11 @@ Advice check(const Case& c)
         return *advice;
     if (c.facts.device.work.all.count == 0)
         return cannotTell("No kernels were recorded.");
+    if (!recordsTheHost(c.trace))
+        return cannotTell("The trace holds nothing of the host: whether the device waits for launches cannot be told.");
+    if (const double share = graphShare(c); share >= kMostly)
+        return silent(
+            fmt::format("{} of the kernels run in a CUDA graph already, many with one launch.", shareText(share)));
     const LaunchBound bound = launchBound(c);
     if (!bound.holds())
         return silent(fmt::format("The device waits for launches only {} of the time.", shareText(bound.launchShare)));
@@ -42,6 +48,9 @@ Advice check(const Case& c)
             fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "
                         "many small launches. See host.bound.",
                         shareText(bound.smallShare)));
+    if (isCompiled(c.trace))
+        return cannotTell("The device waits for launches, and the program is compiled already (Torch-Compiled Region): "
+                          "whether a CUDA graph of it (mode=\"reduce-overhead\") helps is not in this trace.");
     Advice advice =
         fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
                           "host launches the next one.",

@@ -37,6 +37,11 @@ Advice check(const Case& c)
     if (!configured && count == 0)
         return !profiler::analysis::hasKind(c.trace, ActivityKind::Nvtx) ? cannotTell("The trace holds no NVTX ranges.")
                                                                          : silent("No NVTX range is an operator's.");
+    if (!configured)
+        return silent(
+            fmt::format("{} operators opened an NVTX range each, for the profiler that recorded them: without "
+                        "one, leave emit_nvtx off.",
+                        count));
     Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", count)
                                     : "Every operator opens an NVTX range (emit_nvtx).");
     advice.whyNoPrediction = "What a range costs is not in the trace: measure it.";

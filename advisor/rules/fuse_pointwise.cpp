@@ -25,15 +25,22 @@ struct Run {
 };
 
 struct Runs {
+    Nanoseconds elementwise{};   ///< of all elementwise kernels that nothing fused yet
     Nanoseconds time{};          ///< of all kernels in runs of at least two
     Nanoseconds beyondLongest{}; ///< of that, without the longest of each run: what one fused kernel would not do again
     std::int64_t count = 0, kernels = 0;
     std::vector<SliceBrief> longestRuns; ///< first kernel of each, with the run's duration
 };
 
+/// What Inductor and the TorchScript fuser made of several operators.
+bool isFused(std::string_view name)
+{
+    return name.starts_with("triton_") || name.starts_with("fused_");
+}
+
 bool isElementwiseKernel(std::string_view name)
 {
-    return kernelClass(name) == KernelClass::Elementwise;
+    return kernelClass(name) == KernelClass::Elementwise && !isFused(name);
 }
 
 void addRun(Runs& runs, const std::vector<SliceBrief>& kernels, const Run& run)
@@ -66,6 +73,7 @@ Runs findRuns(const Case& c)
                 if (run.count++ == 0)
                     run.first = i;
                 run.time += kernels[i].duration;
+                runs.elementwise += kernels[i].duration;
                 run.longest = std::max(run.longest, kernels[i].duration);
                 continue;
             }
@@ -88,10 +96,14 @@ Advice check(const Case& c)
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
         return cannotTell("No kernels were recorded.");
-    const double share = work.share(KernelClass::Elementwise);
-    if (share < kWorthFusing)
-        return silent(fmt::format("Elementwise kernels are only {} of kernel time.", shareText(share)));
+    const double every = work.share(KernelClass::Elementwise);
+    if (every < kWorthFusing)
+        return silent(fmt::format("Elementwise kernels are only {} of kernel time.", shareText(every)));
     const Runs runs = findRuns(c);
+    const double share = work.share(runs.elementwise);
+    if (share < kWorthFusing)
+        return silent(fmt::format("Elementwise kernels are {} of kernel time; {} are fused ones already.",
+                                  shareText(every), shareText(every - share)));
     if (runs.count == 0)
         return silent("Elementwise kernels stand alone between others: there is nothing beside them to fuse with.");
     Advice advice =

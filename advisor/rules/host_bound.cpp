@@ -55,8 +55,7 @@ Advice check(const Case& c)
     if (c.facts.device.work.all.count == 0)
         return cannotTell("No kernels were recorded.");
     const LaunchBound bound = launchBound(c);
-    if (bound.launchShare == 0 && bound.idleShare > 0.1 && !hasKind(c.trace, profiler::ActivityKind::CpuOp) &&
-        !hasKind(c.trace, profiler::ActivityKind::CudaRuntime))
+    if (!recordsTheHost(c.trace))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (!bound.byTheHost())
         return silent(bound.hostShare < LaunchBound::kShare
@@ -74,8 +73,8 @@ Advice check(const Case& c)
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(insideEachStep(c, gaps.where));
     else
-        advice.whyNoPrediction = bound.marksSteps ? "One step does not show how much the gaps vary."
-                                                  : "The trace has no step marks: what a step would save is not known.";
+        advice.whyNoPrediction = bound.marksSteps ? std::string("One step does not show how much the gaps vary.")
+                                                  : noStepMarks("what a step would save is not known");
     advice.caveats = {
         "A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
         "sample."};

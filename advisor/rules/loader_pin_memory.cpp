@@ -32,7 +32,7 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 {
     const double pinned = pinnedBandwidth(c);
     if (c.facts.device.steps.empty()) {
-        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
         return;
     }
     if (pinned <= pageable.gbPerSecond()) {

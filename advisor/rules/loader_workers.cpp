@@ -3,6 +3,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/what_if_input.h"
 
 #include <algorithm>
@@ -64,6 +65,14 @@ Choice choose(const Case& c, const InputModel& model, int now)
                         })->saved.midUs;
     return *std::find_if(choices.begin(), choices.end(),
                          [&](const Choice& choice) { return choice.saved.midUs >= best - kSameGain * model.stepUs; });
+}
+
+/// PyTorch's profiler names the iterator, of workers in processes that it does not record.
+bool loadsInWorkers(const Trace& trace)
+{
+    return anyName(trace, [](std::string_view name) {
+        return name.starts_with("enumerate(DataLoader)#_MultiProcessingDataLoaderIter");
+    });
 }
 
 std::string waitSentence(const InputWait& input)
@@ -136,7 +145,7 @@ std::optional<Advice> withoutSteps(const Case& c)
         fmt::format("The device idles {} of the time while the program waits for data, the longest wait left out.",
                     shareText(share)));
     advice.concerns = share;
-    advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     const int workers = thumbWorkers(c);
     setToggle(advice, c, kKey, std::to_string(workers));
     addCaveats(advice, c, workers);
@@ -163,6 +172,9 @@ Advice check(const Case& c)
         return silent(fmt::format("The main thread waits {} of the step for data, but the device is busy meanwhile.",
                                   shareText(input.waitShare)));
     const int now = currentWorkers(c);
+    if (!c.config && now == 0 && loadsInWorkers(c.trace))
+        return cannotTell(waitSentence(input) + " Workers load already (_MultiProcessingDataLoaderIter), but how many "
+                                                "is not recorded.");
     const InputModel model = loadModel(c.trace, c.facts.steps, c.facts.input);
     Advice advice;
     if (!model.canPredict()) {

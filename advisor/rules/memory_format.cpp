@@ -2,7 +2,10 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -21,6 +24,36 @@ bool isLayoutChange(std::string_view kernel)
 {
     return kernel.find("nchwToNhwc") != kernel.npos || kernel.find("nhwcToNchw") != kernel.npos ||
            kernel.starts_with("batched_transpose_");
+}
+
+enum class Layout : std::uint8_t { Unknown, Contiguous, ChannelsLast };
+
+/// Of four dimensions or five. A layer of one channel, or of one pixel, may be read either way.
+Layout layoutOf(const std::vector<std::string>& strides)
+{
+    if (strides.size() != 4 && strides.size() != 5)
+        return Layout::Unknown;
+    const bool channels = strides[1] == "1", pixels = strides.back() == "1";
+    return channels == pixels ? Layout::Unknown : channels ? Layout::ChannelsLast : Layout::Contiguous;
+}
+
+/// Of the inputs of most convolutions, by their strides. Details are read from the file one by one: some of them tell.
+Layout layoutOfConvolutions(const profiler::Trace& trace)
+{
+    constexpr std::size_t kMostRead = 32;
+    const auto convolutions = profiler::analysis::ofKindNamed(
+        trace, profiler::ActivityKind::CpuOp, [](std::string_view name) { return name == "aten::_convolution"; });
+    const std::size_t every = std::max<std::size_t>(1, convolutions.size() / kMostRead);
+    std::size_t contiguous = 0, channelsLast = 0;
+    for (std::size_t i = 0; i < convolutions.size(); i += every) {
+        const auto inputs = listEntries(detail(trace, convolutions[i].id, "Input Strides"));
+        const Layout layout = inputs.empty() ? Layout::Unknown : layoutOf(listEntries(inputs.front()));
+        contiguous += layout == Layout::Contiguous ? 1 : 0;
+        channelsLast += layout == Layout::ChannelsLast ? 1 : 0;
+    }
+    return contiguous + channelsLast == 0 ? Layout::Unknown
+           : channelsLast > contiguous    ? Layout::ChannelsLast
+                                          : Layout::Contiguous;
 }
 
 Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& changes)
@@ -48,6 +81,8 @@ Advice check(const Case& c)
         return silent("Model and data are channels-last already.");
     if (auto advice = withoutSteadySteps(c))
         return *advice;
+    if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
+        return cannotTell(deviceNotRecorded(c));
     const WorkShare convolutions = workShare(c, isConvolution);
     if (!convolutions.recorded)
         return cannotTell("Neither operators nor kernels were recorded: the share of convolutions is not known.");
@@ -55,8 +90,14 @@ Advice check(const Case& c)
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
         return silent(fmt::format("Convolutions are only {} of the work.", shareText(convolutions.share)));
+    const Layout layout = c.config ? Layout::Contiguous : layoutOfConvolutions(c.trace);
+    if (layout == Layout::ChannelsLast)
+        return silent("The inputs of convolutions are channels-last already.");
     if (!c.config && changes.share < kManyChanges)
-        return cannotTell("The trace does not record the layout of tensors.");
+        return cannotTell(layout == Layout::Contiguous
+                              ? "Tensors are contiguous, but convolutions change no layout: whether their kernels for "
+                                "another one are faster is not in this trace."
+                              : "The trace does not record the layout of tensors.");
     return finding(c, convolutions, changes);
 }
 

@@ -1,8 +1,11 @@
+#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/phase_cost.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/phases.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -52,16 +55,24 @@ Advice check(const Case& c)
         return *advice;
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell("Operators were not recorded.");
-    const double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
+    double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
     if (optimizerUs == 0)
         return cannotTell("The trace does not mark the optimizer's part of the step.");
     const OptimizerUse use = optimizerUse(c.facts.ops);
-    const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
     if (use.manyOps > 0)
         return silent(fmt::format("The optimizer works on many tensors at once ({} foreach or fused operators a step).",
                                   countText(use.manyOps)));
     if (use.ops < kSingleTensorOps)
         return silent(fmt::format("The optimizer runs only {} operators a step.", countText(use.ops)));
+    if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
+        return cannotTell(deviceNotRecorded(c));
+    if (hasDeviceWork(c.trace)) {
+        const auto us = deviceUsOfPhases(c, {phase::kOptimizer});
+        if (!us)
+            return cannotTell("The trace does not record what the optimizer launched.");
+        optimizerUs = std::min(*us, c.facts.statistics.steadyMeanUs);
+    }
+    const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
     if (share < kWorthFixing)
         return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
     Advice advice =

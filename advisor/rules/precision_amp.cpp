@@ -56,8 +56,6 @@ std::optional<Advice> hindrance(const Case& c)
             return silent("The device has no tensor cores: sixteen bits are no faster there.");
         return std::nullopt;
     }
-    if (!ranOnCpu(c))
-        return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
     if (!c.config)
         return cannotTell("The trace does not record the precision of operators.");
     const std::optional<bool> bf16 = cpuHasBf16(c.trace);
@@ -74,6 +72,8 @@ Advice check(const Case& c)
         return silent("Mixed precision is on already.");
     if (auto advice = withoutSteadySteps(c); advice && c.facts.device.work.all.count == 0)
         return *advice;
+    if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
+        return cannotTell(deviceNotRecorded(c));
     const WorkShare products = fullPrecisionProducts(c);
     if (!products.recorded)
         return cannotTell("Neither operators nor kernels were recorded: the share of matrix products is not known.");

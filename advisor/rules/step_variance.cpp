@@ -35,7 +35,7 @@ constexpr std::array<NamedPart, 8> kParts = {{{"waiting for data", &StepParts::d
                                               {"the optimizer", &StepParts::optimizer},
                                               {"zeroing gradients", &StepParts::zeroGrad},
                                               {"metrics", &StepParts::metrics},
-                                              {"no named part", &StepParts::other}}};
+                                              {"other", &StepParts::other}}};
 
 /// The part in which the slowest steps differ most from the median step.
 const NamedPart& varyingPart(const std::vector<Step>& slow, const std::vector<Step>& all)
@@ -99,11 +99,19 @@ Advice check(const Case& c)
                                       steady.size() == 1 ? " does" : "s do"));
     const double median = percentile(us, 0.5);
     const double slow = percentile(us, 0.9);
+    // In a profile that begins in the middle of a run, too, a slow first step is a beginning.
+    double slowestSteady = 0;
+    for (const Step& step : steady)
+        if (isSteady(step))
+            slowestSteady = std::max(slowestSteady, toUs(step.range.duration()));
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
     const std::string range =
         fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
     if (median <= 0 || slow < std::max(kRestless * median, median + kInterrupt))
         return silent(fmt::format("Steps are even: {}, nine of ten under {}.", range, timeText(slow)));
+    if (slowestSteady <= kRestless * median)
+        return silent(fmt::format("Steps are even but for their beginning: {}, the slowest steady one {}.", range,
+                                  timeText(slowestSteady)));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
         return cannotTell(fmt::format(
             "Steps vary ({}), but {:.0f} times a second a thread lost its core to another one: whether the training "
@@ -114,8 +122,11 @@ Advice check(const Case& c)
                      [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
     const std::vector<Step> slowest(
         steady.begin(), steady.begin() + std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(steady.size() / 10)));
-    Advice advice = fires(fmt::format("Steps vary: {}; one in ten takes over {}. The slowest lose their time in {}.",
-                                      range, timeText(slow), varyingPart(slowest, steady).name));
+    const NamedPart& part = varyingPart(slowest, steady);
+    Advice advice = fires(fmt::format(
+        "Steps vary: {}; one in ten takes over {}. {}", range, timeText(slow),
+        part.part == &StepParts::other ? "No part of a step that the trace marks is where the slowest lose their time."
+                                       : fmt::format("The slowest lose their time in {}.", part.name)));
     advice.saving = perStep(0, mean(us) - median, slow - median);
     advice.caveats = {"Means of so uneven steps need many of them: judge changes by the interval."};
     advice.whyNoToggle = "No single setting: look at what the slow steps do.";

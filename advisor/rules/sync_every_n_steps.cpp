@@ -1,3 +1,4 @@
+#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
@@ -5,10 +6,16 @@
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace advisor::rules {
 namespace {
@@ -23,11 +30,18 @@ constexpr std::int64_t kSmallBytes = 4096;
 constexpr std::int64_t kEvery = 10;
 constexpr double kWorthFixing = 0.02; // of the step: below, metrics that arrive late cost more than they win
 
+/// How a step waits for its device.
+enum Way : std::uint8_t { Copies, RoundTrips, Syncs, kWays };
+
 struct Reading {
-    double copiesPerStep = 0;
-    double idleUs = 0;    ///< a step: the device does nothing after a small copy, and the step does not wait for data
-    double blockedUs = 0; ///< of that, at most: the host waits for the device or reads metrics
-    std::vector<SliceId> copies;
+    std::array<double, kWays> count{}, idleOf{}; ///< a step; µs
+    double idleUs = 0;           ///< a step: the device does nothing after it, and the step does not wait for data
+    double blockedUs = 0;        ///< of that, at most: the host waits for the device or reads metrics
+    std::vector<SliceId> slices; ///< copies, and synchronizing calls
+    [[nodiscard]] Way foremost() const
+    {
+        return static_cast<Way>(std::max_element(idleOf.begin(), idleOf.end()) - idleOf.begin());
+    }
 };
 
 /// When the host is held up by reading back: synchronizing calls, blocking copies, waits, the metrics phase.
@@ -66,55 +80,181 @@ TimeRange gapAfter(const Intervals& busy, TraceTime time)
     return {time, next->begin};
 }
 
+/// The gap of `busy` that begins while the call waits: the device had nothing left to do.
+TimeRange gapWithin(const Intervals& busy, TimeRange call)
+{
+    const auto next = std::upper_bound(busy.begin(), busy.end(), call.end,
+                                       [](TraceTime time, TimeRange range) { return time < range.end; });
+    if (next == busy.begin() || next == busy.end() || std::prev(next)->end <= call.begin)
+        return {call.end, call.end};
+    return {std::prev(next)->end, next->begin};
+}
+
+/// Back on the device soon: about as much, in the same step.
+bool isRoundTrip(std::span<const Slice> copies, const Slice& home)
+{
+    return std::any_of(copies.begin(), copies.end(), [&](const Slice& copy) {
+        return copy.args.copy == CopyKind::HtoD && copy.begin >= home.end() && 2 * copy.args.bytes >= home.args.bytes &&
+               copy.args.bytes <= 2 * home.args.bytes;
+    });
+}
+
+/// What may leave the devices without work, of the whole trace.
+struct Waiting {
+    std::vector<Slice> copies;    ///< by begin
+    std::vector<Slice> syncs;     ///< host's calls that wait for a device, by begin
+    std::set<TraceTime> toDevice; ///< ends of copies there: who waits for these has a batch to copy
+};
+
+Waiting waiting(const Trace& trace)
+{
+    Waiting found;
+    found.copies = trace.ofKind(ActivityKind::GpuMemcpy);
+    for (const Slice& copy : found.copies)
+        if (copy.args.copy == CopyKind::HtoD)
+            found.toDevice.insert(copy.end());
+    for (const ActivityKind kind : {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call : ofKindNamed(
+                 trace, kind, [kind](std::string_view name) { return kind == ActivityKind::Sync || isSyncCall(name); }))
+            found.syncs.push_back(call);
+    std::stable_sort(found.syncs.begin(), found.syncs.end(),
+                     [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    return found;
+}
+
+/// Those that begin in the step.
+std::span<const Slice> beginningIn(const std::vector<Slice>& slices, TimeRange step)
+{
+    const auto before = [](const Slice& slice, TraceTime time) { return slice.begin < time; };
+    const auto first = std::lower_bound(slices.begin(), slices.end(), step.begin, before);
+    return {first, std::lower_bound(first, slices.end(), step.end, before)};
+}
+
+/// Adds what happens in one step, and returns the gaps that it leaves, way by way.
+std::array<Intervals, kWays> gapsIn(const Case& c, const Waiting& all, TimeRange step, Reading& reading)
+{
+    const Intervals& busy = c.facts.device.any;
+    std::array<std::vector<TimeRange>, kWays> gaps;
+    std::set<TraceTime> counted;
+    const auto add = [&](Way way, TimeRange gap, SliceId slice) {
+        ++reading.count[way];
+        reading.slices.push_back(slice);
+        if (counted.insert(gap.begin).second)
+            gaps[way].push_back(gap);
+    };
+    const std::span<const Slice> copies = beginningIn(all.copies, step);
+    for (const Slice& copy : copies) {
+        if (copy.args.copy != CopyKind::DtoH)
+            continue;
+        if (copy.args.bytes <= kSmallBytes)
+            add(Copies, gapAfter(busy, copy.end()), copy.id);
+        else if (isRoundTrip(copies, copy))
+            add(RoundTrips, gapAfter(busy, copy.end()), copy.id);
+    }
+    for (const Slice& call : beginningIn(all.syncs, step)) {
+        const TimeRange gap = gapWithin(busy, call.range());
+        if (!gap.empty() && !all.toDevice.contains(gap.begin) && !counted.contains(gap.begin))
+            add(Syncs, gap, call.id);
+    }
+    std::array<Intervals, kWays> united;
+    for (std::size_t way = 0; way < kWays; ++way)
+        united[way] = unite(std::move(gaps[way]));
+    return united;
+}
+
 Reading readBack(const Case& c)
 {
-    const Trace& trace = c.trace;
-    const Intervals& busy = c.facts.device.any;
-    const Intervals blocked = hostBlocked(trace);
-    const Intervals waits = dataWaits(trace);
-    const std::vector<Slice> copies = trace.ofKind(ActivityKind::GpuMemcpy);
+    const Intervals blocked = hostBlocked(c.trace);
+    const Intervals waits = dataWaits(c.trace);
+    const Waiting all = waiting(c.trace);
     Reading reading;
-    std::int64_t count = 0;
-    Nanoseconds idle{0}, recoverable{0};
+    const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
     for (const Step& step : c.facts.steps) {
         if (!isSteady(step))
             continue;
-        std::vector<TimeRange> gaps;
-        auto copy = std::lower_bound(copies.begin(), copies.end(), step.range.begin,
-                                     [](const Slice& slice, TraceTime time) { return slice.begin < time; });
-        for (; copy != copies.end() && copy->begin < step.range.end; ++copy) {
-            if (copy->args.copy != CopyKind::DtoH || copy->args.bytes > kSmallBytes)
-                continue;
-            ++count;
-            gaps.push_back(gapAfter(busy, copy->end()));
-            reading.copies.push_back(copy->id);
+        Nanoseconds after{0};
+        const auto gaps = gapsIn(c, all, step.range, reading);
+        for (std::size_t way = 0; way < kWays; ++way) {
+            const Nanoseconds idle = total(subtract(gaps[way], waits));
+            reading.idleOf[way] += toUs(idle) / steps;
+            after += idle;
         }
-        const Intervals idleAfter = unite(std::move(gaps));
-        const TimeRange all = idleAfter.empty() ? step.range : TimeRange{idleAfter.front().begin, idleAfter.back().end};
-        const Nanoseconds after = total(subtract(idleAfter, overlapping(waits, all)));
         const std::vector<TimeRange> range{step.range};
-        idle += after;
-        recoverable += std::min(after, total(intersect(overlapping(blocked, step.range), range)));
+        reading.idleUs += toUs(after) / steps;
+        reading.blockedUs += toUs(std::min(after, total(intersect(overlapping(blocked, step.range), range)))) / steps;
     }
-    const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
-    reading.copiesPerStep = static_cast<double>(count) / steps;
-    reading.idleUs = toUs(idle) / steps;
-    reading.blockedUs = toUs(recoverable) / steps;
+    for (double& count : reading.count)
+        count /= steps;
     return reading;
 }
 
-std::string copiesText(const Reading& reading)
+/// "1 small copy to the host and 2 calls that wait for the device".
+std::string waysText(const Reading& reading)
 {
-    return reading.copiesPerStep == 1 ? "1 small copy" : countText(reading.copiesPerStep) + " small copies";
+    constexpr std::array<std::array<std::string_view, 2>, kWays> kWords = {
+        {{"small copy to the host", "small copies to the host"},
+         {"copy to the host and back", "copies to the host and back"},
+         {"call that waits for the device", "calls that wait for the device"}}};
+    std::string text;
+    for (std::size_t way = 0; way < kWays; ++way)
+        if (reading.count[way] > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : " and ", countText(reading.count[way]),
+                                kWords[way][reading.count[way] == 1 ? 0 : 1]);
+    return text;
+}
+
+/// The call that ordered a copy; a call itself.
+std::optional<Slice> callOf(const Trace& trace, SliceId id)
+{
+    const Slice slice = trace.slice(id);
+    if (!isDeviceWork(slice.kind))
+        return slice;
+    if (slice.correlation.value == 0)
+        return std::nullopt;
+    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call :
+             ofKindNamed(trace, kind, [](std::string_view name) { return name.find("emcpy") != name.npos; }))
+            if (call.correlation == slice.correlation)
+                return call;
+    return std::nullopt;
+}
+
+/// Whose doing it is: the outermost operator around the call, and the innermost frame of Python, of the user's own code
+/// if there is one. Empty where neither is recorded.
+std::string callerOf(const Trace& trace, SliceId id)
+{
+    const std::optional<Slice> call = callOf(trace, id);
+    if (!call)
+        return {};
+    std::optional<Slice> op, frame;
+    const auto isLibrary = [&](const Slice& slice) {
+        return trace.name(slice).find("torch/") != std::string_view::npos;
+    };
+    trace.forEach(call->id.track, call->range(), [&](const Slice& slice) {
+        if (slice.begin > call->begin || slice.end() < call->end())
+            return true;
+        const std::string_view name = trace.name(slice);
+        const bool isOp = slice.kind == ActivityKind::CpuOp && !isProfilerStep(name) && phaseOfRange(name).empty();
+        if (isOp && (!op || slice.duration > op->duration))
+            op = slice;
+        if (name.find(".py(") != name.npos &&
+            (!frame || std::pair(isLibrary(slice), slice.duration) < std::pair(isLibrary(*frame), frame->duration)))
+            frame = slice;
+        return true;
+    });
+    std::string text(op ? trace.name(*op) : std::string_view());
+    if (frame)
+        text += fmt::format("{}{}", op ? " in " : "", trace.name(*frame));
+    return text;
 }
 
 /// @param kept  share of the readings that stay
 Saving saving(const Case& c, const Reading& reading, double kept)
 {
-    const std::set<SliceId> copies(reading.copies.begin(), reading.copies.end());
+    const std::set<SliceId> slices(reading.slices.begin(), reading.slices.end());
     const auto dropWaits = [&](double factor) {
-        return [&copies, factor](const ReplayWork& work) {
-            const bool reads = work.waits && copies.contains(work.cause);
+        return [&slices, factor](const ReplayWork& work) {
+            const bool reads = work.waits && (slices.contains(work.cause) || slices.contains(work.slice));
             return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
         };
     };
@@ -124,6 +264,48 @@ Saving saving(const Case& c, const Reading& reading, double kept)
     const double low = (1 - kept) * reading.blockedUs;
     const double high = (1 - kept) * reading.idleUs;
     return perStep(low, (low + high) / 2, high);
+}
+
+/// Gradients are computed, and nothing but the program itself reads: a gradient scaler looks at a flag in each step.
+bool mayReadMetrics(const Case& c, const Reading& reading)
+{
+    if (c.config)
+        return true;
+    return reading.foremost() == Copies && c.facts.statistics.steadyMeanParts.backward.count() > 0 &&
+           !anyName(c.trace, [](std::string_view name) { return name.starts_with("aten::_amp_foreach_non_finite"); });
+}
+
+Advice finding(const Case& c, const Reading& reading, std::int64_t every)
+{
+    const std::string caller = callerOf(c.trace, reading.slices.front());
+    Advice advice = fires(fmt::format("In each step the device idles for {} after {}{}.", timeText(reading.idleUs),
+                                      waysText(reading), caller.empty() ? "" : " (" + caller + ")"));
+    addEvidence(advice, c.trace, reading.slices);
+    setToggle(advice, c, kKey, std::to_string(kEvery));
+    if (mayReadMetrics(c, reading)) {
+        // Reading every n-th step keeps one n-th of it.
+        advice.saving = saving(c, reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
+        advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
+                          "Keep the detached loss on the device between readings: keeping its graph leaks memory."};
+        return advice;
+    }
+    advice.saving = saving(c, reading, 0);
+    advice.saving->low = 0; // whether the program can do without is not in the trace
+    switch (reading.foremost()) {
+    case RoundTrips:
+        advice.title = "Each step takes data to the host and back";
+        advice.caveats = {"Only where the device can compute what the host does with it."};
+        break;
+    case Syncs:
+        advice.title = "Each step waits until the device is done";
+        advice.caveats = {"Where it is there to take times, events of the device take them without a wait."};
+        break;
+    default:
+        advice.title = "Each step waits to read a value back";
+        advice.caveats = {"A decision on the value can be made on the device, or by what the host knows already.",
+                          "A gradient scaler reads one flag in each step: that one stays."};
+    }
+    return advice;
 }
 
 Advice check(const Case& c)
@@ -138,21 +320,15 @@ Advice check(const Case& c)
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (!hasDeviceWork(c.trace))
-        return cannotTell("The run asked for a GPU, but the trace holds nothing that ran there.");
+        return cannotTell(deviceNotRecorded(c));
     const Reading reading = readBack(c);
     const double stepUs = c.facts.statistics.steadyMeanUs;
+    if (reading.slices.empty())
+        return silent("No step reads from the device, or waits for it, such that it idles afterwards.");
     if (reading.idleUs < kWorthFixing * stepUs)
-        return silent(fmt::format("The device idles for {} of {} after {} to the host.", timeText(reading.idleUs),
-                                  timeText(stepUs), copiesText(reading)));
-    Advice advice = fires(fmt::format("In each step the device idles for {} after {} to the host.",
-                                      timeText(reading.idleUs), copiesText(reading)));
-    // Reading every n-th step keeps one n-th of it.
-    advice.saving = saving(c, reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
-    setToggle(advice, c, kKey, std::to_string(kEvery));
-    advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
-                      "Keep the detached loss on the device between readings: keeping its graph leaks memory."};
-    addEvidence(advice, c.trace, reading.copies);
-    return advice;
+        return silent(fmt::format("The device idles for {} of {} after {}.", timeText(reading.idleUs), timeText(stepUs),
+                                  waysText(reading)));
+    return finding(c, reading, every);
 }
 
 } // namespace

@@ -129,7 +129,7 @@ Advice check(const Case& c)
     advice.concerns = share;
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     else
         advice.whyNoPrediction = fmt::format("By this trace it saves at most {} a step: measure it.", timeText(us));
     advice.caveats = {"The random numbers of the host and of the device differ."};

@@ -2,9 +2,13 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
+#include <unordered_map>
 
 namespace advisor::rules {
 namespace {
@@ -33,6 +37,44 @@ std::vector<Slice> copiesAhead(const Case& c)
     return copies;
 }
 
+/// Copies by whether the host waits for them.
+struct Ordered {
+    std::vector<Slice> waited, ahead, unknown; ///< longest first
+};
+
+/// A copy is waited for when its call returns only behind its end, or a synchronizing call on the same thread stands
+/// behind it and does.
+Ordered byOrder(const Trace& trace, const std::vector<Slice>& copies)
+{
+    std::unordered_map<std::uint64_t, Slice> calls;
+    std::vector<Slice> syncs; // by begin
+    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call : ofKindNamed(trace, kind, [](std::string_view name) {
+                 return isSyncCall(name) || name.find("emcpy") != name.npos;
+             })) {
+            if (isSyncCall(trace.name(call)))
+                syncs.push_back(call);
+            else if (call.correlation.value != 0)
+                calls.emplace(call.correlation.value, call);
+        }
+    std::stable_sort(syncs.begin(), syncs.end(), [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    Ordered found;
+    for (const Slice& copy : copies) {
+        const auto call = copy.correlation.value != 0 ? calls.find(copy.correlation.value) : calls.end();
+        if (call == calls.end()) {
+            found.unknown.push_back(copy);
+            continue;
+        }
+        bool waits = isBlockingCopy(trace.name(call->second)) || call->second.end() >= copy.end();
+        auto sync = std::lower_bound(syncs.begin(), syncs.end(), call->second.begin,
+                                     [](const Slice& slice, TraceTime time) { return slice.begin < time; });
+        for (; !waits && sync != syncs.end() && sync->begin < copy.end(); ++sync)
+            waits = sync->id.track == call->second.id.track && sync->end() >= copy.end();
+        (waits ? found.waited : found.ahead).push_back(copy);
+    }
+    return found;
+}
+
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
@@ -49,30 +91,44 @@ Advice check(const Case& c)
     if (copies.empty())
         return silent(
             "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
-    const std::vector<OnDevice> devices = againstOwnKernels(c, copies);
+    Ordered ordered = byOrder(c.trace, copies);
+    if (c.config) // our trainer's setting says how they are ordered
+        ordered.waited.insert(ordered.waited.end(), ordered.unknown.begin(), ordered.unknown.end());
+    const bool unknown = !c.config && ordered.waited.empty();
+    if (unknown)
+        ordered.waited = std::move(ordered.unknown);
+    if (ordered.waited.empty())
+        return silent("The host waits for no copy to the device: all are asynchronous already. What no kernel hides of "
+                      "them takes a stream of their own, a batch ahead.");
+    const std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const Nanoseconds alone = meanExposed(devices);
     const double share = static_cast<double>(alone.count()) / static_cast<double>(c.facts.device.windowTime().count());
     const bool steps = !c.facts.device.steps.empty();
     if (share < (steps ? kWorthFixing : kWorthFixingWithoutSteps))
         return silent(
-            fmt::format("Copies to the device that no kernel hides take only {} of the time.", shareText(share)));
+            fmt::format("Copies to the device that the host waits for and no kernel hides take only {} of the time.",
+                        shareText(share)));
+    if (unknown)
+        return cannotTell("The trace does not record the calls of these copies: whether the host waits for them is not "
+                          "known.");
     if (!steps && c.config)
-        return cannotTell("The trace has no step marks yet.");
+        return cannotTell(noStepMarks());
     Advice advice =
-        fires(steps ? fmt::format("{} of each step is copying to the device while no kernel runs.",
+        fires(steps ? fmt::format("{} of each step is copying to the device while the host waits and no kernel runs.",
                                   timeText(c.facts.device.usPerStep(alone)))
-                    : fmt::format("{} of the time is copying to the device while no kernel runs.", shareText(share)));
+                    : fmt::format("{} of the time is copying to the device while the host waits and no kernel runs.",
+                                  shareText(share)));
     advice.concerns = share;
     if (steps)
         advice.saving = spreadOverSteps(exposedInEachStep(c, devices));
     else
-        advice.whyNoPrediction = "The trace has no step marks: what a step would save is not known.";
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
                       "Only from pinned memory, and only without a synchronization right behind the copy.",
                       "The host buffer must not be used again before the copy is done."};
     setToggle(advice, c, kKey, "true");
     std::vector<SliceId> longest;
-    for (const Slice& copy : copies)
+    for (const Slice& copy : ordered.waited)
         if (longest.size() < kMostEvidence)
             longest.push_back(copy.id);
     addEvidence(advice, c.trace, longest);

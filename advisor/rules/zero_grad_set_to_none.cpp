@@ -82,7 +82,7 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
                                             fills, timeText(found.accumulateUs))
                               : fills + ", to which backward then adds.");
     advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
-    if (hasDeviceWork(c.trace))
+    if (hasDeviceWork(c.trace) || !ranOnCpu(c))
         advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
     else if (found.fillUs > kLargeFillUs * found.fills)
         advice.whyNoPrediction =

@@ -133,8 +133,8 @@ TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
 
 TEST(Advisor, WithoutStepMarksWhatMostTimeGoesToComesFirst)
 {
-    const auto trace = test_support::traceFromText("stream 0 7\nkernel a 0 2\n"
-                                                   "copy HtoD 2 800 bytes=1000 src=pinned dst=device\n"
+    const auto trace = test_support::traceFromText("main\ncall cudaMemcpy 1 802 corr=5\nstream 0 7\nkernel a 0 2\n"
+                                                   "copy HtoD 2 800 bytes=1000 src=pinned dst=device corr=5\n"
                                                    "kernel sgemm 802 150\nkernel a 952 50");
     const auto advice = advise(*trace, nullptr);
     EXPECT_EQ(advice[0].id, "transfer.non_blocking");

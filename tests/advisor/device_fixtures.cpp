@@ -30,8 +30,8 @@ constexpr std::string_view kHostOnly = "main\nrepeat 10 every 1000\nstep 0 0 100
 
 std::string copies(double us, std::string_view from, std::string_view more = "")
 {
-    return steps("call cudaMemcpyAsync 0 60",
-                 fmt::format("copy HtoD 0 {} bytes=1000000 src={} dst=device\n{}\nkernel sgemm 500 400", us, from, more));
+    return steps("call cudaMemcpyAsync 0 60 corr=5\ncall cudaStreamSynchronize 61 40",
+                 fmt::format("copy HtoD 0 {} bytes=1000000 src={} dst=device corr=5\n{}\nkernel sgemm 500 400", us, from, more));
 }
 
 /// A pair of matrix products with `between` them.
@@ -134,9 +134,11 @@ std::vector<Fixture> copyFixtures()
         {"transfer_non_blocking_fires", "transfer_non_blocking", State::Fires, copies(100, "pinned"), true, {}},
         {"transfer_non_blocking_silent", "transfer_non_blocking", State::Silent, copies(100, "pinned", "kernel sgemm 0 110"), true, {}},
         {"transfer_non_blocking_fires_without_steps", "transfer_non_blocking", State::Fires,
-         "stream 0 7\nkernel a 0 10\ncopy HtoD 20 100 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+         "main\ncall cudaMemcpy 19 102 corr=5\nstream 0 7\nkernel a 0 10\ncopy HtoD 20 100 bytes=1000 src=pinned dst=device corr=5\n"
+         "kernel a 200 300", true, {}},
         {"transfer_non_blocking_silent_without_steps", "transfer_non_blocking", State::Silent,
-         "stream 0 7\nkernel a 0 10\ncopy HtoD 20 10 bytes=1000 src=pinned dst=device\nkernel a 200 300", true, {}},
+         "main\ncall cudaMemcpy 19 12 corr=5\nstream 0 7\nkernel a 0 10\ncopy HtoD 20 10 bytes=1000 src=pinned dst=device corr=5\n"
+         "kernel a 200 300", true, {}},
         {"transfer_non_blocking_cannot_tell", "transfer_non_blocking", State::CannotTell, std::string(kHostOnly), false,
          {"device=cuda"}},
     };
@@ -212,7 +214,7 @@ std::string exchanges(int count)
     std::string kernels = "kernel sgemm 0 500\n";
     for (int i = 0; i < count; ++i)
         kernels += fmt::format("kernel ncclDevKernel_AllReduce_Sum_f32 {} 4\n", 500 + 5 * i);
-    return steps("call cudaLaunchKernel 0 5", kernels);
+    return steps("call cudaLaunchKernel 0 5\nphase backward 100 300", kernels);
 }
 
 std::vector<Fixture> moreFixtures()
@@ -269,7 +271,10 @@ std::vector<Fixture> runFixtures()
          "main\nrepeat 5 every 100\nannotation DataParallel.forward 0 50\nop Broadcast 1 10\nend", true, {}},
         {"parallel_kind_silent", "parallel_kind", State::Silent, "main\nannotation DistributedDataParallel.forward 0 50", true, {}},
         {"parallel_kind_cannot_tell", "parallel_kind", State::CannotTell, std::string(kHostOnly), true, {}},
-        {"debug_emit_nvtx_fires", "debug_emit_nvtx", State::Fires, "main\nnvtx \"aten::conv2d, seq = 12\" 0 10", true, {}},
+        {"debug_emit_nvtx_fires", "debug_emit_nvtx", State::Fires, "main\nnvtx \"aten::conv2d, seq = 12\" 0 10", false,
+         {"debug.emit_nvtx=true"}},
+        {"debug_emit_nvtx_silent_where_a_profiler_read_the_ranges", "debug_emit_nvtx", State::Silent,
+         "main\nnvtx \"aten::conv2d, seq = 12\" 0 10", true, {}},
         {"debug_emit_nvtx_silent", "debug_emit_nvtx", State::Silent, "main\nnvtx forward 0 10", true, {}},
         {"debug_emit_nvtx_cannot_tell", "debug_emit_nvtx", State::CannotTell, std::string(kHostOnly), true, {}},
     };

@@ -23,11 +23,11 @@ Judged imported(std::string_view stem, const std::string& text)
     return {stem, text, {}, true};
 }
 
-std::string copyRun(std::string_view more)
+std::string copyRun(std::string_view more, std::string_view host = "")
 {
     return fmt::format(
-        "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 10 every 1000\n{}\nend",
-        more);
+        "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\nstream 0 7\nrepeat 10 every 1000\n{}\nend",
+        host, more);
 }
 
 TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
@@ -74,7 +74,8 @@ TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
 TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
 {
     const auto judged = imported("transfer_non_blocking",
-                                 copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device\nkernel a 60 800"));
+                                 copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device corr=5\nkernel a 60 800",
+                                         "call cudaMemcpy 0 101 corr=5"));
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_NEAR(judged.advice().saving->mid, 60, 1e-9); // the kernel hides the rest
     EXPECT_NEAR(judged.advice().saving->high, 60, 1e-9);

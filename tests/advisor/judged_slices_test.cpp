@@ -22,7 +22,8 @@ Advice judge(std::string_view stem, const std::string& text)
 /// Ten steps of 1,000 µs in which two devices do this.
 std::string twoDevices(const std::string& first, const std::string& second)
 {
-    return fmt::format("device 0 gpu\ndevice 1 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+    return fmt::format("device 0 gpu\ndevice 1 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n"
+                       "phase backward 100 300\ncall cudaMemcpy 0 101 corr=5\nend\nstream 0 7\n"
                        "repeat 10 every 1000\n{}\nend\nstream 1 7\nrepeat 10 every 1000\n{}\nend\n",
                        first, second);
 }
@@ -59,7 +60,7 @@ TEST(CommBuckets, ExchangesOfTwoDevicesAreNotTwiceAsMany)
 
 TEST(TransferNonBlocking, WhatAnotherDeviceComputesHidesNothing)
 {
-    const std::string copy = "copy HtoD 0 100 bytes=1000 src=pinned dst=device\nkernel sgemm 200 500";
+    const std::string copy = "copy HtoD 0 100 bytes=1000 src=pinned dst=device corr=5\nkernel sgemm 200 500";
     const Advice advice = judge("transfer_non_blocking", twoDevices(copy, "kernel sgemm 0 900"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     ASSERT_TRUE(advice.saving);

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
     Files, EverySharedTrace,
     testing::Values(Figures{"v100_resnet50_nw0_a.json.gz", 75718, 6, 8772, 12, 312, 591532, {0.594}},
                     Figures{"v100_resnet50_nw4_a.json.gz", 71424, 6, 8868, 12, 378, 594868, {0.742}},
-                    Figures{"v100_resnet_gpu_bound_ns.json.gz", 68692, 5, 4350, 1600, 145, 468173.2, {0.975}},
+                    Figures{"v100_resnet_gpu_bound_ns.json.gz", 68692, 5, 4350, 1600, 145, 468153.6, {0.975}},
                     Figures{"h100_bertsmall_launch_bound.json.gz", 2551, 1, 60, 1, 0, 307.2, {0.079}},
                     Figures{"h100_qwen_gpu_bound_control.json.gz", 18221, 1, 1465, 1, 241, 45432.7, {0.915}},
                     Figures{"nsys_2gpu_before.sqlite", 0, 0, 4010, 1020, 269, 535200.7, {0.903, 0.885}},

@@ -1,0 +1,320 @@
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+/// What a rule may not claim of a trace that does not show it.
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::HasSubstr;
+
+advisor::Advice judge(std::string_view stem, const std::string& text)
+{
+    return Judged(stem, text, {}, true).advice();
+}
+
+/// Ten steps of 1,000 µs on a GPU.
+std::string gpuSteps(std::string_view host, std::string_view device)
+{
+    return fmt::format("device 0 \"Tesla V100\"\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\nstream 0 7\n"
+                       "repeat 10 every 1000\n{}\nend\n",
+                       host, device);
+}
+
+/// A classifier: its last layer, this softmax, what follows and the last layer's backward pass.
+advisor::Advice classifier(std::string_view softmax, std::string_view behind = "")
+{
+    return judge("attention", gpuSteps("op aten::_log_softmax 0 9",
+                                       fmt::format("kernel volta_sgemm_tn 0 300\nkernel \"{}\" 300 100\n{}\n"
+                                                   "kernel volta_sgemm_nt 600 300",
+                                                   softmax, behind)));
+}
+
+TEST(AttentionClaims, TheSoftmaxOfALossIsNone)
+{
+    EXPECT_EQ(classifier("void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true>(float*, int)")
+                  .state,
+              State::Silent);
+    EXPECT_EQ(classifier("softmax_warp_backward<float, float, float, 10, true, false>(float*, bool)").state,
+              State::Silent);
+    EXPECT_EQ(classifier("softmax_warp_forward").state, State::Silent) << "the operators say whose it is";
+    EXPECT_EQ(classifier("softmax_warp_forward<float, float, float, 10, false, true>(float*, int)").state,
+              State::Silent);
+    EXPECT_EQ(judge("attention",
+                    gpuSteps("op aten::_softmax 0 9",
+                             "kernel volta_sgemm_tn 0 300\n"
+                             "kernel \"softmax_warp_forward<float, float, float, 10, false, true>(float*)\" 300 100\n"
+                             "kernel volta_sgemm_nt 600 300"))
+                  .state,
+              State::Fires)
+        << "masked, and no logarithm";
+}
+
+TEST(AttentionClaims, ALossAndTheEndOfAStepSeparate)
+{
+    const auto kernels = [](std::string_view text) { return judge("attention", std::string(text)).state; };
+    EXPECT_EQ(kernels("stream 0 7\nkernel sgemm 0 100\nkernel softmax_warp_forward 100 50\nkernel sgemm 200 100"),
+              State::Fires);
+    EXPECT_EQ(kernels("stream 0 7\nkernel sgemm 0 100\nkernel softmax_warp_forward 100 50\n"
+                      "kernel nll_loss_forward_reduce_cuda_kernel_2d 150 10\nkernel sgemm 200 100"),
+              State::Silent);
+    EXPECT_EQ(
+        kernels(
+            "main\nstep 0 0 190\nstep 1 190 110\nstream 0 7\nkernel sgemm 0 100\nkernel softmax_warp_forward 100 50\n"
+            "kernel sgemm 200 100"),
+        State::Silent);
+}
+
+/// Steps whose optimizer holds the host for 600 of 1,000 µs with 60 operators, and the device for `kernelUs`; it idles
+/// for `idleUs` of that.
+std::string optimizing(int kernelUs, int idleUs, std::string_view corr = "corr=7")
+{
+    std::string ops;
+    for (int i = 0; i < 60; ++i)
+        ops += fmt::format("op aten::add_ {} 9\n", 400 + 10 * i);
+    return gpuSteps(fmt::format("phase optimizer 400 600\n{}call cudaLaunchKernel 402 5 {}", ops, corr),
+                    fmt::format("kernel sgemm 0 {}\nkernel add {} {} {}", 1000 - kernelUs - idleUs, 1000 - kernelUs,
+                                kernelUs, corr)) +
+           "counter \"GPU 0 memory allocated\"\nsample 0 10\n";
+}
+
+TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
+{
+    const auto judged = [](std::string_view stem, const std::string& text) {
+        std::string sized = text;
+        return judge(stem, sized.replace(0, sized.find('\n'), "device 0 \"Tesla V100\" \"\" memory=100"));
+    };
+    for (const char* stem : {"batch_size", "optimizer_fused"}) {
+        EXPECT_EQ(judged(stem, optimizing(15, 0)).state, State::Silent) << stem;
+        EXPECT_EQ(judged(stem, optimizing(300, 0)).state, State::Fires) << stem;
+        EXPECT_EQ(judged(stem, optimizing(15, 300)).state, State::Fires) << stem << ": the device waits for it";
+        EXPECT_EQ(judged(stem, optimizing(15, 0, "")).state, State::CannotTell) << stem;
+    }
+    EXPECT_THAT(judged("optimizer_fused", optimizing(300, 150)).reason, HasSubstr("45.0 %"));
+}
+
+std::string profiled(const std::vector<int>& us)
+{
+    std::string text = "format pytorch-json\nmain\n";
+    int at = 0, index = 3;
+    for (const int duration : us) {
+        text += fmt::format("step {} {} {}\n", index++, at, duration);
+        at += duration;
+    }
+    return text;
+}
+
+TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsABeginning)
+{
+    EXPECT_EQ(judge("step_variance", profiled({9000, 1000, 1010, 1020, 1000, 1010})).state, State::Silent);
+    EXPECT_EQ(judge("step_variance", profiled({1000, 1010, 1800, 1000, 1700, 1010})).state, State::Fires);
+}
+
+std::string memory(int allocated, int reserved, std::string_view device = "0")
+{
+    return fmt::format(
+        "device 1 gpu \"\" memory=50\ndevice {0} gpu \"\" memory=100\nstream {0} 7\nkernel a 0 100\n"
+        "counter \"GPU {0} memory allocated\"\nsample 0 {1}\ncounter \"GPU {0} memory reserved\"\nsample 0 {2}\n"
+        "counter \"GPU {0} memory clock\" unit=MHz\nsample 0 9000\n",
+        device, allocated, reserved);
+}
+
+TEST(MemoryClaims, WhatTheAllocatorKeepsIsNotUsed)
+{
+    for (const char* stem : {"checkpointing", "gradient_accumulation", "memory_pressure"}) {
+        EXPECT_EQ(judge(stem, memory(12, 95)).state, State::Silent) << stem;
+        EXPECT_THAT(judge(stem, memory(12, 95)).reason, HasSubstr("the caching allocator held 95.0 % of it")) << stem;
+        EXPECT_THAT(judge(stem, memory(60, 95)).reason, HasSubstr("at most 60.0 % full")) << stem;
+        EXPECT_EQ(judge(stem, memory(92, 95)).state, State::Fires) << stem;
+    }
+}
+
+TEST(MemoryClaims, DevicesHaveNumbersOfSeveralDigits)
+{
+    EXPECT_THAT(judge("memory_pressure", memory(40, 40, "12")).reason, HasSubstr("at most 40.0 % full"));
+}
+
+TEST(MemoryClaims, ChangesSinceTheRecordingBeganSayNothingOfFullness)
+{
+    EXPECT_EQ(judge("memory_pressure", "device 0 gpu \"\" memory=100\nstream 0 7\nkernel a 0 100\n"
+                                       "counter \"GPU 0 memory allocated since the recording began\"\nsample 0 8")
+                  .state,
+              State::CannotTell);
+}
+
+TEST(UnrecordedGpu, OperatorsAndMemoryOfAGpuAreNoCpu)
+{
+    const std::string steps = "main\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 0 50\n";
+    for (const char* stem : {"cudnn_benchmark", "memory_format", "precision_amp", "host_bound", "sync_every_n_steps"}) {
+        for (const std::string& more :
+             {steps + "op aten::cudnn_convolution 50 40\nend", "device 0 gpu\n" + steps + "end",
+              steps + "end\ncounter \"GPU 0 memory allocated\"\nsample 0 8"}) {
+            EXPECT_EQ(judge(stem, more).state, State::CannotTell) << stem << '\n' << more;
+            EXPECT_THAT(judge(stem, more).reason, HasSubstr("not recorded")) << stem;
+        }
+        EXPECT_THAT(judge(stem, steps + "op aten::cudnn_is_acceptable 50 4\nend").reason,
+                    testing::Not(HasSubstr("had a GPU")))
+            << stem;
+    }
+}
+
+/// Steps with `count` exchanges of 4 µs from `begin` on, of this kind.
+std::string exchanging(int count, int begin, std::string_view kernel, std::string_view host = "phase backward 100 300")
+{
+    std::string device = "kernel sgemm 0 90\n";
+    for (int i = 0; i < count; ++i)
+        device += fmt::format("kernel {} {} 4\n", kernel, begin + 5 * i);
+    return gpuSteps(host, device);
+}
+
+TEST(CommBucketsClaims, OnlySumsBehindABackwardPassAreGradients)
+{
+    const std::string_view sum = "ncclDevKernel_AllReduce_Sum_f32";
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum)).state, State::Fires);
+    EXPECT_THAT(judge("comm_buckets", exchanging(60, 500, sum)).reason,
+                HasSubstr("0.00 % of their time beside computing"));
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "op aten::mm 0 90")).state, State::Silent) << "inference";
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "")).state, State::CannotTell) << "nothing of the host";
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, "ncclDevKernel_AllGather_RING_LL")).state, State::Silent)
+        << "FSDP";
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "phase backward 900 90")).state, State::Silent)
+        << "before the backward pass: tensors' parts";
+}
+
+TEST(CommBucketsClaims, ShortExchangesAreNotWorthIt)
+{
+    std::string device = "kernel sgemm 0 90\n";
+    for (int i = 0; i < 50; ++i)
+        device += fmt::format("kernel ncclDevKernel_AllReduce_Sum_f32 {} 0.3\n", 500 + 5 * i);
+    EXPECT_EQ(judge("comm_buckets", gpuSteps("phase backward 100 300", device)).state, State::Silent);
+}
+
+/// Twenty short kernels a step, 40 µs apart, in one launch or in one each.
+std::string shortKernels(std::string_view call, bool one, std::string_view kernel = "vectorized_elementwise_kernel",
+                         std::string_view more = "")
+{
+    std::string host(more), device;
+    for (int i = 0; i < 20; ++i) {
+        host += fmt::format("op aten::add {} 38\n", i * 40);
+        if (!one || i == 0)
+            host += fmt::format("call {} {} 6 corr={}\n", call, i * 40 + 20, 10 + (one ? 0 : i));
+        device += fmt::format("kernel {} {} 4 corr={}\n", kernel, i * 40 + 30, 10 + (one ? 0 : i));
+    }
+    return gpuSteps(host, device);
+}
+
+TEST(CompileClaims, WhatRunsInAGraphIsNotToldToMakeOne)
+{
+    EXPECT_EQ(judge("compile", shortKernels("cudaLaunchKernel", false)).state, State::Fires);
+    EXPECT_EQ(judge("compile", shortKernels("cudaGraphLaunch", true)).state, State::Silent);
+    EXPECT_THAT(judge("compile", shortKernels("cudaGraphLaunch", true)).reason, HasSubstr("CUDA graph already"));
+    EXPECT_EQ(judge("compile", shortKernels("cudaLaunchKernel", false, "triton_poi_fused_add_0",
+                                            "op \"Torch-Compiled Region: 0/0\" 0 800\n"))
+                  .state,
+              State::CannotTell);
+}
+
+TEST(CompileClaims, WithoutTheHostNothingIsSaidOfLaunches)
+{
+    const std::string text = gpuSteps("", "kernel a 0 4\nkernel a 500 4");
+    EXPECT_EQ(judge("compile", text).state, State::CannotTell);
+    EXPECT_EQ(judge("host_bound", text).state, State::CannotTell);
+    const std::string busy = gpuSteps("", "kernel a 0 999");
+    EXPECT_EQ(judge("compile", busy).state, State::CannotTell);
+    EXPECT_EQ(judge("host_bound", busy).state, State::CannotTell);
+}
+
+TEST(FuseClaims, WhatIsFusedIsNotToldToBe)
+{
+    const auto text = [](std::string_view kernel) {
+        return gpuSteps("", fmt::format("kernel {0}_0 0 300\nkernel {0}_1 300 300\nkernel sgemm 600 300", kernel));
+    };
+    EXPECT_EQ(judge("fuse_pointwise", text("vectorized_elementwise_kernel")).state, State::Fires);
+    EXPECT_EQ(judge("fuse_pointwise", text("triton_poi_fused_add_relu")).state, State::Silent);
+    EXPECT_THAT(judge("fuse_pointwise", text("triton_poi_fused_add_relu")).reason, HasSubstr("fused ones already"));
+}
+
+/// Steps of a training whose device idles from 500 to 900 µs, with this on host and device before.
+std::string stalled(std::string_view host, std::string_view device, std::string_view more = "phase backward 100 200")
+{
+    return gpuSteps(fmt::format("{}\n{}", more, host),
+                    fmt::format("kernel sgemm 0 480\n{}\nkernel sgemm 900 100", device));
+}
+
+TEST(WaitingForTheDevice, ASynchronizingCallThatLeavesTheDeviceIdleIsFound)
+{
+    const auto advice =
+        judge("sync_every_n_steps",
+              stalled("op mine::timing 390 120\ncall cudaDeviceSynchronize 400 100", "kernel relu 480 20"));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_EQ(advice.title, "Each step waits until the device is done");
+    EXPECT_THAT(advice.reason, HasSubstr("idles for 400 µs after 1 call that waits for the device (mine::timing)"));
+    EXPECT_EQ(judge("sync_every_n_steps", stalled("call cudaDeviceSynchronize 600 100", "kernel relu 480 20")).state,
+              State::Silent)
+        << "the device idles already";
+}
+
+TEST(WaitingForTheDevice, WhoWaitsForABatchToBeCopiedReadsNothing)
+{
+    EXPECT_EQ(judge("sync_every_n_steps", stalled("call cudaStreamSynchronize 400 100",
+                                                  "copy HtoD 480 20 bytes=8000000 src=pageable dst=device"))
+                  .state,
+              State::Silent);
+}
+
+TEST(WaitingForTheDevice, LargeCopiesHomeAndBackAreFound)
+{
+    const auto home = "copy DtoH 480 20 bytes=8000000 src=device dst=pageable";
+    const auto advice = judge("sync_every_n_steps",
+                              stalled("call cudaStreamSynchronize 400 100",
+                                      fmt::format("{}\ncopy HtoD 890 10 bytes=8000000 src=pageable dst=device", home)));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_EQ(advice.title, "Each step takes data to the host and back");
+    EXPECT_THAT(advice.reason, HasSubstr("1 copy to the host and back"));
+    EXPECT_EQ(judge("sync_every_n_steps", stalled("", home)).state, State::Silent) << "results that are wanted";
+}
+
+TEST(WaitingForTheDevice, OnlyATrainingReadsItsMetrics)
+{
+    const auto title = [](std::string_view more) {
+        return judge("sync_every_n_steps",
+                     stalled("op aten::is_nonzero 390 115\nother \"torch/nn/module.py(5): call\" 380 130\n"
+                             "other \"model.py(12): forward\" 370 150\ncall cudaMemcpyAsync 395 100 corr=9",
+                             "copy DtoH 480 20 bytes=1 src=device dst=pageable corr=9", more));
+    };
+    EXPECT_EQ(title("phase backward 100 200").title, "") << "as the rule says by itself";
+    EXPECT_EQ(title("phase forward 100 200").title, "Each step waits to read a value back");
+    EXPECT_THAT(title("phase forward 100 200").reason, HasSubstr("(aten::is_nonzero in model.py(12): forward)"));
+    EXPECT_THAT(title("phase forward 100 200").caveats, testing::Not(testing::Contains(HasSubstr("loss"))));
+    EXPECT_EQ(title("phase backward 100 200\nop aten::_amp_foreach_non_finite_check_and_unscale_ 350 5").title,
+              "Each step waits to read a value back");
+}
+
+/// Steps that copy a pinned batch for 100 µs in a call of so many, with a synchronizing call behind it or without.
+std::string copying(int callUs, std::string_view behind = "")
+{
+    return gpuSteps(fmt::format("call cudaMemcpyAsync 0 {} corr=5\n{}", callUs, behind),
+                    "copy HtoD 4 100 bytes=1000000 src=pinned dst=device corr=5\nkernel sgemm 200 700");
+}
+
+TEST(TransferClaims, CopiesThatNobodyWaitsForAreAsynchronousAlready)
+{
+    EXPECT_EQ(judge("transfer_non_blocking", copying(8)).state, State::Silent);
+    EXPECT_THAT(judge("transfer_non_blocking", copying(8)).reason, HasSubstr("asynchronous already"));
+    EXPECT_EQ(
+        judge("transfer_non_blocking", copying(8, "call cudaLaunchKernel 9 5\ncall cudaStreamSynchronize 20 90")).state,
+        State::Fires);
+    EXPECT_EQ(judge("transfer_non_blocking", copying(106)).state, State::Fires);
+    EXPECT_EQ(judge("transfer_non_blocking", copying(8, "call cudaStreamSynchronize 300 600")).state, State::Silent)
+        << "long after the copy";
+    EXPECT_EQ(judge("transfer_non_blocking",
+                    gpuSteps("", "copy HtoD 4 100 bytes=1000000 src=pinned dst=device\nkernel sgemm 200 700"))
+                  .state,
+              State::CannotTell);
+}
+
+} // namespace
+} // namespace advisor_test
