@@ -134,6 +134,8 @@ Json toJson(const Difference& difference)
 std::string toText(const Difference& difference)
 {
     std::string text = fmt::format("b against a: {}\n", verdictText(difference.verdict));
+    if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
+        text += "  These two runs differ; whether what was changed between them is why, an experiment shows.\n";
     for (const std::string& why : difference.whyNot)
         text += "  " + why + '\n';
     TextTable figures({"", "a", "b", "a / b"});

@@ -12,6 +12,7 @@
 #include "profiler/analysis/steps.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -88,8 +89,26 @@ MeanError meanError(const std::vector<double>& values)
     return {squares / (count - 1) / count / (average * average), count - 1};
 }
 
-std::optional<std::pair<double, double>> interval(const std::vector<double>& a, const std::vector<double>& b)
+/// Means of runs of neighbours, as many as still give an interval. Steps that follow each other resemble each other
+/// (clocks, caches, other programs), so that single ones promise more than they know. Source: Law, Simulation Modeling
+/// and Analysis, 9.5.3, batch means.
+std::vector<double> batchMeans(const std::vector<double>& steps)
 {
+    constexpr std::size_t kBatches = 8;
+    if (steps.size() < 2 * kBatches)
+        return steps;
+    const std::size_t size = steps.size() / kBatches;
+    std::vector<double> means;
+    for (std::size_t i = 0; i < kBatches; ++i) { // what does not fill a batch begins the last one
+        const auto first = steps.begin() + static_cast<std::ptrdiff_t>(i * size);
+        means.push_back(mean({first, i + 1 < kBatches ? first + static_cast<std::ptrdiff_t>(size) : steps.end()}));
+    }
+    return means;
+}
+
+std::optional<std::pair<double, double>> interval(const std::vector<double>& stepsA, const std::vector<double>& stepsB)
+{
+    const std::vector<double> a = batchMeans(stepsA), b = batchMeans(stepsB);
     if (a.size() < 2 || b.size() < 2 || mean(a) <= 0 || mean(b) <= 0)
         return std::nullopt;
     const MeanError ea = meanError(a), eb = meanError(b);
@@ -132,6 +151,41 @@ std::string known(const Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string() : entry->second;
 }
 
+/// The leading dimension that most inputs of an operator have: the samples that go through it.
+std::optional<std::int64_t> samplesThrough(const Trace& trace, std::string_view op)
+{
+    std::map<StringId, std::int64_t> shapes;
+    for (const Slice& slice :
+         ofKindNamed(trace, ActivityKind::CpuOp, [op](std::string_view name) { return name == op; }))
+        if (slice.args.shapes.value != 0)
+            ++shapes[slice.args.shapes];
+    std::map<std::int64_t, std::int64_t> counts;
+    for (const auto& [id, count] : shapes) {
+        const std::string_view text = trace.string(id); // "[[32, 3, 224, 224], [64, 3, 7, 7], …"
+        std::int64_t samples = 0;
+        if (text.starts_with("[[") &&
+            std::from_chars(text.data() + 2, text.data() + text.size(), samples).ec == std::errc() && samples > 0)
+            counts[samples] += count;
+    }
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
+
+/// Why the batches are not of one size, by the first of these operators of which both record the shapes.
+std::string differentBatch(const Trace& a, const Trace& b)
+{
+    for (const std::string_view op :
+         {"aten::conv2d", "aten::_convolution", "aten::conv1d", "aten::conv3d", "aten::linear"}) {
+        const auto inA = samplesThrough(a, op), inB = samplesThrough(b, op);
+        if (inA && inB)
+            return *inA == *inB
+                       ? std::string()
+                       : fmt::format("They have different batch sizes by the inputs of {}: {} and {}.", op, *inA, *inB);
+    }
+    return {};
+}
+
 std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
                                           const ActivityScan& scanB)
 {
@@ -151,6 +205,9 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
         if (!inA.empty() && !inB.empty() && inA != inB)
             why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
     }
+    if (known(a, "batch.size").empty() || known(b, "batch.size").empty())
+        if (std::string different = differentBatch(a, b); !different.empty())
+            why.push_back(std::move(different));
     if (std::string different = differentWork(a, b, scanA, scanB); !different.empty())
         why.push_back(std::move(different));
     return why;

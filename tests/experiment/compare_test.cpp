@@ -34,6 +34,35 @@ TEST(Compare, SaysFirstWhatMakesRunsIncomparable)
     EXPECT_THAT(difference(*a, *a).whyNot, IsEmpty());
 }
 
+TEST(Compare, ShapesTellTheBatchWhereNoConfigurationDoes)
+{
+    const auto of = [](int samples, const std::string& head = "") {
+        return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 900\nop aten::conv2d 0 100 shapes=\"[[" +
+                             std::to_string(samples) + ", 3, 8, 8], [64, 3, 7, 7], []]\"\nend\n");
+    };
+    EXPECT_THAT(difference(*of(32), *of(64)).whyNot, testing::Contains(HasSubstr("aten::conv2d: 32 and 64")));
+    EXPECT_THAT(difference(*of(32), *of(32)).whyNot, IsEmpty());
+    EXPECT_THAT(difference(*of(32, "meta batch.size 64\n"), *of(64, "meta batch.size 64\n")).whyNot,
+                testing::Each(testing::Not(HasSubstr("conv2d: 32 and 64"))))
+        << "parts of a batch may be smaller";
+}
+
+// Something else ran during a quarter of the first run.
+TEST(Compare, StepsThatResembleTheirNeighboursAreNotAsManyAsTheyLook)
+{
+    const auto run = [](int slowSteps, int usual) {
+        std::string text = "main\n";
+        for (int i = 0, at = 0; i < 200; ++i) {
+            const int us = usual + (i < slowSteps + 20 && i >= 20 ? 60 : 0) + i % 3;
+            text += "step " + std::to_string(i) + " " + std::to_string(at) + " " + std::to_string(us) + "\n";
+            at += us;
+        }
+        return traceFromText(text + "op aten::mm 0 5\n");
+    };
+    EXPECT_EQ(difference(*run(50, 1000), *run(0, 1000)).verdict, Difference::Verdict::NotShown);
+    EXPECT_EQ(difference(*run(0, 1000), *run(0, 900)).verdict, Difference::Verdict::Faster);
+}
+
 TEST(Compare, TellsWhatMovedByPhaseAndOperator)
 {
     const auto a = run("", 500, 400), b = run("", 300, 200);
