@@ -140,7 +140,7 @@ void mainThreadBatches(const Trace& trace, const std::vector<Step>& steps, std::
 
 bool isWorker(const Trace& trace, const Track& track, const std::vector<Step>& steps)
 {
-    return track.kind == TrackKind::LoaderWorker && isOfSameProcess(trace, track, steps);
+    return track.kind == TrackKind::LoaderWorker && !isOfOtherSteps(trace, track.pid, steps);
 }
 
 int workerCount(const Trace& trace, const std::vector<Step>& steps)

@@ -15,7 +15,8 @@ struct LoadedBatch {
     std::vector<Slice> stages;
 };
 
-/// True for the track of a loader worker of the process whose steps these are.
+/// True for the track of a loader worker of the process whose steps these are: of one of its threads, or of a process
+/// that marks no steps of its own, as PyTorch's workers are.
 bool isWorker(const Trace& trace, const Track& track, const std::vector<Step>& steps);
 
 /// Loader workers that worked during steady steps, by name: a worker that is made anew each epoch is one.

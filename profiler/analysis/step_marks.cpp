@@ -145,25 +145,45 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
     return withMost(trace, std::move(marks));
 }
 
+namespace {
+
+/// A thread that marks steps as `steps` are marked, while they go on.
+bool marksAlike(const Trace& trace, const Track& track, const std::vector<Step>& steps)
+{
+    if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+        return false;
+    const Slice mark = trace.slice(steps.front().slice);
+    const std::string_view name = withoutNumber(trace.name(mark));
+    bool found = false;
+    trace.forEach(track.id, {steps.front().range.begin, steps.back().range.end}, [&](const Slice& slice) {
+        found = slice.kind == mark.kind && withoutNumber(trace.name(slice)) == name;
+        return !found;
+    });
+    return found;
+}
+
+} // namespace
+
 int markingProcesses(const Trace& trace, const std::vector<Step>& steps)
 {
     if (steps.empty() || steps.front().found)
         return 1;
-    const Slice mark = trace.slice(steps.front().slice);
-    const std::string_view name = withoutNumber(trace.name(mark));
-    const TimeRange during{steps.front().range.begin, steps.back().range.end};
-    std::set<std::int64_t> processes{trace.track(mark.id.track).pid};
-    for (const Track& track : trace.tracks()) {
-        const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
-        if (!host || track.pid == 0 || processes.contains(track.pid))
-            continue;
-        trace.forEach(track.id, during, [&](const Slice& slice) {
-            if (slice.kind == mark.kind && withoutNumber(trace.name(slice)) == name)
-                processes.insert(track.pid);
-            return !processes.contains(track.pid);
-        });
-    }
+    std::set<std::int64_t> processes{trace.track(steps.front().slice.track).pid};
+    for (const Track& track : trace.tracks())
+        if (track.pid != 0 && !processes.contains(track.pid) && marksAlike(trace, track, steps))
+            processes.insert(track.pid);
     return static_cast<int>(processes.size());
+}
+
+bool isOfOtherSteps(const Trace& trace, std::int64_t process, const std::vector<Step>& steps)
+{
+    if (steps.empty() || steps.front().found)
+        return false;
+    const std::int64_t own = trace.track(steps.front().slice.track).pid;
+    return own != 0 && process != 0 && process != own &&
+           std::ranges::any_of(trace.tracks(), [&](const Track& track) {
+               return track.pid == process && marksAlike(trace, track, steps);
+           });
 }
 
 bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps)

@@ -26,6 +26,10 @@ int markingProcesses(const Trace& trace, const std::vector<Step>& steps);
 /// in one file are: what goes on there is no part of these steps.
 bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps);
 
+/// True for a process that marks steps as these are marked, and is not theirs: another rank. A loader worker that is a
+/// process of its own marks none, and may be of any of them.
+bool isOfOtherSteps(const Trace& trace, std::int64_t process, const std::vector<Step>& steps);
+
 /// True where marks begin in the middle of a run, as a profiler's schedule has it: then the first is no warm-up by
 /// itself.
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps);

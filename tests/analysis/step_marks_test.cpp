@@ -114,6 +114,24 @@ TEST(StepMarks, OfSeveralProcessesAreThoseOfTheOneWithMost)
     EXPECT_DOUBLE_EQ(facts.device.meanUsPerStep(facts.device.work.all.time), 60);
 }
 
+TEST(StepMarks, WorkersThatAreProcessesOfTheirOwnBelongToThem)
+{
+    const auto trace = traceFromText(R"(
+        main pid=1
+          repeat 4 every 100
+            step 0 0 100
+          end
+        worker 0 pid=2
+          repeat 4 every 100
+            stage read 0 50
+            stage collate 50 5
+          end
+        thread pin pid=2
+          op aten::pin 0 5
+    )");
+    EXPECT_EQ(analyse(*trace).input.workers, 1);
+}
+
 TEST(StepMarks, OfSeveralThreadsOfAProcessAreOneTraining)
 {
     const auto trace = traceFromText("main pid=1\n step 0 0 100\n step 1 100 100\nthread helper pid=1\n step 0 0 100\n"
