@@ -7,6 +7,7 @@
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
 #include "app/shell/trust_question.h"
+#include "app/tables/table_panel.h"
 #include "stepscope_app_views_registry.h"
 
 #include <QCloseEvent>
@@ -16,11 +17,13 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScreen>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
@@ -45,7 +48,7 @@ MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appea
     setObjectName("mainWindow");
     setWindowTitle("Stepscope");
     setAcceptDrops(true);
-    resize(1440, 900);
+    resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     makeActions();
     makeMenus();
     makeToolBar();
@@ -199,8 +202,10 @@ bool MainWindow::mayClose()
     const bool training = session.runState() != RunState::Idle;
     const bool recording = session.isRecording();
     const bool tuning = session.tuningRunning(), costs = session.measuringLevelCosts();
+    const auto tables = findChildren<TablePanel*>();
+    const bool saving = std::any_of(tables.begin(), tables.end(), [](const auto* table) { return table->isSaving(); });
     const bool exporting = session.isExporting();
-    if (m_closing || (!session.isBusy() && !exporting))
+    if (m_closing || (!session.isBusy() && !exporting && !saving))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
                          training           ? tr("A training is running. Stop it and close?")
@@ -208,7 +213,8 @@ bool MainWindow::mayClose()
                          : tuning           ? tr("The training is being tuned. Stop it and close?")
                          : costs            ? tr("What recording costs is being measured. Stop it and close?")
                          : session.isBusy() ? tr("A change is being measured. Stop it and close?")
-                                            : tr("A trace is being exported. Stop it and close?"),
+                         : exporting        ? tr("A trace is being exported. Stop it and close?")
+                                            : tr("A table is being saved. Stop it and close?"),
                          QMessageBox::NoButton, this);
     QStringList lost;
     if (session.isBusy())
@@ -216,6 +222,8 @@ bool MainWindow::mayClose()
                                        : tr("What was measured until now is lost."));
     if (exporting)
         lost << tr("The file that is being exported will not be written.");
+    if (saving)
+        lost << tr("The table that is being saved will not be written.");
     question.setInformativeText(lost.join('\n'));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));

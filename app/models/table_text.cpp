@@ -60,12 +60,22 @@ profiler::Error writeError(const QSaveFile& file)
 
 } // namespace
 
-QString tableText(const TableRows& table, std::span<const std::size_t> rows, TableText kind)
+QString tableText(const TableRows& table, std::span<const std::size_t> rows, TableText kind,
+                  const std::function<void(double)>& progress, const std::stop_token& stop)
 {
     std::string text;
     appendHeading(text, table, kind);
-    for (const std::size_t row : rows)
-        appendRow(text, table, row, kind);
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (text.size() - told > kPiece) {
+            told = text.size();
+            if (stop.stop_requested())
+                break;
+            if (progress)
+                progress(static_cast<double>(i) / static_cast<double>(rows.size()));
+        }
+        appendRow(text, table, rows[i], kind);
+    }
     return QString::fromStdString(text);
 }
 

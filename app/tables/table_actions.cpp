@@ -20,6 +20,8 @@ namespace {
 
 // A clipboard holds all of it in memory, several times over.
 constexpr std::size_t kMostCopied = 1'000'000;
+// More rows make a text for longer than a click may take.
+constexpr std::size_t kMostAtOnce = 5'000;
 
 /// Where one kind of name is listed by itself.
 TableSubject onlyKind(const TableSubject& subject, profiler::ActivityKind kind)
@@ -174,7 +176,7 @@ void TablePanel::copySelected(bool asCsv)
         emit noticed(tr("These are too many rows for the clipboard: save the table as CSV instead."), {}, false);
         return;
     }
-    QApplication::clipboard()->setText(tableText(*rows, selected, asCsv ? TableText::Csv : TableText::Tsv));
+    copy(selected, asCsv ? TableText::Csv : TableText::Tsv);
 }
 
 void TablePanel::copyAll()
@@ -184,30 +186,77 @@ void TablePanel::copyAll()
         return;
     std::vector<std::size_t> all(rows->size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    QApplication::clipboard()->setText(tableText(*rows, all, TableText::Csv));
+    copy(std::move(all), TableText::Csv);
+}
+
+void TablePanel::copy(std::vector<std::size_t> positions, TableText kind)
+{
+    const auto rows = m_view->table()->rows();
+    if (positions.size() <= kMostAtOnce) {
+        QApplication::clipboard()->setText(tableText(*rows, positions, kind));
+        return;
+    }
+    if (!mayWrite())
+        return;
+    write(Writing::Clipboard, [rows, positions = std::move(positions),
+                               kind](const std::function<void(double)>& progress, const std::stop_token& stop) {
+        return [text = tableText(*rows, positions, kind, progress, stop)] { QApplication::clipboard()->setText(text); };
+    });
 }
 
 void TablePanel::save()
 {
     const auto rows = m_view->table()->rows();
-    if (!rows)
+    if (!rows || !mayWrite())
         return;
     const QString file = askWhereToSave(this, tr("Save %1 as CSV").arg(m_subject.title),
                                         m_subject.title.toLower() + ".csv", {{tr("CSV (*.csv)"), ".csv"}});
     if (file.isEmpty())
         return;
-    m_saving.start([this, rows, path = std::filesystem::path(file.toStdString())](const std::stop_token& stop,
-                                                                                  const Background::Post& post) {
+    const std::filesystem::path path = file.toStdString();
+    write(Writing::File, [this, rows, path](const std::function<void(double)>& progress, const std::stop_token& stop) {
+        const auto saved = saveCsv(*rows, path, progress, stop);
+        return [this, saved] {
+            if (!saved)
+                emit noticed(tr("The table was not saved."), QString::fromStdString(saved.error().message()), true);
+        };
+    });
+}
+
+/// Whether nothing is being written; says so otherwise.
+bool TablePanel::mayWrite()
+{
+    if (m_writing == Writing::Nothing)
+        return true;
+    emit noticed(
+        m_writing == Writing::File
+            ? tr("%1 is still being saved: save or copy it again when that is done, or cancel it.").arg(m_subject.title)
+            : tr("%1 is still being copied: save or copy it again when that is done, or cancel it.")
+                  .arg(m_subject.title),
+        {}, false);
+    return false;
+}
+
+void TablePanel::write(Writing what, const TableWork& work)
+{
+    m_writing = what;
+    m_bar->setProgress(0);
+    m_saving.start([this, work](const std::stop_token& stop, const Background::Post& post) {
         const auto progress = [&](double share) {
             post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
         };
-        const auto saved = saveCsv(*rows, path, progress, stop);
-        post([this, saved] {
+        post([this, done = work(progress, stop)] {
+            m_writing = Writing::Nothing;
             m_bar->setProgress(1);
-            if (!saved)
-                emit noticed(tr("The table was not saved."), QString::fromStdString(saved.error().message()), true);
+            done();
         });
     });
+}
+
+void TablePanel::cancelWriting()
+{
+    m_saving.cancel();
+    m_writing = Writing::Nothing;
 }
 
 } // namespace app

@@ -49,7 +49,16 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
     setFocusProxy(m_view);
     makeActions();
     m_later.setSingleShot(true);
-    connect(&m_later, &QTimer::timeout, this, [this] { start(nullptr); });
+    connect(&m_later, &QTimer::timeout, this, [this] {
+        if (m_front.isInFront())
+            start(nullptr);
+    });
+    connect(&m_front, &FrontWatch::cameToFront, this, [this] {
+        if (m_dirty)
+            request();
+        else
+            takeSelection();
+    });
     connect(m_bar, &TableBar::filterChanged, this, &TablePanel::request);
     connect(m_bar, &TableBar::groupedChanged, this, [this] {
         // Columns of groups are not those of slices.
@@ -58,7 +67,7 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
     });
     connect(m_bar, &TableBar::cancelled, this, [this] {
         m_query.cancel();
-        m_saving.cancel();
+        cancelWriting();
         if (std::exchange(m_busy, false))
             m_dirty = m_cancelled = true;
         m_bar->setProgress(1);
@@ -90,7 +99,7 @@ void TablePanel::replaceTrace(std::shared_ptr<const Trace> trace)
 void TablePanel::updateTrace(std::shared_ptr<const Trace> trace)
 {
     m_trace = std::move(trace);
-    request();
+    follow();
 }
 
 void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
@@ -100,21 +109,26 @@ void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
     const bool change = !steps->empty() || !m_steps->empty();
     m_steps = std::move(steps);
     if (change)
-        request();
+        follow();
 }
 
-void TablePanel::showEvent(QShowEvent* event)
+/// As request(), of what has grown rather than of what the user asks for. A query over a growing trace may last longer
+/// than the trace stays as it is: what came meanwhile is looked through when it has ended, or no rows would ever come.
+void TablePanel::follow()
 {
-    QWidget::showEvent(event);
-    if (m_dirty)
+    if (!m_busy || !m_trace || !m_trace->captureStats().live) {
         request();
+        return;
+    }
+    m_dirty = true;
+    m_occurrences.reset();
 }
 
 void TablePanel::request()
 {
     m_dirty = true;
     m_occurrences.reset();
-    if (!isVisible() || !m_trace || m_later.isActive())
+    if (!m_front.isInFront() || !m_trace || m_later.isActive())
         return;
     // A growing trace comes anew several times a second: a tenth of one core is enough. Several wishes of one moment
     // are one query.
@@ -200,7 +214,7 @@ void TablePanel::takeSelection()
 {
     if (const auto range = m_selection->range())
         m_bar->setRange(*range);
-    if (m_following || !isVisible() || !m_view->table()->rows())
+    if (m_following || !m_front.isInFront() || !m_view->table()->rows())
         return;
     const auto id = m_selection->slice();
     const TableRows& rows = *m_view->table()->rows();

@@ -1,13 +1,17 @@
 #pragma once
 
 #include "app/models/table_query.h"
+#include "app/models/table_text.h"
 #include "app/session/background.h"
 #include "app/session/selection.h"
+#include "app/widgets/front_watch.h"
 
 #include <QElapsedTimer>
 #include <QTimer>
 #include <QWidget>
+#include <functional>
 #include <memory>
+#include <vector>
 
 class QAction;
 class QLabel;
@@ -19,7 +23,8 @@ class TableBar;
 class TableView;
 
 /// A table of one subject over the trace on screen, tied to the selection of all views: a row selects its slice and
-/// shows it on the timeline, a slice selected elsewhere moves the table to its row. Works only while it is visible.
+/// shows it on the timeline, a slice selected elsewhere moves the table to its row. Works only while it can be seen:
+/// not behind another's tab.
 class TablePanel : public QWidget {
     Q_OBJECT
 public:
@@ -36,17 +41,23 @@ public:
     [[nodiscard]] TableBar* bar() const { return m_bar; }
     /// Rows are as the filter, the order and the trace want them.
     [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
+    /// A file is being written, which would be lost with the panel.
+    [[nodiscard]] bool isSaving() const { return m_writing == Writing::File; }
 
 signals:
     /// Something for the user to know.
     void noticed(const QString& what, const QString& detail, bool isError);
 
-protected:
-    void showEvent(QShowEvent* event) override;
-
 private:
+    /// What is made of all rows in the background, one at a time.
+    enum class Writing { Nothing, File, Clipboard };
+    /// Runs beside the GUI thread; what it returns runs on it.
+    using TableWork =
+        std::function<std::function<void()>(const std::function<void(double)>& progress, const std::stop_token& stop)>;
+
     // table_panel.cpp
     void request();
+    void follow();
     void start(std::shared_ptr<const TableRows> sameRows);
     void take(std::shared_ptr<const TableRows> rows, qint64 tookMs);
     void showState();
@@ -65,7 +76,11 @@ private:
     void filterByName();
     void copySelected(bool asCsv);
     void copyAll();
+    void copy(std::vector<std::size_t> positions, TableText kind);
     void save();
+    bool mayWrite();
+    void write(Writing what, const TableWork& work);
+    void cancelWriting();
 
     struct Actions {
         QAction *show, *next, *previous, *list, *filter, *find, *copy, *copyCsv, *copyAll, *save;
@@ -83,9 +98,11 @@ private:
     Actions m_actions{};
     bool m_dirty = true, m_busy = false, m_following = false;
     bool m_cancelled = false; ///< the last query
+    Writing m_writing = Writing::Nothing;
     qint64 m_lastMs = 0;
     QElapsedTimer m_sinceEnd;
     QTimer m_later;
+    FrontWatch m_front{this};
     std::shared_ptr<const TableRows> m_occurrences; ///< slices of the current group by begin, once asked for
     Background m_query{this}, m_walk{this}, m_saving{this};
 };

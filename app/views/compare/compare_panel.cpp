@@ -169,6 +169,10 @@ QWidget* ComparePanel::makePage()
 
 void ComparePanel::connectSession()
 {
+    connect(&m_front, &FrontWatch::cameToFront, this, [this] {
+        if (m_dirty)
+            start();
+    });
     connect(m_session, &Session::comparisonWanted, this, [this](const RunRecord& run) {
         compareWith(run.trace(), nameOf(run));
         comeToFront();
@@ -233,17 +237,10 @@ void ComparePanel::compareWith(const std::filesystem::path& file, const QString&
     request();
 }
 
-void ComparePanel::showEvent(QShowEvent* event)
-{
-    QWidget::showEvent(event);
-    if (m_dirty)
-        start();
-}
-
 void ComparePanel::request()
 {
     m_dirty = true;
-    if (isVisible())
+    if (m_front.isInFront())
         start();
     else
         showState();

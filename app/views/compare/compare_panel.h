@@ -3,6 +3,7 @@
 #include "app/models/comparison.h"
 #include "app/session/background.h"
 #include "app/session/session.h"
+#include "app/widgets/front_watch.h"
 
 #include <QWidget>
 
@@ -29,7 +30,6 @@ public:
     void compareWith(const std::filesystem::path& file, const QString& name);
 
 protected:
-    void showEvent(QShowEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
@@ -51,6 +51,7 @@ private:
 
     Session* m_session;
     Background m_work;
+    FrontWatch m_front{this};
     std::filesystem::path m_file; ///< of the other trace; empty: none chosen
     QString m_name;
     std::shared_ptr<const profiler::Trace> m_other; ///< of m_file, once it was read

@@ -1,0 +1,142 @@
+#include "app/tables/table_panel.h"
+
+#include "app/tables/table_bar.h"
+#include "app/tables/table_view.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/app/app_support.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QSignalSpy>
+#include <QtTest>
+
+using app_test::find;
+
+namespace {
+
+constexpr int kPatienceMs = 20000;
+
+std::shared_ptr<const profiler::Trace> kernels(int count, bool live)
+{
+    profiler::TraceBuilder builder;
+    profiler::Track stream;
+    stream.kind = profiler::TrackKind::Stream;
+    const auto track = builder.addTrack(stream);
+    const auto name = builder.intern("gemm");
+    for (int i = 0; i < count; ++i) {
+        profiler::Slice slice;
+        slice.begin = profiler::traceTime(1000 * i);
+        slice.duration = profiler::Nanoseconds{500};
+        slice.kind = profiler::ActivityKind::Kernel;
+        slice.name = name;
+        builder.add(track, slice);
+    }
+    builder.captureStats().live = live;
+    return builder.snapshot();
+}
+
+} // namespace
+
+/// When a table works, and for how long nothing else does.
+class TableWorkTest : public QObject {
+    Q_OBJECT
+private slots:
+    void rowsComeThoughSnapshotsComeFasterThanAQueryIs();
+    void aTableBehindATabWaitsUntilItComesToTheFront();
+    void manyRowsAreCopiedBesideTheWindow();
+};
+
+void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
+{
+    const auto trace = kernels(300'000, true);
+    app::Selection selection;
+    app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
+    panel.show();
+    panel.replaceTrace(trace);
+    QTimer snapshots;
+    connect(&snapshots, &QTimer::timeout, &panel, [&] { panel.updateTrace(trace); });
+    snapshots.start(1);
+    QTRY_VERIFY_WITH_TIMEOUT(panel.view()->table()->rows() != nullptr, kPatienceMs);
+    QCOMPARE(panel.view()->table()->rowCount(), 1);
+    // The end is looked at for good.
+    snapshots.stop();
+    panel.updateTrace(kernels(10, false));
+    QTRY_VERIFY_WITH_TIMEOUT(panel.isUpToDate(), kPatienceMs);
+    QCOMPARE(panel.view()->table()->index(0, 1).data().toString(), QString("10"));
+}
+
+void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
+{
+    app::Selection selection;
+    QMainWindow window;
+    std::vector<app::TablePanel*> panels;
+    std::vector<QDockWidget*> docks;
+    for (int i = 0; i < 2; ++i) {
+        panels.push_back(new app::TablePanel(app::kernelSubject(), &selection, &window));
+        docks.push_back(new QDockWidget(&window));
+        docks.back()->setWidget(panels.back());
+        window.addDockWidget(Qt::BottomDockWidgetArea, docks.back());
+    }
+    window.tabifyDockWidget(docks[0], docks[1]);
+    docks[0]->raise();
+    window.resize(900, 500);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QVERIFY(panels[1]->isVisible()); // so Qt says
+    const auto open = [&](int count) {
+        for (auto* panel : panels)
+            panel->replaceTrace(kernels(count, false));
+    };
+    const auto count = [](const app::TablePanel* panel) {
+        return panel->view()->table()->index(0, 1).data().toString();
+    };
+    open(10);
+    QTRY_VERIFY_WITH_TIMEOUT(panels[0]->isUpToDate(), kPatienceMs);
+    QTest::qWait(50);
+    QVERIFY(!panels[1]->view()->table()->rows());
+    docks[1]->raise();
+    QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("10"), kPatienceMs);
+    // And the other way round.
+    open(20);
+    QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("20"), kPatienceMs);
+    QTest::qWait(50);
+    QVERIFY(!panels[0]->view()->table()->rows());
+    docks[0]->raise();
+    QTRY_COMPARE_WITH_TIMEOUT(count(panels[0]), QString("20"), kPatienceMs);
+    // A dock of its own is in front, wherever it is.
+    docks[1]->setFloating(true);
+    QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("20"), kPatienceMs);
+}
+
+void TableWorkTest::manyRowsAreCopiedBesideTheWindow()
+{
+    constexpr int kRows = 30'000;
+    app::Selection selection;
+    app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
+    panel.bar()->setGrouped(false);
+    panel.show();
+    panel.replaceTrace(kernels(kRows, false));
+    QTRY_VERIFY_WITH_TIMEOUT(panel.isUpToDate(), kPatienceMs);
+    QSignalSpy noticed(&panel, &app::TablePanel::noticed);
+    QGuiApplication::clipboard()->clear();
+    auto* copyAll = find<QAction>(&panel, "tableCopyAll");
+    copyAll->trigger();
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString()); // it comes from the event loop
+    QVERIFY(!panel.isSaving());                                // nothing is lost with it
+    copyAll->trigger();
+    QCOMPARE(noticed.count(), 1);
+    QVERIFY(noticed[0][0].toString().contains("still being copied"));
+    QTRY_COMPARE_WITH_TIMEOUT(QGuiApplication::clipboard()->text().count(u'\n'), kRows + 1, kPatienceMs);
+    // What is cancelled leaves the clipboard alone, and the next may begin.
+    QGuiApplication::clipboard()->clear();
+    copyAll->trigger();
+    emit panel.bar()->cancelled();
+    copyAll->trigger();
+    QCOMPARE(noticed.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(QGuiApplication::clipboard()->text().count(u'\n'), kRows + 1, kPatienceMs);
+}
+
+QTEST_MAIN(TableWorkTest)
+#include "table_work_test.moc"
