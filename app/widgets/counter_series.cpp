@@ -1,7 +1,8 @@
 #include "app/widgets/counter_series.h"
 
+#include "profiler/model/track_slices.h"
+
 #include <algorithm>
-#include <utility>
 
 namespace app {
 
@@ -17,19 +18,39 @@ void widen(CounterSeries::Extent& extent, const CounterSeries::Extent& by)
 
 } // namespace
 
-CounterSeries::CounterSeries(std::vector<profiler::CounterSample> samples) : m_samples(std::move(samples))
+void CounterSeries::read(const profiler::Trace& trace, profiler::TrackId counter)
 {
-    for (std::size_t i = 0; i < m_samples.size(); ++i) {
+    const auto& log = trace.slicesOf(counter).samples;
+    const std::size_t known = m_samples.size();
+    if (log.size() <= known)
+        return;
+    for (std::size_t i = known; i < log.size(); ++i)
+        m_samples.push_back(log[i]);
+    const auto earlier = [](const profiler::CounterSample& a, const profiler::CounterSample& b) {
+        return a.time < b.time;
+    };
+    const auto fresh = m_samples.begin() + static_cast<std::ptrdiff_t>(known);
+    if (!std::is_sorted(fresh, m_samples.end(), earlier))
+        std::stable_sort(fresh, m_samples.end(), earlier);
+    const auto changed = std::upper_bound(m_samples.begin(), fresh, *fresh, earlier);
+    std::inplace_merge(changed, fresh, m_samples.end(), earlier);
+    renewBlocks(static_cast<std::size_t>(changed - m_samples.begin()));
+}
+
+/// After samples from this one on have changed; none has gone.
+void CounterSeries::renewBlocks(std::size_t from)
+{
+    from -= from % kBlock;
+    m_blocks.resize(from / kBlock);
+    for (std::size_t i = from; i < m_samples.size(); ++i) {
         const Extent one{m_samples[i].value, m_samples[i].value};
         if (i % kBlock == 0)
             m_blocks.push_back(one);
         widen(m_blocks.back(), one);
+        if (i == 0)
+            m_all = one;
+        widen(m_all, one);
     }
-    if (m_blocks.empty())
-        return;
-    m_all = m_blocks.front();
-    for (const Extent& block : m_blocks)
-        widen(m_all, block);
 }
 
 CounterSeries::Extent CounterSeries::extent(std::size_t from, std::size_t to) const

@@ -7,14 +7,17 @@
 
 namespace app {
 
-/// The samples of a counter in order, and the extent of any stretch of them without looking at each.
+/// The samples of a counter by time, and the extent of any stretch of them without looking at each. Grows with its
+/// trace.
 class CounterSeries {
 public:
     struct Extent {
         double least = 0, most = 0;
     };
 
-    explicit CounterSeries(std::vector<profiler::CounterSample> samples);
+    /// Takes over what `counter` of a trace has more than at the last call; that was of this trace or of an earlier
+    /// snapshot of it. A sample that came late goes to where its time puts it, behind others of that time.
+    void read(const profiler::Trace& trace, profiler::TrackId counter);
 
     [[nodiscard]] const std::vector<profiler::CounterSample>& samples() const { return m_samples; }
     /// Of all samples; zero without any.
@@ -23,6 +26,8 @@ public:
     [[nodiscard]] Extent extent(std::size_t from, std::size_t to) const;
 
 private:
+    void renewBlocks(std::size_t from);
+
     std::vector<profiler::CounterSample> m_samples;
     std::vector<Extent> m_blocks; ///< of every kBlock samples
     Extent m_all;

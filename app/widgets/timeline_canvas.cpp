@@ -73,8 +73,11 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
     if (isEmpty()) // the first slices of a run: nobody can have moved yet
         setFollow(trace && trace->captureStats().live);
     const bool wasWhole = m_scene.axis.visible().duration() >= m_scene.axis.bounds().duration();
+    const auto isLive = [](const auto& snapshot) { return snapshot && snapshot->captureStats().live; };
+    // A live trace only grows; the parts of a file that is being read may each have other counters.
+    if (!isLive(m_scene.trace) || !isLive(trace))
+        m_scene.counters.clear();
     m_scene.trace = std::move(trace);
-    m_scene.counters.clear();
     m_scene.rows.setTrace(m_scene.trace);
     m_scene.axis.setBounds(m_scene.trace ? m_scene.trace->range() : TimeRange{});
     const TimeRange bounds = m_scene.axis.bounds();

@@ -61,9 +61,9 @@ std::optional<profiler::TrackId> TimelineScene::stepTrack() const
 
 const CounterSeries& TimelineScene::samples(profiler::TrackId counter)
 {
-    const auto known = counters.find(counter);
-    return known != counters.end() ? known->second
-                                   : counters.emplace(counter, CounterSeries(trace->counter(counter))).first->second;
+    CounterSeries& series = counters[counter];
+    series.read(*trace, counter);
+    return series;
 }
 
 } // namespace app

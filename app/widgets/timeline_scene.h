@@ -34,7 +34,7 @@ struct TimelineScene {
     TimelineTheme theme;
     SliceColors colors;
     LabelCache labels;
-    std::map<profiler::TrackId, CounterSeries> counters; ///< of this snapshot, read when first shown
+    std::map<profiler::TrackId, CounterSeries> counters; ///< of those shown before; samples() reads what is new
 
     QSize size;       ///< of the whole canvas, logical pixels
     double ratio = 1; ///< device pixels a logical one

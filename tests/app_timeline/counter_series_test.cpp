@@ -1,22 +1,59 @@
 #include "app/widgets/counter_series.h"
 
+#include "profiler/model/trace_builder.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 
 namespace app {
 namespace {
 
-std::vector<profiler::CounterSample> waves(int count)
+/// A counter that grows.
+struct Waves {
+    profiler::TraceBuilder builder;
+    profiler::TrackId track = builder.addTrack(counter());
+    int made = 0;
+
+    static profiler::Track counter()
+    {
+        profiler::Track counter;
+        counter.kind = profiler::TrackKind::Counter;
+        return counter;
+    }
+    void add(int count)
+    {
+        for (const int end = made + count; made < end; ++made)
+            builder.addSample(track, {profiler::traceTime(made), static_cast<double>(made * 7919 % 1009) - 500});
+    }
+    void readInto(CounterSeries& series) { series.read(*builder.snapshot(), track); }
+};
+
+bool same(const profiler::CounterSample& a, const profiler::CounterSample& b)
 {
-    std::vector<profiler::CounterSample> samples;
-    for (int i = 0; i < count; ++i)
-        samples.push_back({profiler::traceTime(i), static_cast<double>(i * 7919 % 1009) - 500});
-    return samples;
+    return a.time == b.time && a.value == b.value;
+}
+
+void expectOf(const CounterSeries& series, Waves& waves)
+{
+    const auto wanted = waves.builder.snapshot()->counter(waves.track);
+    const auto& samples = series.samples();
+    EXPECT_TRUE(std::equal(samples.begin(), samples.end(), wanted.begin(), wanted.end(), same));
+    CounterSeries whole;
+    waves.readInto(whole);
+    for (std::size_t from = 0; from < samples.size(); from += 37) {
+        EXPECT_EQ(series.extent(from, samples.size()).least, whole.extent(from, samples.size()).least) << from;
+        EXPECT_EQ(series.extent(from, samples.size()).most, whole.extent(from, samples.size()).most) << from;
+    }
+    EXPECT_EQ(series.extent().least, whole.extent().least);
+    EXPECT_EQ(series.extent().most, whole.extent().most);
 }
 
 TEST(CounterSeries, TheExtentOfAnyStretchIsThatOfItsSamples)
 {
-    const CounterSeries series(waves(1000));
+    Waves waves;
+    waves.add(1000);
+    CounterSeries series;
+    waves.readInto(series);
     const auto& samples = series.samples();
     const auto byValue = [](const auto& a, const auto& b) { return a.value < b.value; };
     const auto expectAt = [&](std::size_t from, std::size_t to) {
@@ -35,9 +72,36 @@ TEST(CounterSeries, TheExtentOfAnyStretchIsThatOfItsSamples)
     EXPECT_EQ(series.extent().most, series.extent(0, 1000).most);
 }
 
+TEST(CounterSeries, GrowsByWhatIsNew)
+{
+    Waves waves;
+    CounterSeries series;
+    for (const int count : {1, 62, 1, 1, 200, 0, 64, 7}) {
+        waves.add(count);
+        waves.readInto(series);
+        ASSERT_EQ(series.samples().size(), static_cast<std::size_t>(waves.made));
+        expectOf(series, waves);
+    }
+}
+
+TEST(CounterSeries, LateSamplesGoWhereTheirTimePutsThem)
+{
+    Waves waves;
+    CounterSeries series;
+    waves.add(300);
+    waves.readInto(series);
+    for (const int time : {310, 100, 100, 5, 305})
+        waves.builder.addSample(waves.track, {profiler::traceTime(time), 1000.0 + time});
+    waves.readInto(series);
+    expectOf(series, waves);
+    EXPECT_EQ(series.extent().most, 1310);
+}
+
 TEST(CounterSeries, NoSamplesHaveNoExtent)
 {
-    const CounterSeries series({});
+    CounterSeries series;
+    Waves waves;
+    waves.readInto(series);
     EXPECT_TRUE(series.samples().empty());
     EXPECT_EQ(series.extent().least, 0);
     EXPECT_EQ(series.extent().most, 0);

@@ -32,6 +32,37 @@ TEST(TimelineCanvas, SaysWhatToDoWhenThereIsNothing)
     QTest::mouseDClick(canvas.viewport(), Qt::LeftButton, Qt::NoModifier, {300, 200});
 }
 
+TEST(TimelineCanvas, ReadsOfAGrowingCounterOnlyWhatIsNew)
+{
+    TimelineCanvas canvas;
+    TraceBuilder builder;
+    builder.captureStats().live = true;
+    Track memory;
+    memory.kind = TrackKind::Counter;
+    const TrackId track = builder.addTrack(memory);
+    const auto samplesAfter = [&](int upTo) {
+        for (int i = static_cast<int>(builder.snapshot()->counter(track).size()); i < upTo; ++i)
+            builder.addSample(track, {traceTime(1000 * i), 1.0 * i});
+        canvas.updateTrace(builder.snapshot());
+        const auto& kept = canvas.scene().counters;
+        return kept.contains(track) ? kept.at(track).samples().size() : 0;
+    };
+    auto scene = [&]() -> TimelineScene& { return const_cast<TimelineScene&>(canvas.scene()); };
+    canvas.setTrace(builder.snapshot());
+    EXPECT_EQ(samplesAfter(100), 0U) << "not shown yet";
+    EXPECT_EQ(scene().samples(track).samples().size(), 100U);
+    EXPECT_EQ(samplesAfter(150), 100U) << "what was read stays";
+    EXPECT_EQ(scene().samples(track).samples().size(), 150U);
+    // Another trace has its own, even if it is a live one too.
+    canvas.setTrace(builder.snapshot());
+    EXPECT_TRUE(canvas.scene().counters.empty());
+    EXPECT_EQ(scene().samples(track).samples().size(), 150U);
+    // The end, or a file that is being read, is looked at anew.
+    builder.captureStats().live = false;
+    EXPECT_EQ(samplesAfter(160), 0U);
+    EXPECT_EQ(scene().samples(track).samples().size(), 160U);
+}
+
 TEST(TimelineCanvas, FollowsAGrowingTraceUntilTheUserMoves)
 {
     TimelineCanvas canvas;
