@@ -4,6 +4,7 @@
 #include "app/report/report_file.h"
 #include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
+#include "app/widgets/elided_label.h"
 #include "app/widgets/number_format.h"
 #include "app/widgets/save_dialog.h"
 
@@ -116,7 +117,7 @@ void MainWindow::makeToolBar()
     bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     bar->addActions({m_actions.start, m_actions.pause, m_actions.stop, m_actions.tune});
     bar->addSeparator();
-    m_runLabel = new QLabel(bar);
+    m_runLabel = new ElidedLabel(bar);
     m_runLabel->setContentsMargins(8, 0, 8, 0);
     m_runLabel->setAccessibleName(tr("Run on screen"));
     QFont font = m_runLabel->font();

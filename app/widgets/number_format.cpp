@@ -13,6 +13,8 @@ const QLocale& english()
     return locale;
 }
 
+constexpr double kPlainAbove = 1e-6; ///< less would be mostly noughts
+
 /// Rounds to three significant digits, so that 999.6 becomes 1,000 before its unit is chosen.
 double rounded(double value)
 {
@@ -34,7 +36,7 @@ QString inUnits(double value, const Scale (&scales)[N])
     const double shown = std::abs(rounded(value));
     for (const Scale& scale : scales)
         if (shown >= scale.size)
-            return formatSignificant(value / scale.size) + u' ' + QString::fromUtf8(scale.name);
+            return formatSignificant(value / scale.size, kPlainCounts) + u' ' + QString::fromUtf8(scale.name);
     const Scale& smallest = scales[N - 1];
     return formatFixed(value / smallest.size, 0) + u' ' + QString::fromUtf8(smallest.name);
 }
@@ -47,20 +49,22 @@ QString nsText(double ns)
         return formatFixed(ns, 0) + QStringLiteral(" ns");
     // From two minutes on, minutes read better than hundreds of seconds.
     if (std::abs(ns) >= 120e9)
-        return formatSignificant(ns / 60e9) + QStringLiteral(" min");
+        return formatSignificant(ns / 60e9, kPlainCounts) + QStringLiteral(" min");
     static constexpr Scale kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
     return inUnits(ns, kScales);
 }
 
 } // namespace
 
-QString formatSignificant(double value)
+QString formatSignificant(double value, double plainBelow)
 {
     if (!std::isfinite(value))
         return QStringLiteral("–");
     if (value == 0)
         return QStringLiteral("0");
     const double shown = rounded(value);
+    if (std::abs(shown) >= plainBelow || std::abs(shown) < kPlainAbove)
+        return QString::number(value, 'e', 2);
     const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(shown)) + 1e-12));
     return formatFixed(shown, std::max(0, 2 - magnitude));
 }
@@ -113,14 +117,15 @@ QString formatRatio(double ratio)
 
 QString formatRate(double perSecond, const QString& what)
 {
-    return formatSignificant(perSecond) + u' ' + what + QStringLiteral("/s");
+    return formatSignificant(perSecond, kPlainCounts) + u' ' + what + QStringLiteral("/s");
 }
 
 QString formatValue(double value, const QString& unit)
 {
     if (unit == QStringLiteral("bytes"))
         return formatBytes(value);
-    return unit.isEmpty() ? formatSignificant(value) : formatSignificant(value) + u' ' + unit;
+    const QString text = formatSignificant(value, kPlainCounts);
+    return unit.isEmpty() ? text : text + u' ' + unit;
 }
 
 } // namespace app

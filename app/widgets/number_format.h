@@ -10,8 +10,12 @@ namespace app {
 /// Numbers as people read them: three significant digits and a unit, never raw nanoseconds of something long. English
 /// digits go with the app's English text; the figures are tabular where the font's are.
 
-/// Three significant digits, thousands grouped: 41.2, 0.00123, 12,300.
-QString formatSignificant(double value);
+/// Where numbers of things, which are read digit by digit, turn into powers of ten.
+constexpr double kPlainCounts = 1e12;
+
+/// Three significant digits, thousands grouped: 41.2, 0.00123, 12,300; as 1.23e+08 from `plainBelow` on, and below a
+/// millionth.
+QString formatSignificant(double value, double plainBelow = 1e6);
 /// So many decimals, thousands grouped.
 QString formatFixed(double value, int decimals);
 /// "41.2 ms", "850 ns", "1.50 s", "12.3 min".

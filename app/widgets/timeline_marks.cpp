@@ -135,7 +135,7 @@ QString stepSpan(const Trace& trace, profiler::TrackId steps, profiler::TimeRang
     const auto begin = position(trace, steps, range.begin), end = position(trace, steps, range.end);
     if (!begin || !end || *end < *begin)
         return {};
-    return text("%1 steps").arg(formatSignificant(*end - *begin));
+    return text("%1 steps").arg(formatSignificant(*end - *begin, kPlainCounts));
 }
 
 } // namespace app

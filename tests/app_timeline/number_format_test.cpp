@@ -57,6 +57,20 @@ TEST(NumberFormat, NamesSharesRatiosRatesAndBytes)
     EXPECT_EQ(formatUs(41'200).toStdString(), "41.2 ms");
 }
 
+TEST(NumberFormat, WritesWhatHasNoEndAsAPowerOfTen)
+{
+    EXPECT_EQ(formatSignificant(999'400).toStdString(), "999,000");
+    EXPECT_EQ(formatSignificant(999'999).toStdString(), "1.00e+06");
+    EXPECT_EQ(formatSignificant(1.2345e38).toStdString(), "1.23e+38");
+    EXPECT_EQ(formatSignificant(-4.5e9).toStdString(), "-4.50e+09");
+    EXPECT_EQ(formatSignificant(1.234e-30).toStdString(), "1.23e-30");
+    EXPECT_EQ(formatSignificant(0.0000012).toStdString(), "0.00000120");
+    // Counts are read digit by digit.
+    EXPECT_EQ(formatRate(1'234'567, "tokens").toStdString(), "1,230,000 tokens/s");
+    EXPECT_EQ(formatValue(2.5e7, "").toStdString(), "25,000,000");
+    EXPECT_EQ(formatValue(1e38, "").toStdString(), "1.00e+38");
+}
+
 TEST(NumberFormat, SaysWhenThereIsNoNumber)
 {
     EXPECT_EQ(formatSignificant(std::numeric_limits<double>::quiet_NaN()).toStdString(), "–");
