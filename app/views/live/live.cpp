@@ -1,4 +1,5 @@
 #include "app/session/session.h"
+#include "app/views/live/course.h"
 #include "app/views/live/sparkline.h"
 #include "app/views/view.h"
 #include "app/widgets/number_format.h"
@@ -6,6 +7,7 @@
 #include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QTimer>
+#include <optional>
 
 namespace app::views {
 
@@ -28,39 +30,64 @@ public:
         // Progress comes up to twenty times a second; nobody reads numbers faster than this.
         m_redraw.setSingleShot(true);
         m_redraw.setInterval(150);
-        connect(&m_redraw, &QTimer::timeout, this, &LiveFigures::show);
+        connect(&m_redraw, &QTimer::timeout, this, &LiveFigures::refresh);
         connect(session, &Session::progressed, this, [this] {
             if (!m_redraw.isActive())
                 m_redraw.start();
         });
-        connect(session, &Session::traceReplaced, this, &LiveFigures::show);
-        show();
+        connect(session, &Session::traceReplaced, this, [this] {
+            forget();
+            refresh();
+        });
+        refresh();
+    }
+
+protected:
+    void showEvent(QShowEvent* event) override
+    {
+        QWidget::showEvent(event);
+        readSteps(); // those that came while nobody could see them
     }
 
 private:
-    void show()
+    void refresh()
+    {
+        setVisible(!m_session->stepHistory().empty());
+        if (isVisible() && !window()->isMinimized())
+            readSteps();
+    }
+
+    void forget()
+    {
+        m_rates = m_times = m_losses = {};
+        m_lastLoss.reset();
+        m_read = 0;
+    }
+
+    /// Takes over the steps that are new, and shows them.
+    void readSteps()
     {
         const auto& steps = m_session->stepHistory();
-        setVisible(!steps.empty());
-        if (steps.empty())
+        if (m_read >= steps.size())
             return;
-        std::vector<double> rates, times, losses;
-        for (const auto& step : steps) {
-            rates.push_back(step.samplesPerSecond);
-            times.push_back(step.stepSeconds);
+        for (; m_read < steps.size(); ++m_read) {
+            const auto& step = steps[m_read];
+            m_rates.add(step.samplesPerSecond);
+            m_times.add(step.stepSeconds);
             if (step.loss)
-                losses.push_back(*step.loss);
+                m_losses.add(*(m_lastLoss = step.loss));
         }
-        const QString rate = formatRate(steps.back().samplesPerSecond, Session::tr("samples"));
-        m_rate->show(rate, std::move(rates));
-        m_stepTime->show(formatUs(1e6 * steps.back().stepSeconds), std::move(times));
-        const QString loss = losses.empty() ? Session::tr("not read yet") : formatSignificant(losses.back());
-        m_loss->show(loss, std::move(losses));
+        m_rate->show(formatRate(steps.back().samplesPerSecond, Session::tr("samples")), m_rates.means());
+        m_stepTime->show(formatUs(1e6 * steps.back().stepSeconds), m_times.means());
+        m_loss->show(m_lastLoss ? formatSignificant(*m_lastLoss) : Session::tr("not read yet"), m_losses.means());
     }
 
     Session* m_session;
     Sparkline *m_rate, *m_stepTime, *m_loss;
     QTimer m_redraw;
+    Course m_rates, m_times, m_losses;
+    std::optional<double> m_lastLoss;
+    std::size_t m_read = 0; ///< of the session's history, which begins anew with another trace
 };
 
 QWidget* create(const ViewContext& context, QWidget* parent)

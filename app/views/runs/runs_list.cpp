@@ -17,6 +17,8 @@ namespace app {
 
 namespace {
 constexpr auto kBaselineKey = "runs/baseline";
+// What columns are as wide as: Qt's own thousand, asked for each column whenever the list changes, takes long.
+constexpr int kMeasuredRows = 50;
 } // namespace
 
 RunsList::RunsList(Session* session, QWidget* parent)
@@ -31,6 +33,7 @@ RunsList::RunsList(Session* session, QWidget* parent)
     setTextElideMode(Qt::ElideRight);
     header()->setStretchLastSection(false);
     header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    header()->setResizeContentsPrecision(kMeasuredRows);
     header()->setSectionResizeMode(RunsModel::Changes, QHeaderView::Stretch);
     m_model->setBaseline(QSettings().value(kBaselineKey).toString());
     connect(session, &Session::runsChanged, this, &RunsList::showRuns);

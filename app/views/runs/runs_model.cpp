@@ -7,6 +7,9 @@
 #include <QApplication>
 #include <QFont>
 #include <QLocale>
+#include <functional>
+#include <map>
+#include <string>
 
 namespace app {
 
@@ -33,6 +36,7 @@ void RunsModel::setRuns(std::vector<RunRecord> runs)
 {
     beginResetModel();
     m_runs = std::move(runs);
+    findBaselines();
     endResetModel();
 }
 
@@ -40,20 +44,22 @@ void RunsModel::setBaseline(const QString& name)
 {
     beginResetModel();
     m_baseline = name;
+    findBaselines();
     endResetModel();
 }
 
-const RunRecord& RunsModel::baselineOf(const RunRecord& run) const
+void RunsModel::findBaselines()
 {
-    const RunRecord* oldest = &run;
-    for (const RunRecord& other : m_runs) {
-        if (other.configuration.text("workload") != run.configuration.text("workload"))
-            continue; // rates of two models are no ratio
-        if (other.name == m_baseline)
-            return other;
-        oldest = &other; // they are sorted newest first: the last match is the oldest
-    }
-    return *oldest;
+    // By workload: rates of two models are no ratio.
+    std::map<std::string, std::size_t, std::less<>> found;
+    for (std::size_t i = 0; i < m_runs.size(); ++i)
+        found[m_runs[i].configuration.text("workload")] = i; // they are sorted newest first: the last is the oldest
+    for (std::size_t i = m_runs.size(); i-- > 0;)
+        if (m_runs[i].name == m_baseline)
+            found[m_runs[i].configuration.text("workload")] = i;
+    m_baselines.clear();
+    for (const RunRecord& run : m_runs)
+        m_baselines.push_back(found.find(run.configuration.text("workload"))->second);
 }
 
 int RunsModel::rowCount(const QModelIndex& parent) const
@@ -72,7 +78,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     const RunRecord& shown = run(index.row());
     switch (role) {
     case Qt::DisplayRole:
-        return text(shown, index.column());
+        return text(index.row(), index.column());
     case Qt::ToolTipRole:
         return toolTip(shown);
     case Qt::TextAlignmentRole:
@@ -86,21 +92,24 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     }
 }
 
-QString RunsModel::text(const RunRecord& run, int column) const
+QString RunsModel::text(int row, int column) const
 {
-    const RunRecord& baseline = baselineOf(run);
-    const bool isBaseline = baseline.name == run.name;
+    const RunRecord &run = this->run(row), &baseline = this->baseline(row);
+    const bool isBaseline = &baseline == &run;
     switch (column) {
     case When:
         return QLocale().toString(run.started, "d MMM HH:mm");
     case Changes: {
+        if (isBaseline)
+            return tr("baseline");
         const QString changes = changesText(baseline.configuration, run.configuration);
-        return isBaseline ? tr("baseline") : changes.isEmpty() ? tr("the same again") : changes;
+        return changes.isEmpty() ? tr("the same again") : changes;
     }
     case Rate:
         if (run.outcome.state == "failed")
             return tr("failed");
-        return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond) : QString();
+        return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond, kPlainCounts)
+                                                : QString();
     case Against:
         if (isBaseline || run.outcome.state == "failed" || run.outcome.samplesPerSecond <= 0 ||
             baseline.outcome.samplesPerSecond <= 0)

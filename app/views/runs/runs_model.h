@@ -4,6 +4,7 @@
 
 #include <QAbstractTableModel>
 #include <QString>
+#include <cstddef>
 #include <vector>
 
 namespace app {
@@ -21,19 +22,22 @@ public:
     /// the same model.
     void setBaseline(const QString& name);
     [[nodiscard]] const RunRecord& run(int row) const { return m_runs[static_cast<std::size_t>(row)]; }
-    /// The baseline of a run; itself when there is no other.
-    [[nodiscard]] const RunRecord& baselineOf(const RunRecord& run) const;
-
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    [[nodiscard]] QString text(const RunRecord& run, int column) const;
+    void findBaselines();
+    [[nodiscard]] const RunRecord& baseline(int row) const
+    {
+        return m_runs[m_baselines[static_cast<std::size_t>(row)]];
+    }
+    [[nodiscard]] QString text(int row, int column) const;
     [[nodiscard]] QString toolTip(const RunRecord& run) const;
 
     std::vector<RunRecord> m_runs;
+    std::vector<std::size_t> m_baselines; ///< of each run, the place in m_runs; its own when there is no other
     QString m_baseline;
 };
 

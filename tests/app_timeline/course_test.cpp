@@ -1,0 +1,37 @@
+#include "app/views/live/course.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace app {
+namespace {
+
+TEST(Course, AShortOneIsItsValues)
+{
+    Course course;
+    EXPECT_TRUE(course.means().empty());
+    for (const double value : {3.0, 1.0, 2.0})
+        course.add(value);
+    EXPECT_EQ(course.means(), (std::vector<double>{3, 1, 2}));
+}
+
+TEST(Course, StaysSmallHoweverLongTheRun)
+{
+    Course course;
+    constexpr int kValues = 1'000'000;
+    std::size_t most = 0;
+    for (int i = 0; i < kValues; ++i) {
+        course.add(i);
+        most = std::max(most, course.means().size());
+    }
+    EXPECT_EQ(most, Course::kMost);
+    // A straight line stays one: 1024 values a mean, of which the last has what is left.
+    const auto& means = course.means();
+    ASSERT_EQ(means.size(), 977U);
+    for (std::size_t i = 0; i + 1 < means.size(); ++i)
+        ASSERT_EQ(means[i], 1024.0 * static_cast<double>(i) + 511.5) << i;
+    EXPECT_EQ(means.back(), (976 * 1024 + kValues - 1) / 2.0);
+}
+
+} // namespace
+} // namespace app
