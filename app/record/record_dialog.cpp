@@ -105,6 +105,7 @@ void RecordDialog::start()
                         m_python->isChecked(), m_operators->isChecked()});
     fillHistory(line);
     m_output->clear();
+    m_text = {};
     m_stopping = false;
     if (const auto started = m_controller.start(request); !started) {
         say(QString::fromStdString(started.error().what), QString::fromStdString(started.error().mend), true);
@@ -122,9 +123,11 @@ void RecordDialog::take(const QString& output)
 {
     auto* bar = m_output->verticalScrollBar();
     const bool atEnd = bar->value() == bar->maximum(); // who reads further up stays there
+    const OutputText::Change change = m_text.take(output);
     QTextCursor cursor(m_output->document());
     cursor.movePosition(QTextCursor::End);
-    cursor.insertText(output);
+    cursor.setPosition(cursor.position() - static_cast<int>(change.erased), QTextCursor::KeepAnchor);
+    cursor.insertText(change.added);
     if (atEnd)
         bar->setValue(bar->maximum());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/record/output_text.h"
 #include "app/session/record_controller.h"
 #include "app/session/session.h"
 
@@ -65,6 +66,7 @@ private:
     QDoubleSpinBox *m_after = nullptr, *m_seconds = nullptr;
     QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
     QPlainTextEdit* m_output = nullptr;
+    OutputText m_text;
     QPushButton *m_start = nullptr, *m_stop = nullptr;
 };
 
