@@ -52,6 +52,7 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.colors.reset();
     m_scene.marks.clear();
     m_scene.gaps.reset();
+    m_scene.steps.reset();
     m_scene.hits.reset();
     m_scene.range.reset();
     m_scene.hovered.reset();
@@ -92,6 +93,7 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
     } else if (wasWhole && m_scene.trace && !m_scene.trace->captureStats().live) {
         m_scene.axis.fit(); // a file that is still being read
     }
+    setSteps(std::move(m_scene.steps));
     if (m_scene.selected) // an open slice may have grown
         setSelectedSlice(m_scene.selected->id);
     moved();
@@ -154,6 +156,12 @@ void TimelineCanvas::setHits(std::shared_ptr<const FindHits> hits)
 void TimelineCanvas::setGaps(std::shared_ptr<const DeviceGaps> gaps)
 {
     m_scene.gaps = std::move(gaps);
+    viewport()->update();
+}
+
+void TimelineCanvas::setSteps(std::shared_ptr<const Steps> steps)
+{
+    m_scene.steps = m_scene.trace ? withNewSteps(*m_scene.trace, std::move(steps)) : nullptr;
     viewport()->update();
 }
 

@@ -37,6 +37,8 @@ public:
     void setHits(std::shared_ptr<const FindHits> hits);
     /// Hatches when devices were idle; null: not known.
     void setGaps(std::shared_ptr<const DeviceGaps> gaps);
+    /// Steps for the ruler, by begin, not overlapping; those of an earlier snapshot too. Null: not known.
+    void setSteps(std::shared_ptr<const Steps> steps);
     void setColorBy(ColorBy by);
     void colorByKind() { setColorBy(ColorBy::Kind); }
     void colorByName() { setColorBy(ColorBy::Name); }

@@ -152,7 +152,7 @@ void paintHeader(QPainter& painter, TimelineScene& scene)
         painter.fillRect(QRect(0, y - 1, scene.headerWidth, 2), theme.accent);
     }
     const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
-    if (scene.stepTrack())
+    if (scene.hasSteps())
         scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40,
                           text("Steps"), theme.dimText);
     scene.labels.draw(painter, kInset + kArrowRoom, (TimelineScene::kAxisHeight - scene.labels.height()) / 2.0,

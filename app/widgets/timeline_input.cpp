@@ -1,3 +1,4 @@
+#include "app/models/slice_details.h"
 #include "app/widgets/slice_search.h"
 #include "app/widgets/timeline_canvas.h"
 
@@ -165,8 +166,16 @@ void TimelineCanvas::click(QPointF at)
         return;
     }
     std::optional<Slice> slice = sliceAt(at);
-    if (y < 0 && y >= -TimelineScene::kStepsHeight && m_scene.stepTrack())
-        slice = m_scene.trace->at(*m_scene.stepTrack(), 0, m_scene.timeAt(at.x()));
+    if (y < 0 && y >= -TimelineScene::kStepsHeight && m_scene.hasSteps())
+        if (const auto* step = stepAt(*m_scene.steps, m_scene.timeAt(at.x()))) {
+            if (step->found || !holds(*m_scene.trace, step->slice)) { // its slice is only what it begins with
+                setSelectedSlice({});
+                setSelectedRange(step->range);
+                emit rangeSelected(step->range);
+                return;
+            }
+            slice = m_scene.trace->slice(step->slice);
+        }
     if (slice) {
         setSelectedRange({});
         setSelectedSlice(slice->id);

@@ -1,53 +1,11 @@
 #include "app/widgets/timeline_marks.h"
 
-#include "app/widgets/number_format.h"
-#include "app/widgets/slice_search.h"
-
-#include <QCoreApplication>
 #include <algorithm>
 
 namespace app {
 
 using profiler::Nanoseconds;
-using profiler::Slice;
-using profiler::Trace;
 using profiler::TraceTime;
-
-namespace {
-
-QString text(const char* source)
-{
-    return QCoreApplication::translate("Timeline", source);
-}
-
-/// The step that a time lies in, or the last one before it.
-std::optional<Slice> stepAt(const Trace& trace, profiler::TrackId steps, TraceTime time)
-{
-    const auto isStep = [](const std::optional<Slice>& slice) {
-        return slice && slice->kind == profiler::ActivityKind::Step;
-    };
-    auto found = trace.at(steps, 0, time);
-    if (!found) {
-        Slice here;
-        here.id.track = steps;
-        here.begin = time;
-        found = previousSlice(trace, here);
-    }
-    return isStep(found) ? found : std::nullopt;
-}
-
-/// Steps counted from the first one, with a fraction inside one.
-std::optional<double> position(const Trace& trace, profiler::TrackId steps, TraceTime time)
-{
-    const auto step = stepAt(trace, steps, time);
-    if (!step || step->duration.count() <= 0)
-        return std::nullopt;
-    const double inside =
-        static_cast<double>((time - step->begin).count()) / static_cast<double>(step->duration.count());
-    return static_cast<double>(step->args.value) + std::min(inside, 1.0);
-}
-
-} // namespace
 
 std::vector<TimelineMark> TimelineMarks::bookmarks() const
 {
@@ -120,22 +78,6 @@ void TimelineMarks::clear()
 {
     m_marks.clear();
     m_origin.reset();
-}
-
-QString stepPlace(const Trace& trace, profiler::TrackId steps, TraceTime time)
-{
-    const auto step = stepAt(trace, steps, time);
-    if (!step)
-        return {};
-    return text("step %1 + %2").arg(formatCount(step->args.value), formatDuration(time - step->begin));
-}
-
-QString stepSpan(const Trace& trace, profiler::TrackId steps, profiler::TimeRange range)
-{
-    const auto begin = position(trace, steps, range.begin), end = position(trace, steps, range.end);
-    if (!begin || !end || *end < *begin)
-        return {};
-    return text("%1 steps").arg(formatSignificant(*end - *begin, kPlainCounts));
 }
 
 } // namespace app

@@ -42,9 +42,4 @@ private:
     std::optional<profiler::TraceTime> m_origin;
 };
 
-/// Where a time is among the steps: "step 12 + 3.10 ms"; empty where no step is near.
-QString stepPlace(const profiler::Trace& trace, profiler::TrackId steps, profiler::TraceTime time);
-/// A range in steps, "0.42 steps"; empty where the trace has none there.
-QString stepSpan(const profiler::Trace& trace, profiler::TrackId steps, profiler::TimeRange range);
-
 } // namespace app

@@ -54,8 +54,8 @@ void paintMarks(QPainter& painter, TimelineScene& scene)
     const auto at = scene.timeAt(scene.pointer.x());
     const profiler::TimeRange between{std::min(at, *origin), std::max(at, *origin)};
     QString text = formatDuration(between.duration());
-    if (const auto steps = scene.stepTrack())
-        if (const QString span = stepSpan(*scene.trace, *steps, between); !span.isEmpty())
+    if (scene.hasSteps())
+        if (const QString span = stepSpan(*scene.steps, between); !span.isEmpty())
             text += QStringLiteral(" · ") + span;
     paintPlate(painter, scene, (x + scene.pointer.x()) / 2, y - scene.labels.height() / 2.0 - 1, text);
 }

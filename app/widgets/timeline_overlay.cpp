@@ -75,7 +75,10 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     LabelCache& labels = scene.labels;
     const TimelineTheme& theme = scene.theme;
     const QString title = sliceTitle(*scene.trace, *scene.hovered);
-    const auto facts = sliceFacts(*scene.trace, *scene.hovered);
+    auto facts = sliceFacts(*scene.trace, *scene.hovered);
+    if (scene.hasSteps() && stepAt(*scene.steps, scene.hovered->begin))
+        facts.push_back(
+            {QCoreApplication::translate("Timeline", "Begins in"), stepPlace(*scene.steps, scene.hovered->begin), {}});
     const int line = labels.height() + 2;
     double labelWidth = 0, width = labels.width(title, theme.text);
     for (const SliceDetail& fact : facts)

@@ -50,7 +50,7 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
         paintLanes(scene, ticks);
     m_key = std::move(key);
     drawLanes(painter, scene);
-    paintAbove(painter, scene, ticks, &m_memory);
+    paintAbove(painter, scene, ticks);
     if (!isSettled())
         m_key = {};
 }
@@ -78,11 +78,10 @@ void TimelinePainter::paintVector(QPainter& painter, TimelineScene& scene)
     m_vector = nullptr;
     m_key = {};
     painter.translate(-lanes.topLeft());
-    paintAbove(painter, scene, ticks, nullptr);
+    paintAbove(painter, scene, ticks);
 }
 
-void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks,
-                                 LaneMemory* memory)
+void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
 {
     const QRect lanes = scene.lanesRect();
     painter.setClipRect(lanes & scene.scrolledRect());
@@ -92,7 +91,7 @@ void TimelinePainter::paintAbove(QPainter& painter, TimelineScene& scene, const 
     painter.setClipRect(lanes);
     paintOverlay(painter, scene, m_flows);
     painter.setClipping(false);
-    paintRuler(painter, scene, ticks, memory);
+    paintRuler(painter, scene, ticks);
     paintHeader(painter, scene);
     if (scene.pinnedHeight() > 0)
         painter.fillRect(QRect(0, scene.pinnedRect().bottom(), scene.size.width(), 1), scene.theme.border);

@@ -31,7 +31,7 @@ private:
     };
     void drawLanes(QPainter& painter, const TimelineScene& scene) const;
     void paintLanes(TimelineScene& scene, const std::vector<AxisTick>& ticks);
-    void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory);
+    void paintAbove(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
     void putLane(int top, int bottom, const LaneStrip& strip, const LaneStrip& under);
     void putHits(int top, int bottom, const LaneStrip& strip, const QColor& color);
     void putCounter(TimelineScene& scene, const TrackRow& row, int top, int bottom);
@@ -71,8 +71,7 @@ private:
     FlowsInView m_flows;
 };
 
-/// @param memory  of the lanes' last frame, which this belongs to; null: none
-void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory);
+void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
 void paintHeader(QPainter& painter, TimelineScene& scene);
 /// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest
 /// value.

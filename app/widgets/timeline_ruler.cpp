@@ -1,14 +1,16 @@
-#include "app/models/slice_details.h"
 #include "app/widgets/number_format.h"
 #include "app/widgets/timeline_painter.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace app {
 
 namespace {
 
 constexpr int kTickLength = 5;
+constexpr double kNarrowest = 3;      ///< … of a step that is drawn as such
 constexpr double kNumberSpacing = 64; ///< least logical pixels between two steps' numbers
 constexpr double kWholeLabel = 110;   ///< … of a step that carries its duration too
 
@@ -25,54 +27,62 @@ void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTi
     }
 }
 
-/// The steps: their numbers where there is room, alternating shades where there is not, grey where they are dense.
-void paintSteps(QPainter& painter, TimelineScene& scene, LaneMemory* memory)
+/// Steps thinner than pixels: their time is shaded as a whole.
+void paintDenseSteps(QPainter& painter, const TimelineScene& scene, const QRectF& strip,
+                     std::span<const profiler::analysis::Step> steps, const QColor& color)
 {
-    const auto track = scene.stepTrack();
-    if (!track)
+    double done = strip.left();
+    for (auto step = steps.begin(); step != steps.end();) {
+        const double left = std::max(done, std::floor(scene.xOf(step->range.begin)));
+        done = std::max(left, std::floor(scene.xOf(step->range.end))) + 1;
+        painter.fillRect(QRectF(left, strip.top() + 3, done - left, strip.height() - 6), color);
+        // Those that end within the pixel would paint it again.
+        const auto seen = scene.timeAt(done);
+        step = std::partition_point(step, steps.end(), [&](const auto& later) { return later.range.end <= seen; });
+    }
+}
+
+/// The steps: their numbers where there is room, alternating shades where there is not, grey where they are dense.
+void paintSteps(QPainter& painter, TimelineScene& scene)
+{
+    if (!scene.hasSteps())
         return;
     const TimelineTheme& theme = scene.theme;
     const QRectF strip(scene.headerWidth, TimelineScene::kAxisHeight, scene.axis.width(), TimelineScene::kStepsHeight);
-    LaneBuilder builder(*scene.trace, scene.colors, theme, scene.axis, scene.ratio);
-    builder.setMemory(memory);
-    builder.setBackground(theme.header, theme.header, {});
-    const LaneStrip& steps = builder.build(*track, 0, 1).front();
-    const double inset = (TimelineScene::kStepsHeight - scene.labels.height()) / 2.0;
-    const ClassStyle& style = classStyle(SliceClass::Step, theme.dark);
-    if (steps.boxes.empty()) {
-        QImage lane(static_cast<int>(steps.pixels.size()), 1, QImage::Format_RGB32);
-        drawLane(lane, 0, 0, 1, steps);
-        painter.drawImage(strip.adjusted(0, 3, 0, -3), lane);
+    const auto steps = stepsIn(*scene.steps, scene.axis.visible());
+    if (steps.empty())
+        return;
+    const QColor fill = classStyle(SliceClass::Step, theme.dark).fill, second = mixed(fill, theme.header, 0.45);
+    const double spacing = (std::min(strip.right(), scene.xOf(steps.back().range.end)) -
+                            std::max(strip.left(), scene.xOf(steps.front().range.begin))) /
+                           static_cast<double>(steps.size());
+    if (spacing < kNarrowest) {
+        paintDenseSteps(painter, scene, strip, steps, second);
         return;
     }
     std::vector<std::pair<double, QString>> numbers;
-    double total = 0;
-    for (const LaneStrip::Box& box : steps.boxes)
-        total += (box.right - box.left) / scene.ratio;
     // Every so many steps have a number, at round ones, so that the numbers stand regularly.
-    const std::int64_t every = niceStep(kNumberSpacing / (total / static_cast<double>(steps.boxes.size())));
-    for (const LaneStrip::Box& box : steps.boxes) {
-        if (scene.colors.classOf(*scene.trace, box.slice.kind, box.slice.name) != SliceClass::Step)
-            continue;
-        const QRectF rect(scene.headerWidth + box.left / scene.ratio, strip.top() + 2,
-                          (box.right - box.left) / scene.ratio - 1, strip.height() - 4);
-        painter.fillRect(rect, box.slice.args.value % 2 == 0 ? style.fill : mixed(style.fill, theme.header, 0.45));
-        const double y = strip.top() + inset;
+    const std::int64_t every = niceStep(kNumberSpacing / spacing);
+    const double y = strip.top() + (strip.height() - scene.labels.height()) / 2.0;
+    for (const profiler::analysis::Step& step : steps) {
+        const double left = std::max(strip.left(), scene.xOf(step.range.begin));
+        const double right = std::min(strip.right(), scene.xOf(step.range.end));
+        const QRectF rect(left, strip.top() + 2, std::max(1.0, right - left - 1), strip.height() - 4);
+        painter.fillRect(rect, step.index % 2 == 0 ? fill : second);
         if (rect.width() > kWholeLabel) {
             // A step that is cut off at the left has its number only where it does not run into the next one's title.
             while (!numbers.empty() &&
                    numbers.back().first + scene.labels.width(numbers.back().second, theme.text) > rect.left())
                 numbers.pop_back();
             scene.labels.draw(painter, rect.left() + 4, y, rect.width() - 6,
-                              sliceTitle(*scene.trace, box.slice) + QStringLiteral(" · ") +
-                                  formatDuration(box.slice.duration),
+                              stepTitle(step) + QStringLiteral(" · ") + formatDuration(step.range.duration()),
                               theme.text);
-        } else if (box.slice.args.value % every == 0) {
-            numbers.push_back({rect.left() + 4, formatCount(box.slice.args.value)});
+        } else if (step.index % every == 0) {
+            numbers.push_back({rect.left() + 4, formatCount(step.index)});
         }
     }
     for (const auto& [x, number] : numbers)
-        scene.labels.draw(painter, x, strip.top() + inset, kNumberSpacing, number, theme.text);
+        scene.labels.draw(painter, x, y, kNumberSpacing, number, theme.text);
 }
 
 void paintRange(QPainter& painter, TimelineScene& scene)
@@ -84,8 +94,8 @@ void paintRange(QPainter& painter, TimelineScene& scene)
     painter.fillRect(QRectF(left, 0, right - left, TimelineScene::kRulerHeight),
                      QColor(theme.accent.red(), theme.accent.green(), theme.accent.blue(), 60));
     QString text = formatDuration(scene.range->duration());
-    if (const auto steps = scene.stepTrack())
-        if (const QString span = stepSpan(*scene.trace, *steps, *scene.range); !span.isEmpty())
+    if (scene.hasSteps())
+        if (const QString span = stepSpan(*scene.steps, *scene.range); !span.isEmpty())
             text += QStringLiteral(" · ") + span;
     const QColor ink = contrastRatio(theme.accent, Qt::white) >= 4.5 ? Qt::white : Qt::black;
     const double width = scene.labels.width(text, ink) + 12;
@@ -103,14 +113,14 @@ void paintRange(QPainter& painter, TimelineScene& scene)
 
 } // namespace
 
-void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks, LaneMemory* memory)
+void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
 {
     const QRect ruler(scene.headerWidth, 0, scene.size.width() - scene.headerWidth, TimelineScene::kRulerHeight);
     painter.save();
     painter.setClipRect(ruler);
     painter.fillRect(ruler, scene.theme.header);
     paintAxis(painter, scene, ticks);
-    paintSteps(painter, scene, memory);
+    paintSteps(painter, scene);
     paintMarkFlags(painter, scene);
     paintRange(painter, scene);
     painter.restore();

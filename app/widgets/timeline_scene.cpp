@@ -49,16 +49,6 @@ QRectF TimelineScene::rectOf(const profiler::Slice& slice) const
     return {left, static_cast<double>(topOf(row)), width, static_cast<double>(row.height)};
 }
 
-std::optional<profiler::TrackId> TimelineScene::stepTrack() const
-{
-    if (!trace)
-        return std::nullopt;
-    for (const profiler::Track& track : trace->tracks())
-        if (track.kind == profiler::TrackKind::MainThread)
-            return track.id;
-    return std::nullopt;
-}
-
 const CounterSeries& TimelineScene::samples(profiler::TrackId counter)
 {
     CounterSeries& series = counters[counter];

@@ -8,6 +8,7 @@
 #include "app/widgets/timeline_flows.h"
 #include "app/widgets/timeline_gaps.h"
 #include "app/widgets/timeline_marks.h"
+#include "app/widgets/timeline_steps.h"
 #include "app/widgets/timeline_theme.h"
 #include "app/widgets/track_rows.h"
 #include "profiler/model/trace.h"
@@ -51,6 +52,7 @@ struct TimelineScene {
     std::vector<FlowArrow> flows;           ///< of the selected slice
     bool allFlows = false;                  ///< those of all slices in view too
     std::shared_ptr<const DeviceGaps> gaps; ///< null until an analysis gave them
+    std::shared_ptr<const Steps> steps;     ///< null while they are not known
     std::optional<profiler::TimeRange> range;
     std::optional<profiler::Slice> hovered;
     QPointF pointer;
@@ -82,8 +84,7 @@ struct TimelineScene {
     /// Where a slice is drawn, in the canvas' coordinates, unclipped; its row's heading where it is folded away. Empty
     /// when no row shows its track.
     [[nodiscard]] QRectF rectOf(const profiler::Slice& slice) const;
-    /// The track that holds the steps; none without a main thread.
-    [[nodiscard]] std::optional<profiler::TrackId> stepTrack() const;
+    [[nodiscard]] bool hasSteps() const { return steps && !steps->empty(); }
     /// Samples of a counter, read once a snapshot.
     const CounterSeries& samples(profiler::TrackId counter);
 

@@ -47,12 +47,12 @@ TEST_F(MarksTest, SeveralMarksStandAndEachGoesWhereItIsPressedAgain)
 
 TEST_F(MarksTest, AMeasuredRangeIsToldInSteps)
 {
-    const auto track = *scene().stepTrack();
-    EXPECT_EQ(stepSpan(*trace, track, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
+    const Steps& steps = *scene().steps;
+    EXPECT_EQ(stepSpan(steps, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
     const TraceTime middle = step(7).begin + step(7).duration / 2;
-    EXPECT_EQ(stepSpan(*trace, track, {step(7).begin, middle}).toStdString(), "0.500 steps");
-    EXPECT_EQ(stepPlace(*trace, track, step(7).begin + Nanoseconds{3'100'000}).toStdString(), "step 7 + 3.10 ms");
-    EXPECT_TRUE(stepPlace(*trace, track, trace->range().begin - Nanoseconds{5}).isEmpty());
+    EXPECT_EQ(stepSpan(steps, {step(7).begin, middle}).toStdString(), "0.500 steps");
+    EXPECT_EQ(stepPlace(steps, step(7).begin + Nanoseconds{3'100'000}).toStdString(), "step 7 + 3.10 ms");
+    EXPECT_TRUE(stepPlace(steps, trace->range().begin - Nanoseconds{5}).isEmpty());
 }
 
 TEST_F(MarksTest, F2GoesThroughTheBookmarks)
@@ -177,6 +177,8 @@ TEST_F(BookmarksTest, GoingToATimeOrAStep)
     TimelineView view(&selection, BookmarkStore(folder.filePath("kept")));
     view.resize(1000, 500);
     view.replaceTrace(trace, {});
+    EXPECT_FALSE(view.goTo("step 7").isEmpty()) << "not known yet";
+    view.showSteps(std::make_shared<const Steps>(analysis::findSteps(*trace)));
     view.show();
     view.canvas()->zoomIn();
     view.canvas()->zoomIn();

@@ -19,6 +19,7 @@ protected:
         trace = test::trainingTrace({.steps = 30});
         canvas.resize(1200, 700);
         canvas.setTrace(trace);
+        canvas.setSteps(std::make_shared<const Steps>(profiler::analysis::findSteps(*trace)));
         canvas.show();
         canvas.activateWindow();
         canvas.setFocus();

@@ -1,12 +1,12 @@
 #include "app/views/timeline/go_to.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 #include <cmath>
 
 namespace app {
 
 using profiler::Nanoseconds;
-using profiler::Slice;
 
 namespace {
 
@@ -49,12 +49,10 @@ std::optional<Destination> parseDestination(const QString& text)
     return found ? std::optional<Destination>(*found) : std::nullopt;
 }
 
-std::optional<Slice> findStep(const profiler::Trace& trace, std::int64_t number)
+const profiler::analysis::Step* findStep(const Steps& steps, std::int64_t number)
 {
-    for (const Slice& step : trace.ofKind(profiler::ActivityKind::Step))
-        if (step.args.value == number)
-            return step;
-    return std::nullopt;
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const auto& step) { return step.index == number; });
+    return found == steps.end() ? nullptr : &*found;
 }
 
 } // namespace app

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "profiler/model/trace.h"
+#include "app/models/table_field.h"
+#include "profiler/model/clock.h"
 
 #include <QString>
 #include <optional>
@@ -14,7 +15,7 @@ using Destination = std::variant<std::int64_t, profiler::Nanoseconds>;
 /// "step 12", "#12"; "1.25 s", "340 ms", "12us", "1:23.5" (minutes). Nothing for what is none of these.
 std::optional<Destination> parseDestination(const QString& text);
 
-/// The step of that number; none where the trace has no such.
-std::optional<profiler::Slice> findStep(const profiler::Trace& trace, std::int64_t number);
+/// The first step of that number; null where there is no such.
+const profiler::analysis::Step* findStep(const Steps& steps, std::int64_t number);
 
 } // namespace app

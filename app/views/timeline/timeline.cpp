@@ -18,14 +18,17 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     QObject::connect(view, &TimelineView::bookmarksChanged, session, [=](const QByteArray& text) {
         session->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
     });
-    const auto showCauses = [=] {
+    const auto showAnalysed = [=] {
         // An analysis of an earlier snapshot still tells the truth of its part; one of another trace never comes here.
-        if (const auto analysed = session->analysed())
-            view->showIdleCauses(analysed->facts.device.idle);
+        const auto analysed = session->analysed();
+        if (!analysed)
+            return;
+        view->showSteps({analysed, &analysed->facts.steps});
+        view->showIdleCauses(analysed->facts.device.idle);
     };
-    QObject::connect(session, &Session::analysedChanged, view, showCauses);
+    QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
     view->replaceTrace(session->trace(), session->tracePath());
-    showCauses();
+    showAnalysed();
     return view;
 }
 

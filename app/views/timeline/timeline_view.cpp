@@ -112,6 +112,11 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     m_finder->updateTrace(std::move(trace));
 }
 
+void TimelineView::showSteps(std::shared_ptr<const Steps> steps)
+{
+    m_canvas->setSteps(std::move(steps));
+}
+
 void TimelineView::showIdleCauses(std::span<const profiler::analysis::IdleCause> causes)
 {
     auto gaps = std::make_shared<DeviceGaps>();

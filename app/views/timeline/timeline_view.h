@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/models/table_field.h"
 #include "app/session/selection.h"
 #include "app/views/timeline/bookmark_store.h"
 #include "profiler/analysis/device_use.h"
@@ -31,6 +32,8 @@ public:
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file = {});
     /// A later snapshot of the same one.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// The steps that an analysis of the trace on screen has found; null: not known.
+    void showSteps(std::shared_ptr<const Steps> steps);
     /// Why devices were idle, when an analysis of the trace on screen has told it.
     void showIdleCauses(std::span<const profiler::analysis::IdleCause> causes);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }

@@ -1,3 +1,4 @@
+#include "app/models/slice_details.h"
 #include "app/views/timeline/go_to.h"
 #include "app/views/timeline/key_sheet.h"
 #include "app/views/timeline/timeline_view.h"
@@ -98,10 +99,18 @@ QString TimelineView::goTo(const QString& text)
         return tr("“%1” is neither a time like 1.25 s or 340 ms nor a step like step 12.").arg(text);
     const profiler::Trace& trace = *m_canvas->scene().trace;
     if (const auto* number = std::get_if<std::int64_t>(&*destination)) {
-        const auto step = findStep(trace, *number);
+        const auto steps = m_canvas->scene().steps;
+        if (!steps)
+            return tr("The steps of this trace are still being looked for: try again in a moment.");
+        const auto* step = findStep(*steps, *number);
         if (!step)
             return tr("This trace has no step %1.").arg(*number);
-        m_canvas->selectAndShow(*step);
+        if (!step->found && holds(trace, step->slice)) {
+            m_canvas->selectAndShow(trace.slice(step->slice));
+        } else { // its slice is only what it begins with
+            m_selection->selectRange(step->range);
+            m_canvas->bringIntoView(step->range);
+        }
         return {};
     }
     const auto offset = std::get<profiler::Nanoseconds>(*destination);

@@ -1,0 +1,132 @@
+#include "app/widgets/timeline_steps.h"
+
+#include "app/models/slice_details.h"
+#include "app/widgets/number_format.h"
+#include "app/widgets/slice_search.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <optional>
+
+namespace app {
+
+using profiler::ActivityKind;
+using profiler::Nanoseconds;
+using profiler::Slice;
+using profiler::Trace;
+using profiler::TraceTime;
+using profiler::analysis::Step;
+
+namespace {
+
+constexpr int kMostLooked = 500; ///< slices at once: the next snapshot goes on
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("Timeline", source);
+}
+
+/// The step that a time lies in, or the last one before it; null before the first.
+const Step* stepBefore(const Steps& steps, TraceTime time)
+{
+    const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                        [](TraceTime t, const Step& step) { return t < step.range.begin; });
+    return after == steps.begin() ? nullptr : &*std::prev(after);
+}
+
+/// Steps counted by their index, with a fraction inside one.
+std::optional<double> position(const Steps& steps, TraceTime time)
+{
+    const Step* step = stepBefore(steps, time);
+    if (!step || step->range.empty())
+        return std::nullopt;
+    const double inside =
+        static_cast<double>((time - step->range.begin).count()) / static_cast<double>(step->range.duration().count());
+    return static_cast<double>(step->index) + std::min(inside, 1.0);
+}
+
+Step stepOf(const Slice& mark)
+{
+    Step step;
+    step.index = mark.args.value;
+    step.range = mark.range();
+    step.slice = mark.id;
+    step.partial = mark.is(profiler::slice_flag::kOpen);
+    return step;
+}
+
+/// A place before all slices of the main thread, from which the next one is its first.
+std::optional<Slice> beforeFirst(const Trace& trace)
+{
+    for (const profiler::Track& track : trace.tracks()) {
+        if (track.kind != profiler::TrackKind::MainThread)
+            continue;
+        Slice place;
+        place.id.track = track.id;
+        place.begin = trace.range().begin - Nanoseconds{1};
+        return place;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::span<const Step> stepsIn(const Steps& steps, profiler::TimeRange window)
+{
+    const auto first = std::partition_point(steps.begin(), steps.end(),
+                                            [&](const Step& step) { return step.range.end <= window.begin; });
+    const auto last =
+        std::partition_point(first, steps.end(), [&](const Step& step) { return step.range.begin < window.end; });
+    return {first, last};
+}
+
+QString stepTitle(const Step& step)
+{
+    return text("step %1").arg(formatCount(step.index));
+}
+
+QString stepPlace(const Steps& steps, TraceTime time)
+{
+    const Step* step = stepBefore(steps, time);
+    return step ? text("%1 + %2").arg(stepTitle(*step), formatDuration(time - step->range.begin)) : QString();
+}
+
+QString stepSpan(const Steps& steps, profiler::TimeRange range)
+{
+    const auto begin = position(steps, range.begin), end = position(steps, range.end);
+    if (!begin || !end || *end < *begin)
+        return {};
+    return text("%1 steps").arg(formatSignificant(*end - *begin, kPlainCounts));
+}
+
+std::shared_ptr<const Steps> withNewSteps(const Trace& trace, std::shared_ptr<const Steps> known)
+{
+    const bool any = known && !known->empty();
+    if (!trace.captureStats().live || (known && known->empty()) ||
+        (any && (known->back().found || !holds(trace, known->back().slice))))
+        return known;
+    std::optional<Slice> place = any ? trace.slice(known->back().slice) : beforeFirst(trace);
+    if (!place || (any && place->kind != ActivityKind::Step))
+        return known;
+    Steps added;
+    if (any && place->end() != known->back().range.end) // it was open
+        added.push_back(stepOf(*place));
+    const std::size_t kept = any ? known->size() - added.size() : 0;
+    for (int i = 0; i < kMostLooked; ++i) {
+        place = nextSlice(trace, *place);
+        if (!place)
+            break;
+        if (place->kind == ActivityKind::Step)
+            added.push_back(stepOf(*place));
+    }
+    if (added.empty())
+        return known;
+    auto all = std::make_shared<Steps>();
+    all->reserve(kept + added.size());
+    if (any)
+        all->assign(known->begin(), known->begin() + static_cast<std::ptrdiff_t>(kept));
+    all->insert(all->end(), added.begin(), added.end());
+    return all;
+}
+
+} // namespace app
