@@ -30,10 +30,12 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     TraceSummary summary;
     if (!steps.empty())
         summary.breakdown = profiler::analysis::breakdown(*trace, steps);
-    summary.devices = profiler::analysis::deviceUse(*trace);
+    const auto scan = profiler::analysis::scanActivity(*trace);
+    summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty())
         return summary;
-    summary.idle = profiler::analysis::idleCauses(*trace);
+    summary.idle = profiler::analysis::idleCauses(scan);
+    summary.gaps = std::make_shared<const DeviceGaps>(DeviceGaps{profiler::analysis::idleStretches(scan)});
     const TableQuery byName{{}, {}, true, std::make_shared<const Steps>(steps)};
     const auto kernels = runQuery(trace, kernelSubject(), byName);
     if (kernels && kernels->size() > 0)

@@ -2,6 +2,7 @@
 
 #include "app/models/table_rows.h"
 #include "app/widgets/kind_palette.h"
+#include "app/widgets/timeline_gaps.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/steps.h"
@@ -20,6 +21,7 @@ struct TraceSummary {
     profiler::analysis::Breakdown breakdown; ///< of the steps; total 0 without any
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::IdleCause> idle; ///< between each device's first and last operation
+    std::shared_ptr<const DeviceGaps> gaps;          ///< the same, stretch by stretch; null: no device did anything
     std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
 };
 

@@ -7,7 +7,7 @@ namespace app {
 
 std::span<const DeviceGaps::Gap> DeviceGaps::in(profiler::DeviceId device, profiler::TimeRange window) const
 {
-    const auto known = byDevice.find(device.value);
+    const auto known = byDevice.find(device);
     if (known == byDevice.end())
         return {};
     const std::vector<Gap>& gaps = known->second;

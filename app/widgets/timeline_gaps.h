@@ -1,9 +1,9 @@
 #pragma once
 
+#include "profiler/analysis/idle_stretches.h"
 #include "profiler/model/trace.h"
 
 #include <QString>
-#include <cstdint>
 #include <map>
 #include <span>
 #include <string_view>
@@ -13,11 +13,8 @@ namespace app {
 
 /// When devices did nothing, and why, as an analysis found it. Immutable.
 struct DeviceGaps {
-    struct Gap {
-        profiler::TimeRange range;
-        std::string_view cause; ///< "data_loader", "launch", "sync", "copy", "allocation", "communication", "other"
-    };
-    std::map<std::uint32_t, std::vector<Gap>> byDevice; ///< disjoint, by begin
+    using Gap = profiler::analysis::IdleStretch;
+    std::map<profiler::DeviceId, std::vector<Gap>> byDevice; ///< disjoint, by begin
 
     /// Those of a device that overlap a window.
     [[nodiscard]] std::span<const Gap> in(profiler::DeviceId device, profiler::TimeRange window) const;

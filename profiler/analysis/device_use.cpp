@@ -1,5 +1,6 @@
 #include "profiler/analysis/device_use.h"
 
+#include "profiler/analysis/idle_stretches.h"
 #include "profiler/analysis/working_devices.h"
 
 #include <algorithm>
@@ -24,6 +25,24 @@ std::array<Intervals, kCauses> hostCauses(const HostActivity& host)
     causes[LazyLoading] = host.codeLoading;
     causes[Launch] = unite(host.calls, host.work);
     return causes;
+}
+
+/// A device's idle time by cause; the last is what no other explains.
+std::array<Intervals, kCauses + 1> split(Intervals idle, const std::array<Intervals, kCauses>& activity)
+{
+    std::array<Intervals, kCauses + 1> parts;
+    for (std::size_t i = 0; i < kCauses; ++i) {
+        parts[i] = intersect(idle, activity[i]);
+        idle = subtract(idle, activity[i]);
+    }
+    parts[kCauses] = std::move(idle);
+    return parts;
+}
+
+Intervals idleBetween(const Intervals& busy)
+{
+    const std::vector<TimeRange> span{{busy.front().begin, busy.back().end}};
+    return subtract(span, busy);
 }
 
 } // namespace
@@ -136,19 +155,15 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
         const Intervals busy = device.any();
         if (busy.empty() || (!within.empty() && !working.contains(id)))
             continue;
-        const std::vector<TimeRange> span{{busy.front().begin, busy.back().end}};
-        Intervals idle = subtract(within.empty() ? std::span<const TimeRange>(span) : within, busy);
         activity[EndOfRun] = {{busy.back().end, TraceTime::max()}};
+        auto parts = split(within.empty() ? idleBetween(busy) : subtract(within, busy), activity);
         for (std::size_t i = 0; i <= kCauses; ++i) {
-            Intervals explained = i < kCauses ? intersect(idle, activity[i]) : std::move(idle);
-            const Nanoseconds time = total(explained);
-            if (i < kCauses)
-                idle = subtract(idle, activity[i]);
+            const Nanoseconds time = total(parts[i]);
             causes[i].time += time;
             if (time > most[i]) {
                 most[i] = time;
                 causes[i].device = id;
-                causes[i].where = std::move(explained);
+                causes[i].where = std::move(parts[i]);
             }
         }
     }
@@ -160,6 +175,25 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
         }
     std::stable_sort(found.begin(), found.end(),
                      [](const IdleCause& a, const IdleCause& b) { return a.time > b.time; });
+    return found;
+}
+
+std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan)
+{
+    std::map<DeviceId, std::vector<IdleStretch>> found;
+    const std::array<Intervals, kCauses> activity = hostCauses(scan.host);
+    for (const auto& [id, device] : scan.devices) {
+        const Intervals busy = device.any();
+        if (busy.empty())
+            continue;
+        std::vector<IdleStretch>& stretches = found[id];
+        const auto parts = split(idleBetween(busy), activity);
+        for (std::size_t i = 0; i <= kCauses; ++i)
+            for (const TimeRange& range : parts[i])
+                stretches.push_back({range, kCauseNames[i]});
+        std::sort(stretches.begin(), stretches.end(),
+                  [](const IdleStretch& a, const IdleStretch& b) { return a.range.begin < b.range.begin; });
+    }
     return found;
 }
 

@@ -1,5 +1,6 @@
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/device_use.h"
+#include "profiler/analysis/idle_stretches.h"
 #include "profiler/analysis/transfers.h"
 
 #include "tests/support/trace_text.h"
@@ -8,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace profiler::analysis {
 namespace {
@@ -101,6 +103,24 @@ TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
         "main\nop aten::mm 0 100\nstream 0 7\nkernel a 0 10\nkernel b 20 10\nstream 1 7\nkernel a 0 100";
     EXPECT_EQ(causesOf(text, {traceFromText(text)->range()}), (Causes{{"launch", 10}, {"end_of_run", 70}}));
     EXPECT_EQ(causesOf(text), (Causes{{"launch", 10}})); // from each one's first to its last work
+}
+
+TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
+{
+    const auto trace = traceFromText(std::string(kGpu) + "\nstream 1 7\nkernel k 5 5\nkernel k 210 5\n");
+    const ActivityScan scan = scanActivity(*trace);
+    std::map<std::string_view, Nanoseconds> sums;
+    const auto devices = idleStretches(scan);
+    EXPECT_EQ(devices.size(), 2U);
+    for (const auto& [device, stretches] : devices)
+        for (std::size_t i = 0; i < stretches.size(); ++i) {
+            sums[stretches[i].cause] += stretches[i].range.duration();
+            EXPECT_TRUE(i == 0 || stretches[i - 1].range.end <= stretches[i].range.begin);
+        }
+    for (const IdleCause& cause : idleCauses(scan))
+        EXPECT_EQ(std::exchange(sums[cause.cause], Nanoseconds{0}), cause.time) << cause.cause;
+    for (const auto& [cause, time] : sums)
+        EXPECT_EQ(time.count(), 0) << cause << " is no cause";
 }
 
 TEST(DeviceUse, ACpuTraceHasNone)

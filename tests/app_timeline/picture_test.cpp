@@ -1,6 +1,8 @@
+#include "app/models/trace_summary.h"
 #include "app/views/timeline/key_sheet.h"
 #include "app/widgets/timeline_actions.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
 #include <QLabel>
@@ -9,6 +11,7 @@
 #include <QSvgRenderer>
 #include <algorithm>
 #include <cmath>
+#include <gmock/gmock.h>
 #include <set>
 
 namespace app {
@@ -117,7 +120,7 @@ TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
     };
     const std::size_t plain = colors().size();
     auto gaps = std::make_shared<DeviceGaps>();
-    gaps->byDevice[0] = {{gap, "data_loader"}};
+    gaps->byDevice[{0}] = {{gap, "data_loader"}};
     canvas.setGaps(gaps);
     EXPECT_GT(colors().size(), plain + 5) << "a hatch, and a word in it";
     EXPECT_TRUE(colors().contains(classStyle(SliceClass::Idle, false).second.rgb()));
@@ -125,11 +128,40 @@ TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
     EXPECT_EQ(colors().size(), plain);
 }
 
+TEST(DeviceGaps, AreKnownOfEachDeviceAndOutsideOfStepsToo)
+{
+    // Waits of 40 and 60 µs on the first device, of 100 on the second; the last lies after the only step.
+    const auto trace = test_support::traceFromText(R"(
+        main
+          step 0 0 200
+          phase "data wait" 20 40
+          phase "data wait" 300 100
+        stream 0 7
+          kernel a 0 20
+          kernel a 60 240
+          kernel a 340 10
+        stream 1 7
+          kernel b 200 100
+          kernel b 400 10
+    )");
+    const auto gaps = summarise(trace, analysis::findSteps(*trace)).gaps;
+    ASSERT_TRUE(gaps);
+    const auto stretches = [&](std::uint32_t device) {
+        std::vector<std::string> all;
+        for (const DeviceGaps::Gap& gap : gaps->in({device}, trace->range()))
+            all.push_back(std::string(gap.cause) + ' ' + std::to_string(gap.range.begin.time_since_epoch().count()) +
+                          '-' + std::to_string(gap.range.end.time_since_epoch().count()));
+        return all;
+    };
+    EXPECT_THAT(stretches(0), testing::ElementsAre("data_loader 20000-60000", "data_loader 300000-340000"));
+    EXPECT_THAT(stretches(1), testing::ElementsAre("data_loader 300000-400000"));
+}
+
 TEST(DeviceGaps, AreFoundByWindow)
 {
     DeviceGaps gaps;
     const auto at = [](std::int64_t ns) { return traceTime(ns); };
-    gaps.byDevice[1] = {{{at(10), at(20)}, "launch"}, {{at(30), at(40)}, "sync"}, {{at(50), at(60)}, "copy"}};
+    gaps.byDevice[{1}] = {{{at(10), at(20)}, "launch"}, {{at(30), at(40)}, "sync"}, {{at(50), at(60)}, "copy"}};
     EXPECT_EQ(gaps.in({1}, {at(20), at(50)}).size(), 1U) << "touching is not overlapping";
     EXPECT_EQ(gaps.in({1}, {at(19), at(51)}).size(), 3U);
     EXPECT_TRUE(gaps.in({0}, {at(0), at(99)}).empty());

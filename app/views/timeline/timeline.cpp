@@ -24,7 +24,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
         if (!analysed)
             return;
         view->showSteps({analysed, &analysed->facts.steps});
-        view->showIdleCauses(analysed->facts.device.idle);
+        view->showGaps(analysed->summary.gaps);
     };
     QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
     view->replaceTrace(session->trace(), session->tracePath());

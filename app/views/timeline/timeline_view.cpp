@@ -11,7 +11,6 @@
 #include <QMenu>
 #include <QSettings>
 #include <QVBoxLayout>
-#include <algorithm>
 
 namespace app {
 
@@ -117,14 +116,8 @@ void TimelineView::showSteps(std::shared_ptr<const Steps> steps)
     m_canvas->setSteps(std::move(steps));
 }
 
-void TimelineView::showIdleCauses(std::span<const profiler::analysis::IdleCause> causes)
+void TimelineView::showGaps(std::shared_ptr<const DeviceGaps> gaps)
 {
-    auto gaps = std::make_shared<DeviceGaps>();
-    for (const auto& cause : causes)
-        for (const profiler::TimeRange& range : cause.where)
-            gaps->byDevice[cause.device.value].push_back({range, cause.cause});
-    for (auto& [device, list] : gaps->byDevice)
-        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
     m_canvas->setGaps(std::move(gaps));
 }
 

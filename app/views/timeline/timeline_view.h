@@ -3,13 +3,12 @@
 #include "app/models/table_field.h"
 #include "app/session/selection.h"
 #include "app/views/timeline/bookmark_store.h"
-#include "profiler/analysis/device_use.h"
+#include "app/widgets/timeline_gaps.h"
 #include "profiler/model/trace.h"
 
 #include <QWidget>
 #include <filesystem>
 #include <memory>
-#include <span>
 
 class QMenu;
 
@@ -34,8 +33,8 @@ public:
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
     /// The steps that an analysis of the trace on screen has found; null: not known.
     void showSteps(std::shared_ptr<const Steps> steps);
-    /// Why devices were idle, when an analysis of the trace on screen has told it.
-    void showIdleCauses(std::span<const profiler::analysis::IdleCause> causes);
+    /// When and why devices were idle, as an analysis of the trace on screen has told it; null: not known.
+    void showGaps(std::shared_ptr<const DeviceGaps> gaps);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
 
     /// Key of a trace's metadata for the bookmarks that it brings, as BookmarkStore::toText() has them.
