@@ -153,14 +153,15 @@ FlowsInView flowsInView(const Trace& trace, std::span<const profiler::TrackId> t
 {
     FlowsInView found;
     std::size_t looked = 0;
+    const bool anyMayStart = !trace.givenFlows().empty(); // the file may let an arrow begin at any slice
     for (const profiler::TrackId track : tracks) {
-        if (trace.track(track).kind == profiler::TrackKind::Stream)
+        if (trace.track(track).kind == profiler::TrackKind::Stream && !anyMayStart)
             continue; // arrows end there
         trace.forEach(track, window, [&](const Slice& slice) {
             found.tooMany = found.tooMany || ++looked > kMostLooked || found.arrows.size() > kMostInView;
             const bool starts = isCall(slice) ? slice.correlation.value != 0
                                               : slice.sequence >= 0 && !slice.is(profiler::slice_flag::kBackward);
-            if (starts)
+            if (starts || anyMayStart)
                 for (const Flow& flow : trace.flowsOf(slice.id))
                     if (flow.from == slice.id)
                         found.arrows.push_back({kindOf(flow.kind), slice, trace.slice(flow.to)});

@@ -119,6 +119,35 @@ TEST_F(FlowsTest, AllInViewUntilTheyAreTooMany)
     EXPECT_TRUE(none.arrows.empty());
 }
 
+TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
+{
+    TraceBuilder builder;
+    const auto add = [&](TrackKind kind, const char* name, ActivityKind what, std::int64_t begin) {
+        Track track;
+        track.kind = kind;
+        track.name = name;
+        const TrackId id = builder.addTrack(track);
+        Slice slice;
+        slice.begin = traceTime(begin);
+        slice.duration = Nanoseconds{100};
+        slice.name = builder.intern(name);
+        slice.kind = what;
+        builder.add(id, slice);
+        return SliceId{id, 0};
+    };
+    const SliceId call = add(TrackKind::MainThread, "cudaLaunchKernel", ActivityKind::CudaRuntime, 0);
+    const SliceId kernel = add(TrackKind::Stream, "kernel", ActivityKind::Kernel, 500);
+    const SliceId woken = add(TrackKind::Thread, "callback", ActivityKind::Other, 700);
+    builder.addFlows({{FlowKind::Launch, call, kernel}, {FlowKind::Async, kernel, woken}});
+    const auto trace = builder.finish();
+    const std::vector<TrackId> tracks{call.track, kernel.track, woken.track};
+    const auto all = flowsInView(*trace, tracks, trace->range());
+    ASSERT_EQ(all.arrows.size(), 2U) << "a launch without correlation, and one that begins on a stream";
+    EXPECT_EQ(all.arrows[0].to.id, kernel);
+    EXPECT_EQ(all.arrows[1].to.id, woken);
+    EXPECT_EQ(flowsInView(*trace, tracks, {traceTime(0), traceTime(200)}).arrows.size(), 1U);
+}
+
 TEST_F(TimelineCanvasTest, BracketsGoAlongTheArrows)
 {
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(40);
