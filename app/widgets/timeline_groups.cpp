@@ -128,7 +128,11 @@ private:
     {
         std::stable_sort(tracks.begin(), tracks.end(), [this](const Track* a, const Track* b) {
             const bool first = a->kind == TrackKind::Annotation, second = b->kind == TrackKind::Annotation;
-            return first != second ? first : m_byNumber.compare(fromText(a->name), fromText(b->name)) < 0;
+            if (first != second)
+                return first;
+            if (a->sortIndex != b->sortIndex)
+                return a->sortIndex < b->sortIndex;
+            return m_byNumber.compare(fromText(a->name), fromText(b->name)) < 0;
         });
         RowNode group;
         group.key = prefix + QStringLiteral("group/%1/%2").arg(static_cast<int>(rank)).arg(device);

@@ -71,6 +71,24 @@ TEST(TrackRows, LieBelowOneAnotherWithoutGaps)
     EXPECT_EQ(rows.rowAt(-1), -1);
 }
 
+TEST(TrackRows, StandAsTheFileWishes)
+{
+    TraceBuilder builder;
+    for (const auto& [name, wish] : {std::pair("a", 3), std::pair("b", 1), std::pair("c", 2), std::pair("d", 1)}) {
+        Track track;
+        track.kind = TrackKind::LoaderWorker;
+        track.name = name;
+        track.sortIndex = wish;
+        Slice slice;
+        slice.begin = traceTime(100);
+        slice.duration = Nanoseconds{10};
+        builder.add(builder.addTrack(track), slice);
+    }
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Loader workers", "b", "d", "c", "a"));
+}
+
 TEST(TrackRows, CountNumbersNotLetters)
 {
     TraceBuilder builder;
