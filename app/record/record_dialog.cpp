@@ -16,6 +16,7 @@
 #include <QPushButton>
 #include <QScrollBar>
 #include <QShowEvent>
+#include <QSpinBox>
 
 // What the dialog does; how it is made is in record_dialog_form.cpp.
 namespace app {
@@ -98,11 +99,14 @@ void RecordDialog::start()
                                 .level = m_level->currentData().toString(),
                                 .operators = m_python->isChecked() && m_operators->isChecked(),
                                 .python = m_python->isChecked(),
+                                .operatorsEvery = m_windows->isChecked() ? m_every->value() : 0,
+                                .operatorsWindow = m_window->value(),
                                 .after = m_part->isChecked() ? m_after->value() : 0,
                                 .seconds = m_part->isChecked() ? m_seconds->value() : 0};
     rememberCommand(line);
     keepRecordSettings({folder, request.level, m_part->isChecked(), m_after->value(), m_seconds->value(),
-                        m_python->isChecked(), m_operators->isChecked()});
+                        m_python->isChecked(), m_operators->isChecked(), m_windows->isChecked(), m_every->value(),
+                        m_window->value()});
     fillHistory(line);
     m_output->clear();
     m_text = {};

@@ -15,6 +15,7 @@ class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
+class QSpinBox;
 
 namespace app {
 
@@ -42,6 +43,7 @@ private:
     void makeOutput();
     QHBoxLayout* makeButtons();
     QWidget* makeOptions();
+    QHBoxLayout* makeWindows(QWidget* parent);
     void makeCommand(QWidget* parent);
     void fillHistory(const QString& first);
     void forgetHistory();
@@ -62,7 +64,8 @@ private:
     QWidget* m_form = nullptr;
     QComboBox *m_command = nullptr, *m_level = nullptr;
     QLineEdit* m_folder = nullptr;
-    QCheckBox *m_part = nullptr, *m_python = nullptr, *m_operators = nullptr;
+    QCheckBox *m_part = nullptr, *m_python = nullptr, *m_operators = nullptr, *m_windows = nullptr;
+    QSpinBox *m_window = nullptr, *m_every = nullptr;
     QDoubleSpinBox *m_after = nullptr, *m_seconds = nullptr;
     QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
     QPlainTextEdit* m_output = nullptr;

@@ -14,6 +14,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int kMostLines = 20'000; ///< of output that are kept
 constexpr double kLongestSeconds = 1e6;
+constexpr int kMostSteps = 1'000'000;
 
 struct Level {
     const char *name, *title, *records;
@@ -91,6 +93,42 @@ void RecordDialog::forgetHistory()
     fillHistory({});
 }
 
+/// Operators of some steps only: those of a long training cost time and fill its trace.
+QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
+{
+    const RecordSettings settings = recordSettings();
+    const auto steps = [&](const char* name, int least, int value, const QString& called) {
+        auto* box = new QSpinBox(parent);
+        box->setObjectName(name);
+        box->setRange(least, kMostSteps);
+        box->setValue(value);
+        box->setAccessibleName(called);
+        return box;
+    };
+    m_windows = new QCheckBox(tr("Operators &of some steps only:"), parent);
+    m_windows->setObjectName("windows");
+    m_windows->setToolTip(tr("In a window of steps near the start, and in one at the beginning of every so many"));
+    m_window = steps("window", 1, settings.window, tr("Steps whose operators are recorded"));
+    m_every = steps("every", 1, settings.every, tr("Steps from one window to the next"));
+    const auto enable = [this] {
+        m_operators->setEnabled(m_python->isChecked());
+        m_windows->setEnabled(m_python->isChecked() && m_operators->isChecked());
+        for (QSpinBox* box : {m_window, m_every})
+            box->setEnabled(m_windows->isEnabled() && m_windows->isChecked());
+    };
+    for (QCheckBox* box : {m_python, m_operators, m_windows})
+        connect(box, &QCheckBox::toggled, this, enable);
+    m_windows->setChecked(settings.windows);
+    enable();
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_windows);
+    row->addWidget(m_window);
+    row->addWidget(new QLabel(tr("of every"), parent));
+    row->addWidget(m_every);
+    row->addStretch();
+    return row;
+}
+
 QWidget* RecordDialog::makeOptions()
 {
     const RecordSettings settings = recordSettings();
@@ -133,8 +171,6 @@ QWidget* RecordDialog::makeOptions()
     m_operators->setObjectName("operators");
     m_python->setChecked(settings.python);
     m_operators->setChecked(settings.operators);
-    m_operators->setEnabled(settings.python);
-    connect(m_python, &QCheckBox::toggled, m_operators, &QWidget::setEnabled);
 
     auto* form = new QFormLayout(options);
     form->setContentsMargins(0, 0, 0, 0);
@@ -149,6 +185,7 @@ QWidget* RecordDialog::makeOptions()
     form->addRow(tr("When"), part);
     form->addRow(QString(), m_python);
     form->addRow(QString(), m_operators);
+    form->addRow(QString(), makeWindows(options));
     return options;
 }
 

@@ -22,6 +22,9 @@ RecordSettings recordSettings()
     settings.seconds = kept.value("record/seconds", settings.seconds).toDouble();
     settings.python = kept.value("record/python", settings.python).toBool();
     settings.operators = kept.value("record/operators", settings.operators).toBool();
+    settings.windows = kept.value("record/windows", settings.windows).toBool();
+    settings.every = kept.value("record/every", settings.every).toInt();
+    settings.window = kept.value("record/window", settings.window).toInt();
     return settings;
 }
 
@@ -35,6 +38,9 @@ void keepRecordSettings(const RecordSettings& settings)
     kept.setValue("record/seconds", settings.seconds);
     kept.setValue("record/python", settings.python);
     kept.setValue("record/operators", settings.operators);
+    kept.setValue("record/windows", settings.windows);
+    kept.setValue("record/every", settings.every);
+    kept.setValue("record/window", settings.window);
 }
 
 QStringList recordedCommands()

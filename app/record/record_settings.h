@@ -13,6 +13,9 @@ struct RecordSettings {
     double after = 0;  ///< seconds
     double seconds = 10;
     bool python = true, operators = false;
+    bool windows = false; ///< operators of some steps only
+    int every = 1000;     ///< steps from window to window
+    int window = 5;       ///< steps of one
 };
 
 /// From and to the user's settings.

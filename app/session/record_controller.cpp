@@ -77,6 +77,9 @@ QStringList argumentsOf(const RecordRequest& request, const std::filesystem::pat
                           "--report", report};
     if (request.operators)
         arguments << "--ops";
+    if (request.operators && request.operatorsEvery > 0)
+        arguments << "--ops-every" << QString::number(request.operatorsEvery) << "--ops-window"
+                  << QString::number(request.operatorsWindow);
     if (!request.python)
         arguments << "--no-python";
     if (request.after > 0)

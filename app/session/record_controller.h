@@ -21,8 +21,10 @@ struct RecordRequest {
     QString folder; ///< that the command runs in
     QString level = "standard";
     bool operators = false, python = true;
-    double after = 0;   ///< seconds from the command's start until recording begins
-    double seconds = 0; ///< that are recorded; 0: to the command's end
+    int operatorsEvery = 0;  ///< in a window of every so many training steps; 0: in all of them
+    int operatorsWindow = 5; ///< steps of that window
+    double after = 0;        ///< seconds from the command's start until recording begins
+    double seconds = 0;      ///< that are recorded; 0: to the command's end
 };
 
 /// What came of it.

@@ -14,6 +14,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -75,6 +76,7 @@ private slots:
     void aBadEndIsSaidAndTheTraceStays();
     void stopEndsTheCommandAndKeepsItsTrace();
     void aPartIsRecorded();
+    void operatorsOfSomeStepsAreAskedFor();
     void onlyOneAtATime();
     void aLetterMayComeInTwoParts();
     void theWindowWaitsForTheRecordingAndKeepsIt();
@@ -191,6 +193,35 @@ void RecordTest::aPartIsRecorded()
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     const auto ranges = app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size();
     QVERIFY(ranges > 0 && ranges < 10);
+}
+
+void RecordTest::operatorsOfSomeStepsAreAskedFor()
+{
+    const auto press = [](app::RecordDialog* dialog) {
+        pressRecord(dialog);
+        QVERIFY(QTest::qWaitFor([&] { return !dialog->isRecording(); }, kPatienceMs));
+    };
+    {
+        App app;
+        auto* dialog = openDialog(app, "printenv STEPSCOPE_OPS_EVERY STEPSCOPE_OPS_WINDOW");
+        auto* windows = find<QCheckBox>(dialog, "windows");
+        QVERIFY(!windows->isEnabled());
+        find<QCheckBox>(dialog, "operators")->setChecked(true);
+        QVERIFY(windows->isEnabled() && !find<QSpinBox>(dialog, "every")->isEnabled());
+        press(dialog);
+        QCOMPARE(output(dialog).trimmed(), QString());
+        windows->setChecked(true);
+        find<QSpinBox>(dialog, "every")->setValue(200);
+        find<QSpinBox>(dialog, "window")->setValue(3);
+        press(dialog);
+        QCOMPARE(output(dialog), QString("200\n3\n"));
+    }
+    App app;
+    auto* dialog = openDialog(app, {});
+    QVERIFY(find<QCheckBox>(dialog, "windows")->isChecked());
+    QCOMPARE(find<QSpinBox>(dialog, "every")->value(), 200);
+    find<QCheckBox>(dialog, "python")->setChecked(false);
+    QVERIFY(!find<QCheckBox>(dialog, "windows")->isEnabled() && !find<QSpinBox>(dialog, "every")->isEnabled());
 }
 
 void RecordTest::onlyOneAtATime()
