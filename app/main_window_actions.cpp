@@ -1,5 +1,6 @@
 #include "app/look/icon.h"
 #include "app/main_window.h"
+#include "app/models/slice_details.h"
 #include "app/record/record_dialog.h"
 #include "app/report/report_file.h"
 #include "app/session/trace_files.h"
@@ -217,7 +218,7 @@ void MainWindow::updateActions()
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
     m_actions.stop->setEnabled(m_context.session->canStop());
     m_actions.openTrace->setEnabled(state == RunState::Idle);
-    m_actions.exportTrace->setEnabled(state == RunState::Idle && m_context.session->trace()->sliceCount() > 0);
+    m_actions.exportTrace->setEnabled(state == RunState::Idle && holdsAnything(*m_context.session->trace()));
 }
 
 void MainWindow::openTraceDialog()

@@ -88,6 +88,14 @@ QString linkText(const Trace& trace, const Slice& slice)
 
 } // namespace
 
+bool holdsAnything(const Trace& trace)
+{
+    const auto tracks = trace.tracks();
+    return trace.sliceCount() > 0 || std::any_of(tracks.begin(), tracks.end(), [&](const profiler::Track& track) {
+               return track.kind == profiler::TrackKind::Counter && !trace.counter(track.id).empty();
+           });
+}
+
 bool holds(const Trace& trace, profiler::SliceId id)
 {
     return id.track.value < trace.tracks().size() && id.ordinal < trace.sliceCount(id.track);
@@ -183,9 +191,10 @@ std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
         if (const auto around = trace.at(slice.id.track, slice.depth - 1, slice.begin))
             links.push_back({text("Inside"), linkText(trace, *around), around->id});
     const std::vector<profiler::Flow> flows = trace.flowsOf(slice.id);
-    for (const profiler::Flow& flow : flows) {
+    for (std::size_t told = 0; told < flows.size(); ++told) {
+        const profiler::Flow& flow = flows[told];
         if (links.size() == kMostLinks) {
-            const auto more = static_cast<std::int64_t>(flows.size() - links.size());
+            const auto more = static_cast<std::int64_t>(flows.size() - told);
             links.push_back({text("And more"), text("%1 others").arg(formatCount(more)), {}});
             break;
         }

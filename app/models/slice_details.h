@@ -18,6 +18,8 @@ struct SliceDetail {
     friend bool operator==(const SliceDetail&, const SliceDetail&) = default;
 };
 
+/// The trace has slices or counters.
+bool holdsAnything(const profiler::Trace& trace);
 /// Kind, duration, place and arguments that apply: what fits a hover card.
 std::vector<SliceDetail> sliceFacts(const profiler::Trace& trace, const profiler::Slice& slice);
 /// Typed arguments besides: shapes, types, device, stream, process.

@@ -1,3 +1,4 @@
+#include "app/models/slice_details.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 #include "app/session/trace_files.h"
@@ -180,9 +181,11 @@ void Session::settlePart()
 
 void Session::exportTrace(const std::filesystem::path& path)
 {
-    if (m->trace->sliceCount() == 0)
-        return;
     emit tookUp();
+    if (!holdsAnything(*m->trace)) {
+        emit noticed(tr("There is nothing to export yet: run a training or open a trace first."), {}, false);
+        return;
+    }
     if (m->saver.isRunning()) {
         emit noticed(tr("Another export is still being written: export this when it is done."), {}, false);
         return;

@@ -68,4 +68,26 @@ CounterSeries::Extent CounterSeries::extent(std::size_t from, std::size_t to) co
     return extent;
 }
 
+profiler::TimeRange shownRange(const profiler::Trace& trace)
+{
+    constexpr profiler::Nanoseconds kLeast{1000};
+    profiler::TimeRange range = trace.range();
+    if (!range.empty())
+        return range;
+    bool any = trace.sliceCount() > 0;
+    for (const profiler::Track& track : trace.tracks()) {
+        if (track.kind != profiler::TrackKind::Counter)
+            continue;
+        const auto samples = trace.counter(track.id);
+        if (samples.empty())
+            continue;
+        const profiler::TimeRange own{samples.front().time, samples.back().time};
+        range = any ? profiler::TimeRange{std::min(range.begin, own.begin), std::max(range.end, own.end)} : own;
+        any = true;
+    }
+    if (any)
+        range.end = std::max(range.end, range.begin + kLeast);
+    return range;
+}
+
 } // namespace app

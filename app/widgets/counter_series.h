@@ -7,6 +7,10 @@
 
 namespace app {
 
+/// What there is to show of a trace: its slices; where none of them lasts, its instants and counters, a microsecond at
+/// least. Empty where there is nothing.
+profiler::TimeRange shownRange(const profiler::Trace& trace);
+
 /// The samples of a counter by time, and the extent of any stretch of them without looking at each. Grows with its
 /// trace.
 class CounterSeries {

@@ -42,7 +42,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent)
 
 bool TimelineCanvas::isEmpty() const
 {
-    return !m_scene.trace || m_scene.trace->range().empty();
+    return !m_scene.trace || m_scene.axis.bounds().empty();
 }
 
 void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
@@ -80,7 +80,7 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
         m_scene.counters.clear();
     m_scene.trace = std::move(trace);
     m_scene.rows.setTrace(m_scene.trace);
-    m_scene.axis.setBounds(m_scene.trace ? m_scene.trace->range() : TimeRange{});
+    m_scene.axis.setBounds(m_scene.trace ? shownRange(*m_scene.trace) : TimeRange{});
     const TimeRange bounds = m_scene.axis.bounds();
     if (m_follow && !bounds.empty()) {
         if (wasWhole && bounds.duration() <= kLiveSpan)

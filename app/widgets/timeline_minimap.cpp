@@ -1,5 +1,7 @@
 #include "app/widgets/timeline_minimap.h"
 
+#include "app/widgets/counter_series.h"
+
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
@@ -41,6 +43,7 @@ TimelineMinimap::TimelineMinimap(QWidget* parent) : QWidget(parent), m_theme(Tim
 void TimelineMinimap::setTrace(std::shared_ptr<const profiler::Trace> trace)
 {
     m_trace = std::move(trace);
+    m_range = m_trace ? shownRange(*m_trace) : TimeRange{};
     m_colors.reset();
     m_activity = {};
     update();
@@ -74,7 +77,7 @@ QRect TimelineMinimap::strip() const
 
 double TimelineMinimap::xOf(TraceTime time) const
 {
-    const TimeRange all = m_trace ? m_trace->range() : TimeRange{};
+    const TimeRange& all = m_range;
     if (all.empty())
         return m_left;
     return m_left + strip().width() * static_cast<double>((time - all.begin).count()) /
@@ -83,7 +86,7 @@ double TimelineMinimap::xOf(TraceTime time) const
 
 TraceTime TimelineMinimap::timeAt(double x) const
 {
-    const TimeRange all = m_trace ? m_trace->range() : TimeRange{};
+    const TimeRange& all = m_range;
     return all.begin + scaled(all.duration(), (x - m_left) / strip().width());
 }
 
@@ -101,7 +104,7 @@ QRectF TimelineMinimap::frame() const
 
 TimelineMinimap::Hand TimelineMinimap::handAt(QPointF at) const
 {
-    if (!m_trace || m_trace->range().empty() || at.x() < m_left - kEdge)
+    if (m_range.empty() || at.x() < m_left - kEdge)
         return Hand::None;
     const QRectF held = frame();
     const double reach = std::min(kEdge, held.width() / 4);
@@ -114,7 +117,7 @@ TimelineMinimap::Hand TimelineMinimap::handAt(QPointF at) const
 
 void TimelineMinimap::want(TraceTime begin, TraceTime end)
 {
-    const TimeRange all = m_trace->range();
+    const TimeRange& all = m_range;
     const TimeRange wanted{std::clamp(begin, all.begin, all.end), std::clamp(end, all.begin, all.end)};
     if (!wanted.empty())
         emit rangeWanted(wanted);
@@ -149,7 +152,7 @@ void TimelineMinimap::mouseMoveEvent(QMouseEvent* event)
         want(m_visible.begin, std::max(timeAt(at.x()), m_visible.begin + Nanoseconds{1}));
     else {
         // At either end the frame stops; it does not shrink.
-        const TimeRange all = m_trace->range();
+        const TimeRange& all = m_range;
         const Nanoseconds least = std::min(all.begin - m_visible.begin, Nanoseconds{0}),
                           most = std::max(all.end - m_visible.end, Nanoseconds{0});
         const Nanoseconds moved = std::clamp(by, least, most);
@@ -164,14 +167,14 @@ void TimelineMinimap::mouseReleaseEvent(QMouseEvent*)
 
 void TimelineMinimap::mouseDoubleClickEvent(QMouseEvent*)
 {
-    if (m_trace && !m_trace->range().empty())
-        want(m_trace->range().begin, m_trace->range().end);
+    if (!m_range.empty())
+        want(m_range.begin, m_range.end);
 }
 
 void TimelineMinimap::wheelEvent(QWheelEvent* event)
 {
     event->accept();
-    if (!m_trace || m_trace->range().empty())
+    if (m_range.empty())
         return;
     const double factor = std::pow(kWheelZoom, -event->angleDelta().y() / double{QWheelEvent::DefaultDeltasPerStep});
     const TraceTime at = timeAt(event->position().x());
@@ -229,7 +232,7 @@ void TimelineMinimap::drawHost(int top, int bottom)
         return;
     const int depth = shown->kind == TrackKind::MainThread && m_trace->depthCount(shown->id) > 1 ? 1 : 0;
     std::vector<LodBucket> buckets(static_cast<std::size_t>(m_activity.width()));
-    m_trace->summarize(shown->id, depth, m_trace->range(), buckets);
+    m_trace->summarize(shown->id, depth, m_range, buckets);
     QPainter painter(&m_activity);
     painter.scale(1 / m_activity.devicePixelRatio(), 1 / m_activity.devicePixelRatio());
     for (std::size_t x = 0; x < buckets.size(); ++x)
@@ -247,7 +250,7 @@ void TimelineMinimap::drawDevices(int top, int bottom)
     for (const Track& track : m_trace->tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
-        m_trace->summarize(track.id, 0, m_trace->range(), buckets);
+        m_trace->summarize(track.id, 0, m_range, buckets);
         for (std::size_t x = 0; x < width; ++x)
             if (buckets[x].count > 0 && (most[x].count == 0 || buckets[x].busy > most[x].busy))
                 most[x] = buckets[x];
@@ -302,7 +305,7 @@ void TimelineMinimap::paintEvent(QPaintEvent*)
     QPainter painter(this);
     painter.fillRect(rect(), m_theme.header);
     painter.fillRect(strip(), m_theme.background);
-    if (m_trace && !m_trace->range().empty()) {
+    if (!m_range.empty()) {
         if (m_activity.isNull() || m_activity.devicePixelRatio() != devicePixelRatioF())
             drawActivity();
         painter.drawImage(strip().topLeft(), m_activity);

@@ -59,6 +59,7 @@ private:
     void paintMarks(QPainter& painter) const;
 
     std::shared_ptr<const profiler::Trace> m_trace;
+    profiler::TimeRange m_range; ///< all that there is to show
     std::shared_ptr<const FindHits> m_hits;
     std::vector<profiler::TraceTime> m_bookmarks;
     profiler::TimeRange m_visible;

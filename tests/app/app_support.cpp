@@ -1,6 +1,9 @@
 #include "tests/app/app_support.h"
 
+#include <QApplication>
 #include <QCoreApplication>
+#include <QFileDialog>
+#include <QLineEdit>
 #include <string>
 
 namespace app_test {
@@ -25,6 +28,24 @@ config::TrainingConfig shortTraining(int steps)
     config::TrainingConfig configuration;
     static_cast<void>(configuration.set("run.steps", std::to_string(steps)));
     return configuration;
+}
+
+SaveAs::SaveAs(QString file) : m_file(std::move(file))
+{
+    QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+    connect(&m_look, &QTimer::timeout, this, &SaveAs::look);
+    m_look.start(10);
+}
+
+void SaveAs::look()
+{
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (!dialog)
+        return;
+    m_look.stop();
+    m_asked = true;
+    find<QLineEdit>(dialog, "fileNameEdit")->setText(m_file);
+    QMetaObject::invokeMethod(dialog, "accept");
 }
 
 } // namespace app_test

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <QWidget>
 
 namespace app_test {
@@ -23,6 +24,20 @@ void useScript(const char* script);
 
 /// A few steps, quickly done.
 config::TrainingConfig shortTraining(int steps = 30);
+
+/// Gives the next dialog that asks where to save this name, as a user types it.
+class SaveAs : public QObject {
+public:
+    explicit SaveAs(QString file);
+    [[nodiscard]] bool asked() const { return m_asked; }
+
+private:
+    void look();
+
+    QString m_file;
+    bool m_asked = false;
+    QTimer m_look;
+};
 
 /// The widget of a class with an object name, under `parent`; fails the test when there is none.
 template <class T>

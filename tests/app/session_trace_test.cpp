@@ -181,21 +181,29 @@ void SessionTraceTest::aTraceFromElsewhereLeavesTheConfigurationAlone()
 void SessionTraceTest::anExportedTraceOpensAgain()
 {
     Session session;
-    session.setConfiguration(shortTraining(), "short");
+    auto configuration = shortTraining();
+    QVERIFY(configuration.set("capture.ops_every", "5"));
+    QVERIFY(configuration.set("capture.ops_window", "2"));
+    session.setConfiguration(configuration, "short");
     runToEnd(session);
-    QTRY_VERIFY(session.trace()->sliceCount() > 0);
+    QTRY_VERIFY_WITH_TIMEOUT(session.trace()->sliceCount() > 0 && !session.isRunOpen(), 20000);
     const QTemporaryDir folder;
     const std::filesystem::path file = folder.filePath("exported.json").toStdString();
     QSignalSpy told(&session, &Session::noticed);
     session.exportTrace(file);
     QTRY_COMPARE(told.count(), 1);
     QVERIFY2(!told.at(0).at(2).toBool(), qPrintable(told.at(0).at(0).toString()));
-    const auto opsOf = [](const profiler::Trace& trace) { return trace.ofKind(profiler::ActivityKind::CpuOp).size(); };
-    const std::size_t ops = opsOf(*session.trace());
+    const auto count = [&](profiler::ActivityKind kind) { return session.trace()->ofKind(kind).size(); };
+    const std::size_t ops = count(profiler::ActivityKind::CpuOp), steps = count(profiler::ActivityKind::Step),
+                      slices = session.trace()->sliceCount();
+    QVERIFY(ops > 0);
+    QCOMPARE(steps, std::size_t(30));
     QSignalSpy opened(&session, &Session::traceOpened);
     session.openTrace(file);
-    QTRY_COMPARE(opened.count(), 1);
-    QCOMPARE(opsOf(*session.trace()), ops);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    QCOMPARE(count(profiler::ActivityKind::CpuOp), ops);
+    QCOMPARE(count(profiler::ActivityKind::Step), steps);
+    QCOMPARE(session.trace()->sliceCount(), slices);
 }
 
 void SessionTraceTest::anExportThatCannotBeWrittenIsTold()

@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QToolButton>
 #include <QtTest>
 
@@ -84,6 +85,10 @@ private slots:
     void figuresAreRightAligned();
     void whatIsCancelledIsSaidAndCanBeRunAgain();
     void aProblemWearsTheThemesColour();
+    void rowsAreCopiedAndSavedAsCsv();
+    void aNameIsFilteredByFromItsRow();
+    void theKeyToFindGoesToTheFilter();
+    void aRowIsShownAgain();
 };
 
 void TablePanelTest::itComesGroupedWithTheMostTimeFirst()
@@ -314,6 +319,64 @@ void TablePanelTest::aProblemWearsTheThemesColour()
     QCOMPARE(worn, wanted);
     QVERIFY(app::shades(before).bad != wanted);
     table.settle();
+}
+
+void TablePanelTest::rowsAreCopiedAndSavedAsCsv()
+{
+    Panel table;
+    table.list();
+    table.panel.view()->selectRow(2);
+    table.trigger("tableCopyCsv");
+    QCOMPARE(QGuiApplication::clipboard()->text(),
+             QString("Name,Begin (ns),Duration (ns),Track\ngemm,50000,10000,stream 7\n"));
+    const QTemporaryDir folder;
+    const app_test::SaveAs dialog(folder.filePath("kernels"));
+    table.trigger("tableSave");
+    QVERIFY(dialog.asked());
+    QFile file(folder.filePath("kernels.csv"));
+    QTRY_VERIFY_WITH_TIMEOUT(file.exists(), 20000);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray saved = file.readAll();
+    QCOMPARE(saved.count('\n'), 5);
+    QVERIFY2(saved.contains("relu,40000,1000,stream 7"), saved.constData());
+}
+
+void TablePanelTest::aNameIsFilteredByFromItsRow()
+{
+    Panel table;
+    QCOMPARE(table.model()->rowCount(), 2);
+    table.panel.view()->setCurrentIndex(table.model()->index(1, 0));
+    table.trigger("tableFilterName");
+    QTRY_COMPARE_WITH_TIMEOUT(table.model()->rowCount(), 1, 20000);
+    QCOMPARE(table.cell(0, 0), QString("relu"));
+    QVERIFY2(find<QLineEdit>(&table.panel, "tableFilter")->text().contains("relu"),
+             qPrintable(find<QLineEdit>(&table.panel, "tableFilter")->text()));
+}
+
+void TablePanelTest::theKeyToFindGoesToTheFilter()
+{
+    Panel table;
+    table.panel.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&table.panel));
+    table.panel.view()->setFocus();
+    table.trigger("tableFind");
+    QCOMPARE(QApplication::focusWidget(), find<QLineEdit>(&table.panel, "tableFilter"));
+}
+
+void TablePanelTest::aRowIsShownAgain()
+{
+    Panel table;
+    table.list();
+    table.panel.view()->setCurrentIndex(table.model()->index(1, 0));
+    QSignalSpy shown(&table.selection, &app::Selection::showRequested);
+    table.selection.clear(); // it takes the current row along
+    QVERIFY(!find<QAction>(&table.panel, "tableShow")->isEnabled());
+    table.selection.selectSlice(table.trace().ofKind(profiler::ActivityKind::Kernel)[1].id);
+    QCOMPARE(shown.count(), 0);
+    table.trigger("tableShow");
+    QCOMPARE(shown.count(), 1);
+    QVERIFY(shown[0][0].value<profiler::TimeRange>().contains(traceTime(40'000)));
+    QCOMPARE(table.selectedAt(table.trace()), 40);
 }
 
 QTEST_MAIN(TablePanelTest)

@@ -237,6 +237,20 @@ TEST(SliceDetails, LinkWhatBelongsTogether)
     EXPECT_EQ(*back[1].link, kernel.id);
 }
 
+TEST(SliceDetails, CountTheLinksThatAreNotListed)
+{
+    std::string text = "main\n op aten::relu 0 100\n call cudaGraphLaunch 10 20 corr=7\nstream 0 7\n";
+    for (int i = 0; i < 50; ++i)
+        text += " kernel relu " + std::to_string(100 + 10 * i) + " 5 corr=7\n";
+    const auto trace = test_support::traceFromText(text);
+    const auto links = sliceLinks(*trace, trace->ofKind(ActivityKind::CudaRuntime).at(0));
+    std::int64_t listed = 0;
+    for (const SliceDetail& link : links)
+        listed += link.label == "Launches";
+    EXPECT_EQ(links.front().label, "Inside");
+    EXPECT_EQ(links.back().value, QStringLiteral("%1 others").arg(50 - listed));
+}
+
 TEST(Selection, IsASliceOrARangeOrNothing)
 {
     Selection selection;

@@ -1,5 +1,6 @@
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
 #include <QApplication>
@@ -160,6 +161,41 @@ TEST(TimelineCanvas, MarksASliceThatHasNotEnded)
     for (int y = rect.top(); y < rect.bottom(); ++y)
         edge.insert(image.pixel(rect.right() - 1, y));
     EXPECT_GE(edge.size(), 2U) << "a dotted end";
+}
+
+TEST(TimelineCanvas, ATraceOfCountersOnlyIsShown)
+{
+    const auto trace = test_support::traceFromText("counter power\nsample 1000 50\nsample 3000 90\nsample 5000 70");
+    TimelineCanvas canvas;
+    canvas.resize(900, 300);
+    canvas.setTrace(trace);
+    canvas.show();
+    EXPECT_EQ(canvas.scene().axis.bounds(), (TimeRange{traceTime(1'000'000), traceTime(5'000'000)}));
+    const QImage shown = canvas.viewport()->grab().toImage();
+    const int x = static_cast<int>(canvas.scene().xOf(traceTime(4'000'000)));
+    std::set<QRgb> colors;
+    for (int y = TimelineScene::kRulerHeight; y < shown.height(); ++y)
+        colors.insert(shown.pixel(x, y));
+    TimelineCanvas empty;
+    empty.resize(900, 300);
+    empty.show();
+    EXPECT_GE(colors.size(), 3U) << "a curve over its ground";
+    EXPECT_NE(shown, empty.viewport()->grab().toImage());
+}
+
+TEST(TimelineCanvas, ATraceOfOneInstantIsShownAndCanBeSelected)
+{
+    const auto trace = test_support::traceFromText("main\n other mark 1000 0");
+    TimelineCanvas canvas;
+    canvas.resize(900, 300);
+    canvas.setTrace(trace);
+    canvas.show();
+    ASSERT_TRUE(trace->range().empty());
+    const Slice mark = trace->slice({trace->tracks()[0].id, 0});
+    QTest::mouseClick(canvas.viewport(), Qt::LeftButton, Qt::NoModifier,
+                      canvas.scene().rectOf(mark).center().toPoint());
+    ASSERT_TRUE(canvas.scene().selected);
+    EXPECT_EQ(canvas.scene().selected->id, mark.id);
 }
 
 TEST(TimelineCanvas, SurvivesHostileNames)

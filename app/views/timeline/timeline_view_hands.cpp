@@ -114,15 +114,16 @@ QString TimelineView::goTo(const QString& text)
         return {};
     }
     const auto offset = std::get<profiler::Nanoseconds>(*destination);
-    if (offset > trace.range().duration())
-        return tr("The trace ends after %1.").arg(formatDuration(trace.range().duration()));
-    m_canvas->goToTime(trace.range().begin + offset);
+    const profiler::TimeRange whole = m_canvas->scene().axis.bounds();
+    if (offset > whole.duration())
+        return tr("The trace ends after %1.").arg(formatDuration(whole.duration()));
+    m_canvas->goToTime(whole.begin + offset);
     return {};
 }
 
 void TimelineView::askDestination()
 {
-    if (m_canvas->scene().trace->range().empty())
+    if (m_canvas->scene().axis.bounds().empty())
         return;
     auto* dialog = new QInputDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

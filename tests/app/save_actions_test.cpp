@@ -1,0 +1,112 @@
+#include "app/shell/notice_strip.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QAction>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using app_test::App;
+using app_test::find;
+using app_test::SaveAs;
+using app_test::shortTraining;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+} // namespace
+
+/// What the window's File menu writes.
+class SaveActionsTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init()
+    {
+        app_test::useScript("train");
+        QSettings().clear();
+    }
+    void theTraceIsExported();
+    void aTraceOfCountersOnlyIsExported();
+    void withoutATraceThereIsNothingToExport();
+    void theReportIsSaved();
+
+private:
+    static bool strip(const App& app, const char* text)
+    {
+        const auto* strip = app.window.findChild<app::NoticeStrip*>();
+        return QTest::qWaitFor([&] { return strip->isVisible() && strip->text().contains(text); }, 20000);
+    }
+};
+
+void SaveActionsTest::theTraceIsExported()
+{
+    const QTemporaryDir folder;
+    App app;
+    auto* exportTrace = find<QAction>(&app.window, "exportTrace");
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    QTRY_VERIFY_WITH_TIMEOUT(app.session.trace()->sliceCount() > 0 && !app.session.isRunOpen(), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(exportTrace->isEnabled(), 20000);
+    const auto slices = app.session.trace()->sliceCount();
+    const SaveAs dialog(folder.filePath("mine.json"));
+    exportTrace->trigger();
+    QVERIFY(dialog.asked());
+    QVERIFY(strip(app, "was exported"));
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(folder.filePath("mine.json").toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    QCOMPARE(app.session.trace()->sliceCount(), slices);
+}
+
+void SaveActionsTest::aTraceOfCountersOnlyIsExported()
+{
+    const QTemporaryDir folder;
+    QFile file(folder.filePath("counters.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"traceEvents": [
+        {"ph": "C", "name": "power", "pid": 1, "ts": 0, "args": {"W": 50}},
+        {"ph": "C", "name": "power", "pid": 1, "ts": 1000, "args": {"W": 70}}]})");
+    file.close();
+    App app;
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(file.fileName().toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    QCOMPARE(app.session.trace()->sliceCount(), std::size_t(0));
+    auto* exportTrace = find<QAction>(&app.window, "exportTrace");
+    QTRY_VERIFY_WITH_TIMEOUT(exportTrace->isEnabled(), 20000);
+    const SaveAs dialog(folder.filePath("again.json"));
+    exportTrace->trigger();
+    QVERIFY(strip(app, "was exported"));
+    QVERIFY(QFile::exists(folder.filePath("again.json")));
+}
+
+void SaveActionsTest::withoutATraceThereIsNothingToExport()
+{
+    const QTemporaryDir folder;
+    App app;
+    QVERIFY(!find<QAction>(&app.window, "exportTrace")->isEnabled());
+    app.session.exportTrace(folder.filePath("none.json").toStdString());
+    QVERIFY(strip(app, "nothing to export"));
+    QVERIFY(!QFile::exists(folder.filePath("none.json")));
+}
+
+void SaveActionsTest::theReportIsSaved()
+{
+    const QTemporaryDir folder;
+    App app;
+    const SaveAs dialog(folder.filePath("mine")); // gets the extension of the first kind
+    find<QAction>(&app.window, "saveReport")->trigger();
+    QVERIFY(dialog.asked());
+    QVERIFY(strip(app, "The report is written"));
+    QFile report(folder.filePath("mine.html"));
+    QVERIFY(report.open(QIODevice::ReadOnly));
+    QVERIFY(report.readAll().contains("<html"));
+}
+
+QTEST_MAIN(SaveActionsTest)
+#include "save_actions_test.moc"
