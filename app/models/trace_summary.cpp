@@ -3,8 +3,13 @@
 #include "app/models/slice_details.h"
 #include "app/models/table_query.h"
 #include "app/widgets/number_format.h"
+#include "profiler/analysis/slice_view.h"
 
 #include <QCoreApplication>
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
 
 namespace app {
 
@@ -22,6 +27,16 @@ double shareOf(profiler::Nanoseconds part, profiler::Nanoseconds whole)
     return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
 
+/// "iteration" of "iteration 12", "iteration_12" and "iteration12": all its ranges have that name.
+std::string_view withoutNumber(std::string_view name)
+{
+    const auto end = name.find_last_not_of("0123456789");
+    if (end == name.npos || end + 1 == name.size())
+        return name;
+    const bool joined = std::isalpha(static_cast<unsigned char>(name[end])) == 0;
+    return name.substr(0, joined ? end : end + 1);
+}
+
 } // namespace
 
 TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
@@ -30,6 +45,8 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     TraceSummary summary;
     if (!steps.empty())
         summary.breakdown = profiler::analysis::breakdown(*trace, steps);
+    else
+        summary.ranges = rangeNames(*trace);
     const auto scan = profiler::analysis::scanActivity(*trace);
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty())
@@ -41,6 +58,32 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     if (kernels && kernels->size() > 0)
         summary.kernels = kernels;
     return summary;
+}
+
+QStringList rangeNames(const profiler::Trace& trace)
+{
+    constexpr qsizetype kMost = 50;
+    struct Sum {
+        std::int64_t count = 0;
+        profiler::Nanoseconds time{};
+    };
+    std::map<std::string_view, Sum> sums;
+    for (const profiler::Track& track : trace.tracks())
+        for (const auto kind : {profiler::ActivityKind::Nvtx, profiler::ActivityKind::UserAnnotation})
+            if (track.kind == profiler::TrackKind::MainThread || track.kind == profiler::TrackKind::Thread)
+                profiler::analysis::forEachViewOf(trace, track.id, kind, [&](const auto& slice) {
+                    Sum& sum = sums[withoutNumber(slice.name())];
+                    ++sum.count;
+                    sum.time += slice.duration();
+                });
+    std::erase_if(sums, [](const auto& entry) { return entry.second.count < 2 || entry.first.empty(); });
+    std::vector<std::pair<std::string_view, Sum>> sorted(sums.begin(), sums.end());
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+    QStringList names;
+    for (const auto& [name, sum] : sorted)
+        if (names.size() < kMost)
+            names << traceText(name);
+    return names;
 }
 
 QString timeClassWord(TimeClass timeClass)

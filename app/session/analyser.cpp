@@ -31,19 +31,24 @@ std::chrono::nanoseconds cpuTime()
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, bool byRepetition)
+std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source)
 {
     auto result = std::make_shared<Analysed>();
     std::vector<profiler::analysis::Step> steps;
-    if (byRepetition) {
+    if (source.repetition) {
         auto found = profiler::analysis::repeatedSteps(*trace);
         steps = std::move(found.steps);
         result->whyNoRepetition = QString::fromStdString(found.whyNot);
     }
+    if (!source.range.empty())
+        steps = profiler::analysis::findSteps(*trace, source.range);
+    const bool ofRange = !source.range.empty() && !steps.empty();
     if (steps.empty())
         steps = profiler::analysis::findSteps(*trace);
     result->facts = profiler::analysis::analyse(*trace, std::move(steps));
     result->summary = summarise(trace, result->facts.steps);
+    if (ofRange)
+        result->summary.stepRange = QString::fromStdString(source.range);
     result->trace = std::move(trace);
     return result;
 }
@@ -86,7 +91,7 @@ Analyser::Found Analyser::look(const Request& job, std::shared_ptr<const Advised
     Found found{.whole = nullptr, .advice = std::move(said), .cost = cost};
     std::chrono::nanoseconds before = cpuTime();
     if (atWhole) {
-        found.whole = analyseAll(job.trace, job.byRepetition);
+        found.whole = analyseAll(job.trace, job.source);
         auto advice = std::make_shared<Advised>();
         advice->rules = advisor::advise(*job.trace, found.whole->facts, config);
         advice->live = live;
@@ -95,7 +100,7 @@ Analyser::Found Analyser::look(const Request& job, std::shared_ptr<const Advised
         found.cost.whole = cpuTime() - std::exchange(before, cpuTime());
     }
     found.cost.hasLastSteps = false;
-    if (!live || job.byRepetition || pauseAfter(found.cost.whole) == kShortestPause)
+    if (!live || job.source != StepSource{} || pauseAfter(found.cost.whole) == kShortestPause)
         return found;
     if (const auto last = profiler::analysis::lastSteps(*job.trace)) {
         found.advice = withLastSteps(*found.advice, *job.trace, *last, config);
@@ -116,7 +121,7 @@ std::chrono::milliseconds Analyser::untilNext(bool live) const
 void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config)
 {
     const bool live = trace->captureStats().live;
-    m_next = Request{std::move(trace), std::move(config), m_byRepetition};
+    m_next = Request{std::move(trace), std::move(config), m_source};
     if (m_busy)
         return;
     if (const auto wait = untilNext(live); wait == 0ms)
@@ -128,7 +133,7 @@ void Analyser::request(std::shared_ptr<const profiler::Trace> trace, std::option
 void Analyser::reset()
 {
     m_next.reset();
-    m_byRepetition = false;
+    m_source = {};
     m_later.stop();
     m_thread.cancel();
     m_busy = false;

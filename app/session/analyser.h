@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -27,6 +29,13 @@ struct Advised {
     std::int64_t newest = 0;    ///< index of the last of those
 };
 
+/// What tells the steps of a trace, beside its own marks.
+struct StepSource {
+    bool repetition = false; ///< what the training repeats
+    std::string range;       ///< ranges of this name, as analysis::stepMarks() has it; empty: none
+    friend bool operator==(const StepSource&, const StepSource&) = default;
+};
+
 /// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as
 /// that costs little. When it costs more, the rules look each second at its last steps (analysis::lastSteps()) and
 /// their verdicts go on top of those on the whole (advisor::broughtUpToDate()); the whole is analysed now and then, and
@@ -39,8 +48,8 @@ public:
 
     /// The newest request wins. @param config  of the run; none for a trace that has none
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
-    /// From the next request on, steps are what repeats in the trace, or again its marks; reset() goes back to marks.
-    void setStepsByRepetition(bool on) { m_byRepetition = on; }
+    /// From the next request on; reset() goes back to the trace's marks.
+    void setStepSource(StepSource source) { m_source = std::move(source); }
     /// Between the end of one look at a live trace and the next of its kind: so long that they take a quarter of a
     /// hundredth of one core, but at least a second. Snapshots and cards cost about as much again as the last steps.
     /// @param cpu  processor time of the last one
@@ -57,7 +66,7 @@ private:
     struct Request {
         std::shared_ptr<const profiler::Trace> trace;
         std::optional<config::TrainingConfig> config;
-        bool byRepetition = false;
+        StepSource source;
     };
     /// What the last looks cost in processor time, which says when the next ones are.
     struct Cost {
@@ -77,7 +86,7 @@ private:
 
     std::optional<Request> m_next;
     bool m_busy = false;
-    bool m_byRepetition = false;
+    StepSource m_source;
     std::shared_ptr<const Advised> m_said; ///< null: nothing was analysed yet
     Cost m_cost;
     QElapsedTimer m_sinceEnd, m_sinceWhole;

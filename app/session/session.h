@@ -99,6 +99,8 @@ public:
     /// Analyses the trace on screen anew, its steps found by what the training repeats, or again by its marks; tells by
     /// noticed() when nothing repeats. Not kept: another trace begins with its marks.
     void setStepsByRepetition(bool on);
+    /// The same, with the ranges of this name for its steps.
+    void setStepRange(const QString& name);
     /// Any format, told by its content. A long reading shows what there is before it is done.
     void openTrace(const std::filesystem::path& path);
     /// Writes the trace on screen in the format that the extension names.

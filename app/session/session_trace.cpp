@@ -139,7 +139,13 @@ void Session::connectTrace()
 
 void Session::setStepsByRepetition(bool on)
 {
-    m->analyser.setStepsByRepetition(on);
+    m->analyser.setStepSource({.repetition = on, .range = {}});
+    m->analyser.request(m->trace, m->traceConfiguration);
+}
+
+void Session::setStepRange(const QString& name)
+{
+    m->analyser.setStepSource({.repetition = false, .range = name.toStdString()});
     m->analyser.request(m->trace, m->traceConfiguration);
 }
 

@@ -38,7 +38,8 @@ void paintDenseSteps(QPainter& painter, const TimelineScene& scene, const QRectF
         painter.fillRect(QRectF(left, strip.top() + 3, done - left, strip.height() - 6), color);
         // Those that end within the pixel would paint it again.
         const auto seen = scene.timeAt(done);
-        step = std::partition_point(step, steps.end(), [&](const auto& later) { return later.range.end <= seen; });
+        step = std::partition_point(std::next(step), steps.end(),
+                                    [&](const auto& later) { return later.range.end <= seen; });
     }
 }
 

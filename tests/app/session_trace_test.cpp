@@ -7,6 +7,7 @@
 #include "tests/app/app_support.h"
 
 #include <QFile>
+#include <QInputDialog>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -32,6 +33,7 @@ private slots:
     void stepsAreFoundByRepetitionWhenAsked();
     void whatIsBeingAnalysedIsSaidToBe();
     void aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt();
+    void rangesAreTakenAsStepsWhenAsked();
     void whereNothingRepeatsNoStepsAreFound();
     void anExportedTraceOpensAgain();
     void anExportThatCannotBeWrittenIsTold();
@@ -129,6 +131,49 @@ void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
     QTest::qWait(300); // a look at the run's file is made each 100 ms
     QCOMPARE(session.tracePath(), file);
     QCOMPARE(session.trace()->tracks().size(), std::size_t(1));
+}
+
+void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
+{
+    const QTemporaryDir folder;
+    QByteArray events;
+    for (int i = 0; i < 8; ++i) // "iteration 0" and its "load", four times
+        events += (i > 0 ? "," : "") +
+                  QStringLiteral(R"({"ph": "X", "cat": "user_annotation", "name": "%1", "pid": 1, "tid": 1, "ts": %2,
+                                     "dur": %3})")
+                      .arg(i % 2 == 0 ? QString("iteration %1").arg(i / 2) : QString("load"))
+                      .arg(i / 2 * 100 + i % 2 * 10)
+                      .arg(i % 2 == 0 ? 90 : 20)
+                      .toUtf8();
+    QFile file(folder.filePath("ranges.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
+    file.close();
+    Session session;
+    session.openTrace(file.fileName().toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), 20000);
+    QCOMPARE(session.analysed()->facts.steps.size(), std::size_t(0));
+    app::Selection selection;
+    app::SummaryPanel panel(&selection);
+    QObject::connect(&panel, &app::SummaryPanel::stepsByRepetitionWanted, &session, &Session::setStepsByRepetition);
+    QObject::connect(&panel, &app::SummaryPanel::stepRangeWanted, &session, &Session::setStepRange);
+    const auto steps = [&] {
+        const auto analysed = session.analysed();
+        panel.show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
+        return analysed->facts.steps.size();
+    };
+    QCOMPARE(steps(), std::size_t(0));
+    auto* choice = panel.findChild<QLabel*>("stepChoice");
+    QVERIFY2(choice->text().contains("take a range"), qPrintable(choice->text()));
+    emit choice->linkActivated("range");
+    auto* dialog = app_test::find<QInputDialog>(&panel, "stepRange");
+    QCOMPARE(dialog->comboBoxItems(), QStringList({"iteration", "load"}));
+    dialog->accept(); // the first, which took most time
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(4), 20000);
+    QCOMPARE(session.analysed()->facts.steps.at(3).index, 3);
+    QVERIFY2(choice->text().contains("iteration"), qPrintable(choice->text()));
+    emit choice->linkActivated("leave");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
 }
 
 void SessionTraceTest::whereNothingRepeatsNoStepsAreFound()

@@ -24,6 +24,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
                      [=] { panel->setAnalysing(!session->analysed() && session->trace()->sliceCount() > 0); });
     QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
     QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, session, &Session::setStepsByRepetition);
+    QObject::connect(panel, &SummaryPanel::stepRangeWanted, session, &Session::setStepRange);
     showAnalysed();
     return panel;
 }

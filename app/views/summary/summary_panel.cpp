@@ -9,6 +9,7 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QLabel>
 #include <QScrollArea>
 #include <QStackedWidget>
@@ -62,8 +63,7 @@ SummaryPanel::SummaryPanel(Selection* selection, QWidget* parent)
     m_choice->setContentsMargins(14, 8, 14, 0);
     m_choice->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     m_choice->hide();
-    connect(m_choice, &QLabel::linkActivated, this,
-            [this](const QString& link) { emit stepsByRepetitionWanted(link == "find"); });
+    connect(m_choice, &QLabel::linkActivated, this, &SummaryPanel::takeChoice);
     column->addWidget(m_choice);
     column->addWidget(m_pages, 1);
     m_empty = note(m_pages);
@@ -198,14 +198,38 @@ void SummaryPanel::showChoice()
     const bool live = any && m_trace->captureStats().live;
     const std::int64_t steps = any ? m_facts->statistics.count : 0;
     const bool found = steps > 0 && m_facts->steps.front().found;
-    m_choice->setVisible(any && (live ? steps > 0 : found || steps == 0));
+    const QString range = any && m_summary ? m_summary->stepRange : QString();
+    m_choice->setVisible(any && (live ? steps > 0 : found || !range.isEmpty() || steps == 0));
     if (live) // a long one is looked at as a whole now and then
         m_choice->setText(
             tr("Of the first %1; of the whole run when it ends.").arg(formatCounted(steps, tr("step"), tr("steps"))));
+    else if (!range.isEmpty())
+        m_choice->setText(
+            tr("Each range “%1” is taken as a step. <a href=\"leave\">No longer</a>").arg(range.toHtmlEscaped()));
+    else if (found)
+        m_choice->setText(tr("These steps were found by repetition; the trace marks none. "
+                             "<a href=\"leave\">Leave them out</a>"));
     else
-        m_choice->setText(found ? tr("These steps were found by repetition; the trace marks none. "
-                                     "<a href=\"leave\">Leave them out</a>")
-                                : tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>"));
+        m_choice->setText(tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>") +
+                          (m_summary && !m_summary->ranges.isEmpty()
+                               ? tr(", or <a href=\"range\">take a range as steps…</a>")
+                               : QString()));
+}
+
+void SummaryPanel::takeChoice(const QString& link)
+{
+    if (link != "range") {
+        emit stepsByRepetitionWanted(link == "find");
+        return;
+    }
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName("stepRange");
+    dialog->setWindowTitle(tr("Steps of a range"));
+    dialog->setLabelText(tr("Each range of this name is a step:"));
+    dialog->setComboBoxItems(m_summary->ranges);
+    connect(dialog, &QInputDialog::textValueSelected, this, &SummaryPanel::stepRangeWanted);
+    dialog->open();
 }
 
 void SummaryPanel::changeEvent(QEvent* event)

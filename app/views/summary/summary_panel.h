@@ -35,7 +35,8 @@ public:
               std::shared_ptr<const TraceSummary> summary = nullptr);
 
 signals:
-    void stepsByRepetitionWanted(bool on); ///< steps are to be found, or no more
+    void stepsByRepetitionWanted(bool on);     ///< steps are to be found, or no more
+    void stepRangeWanted(const QString& name); ///< the ranges of this name are to be the steps
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -45,6 +46,7 @@ private:
     QWidget* makeStepColumn(QWidget* parent);
     QWidget* makeCostColumn(QWidget* parent);
     void showChoice();
+    void takeChoice(const QString& link);
     void showStatistics();
     void showParts();
     void showLoader();
