@@ -67,8 +67,12 @@ public:
     {
         m_byNumber.setNumericMode(true);
         for (const Track& track : trace.tracks())
-            if (track.pid != 0 && std::find(m_processes.begin(), m_processes.end(), track.pid) == m_processes.end())
-                m_processes.push_back(track.pid);
+            if (rankOf(track.kind) != Device)
+                m_hosts.insert(track.pid);
+        for (const Track& track : trace.tracks())
+            if (const auto pid = processOf(track);
+                pid != 0 && std::find(m_processes.begin(), m_processes.end(), pid) == m_processes.end())
+                m_processes.push_back(pid);
     }
 
     std::vector<RowNode> make()
@@ -77,7 +81,8 @@ public:
         for (const Track& track : m_trace.tracks())
             if (track.kind == TrackKind::Counter || m_trace.sliceCount(track.id) > 0) {
                 const Rank rank = rankOf(track.kind);
-                found[several() ? track.pid : 0][{rank, rank == Device ? track.device.value : 0}].push_back(&track);
+                found[several() ? processOf(track) : 0][{rank, rank == Device ? track.device.value : 0}].push_back(
+                    &track);
             }
         std::vector<RowNode> top;
         for (auto& [pid, groups] : found)
@@ -94,6 +99,14 @@ private:
     using Sorted = std::map<std::pair<Rank, std::uint32_t>, std::vector<const Track*>>;
 
     [[nodiscard]] bool several() const { return m_processes.size() > 1; }
+
+    /// PyTorch's profiler gives each GPU a process of its own, whose number is the device's: there is no such process.
+    [[nodiscard]] std::int64_t processOf(const Track& track) const
+    {
+        const bool made =
+            rankOf(track.kind) == Device && track.pid == track.device.value && !m_hosts.contains(track.pid);
+        return made ? 0 : track.pid;
+    }
 
     RowNode process(std::int64_t pid, Sorted& groups)
     {
@@ -173,6 +186,7 @@ private:
     const Trace& m_trace;
     QCollator m_byNumber{QLocale::English};
     std::vector<std::int64_t> m_processes; ///< in the order in which they appeared
+    std::set<std::int64_t> m_hosts;        ///< processes with threads or counters
     std::set<QString> m_keys;
 };
 

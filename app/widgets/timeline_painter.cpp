@@ -215,8 +215,10 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
         if (gap.pinned != pinned)
             continue;
         const QString word = gapWord(gap.cause);
-        const double width = std::min(scene.labels.width(word, scene.theme.text), gap.rect.width() - 2 * kLabelInset);
-        if (width < kNarrowestLabel)
+        const double whole = scene.labels.width(word, scene.theme.text);
+        const double width = std::min(whole, gap.rect.width() - 2 * kLabelInset);
+        // A plate that no letter fits on would look like a slice.
+        if (width < std::min(whole, scene.labels.width(word.left(4) + QStringLiteral("…"), scene.theme.text)))
             continue;
         const QRectF plate(std::round(gap.rect.center().x() - width / 2) - 2, gap.rect.top() + 2, width + 4,
                            gap.rect.height() - 4);

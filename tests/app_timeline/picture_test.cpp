@@ -128,6 +128,34 @@ TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
     EXPECT_EQ(colors().size(), plain);
 }
 
+TEST(DeviceGaps, NoPlateStandsWithoutAWord)
+{
+    const auto trace = test_support::traceFromText("stream 0 7\nkernel a 0 100\nkernel a 500 100\nmain\nop x 0 6000");
+    TimelineCanvas canvas;
+    canvas.resize(1000, 300);
+    canvas.setTrace(trace);
+    canvas.show();
+    auto gaps = std::make_shared<DeviceGaps>();
+    gaps->byDevice[{0}] = {{{traceTime(100'000), traceTime(500'000)}, "data_loader"}};
+    canvas.setGaps(gaps);
+    const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(0);
+    // Shorter and shorter: with a word, then only hatched; never a blank of a letter's width.
+    for (const int width : {200, 80, 50, 42, 38, 34, 30, 26, 22, 18}) {
+        canvas.showRange({traceTime(0), traceTime(400'000LL * canvas.scene().lanesRect().width() / width)});
+        const QImage image = canvas.viewport()->grab().toImage();
+        const int y = static_cast<int>(canvas.scene().rectOf(kernel).top()) + 4;
+        const int left = static_cast<int>(canvas.scene().xOf(traceTime(100'000))) + 2,
+                  right = static_cast<int>(canvas.scene().xOf(traceTime(500'000))) - 2;
+        int blank = 0, ink = 0;
+        for (int x = left; x < right; ++x) {
+            blank += image.pixel(x, y) == canvas.scene().theme.background.rgb();
+            for (int down = 0; down < 10; ++down)
+                ink += image.pixelColor(x, y + down).lightness() < 100;
+        }
+        EXPECT_TRUE(blank < 8 || ink > 8) << width;
+    }
+}
+
 TEST(DeviceGaps, AreKnownOfEachDeviceAndOutsideOfStepsToo)
 {
     // Waits of 40 and 60 µs on the first device, of 100 on the second; the last lies after the only step.

@@ -71,6 +71,26 @@ TEST(TrackRows, LieBelowOneAnotherWithoutGaps)
     EXPECT_EQ(rows.rowAt(-1), -1);
 }
 
+TEST(TrackRows, TheProcessThatAProfilerMakesOfAGpuIsNone)
+{
+    TraceBuilder builder;
+    addThread(builder, TrackKind::MainThread, "main thread", 4711);
+    for (const std::uint32_t device : {1U, 0U}) {
+        Track stream;
+        stream.kind = TrackKind::Stream;
+        stream.name = "stream 7";
+        stream.device = {device};
+        stream.pid = device;
+        Slice slice;
+        slice.begin = traceTime(100);
+        slice.duration = Nanoseconds{10};
+        builder.add(builder.addTrack(stream), slice);
+    }
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("main thread", "GPU 0", "stream 7", "GPU 1", "stream 7"));
+}
+
 TEST(TrackRows, StandAsTheFileWishes)
 {
     TraceBuilder builder;
