@@ -17,6 +17,9 @@ enum class SavingUnit { UsPerStep, UsPerEpoch, UsPerValidation, Bytes };
 struct Saving {
     SavingUnit unit = SavingUnit::UsPerStep;
     double low = 0, mid = 0, high = 0;
+    /// µs that such a unit took in the trace: elsewhere the machine is faster or slower, and what is saved is a share
+    /// of what it takes there. 0: not known; bytes are what they are.
+    double ofUs = 0;
 };
 
 /// A change of one knob.

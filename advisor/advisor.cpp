@@ -1,6 +1,7 @@
 #include "advisor_rules_registry.h"
 
 #include "advisor/prediction.h"
+#include "advisor/run_facts.h"
 
 #include <algorithm>
 #include <cassert>
@@ -39,6 +40,41 @@ double usPerStep(const Advice& advice, const Case& c)
     return 0;
 }
 
+/// µs of an epoch without its validation, which is not timed with it. The first one warms up: it counts alone only.
+double epochUs(const Case& c, const profiler::analysis::Intervals& validating)
+{
+    const auto& steps = c.facts.steps;
+    const std::vector<std::size_t> firsts = firstOfEpochs(c);
+    if (firsts.empty())
+        return 0;
+    const std::size_t first = firsts.size() > 1 ? firsts[1] : 0;
+    const profiler::TimeRange range{steps[first].range.begin, steps.back().range.end};
+    const auto epochs = static_cast<double>(std::max<std::size_t>(1, firsts.size() - 1));
+    return (profiler::analysis::toUs(range.duration()) -
+            profiler::analysis::toUs(
+                profiler::analysis::total(profiler::analysis::intersect(validating, std::vector{range})))) /
+           epochs;
+}
+
+/// µs that what a saving is counted in took in the trace, as an experiment times it; 0: not known.
+double unitUs(const Case& c, SavingUnit unit)
+{
+    const profiler::analysis::Intervals validating = validations(c.trace);
+    const double validationUs = profiler::analysis::toUs(profiler::analysis::total(validating));
+    const double passes = std::max<double>(1, static_cast<double>(validating.size()));
+    switch (unit) {
+    case SavingUnit::UsPerStep:
+        return c.facts.statistics.steadyMeanUs;
+    case SavingUnit::UsPerEpoch:
+        return epochUs(c, validating);
+    case SavingUnit::UsPerValidation:
+        return validationUs / passes;
+    case SavingUnit::Bytes:
+        return 0;
+    }
+    return 0;
+}
+
 int rank(State state)
 {
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
@@ -51,6 +87,8 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c)
         Advice verdict = rule.check(c);
         if (verdict.title.empty())
             verdict.title = rule.title;
+        if (verdict.saving && verdict.saving->ofUs == 0)
+            verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
         const double worth = usPerStep(verdict, c);
         settlePrediction(verdict);
         advice.push_back({std::string(rule.key), std::move(verdict), worth});

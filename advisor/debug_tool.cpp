@@ -2,8 +2,44 @@
 
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+
+#include <algorithm>
 
 namespace advisor {
+
+using profiler::analysis::toUs;
+
+bool showsWhatLiesOutside(const Case& c)
+{
+    return c.facts.statistics.steadyCount > 0 && !hasDeviceWork(c.trace) &&
+           toUs(c.facts.statistics.steadyMeanParts.other) < c.facts.statistics.steadyMeanUs * (1 - 1e-9);
+}
+
+std::optional<Saving> savedInFirstSteps(const Case& c)
+{
+    const auto& steps = c.facts.steps;
+    std::vector<double> all, saved;
+    for (const auto& step : steps)
+        all.push_back(toUs(step.parts.other));
+    const double usual = profiler::analysis::percentile(all, 0.5);
+    for (const std::size_t first : firstOfEpochs(c))
+        if (!steps[first].partial)
+            saved.push_back(all[first] - usual);
+    if (saved.size() < 2 || saved.size() == all.size())
+        return std::nullopt;
+    std::vector<double> steady;
+    for (const auto& step : steps)
+        if (profiler::analysis::isSteady(step))
+            steady.push_back(toUs(step.range.duration() - step.parts.dataWait));
+    const auto pace = [&](double share) {
+        return profiler::analysis::percentile(steady, share) / profiler::analysis::percentile(steady, 0.5);
+    };
+    const auto [fewest, highest] = std::minmax_element(saved.begin(), saved.end());
+    const double least = *fewest * pace(0.1), most = *highest * pace(0.9);
+    return Saving{.unit = SavingUnit::UsPerEpoch, .low = least, .mid = (least + most) / 2, .high = most};
+}
 
 Advice checkDebugTool(const Case& c, const DebugTool& tool)
 {
@@ -13,7 +49,12 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
     if (*configured == "false")
         return silent(std::string(tool.isOff));
     Advice advice = fires(std::string(tool.isOn));
-    advice.whyNoPrediction = "The trace has no step without it to compare with: measure it.";
+    if (tool.saving && showsWhatLiesOutside(c))
+        advice.saving = tool.saving(c);
+    if (!advice.saving)
+        advice.whyNoPrediction = "The trace has no step without it to compare with: measure it.";
+    if (c.facts.statistics.steadyCount > 0)
+        advice.concerns = toUs(c.facts.statistics.steadyMeanParts.other) / c.facts.statistics.steadyMeanUs;
     advice.caveats = {std::string(tool.caveat)};
     advice.measure = tool.measure;
     setToggle(advice, c, tool.key, "false");

@@ -2,15 +2,27 @@
 
 #include "advisor/rule.h"
 
+#include <optional>
 #include <string_view>
 
 namespace advisor {
 
-/// A debug tool that leaves no mark of its own in a trace: whether it is on is known from the configuration alone.
+/// A debug tool that leaves no mark of its own in a trace: whether it is on is known from the configuration alone. What
+/// it does lies in no phase of a step.
 struct DebugTool {
     std::string_view key, isOff, isOn, caveat;
     std::string_view measure = "steps"; ///< as Advice::measure
+    /// What of the time outside of phases is the tool's, and how sure that is; no value where the trace does not tell.
+    std::optional<Saving> (*saving)(const Case&) = nullptr;
 };
 Advice checkDebugTool(const Case& c, const DebugTool& tool);
+
+/// What a tool saves that works in the first step of each epoch: what that step spends outside of its phases more than
+/// steps usually do, from the least to the most over the epochs, as much faster or slower as steps are among each
+/// other. No value with a single epoch, which does not show how much it varies.
+std::optional<Saving> savedInFirstSteps(const Case& c);
+
+/// The trace marks the phases of its steps, and no device hides what the host does besides them.
+bool showsWhatLiesOutside(const Case& c);
 
 } // namespace advisor

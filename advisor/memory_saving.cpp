@@ -1,7 +1,6 @@
 #include "advisor/memory_saving.h"
 
 #include "advisor/run_facts.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
@@ -61,6 +60,28 @@ std::optional<TimeRange> phaseOf(const Case& c, const Step& step, std::string_vi
         return true;
     });
     return range;
+}
+
+/// A step and what the allocator holds in it.
+struct HeldInStep {
+    const Step* step = nullptr;
+    TimeRange forward;
+    std::span<const CounterSample> held; ///< the first one from before
+};
+
+/// The step of a kind in which the most is held, the last one of equals: an epoch's last batch may be smaller.
+std::optional<HeldInStep> highestStep(const Case& c, const std::vector<CounterSample>& held,
+                                      bool (*counts)(const Step&))
+{
+    std::optional<HeldInStep> highest;
+    for (const Step& step : c.facts.steps) {
+        const auto samples = counts(step) ? within(held, step.range) : std::span<const CounterSample>();
+        if (samples.size() < 3 || (highest && most(samples) < most(highest->held)))
+            continue;
+        if (const auto forward = phaseOf(c, step, phase::kForward))
+            highest = {&step, *forward, samples};
+    }
+    return highest;
 }
 
 Saving bytes(double a, double b)
@@ -256,34 +277,27 @@ private:
 std::optional<Saving> savedByParts(const Case& c, double parts)
 {
     const std::vector<CounterSample> held = heldMemory(c);
-    std::vector<double> ofForward, ofAll;
-    for (const Step& step : c.facts.steps) {
-        const auto forward = isSteady(step) ? phaseOf(c, step, phase::kForward) : std::nullopt;
-        const auto samples = within(held, step.range);
-        if (!forward || samples.size() < 2)
-            continue;
-        ofForward.push_back(most(within(held, *forward)) - samples.front().value);
-        ofAll.push_back(most(samples) - samples.front().value);
-    }
-    if (ofAll.empty())
+    const auto highest = highestStep(c, held, [](const Step& step) { return !step.partial; });
+    if (!highest)
         return std::nullopt;
-    const double share = 1 - 1 / parts;
-    return bytes(share * mean(ofForward), share * mean(ofAll));
+    const double before = highest->held.front().value, share = 1 - 1 / parts;
+    const auto optimizer = phaseOf(c, *highest->step, phase::kOptimizer);
+    const TraceTime updated =
+        optimizer ? optimizer->begin : phaseOf(c, *highest->step, phase::kBackward).value_or(highest->step->range).end;
+    const auto left = within(held, {highest->forward.end, updated});
+    const double gradients = left.empty() ? 0 : std::max(0.0, left.back().value - before);
+    // At the least, the gradients of the first part lie there while the next one is carried forward.
+    return bytes(share * (most(within(held, highest->forward)) - before) - gradients,
+                 share * (most(highest->held) - before));
 }
 
 std::optional<Saving> savedByRecomputing(const Case& c)
 {
     const std::vector<CounterSample> held = heldMemory(c);
-    // The last one: memory and algorithms have settled by then.
-    for (auto step = c.facts.steps.rbegin(); step != c.facts.steps.rend(); ++step) {
-        if (!step->opsRecorded || step->partial)
-            continue;
-        const auto forward = phaseOf(c, *step, phase::kForward);
-        const auto samples = within(held, step->range);
-        if (forward && samples.size() > 2)
-            return Recomputation(c, *step, *forward, samples).saved();
-    }
-    return std::nullopt;
+    const auto highest = highestStep(c, held, [](const Step& step) { return step.opsRecorded && !step.partial; });
+    if (!highest)
+        return std::nullopt;
+    return Recomputation(c, *highest->step, highest->forward, highest->held).saved();
 }
 
 } // namespace advisor

@@ -6,8 +6,9 @@
 
 namespace advisor {
 
-/// Bytes that a step's peak loses when its batch is divided into so many passes: that share of what the forward pass
-/// adds, at most of all that the step adds. Recorded is what the allocator holds, at the level full; no value without.
+/// Bytes that the highest step's peak loses when its batch is divided into so many passes: that share of what the
+/// forward pass adds, without the gradients that lie there during the later passes; at most that share of all that the
+/// step adds. Recorded is what the allocator holds, at the level full; no value without.
 std::optional<Saving> savedByParts(const Case& c, double parts);
 
 /// Bytes that a step's peak loses when what quick operators between products and convolutions keep is computed again in

@@ -147,6 +147,42 @@ profiler::analysis::Intervals validations(const profiler::Trace& trace)
     return found.take();
 }
 
+std::vector<std::size_t> firstOfEpochs(const Case& c)
+{
+    const auto& steps = c.facts.steps;
+    std::vector<bool> first(steps.size(), false);
+    std::vector<std::int64_t> batch(steps.size(), -1);
+    const profiler::analysis::Intervals validating = validations(c.trace);
+    const auto isPhase = [](std::string_view name) {
+        return name == profiler::phase::kValidation || name == profiler::phase::kWorkerStart ||
+               name == profiler::phase::kDataWait;
+    };
+    for (const profiler::Slice& phase : profiler::analysis::ofKindNamed(c.trace, ActivityKind::Phase, isPhase)) {
+        const auto ending = std::upper_bound(
+            steps.begin(), steps.end(), phase.begin,
+            [](profiler::TraceTime time, const profiler::analysis::Step& step) { return time < step.range.end; });
+        if (ending == steps.end())
+            continue;
+        const auto i = static_cast<std::size_t>(ending - steps.begin());
+        const bool inside = phase.begin >= steps[i].range.begin;
+        const std::string_view name = c.trace.name(phase);
+        if (name == profiler::phase::kDataWait) {
+            if (inside && phase.id.track == steps[i].slice.track &&
+                profiler::analysis::overlapping(validating, phase.range()).empty())
+                batch[i] = phase.args.value;
+        } else if (name == profiler::phase::kWorkerStart || !inside) {
+            first[i] = true;
+        } else if (i + 1 < steps.size()) { // a validation at a step's end
+            first[i + 1] = true;
+        }
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        if (i == 0 || first[i] || (batch[i] >= 0 && batch[i] < batch[i - 1]))
+            found.push_back(i);
+    return found;
+}
+
 bool isConvolution(std::string_view name)
 {
     return profiler::analysis::kernelClass(name) == profiler::analysis::KernelClass::Convolution ||

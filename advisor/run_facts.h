@@ -31,6 +31,10 @@ std::vector<profiler::TimeRange> stepsWithOps(const Case& c);
 /// Times in which a thread validates.
 profiler::analysis::Intervals validations(const profiler::Trace& trace);
 
+/// Indices of the steps that epochs begin with, as validations, starting workers and numbers of batches tell; the first
+/// step is one of them. Empty without steps.
+std::vector<std::size_t> firstOfEpochs(const Case& c);
+
 /// By the name of an operator or a kernel (kernel_class.h).
 bool isConvolution(std::string_view name);
 /// Of operators: convolutions and matrix products.

@@ -1,12 +1,19 @@
 #include "advisor/numbers.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
 
 using namespace profiler::analysis;
+using profiler::Nanoseconds;
+using profiler::Slice;
+namespace phase = profiler::phase;
 
 constexpr std::string_view kKey = "debug.anomaly";
 
@@ -44,17 +51,64 @@ std::vector<profiler::SliceId> backwardPhases(const profiler::Trace& trace)
     return phases;
 }
 
+/// What a batch takes that is only carried forward, as each validation has it; empty without one that marks its
+/// batches.
+std::vector<double> forwardOfValidations(const profiler::Trace& trace)
+{
+    std::vector<double> found;
+    for (const Slice& validation : trace.ofKind(profiler::ActivityKind::Phase)) {
+        if (trace.name(validation) != phase::kValidation)
+            continue;
+        Nanoseconds time = validation.duration;
+        std::int64_t batches = 0;
+        trace.forEach(validation.id.track, validation.range(), [&](const Slice& slice) {
+            const std::string_view name = trace.name(slice);
+            if (slice.kind == profiler::ActivityKind::Phase && validation.range().contains(slice.begin) &&
+                (name == phase::kDataWait || name == phase::kCopy || name == phase::kWorkerStart)) {
+                time -= slice.duration;
+                batches += name == phase::kCopy;
+            }
+            return true;
+        });
+        if (batches > 0)
+            found.push_back(toUs(time) / static_cast<double>(batches));
+    }
+    return found;
+}
+
+/// Each operator of the forward pass remembers where it was called from, which a validation's do not. That time and the
+/// checks, as far as steps differ in it.
+std::optional<Saving> saving(const Case& c, const Checks& checks)
+{
+    const bool comparable = c.config && (*c.config)[config::key::evalNoGrad] && !hasDeviceWork(c.trace);
+    const std::vector<double> without = comparable ? forwardOfValidations(c.trace) : std::vector<double>();
+    std::vector<double> forward;
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step))
+            forward.push_back(toUs(step.parts.forward));
+    if (without.empty() || forward.size() < 2)
+        return std::nullopt;
+    const double low = std::max(0.0, percentile(forward, 0.1) - mean(without)) + checks.selfUs;
+    const double high = std::max(low, percentile(forward, 0.9) - mean(without) + checks.totalUs);
+    return perStep(low, (low + high) / 2, high);
+}
+
 Advice finding(const Case& c, const Checks& checks)
 {
     Advice advice =
-        fires("Anomaly detection is on: every backward node is checked for NaN and remembers where it came from.");
-    if (checks.count > 0) {
+        fires("Anomaly detection is on: every operator remembers where it was called from, and what its backward "
+              "gives is checked for NaN.");
+    if (checks.count > 0)
         advice.reason += fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
-        // What surrounds a check (reading its result back, remembering) is more than the check itself.
-        advice.saving = perStep(checks.selfUs, (checks.selfUs + checks.totalUs) / 2, checks.totalUs);
-    } else {
-        advice.whyNoPrediction = "The checks are not among the recorded operators.";
-    }
+    advice.saving = saving(c, checks);
+    if (!advice.saving)
+        advice.whyNoPrediction =
+            "The checks are the least of it: remembering takes longer, in the forward pass, and there is no validation "
+            "on the processor, without gradients, to compare that with.";
+    if (c.facts.statistics.steadyCount > 0)
+        advice.concerns =
+            toUs(c.facts.statistics.steadyMeanParts.forward + c.facts.statistics.steadyMeanParts.backward) /
+            c.facts.statistics.steadyMeanUs;
     advice.caveats = {"Switch it on again to find out where a NaN comes from."};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, checks.longest);

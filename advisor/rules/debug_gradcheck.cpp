@@ -3,9 +3,12 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradcheck", "No gradient is checked numerically.",
+constexpr DebugTool kTool = {"debug.gradcheck",
+                             "No gradient is checked numerically.",
                              "Gradients are compared with finite differences while training.",
-                             "Check a backward function of your own once, in a test.", "epoch"};
+                             "Check a backward function of your own once, in a test.",
+                             "epoch",
+                             savedInFirstSteps};
 
 Advice check(const Case& c)
 {

@@ -3,9 +3,12 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradgradcheck", "No second-order gradient is checked numerically.",
+constexpr DebugTool kTool = {"debug.gradgradcheck",
+                             "No second-order gradient is checked numerically.",
                              "Gradients of gradients are compared with finite differences while training.",
-                             "Check a function that is differentiated twice once, in a test.", "epoch"};
+                             "Check a function that is differentiated twice once, in a test.",
+                             "epoch",
+                             savedInFirstSteps};
 
 Advice check(const Case& c)
 {

@@ -38,6 +38,11 @@ Validation readValidation(const Trace& trace)
     return found;
 }
 
+double toShare(Nanoseconds part, Nanoseconds whole)
+{
+    return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
 Advice finding(const Case& c, const Validation& validation)
 {
     const double share =
@@ -51,6 +56,7 @@ Advice finding(const Case& c, const Validation& validation)
                     timeText(static_cast<double>(validation.time.count()) / 1000.0 /
                              static_cast<double>(validation.passes.size())));
     advice.caveats = {"Only around validation: without gradients the training step cannot learn."};
+    advice.concerns = toShare(validation.time, c.trace.range().duration());
     advice.measure = "validation";
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, validation.tracked);

@@ -3,6 +3,7 @@
 #include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/percentile.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -50,15 +51,49 @@ std::vector<Slice> fileWork(const Case& c)
     return found;
 }
 
-/// At least, the work still takes its share of cores that the step wants all of; at most it is gone.
-/// @param us  a step
-std::optional<Saving> saving(const Case& c, double us)
+/// µs from a steady step's begin to the next one's, in the mean.
+double turnUs(const Case& c)
+{
+    return toUs(total(steadyTurns(c.facts.steps))) / static_cast<double>(c.facts.statistics.steadyCount);
+}
+
+/// µs a step that this work takes where it is never held up: as the quickest tenth of its kind.
+double quickUs(const Case& c, const std::vector<Slice>& work)
+{
+    double us = 0;
+    for (const std::string_view kind : {phase::kLog, phase::kCheckpoint}) {
+        std::vector<double> durations;
+        for (const Slice& slice : work)
+            if (c.trace.name(slice) == kind)
+                durations.push_back(toUs(slice.duration));
+        us += percentile(durations, 0.1) * static_cast<double>(durations.size());
+    }
+    return us / static_cast<double>(c.facts.statistics.steadyCount);
+}
+
+/// At least, the work still takes its share of cores that the step wants all of, and a checkpoint is copied in the step
+/// in any case; at most it is gone, though a step is never shorter than the work that is done beside it. What the
+/// metrics need is read beside the step as well.
+/// @param us  of files, a step
+/// @param quickUs  the same at its quickest
+std::optional<Saving> saving(const Case& c, double us, double quickUs, bool checkpoints)
 {
     const int cores = c.facts.input.cores;
     const bool crowded = cores == 0 || computeThreads(c) >= cores;
-    const double taken = crowded ? 1.0 / std::max(cores, 2) : 0;
-    if (!hasDeviceWork(c.trace)) // nothing hides it
-        return perStep(us * (1 - taken), us * (1 - taken / 2), us);
+    double taken = crowded ? 1.0 / std::max(cores, 2) : 0;
+    if (!hasDeviceWork(c.trace)) { // nothing hides it
+        if (checkpoints)
+            taken = std::max(taken, 0.5);
+        const double metrics = c.config ? toUs(c.facts.statistics.steadyMeanParts.metrics) : 0;
+        const double turn = turnUs(c);
+        const double high = turn - std::max(turn - us - metrics, quickUs + metrics);
+        const double low = std::min(us * (1 - taken), high);
+        Saving saved = perStep(low, (low + high) / 2, high);
+        saved.ofUs = turn;
+        return saved;
+    }
+    if (checkpoints)
+        return std::nullopt;
     const auto to = [](double factor) {
         return [factor](const ReplayWork& work) {
             return ReplayChange{.factor = work.where == ReplayWork::Where::Host && isFileWork(work.phase) ? factor : 1};
@@ -89,11 +124,12 @@ Advice check(const Case& c)
         return silent(fmt::format("Writing files takes only {} of a step.", shareText(share)));
     Advice advice = fires(fmt::format("Each step writes files for {} ({} of it) before the next begins.", timeText(us),
                                       shareText(share)));
-    advice.saving = saving(c, us);
-    if (checkpoints || !advice.saving || advice.saving->high <= 0) {
-        advice.whyNoPrediction =
-            checkpoints ? "A checkpoint is copied in the step in any case; what of it is the copy is not recorded."
-                        : "Which of it a device hides is not recorded.";
+    advice.concerns = std::min(1.0, us / turnUs(c));
+    advice.saving = saving(c, us, quickUs(c, work), checkpoints);
+    if (!advice.saving || advice.saving->high <= 0) {
+        advice.whyNoPrediction = advice.saving ? "There is as much to write as there is time: a thread more would not "
+                                                 "get it done sooner."
+                                               : "Which of it a device hides is not recorded.";
         advice.saving.reset();
     }
     advice.caveats = {"The order of what is written stays; its errors come later, and must be shown.",

@@ -19,9 +19,12 @@ constexpr std::string_view kKey = "loader.persistent_workers";
 constexpr double kWorthFixing = 0.01;
 // µs: a kept worker sleeps between epochs, and is as long in waking up.
 constexpr double kWakingUs = 50;
+// Of a start: what is longer before it is not the ending of workers alone.
+constexpr double kMostEnding = 0.5;
 
 struct Start {
     Slice slice;
+    double endingUs = 0;          ///< before it, of the workers that there were
     double lowUs = 0, highUs = 0; ///< what kept workers would have spared
     double epochUs = 0;           ///< to the next start, or the end of the trace
 };
@@ -45,24 +48,47 @@ std::vector<TraceTime> samplesBegun(const Trace& trace)
     return begun;
 }
 
-/// What a start costs more than waking workers that were kept. Those have to load an epoch's first batch as well: where
-/// it is recorded when they begin with it, only the time until then counts; else that wait is somewhere in between.
+/// What kept workers spare: at least half of the start, since waking them and handing out the first batches takes its
+/// time as well. At most all of it and what the epoch before spent on ending its workers. Kept ones have to load an
+/// epoch's first batch as well: where it is recorded when they begin with it, only the time until then counts; else
+/// that wait does as far as it is longer than usual.
 void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
               double usualWaitUs)
 {
-    start.lowUs = start.highUs = toUs(start.slice.duration);
+    const double us = toUs(start.slice.duration);
+    const double ending = std::min(start.endingUs, kMostEnding * us);
     const auto first = std::lower_bound(begun.begin(), begun.end(), start.slice.begin);
     if (first != begun.end() && *first < next) {
-        const double untilThen = toUs(*first - start.slice.begin);
-        start.lowUs = std::max(0.0, std::min(start.lowUs, untilThen) - kWakingUs);
-        start.highUs = std::max(0.0, std::max(start.highUs, untilThen) - kWakingUs);
+        start.lowUs = std::max(0.0, us - kWakingUs) / 2;
+        start.highUs = std::max(0.0, std::max(us, toUs(*first - start.slice.begin)) - kWakingUs) + ending;
         return;
     }
+    start.lowUs = us / 2;
+    start.highUs = us + ending;
     const auto wait = std::find_if(waits.begin(), waits.end(), [&](const Slice& each) {
         return each.end() > start.slice.end() && each.begin < next;
     });
     if (wait != waits.end())
         start.highUs += std::max(0.0, toUs(std::min(wait->duration, wait->end() - start.slice.end())) - usualWaitUs);
+}
+
+/// When steps and phases of a track ended.
+std::vector<TraceTime> endsOn(const Case& c, TrackId track)
+{
+    std::vector<TraceTime> ends;
+    for (const ActivityKind kind : {ActivityKind::Step, ActivityKind::Phase})
+        for (const Slice& slice : c.trace.ofKind(kind))
+            if (slice.id.track == track)
+                ends.push_back(slice.end());
+    std::sort(ends.begin(), ends.end());
+    return ends;
+}
+
+/// The time before, in which nothing is marked: the workers that there were are ended in it.
+double gapBefore(const std::vector<TraceTime>& ends, TraceTime time)
+{
+    const auto after = std::upper_bound(ends.begin(), ends.end(), time);
+    return after == ends.begin() ? 0 : toUs(time - *std::prev(after));
 }
 
 /// The starts of the training's workers at each epoch after the first, which has to start them anyway. Those of a
@@ -79,10 +105,12 @@ std::vector<Start> laterStarts(const Case& c)
         usual.push_back(toUs(wait.duration));
     const double usualUs = percentile(std::move(usual), 0.5);
     const std::vector<TraceTime> begun = samplesBegun(c.trace);
+    const std::vector<TraceTime> ends = starts.empty() ? std::vector<TraceTime>() : endsOn(c, starts[0].id.track);
     std::vector<Start> found;
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const TraceTime next = i + 1 < starts.size() ? starts[i + 1].begin : c.trace.range().end;
-        Start start{.slice = starts[i], .epochUs = toUs(next - starts[i].begin)};
+        Start start{
+            .slice = starts[i], .endingUs = gapBefore(ends, starts[i].begin), .epochUs = toUs(next - starts[i].begin)};
         setCosts(start, next, begun, waits, usualUs);
         found.push_back(start);
     }
@@ -105,8 +133,8 @@ Advice check(const Case& c)
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
     if (highUs < kWorthFixing * epochUs)
-        return silent(fmt::format("Starting the workers costs only {} more than waking kept ones, of an epoch of {}.",
-                                  timeText(highUs), timeText(epochUs)));
+        return silent(fmt::format("Ending and starting the workers takes only {} of an epoch of {}.", timeText(highUs),
+                                  timeText(epochUs)));
     Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
                                       timeText(highUs), timeText(epochUs)));
     if (starts.size() > 1)
@@ -114,6 +142,7 @@ Advice check(const Case& c)
             Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
     else
         advice.whyNoPrediction = "One start of the workers does not show how much it varies.";
+    advice.concerns = std::min(1.0, highUs / epochUs);
     advice.caveats = {"Workers keep their copy of the data set's object, and what it cached, for the whole run."};
     advice.measure = "epoch";
     setToggle(advice, c, kKey, "true");

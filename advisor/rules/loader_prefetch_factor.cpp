@@ -1,8 +1,8 @@
+#include "advisor/input_saving.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/what_if_input.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -68,8 +68,8 @@ Advice check(const Case& c)
         return silent(fmt::format("The step waits only {} of its time for data.", shareText(input.waitShare)));
     if (!c.config)
         return cannotTell("The trace does not record how many batches may be in flight.");
-    const InputModel model = loadModel(c.trace, c.facts.steps, c.facts.input);
-    if (!model.canPredict())
+    const InputCase loading = inputCase(c);
+    if (!loading.model.canPredict())
         return cannotTell("The stages of the loader are not recorded: whether stalls come from jitter cannot be told.");
     const double usPerBatch = input.loadUsPerBatch / workers;
     if (usPerBatch >= input.computeUsPerStep)
@@ -78,8 +78,8 @@ Advice check(const Case& c)
                         "batches in flight run dry as well. See loader.workers.",
                         timeText(usPerBatch), workers, timeText(input.computeUsPerStep)));
     const LoaderSetup now{workers, static_cast<int>((*c.config)[config::key::prefetchFactor])};
-    const Choice choice = choose(c, model, now);
-    if (choice.saved.midUs < kLeastGain * model.stepUs)
+    const Choice choice = choose(c, loading.model, now);
+    if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
         return silent(
             fmt::format("Stalls take {} of the step, but the replay of this trace wins nothing by more batches in "
                         "flight.",
@@ -89,7 +89,7 @@ Advice check(const Case& c)
                                       "takes over {} of a worker's time; a step computes {}).",
                                       shareText(input.stallShareOfSteps), timeText(usPerBatch), workers,
                                       timeText(input.loadUsPerBatchP90), timeText(input.computeUsPerStep)));
-    advice.saving = perStep(choice.saved.lowUs, choice.saved.midUs, choice.saved.highUs);
+    advice.saving = savedByLoader(c, loading, now, {now.workers, choice.factor});
     setToggle(advice, c, kKey, std::to_string(choice.factor));
     advice.caveats.push_back(
         fmt::format("Up to {} batches instead of {} lie ready in host memory: workers × prefetch factor.",

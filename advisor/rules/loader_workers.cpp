@@ -1,10 +1,10 @@
+#include "advisor/input_saving.h"
 #include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/what_if_input.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -175,19 +175,19 @@ Advice check(const Case& c)
     if (!c.config && now == 0 && loadsInWorkers(c.trace))
         return cannotTell(waitSentence(input) + " Workers load already (_MultiProcessingDataLoaderIter), but how many "
                                                 "is not recorded.");
-    const InputModel model = loadModel(c.trace, c.facts.steps, c.facts.input);
+    const InputCase loading = inputCase(c);
     Advice advice;
-    if (!model.canPredict()) {
+    if (!loading.model.canPredict()) {
         advice = withoutModel(c, now);
     } else {
-        const Choice choice = choose(c, model, now);
-        if (choice.saved.midUs < kLeastGain * stepUs)
+        const Choice choice = choose(c, loading.model, now);
+        if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
             return silent(
                 fmt::format("{} With {} cores, no other number of workers than {} would shorten it by the replay "
                             "of this trace.",
                             waitSentence(input), input.cores, now));
         advice = fires(waitSentence(input));
-        advice.saving = perStep(choice.saved.lowUs, choice.saved.midUs, choice.saved.highUs);
+        advice.saving = savedByLoader(c, loading, {now, prefetchFactor(c)}, {choice.workers, prefetchFactor(c)});
         setToggle(advice, c, kKey, std::to_string(choice.workers));
         addCaveats(advice, c, choice.workers);
     }

@@ -1,6 +1,10 @@
 #include "advisor/numbers.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
@@ -12,8 +16,22 @@ using namespace profiler::analysis;
 
 // Of the step: below, who owns the memory matters more.
 constexpr double kWorthFixing = 0.01;
-// µs: what copying 128 KiB takes. What is larger the C library may give back to the system when it is freed.
-constexpr double kLargeCopyUs = 13;
+
+/// At least half of the copy, as the loader's memory has to be brought into the caches in any case. At most all that
+/// is done where batches become tensors, and what some steps spend outside of their phases more than usual: memory that
+/// is given back to the system.
+std::optional<Saving> saving(const Case& c, double cloneUs)
+{
+    if (hasDeviceWork(c.trace))
+        return std::nullopt;
+    std::vector<double> other;
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step))
+            other.push_back(toUs(step.parts.other));
+    const double copyUs = std::max(cloneUs, toUs(c.facts.statistics.steadyMeanParts.copy));
+    const double low = cloneUs / 2, high = copyUs + std::max(0.0, mean(other) - percentile(other, 0.5));
+    return perStep(low, (low + high) / 2, high);
+}
 
 Advice check(const Case& c)
 {
@@ -32,14 +50,10 @@ Advice check(const Case& c)
         return silent(fmt::format("Copying batches on the host takes only {} of a step.", shareText(share)));
     Advice advice = fires(fmt::format("Each batch is copied on the host right after it was made: {}, {} of the step.",
                                       timeText(clone->totalUsPerStep), shareText(share)));
-    // At least the copy's own operators; at most all that the step does where batches become tensors.
-    const double low = std::min(clone->totalUsPerStep, copyUs), high = std::max(clone->totalUsPerStep, copyUs);
-    if (low > kLargeCopyUs)
-        advice.whyNoPrediction =
-            "What taking the memory of so large a copy from the system and giving it back costs, and "
-            "what it drives out of the caches, is not in this trace.";
-    else
-        advice.saving = perStep(low, (low + high) / 2, high);
+    advice.concerns = share;
+    advice.saving = saving(c, clone->totalUsPerStep);
+    if (!advice.saving)
+        advice.whyNoPrediction = "Whether a device hides the copy is not recorded.";
     advice.caveats = {"The memory must live as long as the tensor, and nobody may write to it meanwhile."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, std::vector{clone->longest});

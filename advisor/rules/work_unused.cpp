@@ -1,13 +1,87 @@
-#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "work.unused";
+using namespace profiler;
 using namespace profiler::analysis;
+
+/// Tensors that are trained for nothing: frozen ones, and the input.
+int unneededGradients(const Case& c)
+{
+    const std::string_view recorded = metadata(c.trace, "work.unneeded_gradients");
+    int count = 0;
+    std::from_chars(recorded.data(), recorded.data() + recorded.size(), count);
+    return count;
+}
+
+/// Outermost operators of a step's backward pass, in their order.
+std::vector<SliceBrief> backwardOps(const ThreadOps& thread, const Slice& backward)
+{
+    const auto before = [](const SliceBrief& op, TraceTime time) { return op.begin < time; };
+    const auto begin = std::lower_bound(thread.outermost.begin(), thread.outermost.end(), backward.begin, before);
+    return {begin, std::lower_bound(begin, thread.outermost.end(), backward.end(), before)};
+}
+
+struct Unneeded {
+    double surelyUs = 0, atMostUs = 0;
+};
+
+/// Frozen blocks come first in the model, so last in the backward pass: what runs after the last gradient that is
+/// needed was added up is not needed. Nor is what the node before computes for the nodes after it; how much of it that
+/// is cannot be told.
+std::optional<Unneeded> unneededIn(const Case& c, const Slice& backward, const std::vector<SliceBrief>& ops,
+                                   std::size_t unneeded)
+{
+    std::vector<std::size_t> added;
+    for (std::size_t i = 0; i < ops.size(); ++i)
+        if (c.trace.string(ops[i].name).ends_with("AccumulateGrad"))
+            added.push_back(i);
+    if (added.size() <= unneeded)
+        return std::nullopt;
+    const std::size_t last = added[added.size() - unneeded - 1];
+    Unneeded found;
+    found.surelyUs = toUs(backward.end() - ops[last].end());
+    std::size_t node = last;
+    while (node > 0 && c.trace.string(ops[node].name).ends_with("AccumulateGrad"))
+        --node;
+    found.atMostUs = found.surelyUs + toUs(ops[node].duration);
+    return found;
+}
+
+std::optional<Saving> saving(const Case& c)
+{
+    const int unneeded = unneededGradients(c);
+    // The input's alone is computed within the first layer's own node.
+    if (unneeded < 2 || hasDeviceWork(c.trace))
+        return std::nullopt;
+    std::vector<double> low, high;
+    const Intervals within = unite(stepsWithOps(c));
+    for (const Slice& backward : c.trace.ofKind(ActivityKind::Phase)) {
+        if (c.trace.name(backward) != phase::kBackward || !beginsWithin(backward, within))
+            continue;
+        for (const ThreadOps& thread : c.ops())
+            if (thread.track == backward.id.track)
+                if (const auto found =
+                        unneededIn(c, backward, backwardOps(thread, backward), static_cast<std::size_t>(unneeded))) {
+                    low.push_back(found->surelyUs);
+                    high.push_back(found->atMostUs);
+                }
+    }
+    if (low.empty())
+        return std::nullopt;
+    return perStep(mean(low), (mean(low) + mean(high)) / 2, mean(high));
+}
 
 Advice check(const Case& c)
 {
@@ -17,7 +91,11 @@ Advice check(const Case& c)
         return silent("Nothing is computed that is not used, by the configuration.");
     Advice advice = fires(
         "Gradients of the inputs and of frozen layers, and outputs that nobody reads, are computed in each step.");
-    advice.whyNoPrediction = "Which operators are the unneeded ones is not recorded: measure it.";
+    advice.saving = saving(c);
+    if (!advice.saving)
+        advice.whyNoPrediction = "Which operators are the unneeded ones is not recorded: measure it.";
+    if (c.facts.statistics.steadyCount > 0)
+        advice.concerns = toUs(c.facts.statistics.steadyMeanParts.backward) / c.facts.statistics.steadyMeanUs;
     advice.caveats = {"The results stay the same only if really nobody reads what goes.",
                       "A layer that is frozen now and trained later must get its gradients back."};
     setToggle(advice, c, kKey, "false");

@@ -124,6 +124,25 @@ TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
     }
 }
 
+TEST(Advisor, WhatIsAboutMostOfTheStepComesFirstThoughItPredictsNothing)
+{
+    const auto trace = test_support::traceFromText(R"(
+        main
+          repeat 20 every 1000
+            step 0 0 1000
+            phase "zero grad" 0 50
+            op aten::zero_ 0 45
+            phase backward 50 100
+          end
+    )");
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.set("debug.gradcheck", "true"));
+    const auto advice = advise(*trace, &config);
+    EXPECT_EQ(advice[0].id, "debug.gradcheck");
+    EXPECT_FALSE(advice[0].advice.saving);
+    EXPECT_GT(advice[0].worth, 400);
+}
+
 TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
 {
     const auto trace = test_support::traceFromText("");

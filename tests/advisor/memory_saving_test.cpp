@@ -92,11 +92,38 @@ TEST(MemorySaving, WithoutKnowingTheirBackwardPassNothingIsPromised)
 
 TEST(MemorySaving, HalfTheBatchTakesHalfOfWhatAStepAdds)
 {
-    const auto advice = judged("gradient_accumulation", convolutions("sample 560 1500"));
+    const auto advice = judged("gradient_accumulation", convolutions("sample 560 1500\nsample 940 0"));
     ASSERT_EQ(advice.state, State::Fires);
     ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
     EXPECT_EQ(advice.saving->unit, SavingUnit::Bytes);
     EXPECT_DOUBLE_EQ(advice.saving->low, 1500); // of 3,000 in the forward pass
+    EXPECT_DOUBLE_EQ(advice.saving->high, 1750);
+}
+
+TEST(MemorySaving, GradientsLieThereWhileTheNextPartIsCarriedForward)
+{
+    const auto advice = judged("gradient_accumulation", convolutions("sample 560 1500\nsample 940 200"));
+    ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
+    EXPECT_DOUBLE_EQ(advice.saving->low, 1500 - 200);
+    EXPECT_DOUBLE_EQ(advice.saving->high, 1750);
+}
+
+TEST(MemorySaving, TheHighestStepCountsAndNotASmallLastBatch)
+{
+    const std::string smallLast = convolutions("sample 560 1500\nsample 940 0") + R"(
+        main
+          step 3 3000 1000
+          phase forward 3000 400
+          phase backward 3400 550
+        counter "CPU memory allocated"
+          sample 3010 400
+          sample 3390 900
+          sample 3420 1000
+          sample 3930 0
+    )";
+    const auto advice = judged("gradient_accumulation", smallLast);
+    ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
+    EXPECT_DOUBLE_EQ(advice.saving->low, 1500);
     EXPECT_DOUBLE_EQ(advice.saving->high, 1750);
 }
 

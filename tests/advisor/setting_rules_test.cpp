@@ -76,12 +76,24 @@ TEST(HostAsyncWork, WhatIsWrittenBetweenStepsCountsForTheStepBefore)
     EXPECT_NEAR(judged.advice().saving->mid, 60, 8);
 }
 
-TEST(HostAsyncWork, DoesNotPromiseWhatACheckpointCosts)
+TEST(HostAsyncWork, ACheckpointIsCopiedInTheStepInAnyCase)
 {
-    const Judged judged("host_async_work", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase checkpoint 900 60\nend\n");
-    EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_FALSE(judged.advice().saving);
-    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("copied"));
+    const Judged judged("host_async_work",
+                        "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 900\n"
+                        "phase metrics 800 20\nphase checkpoint 910 80\nend\n");
+    ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
+    EXPECT_NEAR(judged.advice().saving->low, 40, 5);
+    EXPECT_NEAR(judged.advice().saving->high, 100, 12) << "what is read for the metrics goes with it";
+    EXPECT_NEAR(judged.advice().saving->ofUs, 1000, 20) << "what is between the steps is timed, too";
+}
+
+TEST(HostAsyncWork, AStepIsNoShorterThanWhatIsWrittenBesideIt)
+{
+    const Judged judged("host_async_work",
+                        "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 400\n"
+                        "phase checkpoint 400 600\nend\n");
+    ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
+    EXPECT_NEAR(judged.advice().saving->high, 400, 80);
 }
 
 TEST(BatchSize, DoublesTheBatchAndHalvesWhatDoesNotGrowWithIt)

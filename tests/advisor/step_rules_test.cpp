@@ -155,24 +155,134 @@ TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNoFinding)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(DebugAnomaly, TheChecksAreWhatItSaves)
+/// Steps that carry forward for 600 µs, and longer every other time; `validation` of two batches that take 50 each.
+std::string withAnomaly(std::string_view validation)
 {
-    const Judged judged("debug_anomaly", R"(
+    return R"(
         main
-          repeat 10 every 1000
+          repeat 10 every 2000
             step 0 0 1000
-            phase backward 100 800
-            op aten::isnan 600 20
-            op aten::ne 602 15
-            op aten::isnan 700 20
-            op aten::ne 702 15
+            phase forward 0 600
+            phase backward 700 200
+            op aten::isnan 710 20
+            op aten::ne 712 15
+            op aten::isnan 750 20
+            op aten::ne 752 15
+            step 1 1000 1000
+            phase forward 1000 700
           end
-    )",
-                        {"debug.anomaly=true"});
-    ASSERT_TRUE(judged.advice().saving);
-    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 10);
-    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 40);
+    )" + std::string(validation);
+}
+
+constexpr std::string_view kValidation = R"(
+        phase validation 20000 300
+        phase "data wait" 20000 90
+        phase copy 20100 10
+        phase "data wait" 20200 90
+        phase copy 20290 10
+    )";
+
+TEST(DebugAnomaly, WhatForwardTakesLongerThanInAValidationIsWhatItSaves)
+{
+    const Judged judged("debug_anomaly", withAnomaly(kValidation), {"debug.anomaly=true"});
+    ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
+    EXPECT_NEAR(judged.advice().saving->low, 550, 11);
+    EXPECT_NEAR(judged.advice().saving->high, 650, 41);
     EXPECT_THAT(judged.advice().reason, HasSubstr("2 checks a step"));
+    EXPECT_GT(judged.advice().concerns, 0.5);
+}
+
+TEST(DebugAnomaly, WithoutAValidationToCompareWithNothingIsPromised)
+{
+    for (const Judged& judged :
+         {Judged("debug_anomaly", withAnomaly(""), {"debug.anomaly=true"}),
+          Judged("debug_anomaly", withAnomaly(kValidation), {"debug.anomaly=true", "eval.no_grad=false"})}) {
+        EXPECT_EQ(judged.advice().state, State::Fires);
+        EXPECT_FALSE(judged.advice().saving);
+        EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("the least of it"));
+    }
+}
+
+/// Two epochs, in whose first steps 5,000 and 4,000 µs lie outside of the phases.
+constexpr std::string_view kEpochs = R"(
+    main
+      step 0 0 6000
+      phase forward 5000 900
+      repeat 20 every 1000
+        step 1 6000 1000
+        phase forward 6000 900
+      end
+      phase validation 26000 1000
+      step 21 27000 5000
+      phase forward 31000 900
+      repeat 20 every 1000
+        step 22 32000 1000
+        phase forward 32000 900
+      end
+      phase validation 52000 1000
+)";
+
+TEST(DebugTools, AnEpochsFirstStepShowsWhatAGradientCheckTakes)
+{
+    for (const char* key : {"gradcheck", "gradgradcheck"}) {
+        const Judged judged("debug_" + std::string(key), std::string(kEpochs), {fmt::format("debug.{}=true", key)});
+        ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
+        EXPECT_EQ(judged.advice().saving->unit, advisor::SavingUnit::UsPerEpoch);
+        EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000);
+        EXPECT_DOUBLE_EQ(judged.advice().saving->high, 5000);
+    }
+}
+
+TEST(DebugTools, OneEpochDoesNotShowHowMuchAGradientCheckVaries)
+{
+    const std::string epochs(kEpochs);
+    const Judged judged("debug_gradcheck", epochs.substr(0, epochs.find("step 21")), {"debug.gradcheck=true"});
+    EXPECT_EQ(judged.advice().state, State::Fires);
+    EXPECT_FALSE(judged.advice().saving);
+    EXPECT_FALSE(judged.advice().whyNoPrediction.empty());
+}
+
+TEST(DebugTools, TheAutogradProfilerTakesWhatLiesOutsideOfThePhasesAtLeast)
+{
+    const Judged judged("debug_autograd_profiler",
+                        "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase forward 0 700\nend\n",
+                        {"debug.autograd_profiler=true"});
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 300);
+    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 600);
+}
+
+/// The backward pass of three layers, from the last to the first; then the gradient of the input.
+std::string backwardOfLayers(std::string_view unneeded)
+{
+    std::string text = fmt::format("meta work.unneeded_gradients {}\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n"
+                                   "phase backward 100 800\n",
+                                   unneeded);
+    for (int layer = 0; layer < 3; ++layer)
+        text += fmt::format("op \"autograd::engine::evaluate_function: ConvolutionBackward0\" {} 100\n"
+                            "op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\" {} 10\n"
+                            "op torch::autograd::AccumulateGrad {} 5\n",
+                            100 + 200 * layer, 210 + 200 * layer, 212 + 200 * layer);
+    return text + "op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\" 630 10\nend\n";
+}
+
+TEST(WorkUnused, WhatRunsAfterTheLastGradientThatIsNeededIsNot)
+{
+    // Of the first layer, and of the input.
+    const Judged judged("work_unused", backwardOfLayers("2"), {"work.unused=true"});
+    ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
+    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 900 - 420);
+    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 900 - 420 + 100) << "the node before works for those after it";
+    EXPECT_GT(judged.advice().concerns, 0.5);
+}
+
+TEST(WorkUnused, WhatAnInputsGradientTakesIsNotApart)
+{
+    for (const char* unneeded : {"0", "1", "4"}) {
+        const Judged judged("work_unused", backwardOfLayers(unneeded), {"work.unused=true"});
+        EXPECT_EQ(judged.advice().state, State::Fires);
+        EXPECT_FALSE(judged.advice().saving) << unneeded;
+    }
 }
 
 TEST(DebugAnomaly, OnWithoutOperatorsIsStillFoundButNotPredicted)

@@ -35,6 +35,7 @@ Learner::Learner(const config::TrainingConfig& config, const data::SampleSpec& s
                  std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps, profiler::capture::Recorder* recorder)
     : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
       m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
+      m_floatInput(!spec.inputs.empty() && spec.inputs.front().dtype == data::Dtype::Float32),
       m_outputsKept(config[key::asyncWork]), m_network(makeNetwork(config, spec)), m_objective(m_network->objective())
 {
     m_network->to(device);
@@ -181,6 +182,13 @@ Learner::Output Learner::evaluate(const BatchTensors& batch)
     }
     m_network->train();
     return {output.loss.detach(), output.pass.detached()};
+}
+
+std::int64_t Learner::unneededGradients() const
+{
+    if (!m_unused)
+        return 0;
+    return static_cast<std::int64_t>(m_parameters.size() - m_trained.size()) + (m_floatInput ? 1 : 0);
 }
 
 std::int64_t Learner::parameterCount() const

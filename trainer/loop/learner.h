@@ -52,6 +52,8 @@ public:
     /// What the model is trained for: which loss, which metric.
     [[nodiscard]] Objective objective() const { return m_objective; }
     [[nodiscard]] std::int64_t parameterCount() const;
+    /// Tensors that get a gradient which nobody reads: frozen ones, and the input.
+    [[nodiscard]] std::int64_t unneededGradients() const;
     [[nodiscard]] at::Device device() const { return m_device; }
     [[nodiscard]] Network& network() { return *m_network; }
     [[nodiscard]] const WeightUpdate& weights() const { return *m_update; }
@@ -80,6 +82,7 @@ private:
     at::Device m_device;
     std::optional<at::ScalarType> m_amp;
     bool m_setToNone, m_evalNoGrad, m_anomaly, m_unused;
+    bool m_floatInput;
     bool m_outputsKept; // a pass may be read after the next one
     std::shared_ptr<Network> m_network;
     Objective m_objective;

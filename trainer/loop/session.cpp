@@ -207,6 +207,8 @@ private:
             if (!m_config[key::resume].empty())
                 training.restore(loadState(m_config[key::resume]));
             describeRun(*m_recording, m_config, device);
+            m_recording->setMetadata("dataset.train_samples", std::to_string(dataset->size(data::Split::Train)));
+            m_recording->setMetadata("work.unneeded_gradients", std::to_string(training.learner().unneededGradients()));
             m_progress.report(hello(training, *dataset, device, m_invocation));
             const Surroundings around{m_config, *m_recording, m_progress, m_commands, group.get()};
             const protocol::Done done =

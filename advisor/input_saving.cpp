@@ -1,0 +1,100 @@
+#include "advisor/input_saving.h"
+
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/loaded_batches.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace advisor {
+
+using namespace profiler::analysis;
+
+namespace {
+
+// Fewer batches say too little of what reading one takes.
+constexpr std::size_t kFewest = 5;
+
+double readingUs(const profiler::Trace& trace, const LoadedBatch& batch)
+{
+    double us = 0;
+    for (const profiler::Slice& stage : batch.stages)
+        if (trace.name(stage) == profiler::stage::kRead)
+            us += toUs(stage.duration);
+    return us;
+}
+
+/// Mean µs that reading a batch takes in these.
+double meanReadingUs(const profiler::Trace& trace, std::span<const LoadedBatch> batches)
+{
+    double us = 0;
+    for (const LoadedBatch& batch : batches)
+        us += readingUs(trace, batch);
+    return batches.empty() ? 0 : us / static_cast<double>(batches.size());
+}
+
+/// The model with other loads, for which a step is as much shorter as the replay of both says.
+InputModel withLoads(const Case& c, const InputModel& model, std::vector<double> loads)
+{
+    LoaderSetup now{.workers = model.workers};
+    if (c.config)
+        now.prefetchFactor = static_cast<int>((*c.config)[config::key::prefetchFactor]);
+    const int threads = computeThreads(c);
+    InputModel changed = model;
+    changed.loadUs = std::move(loads);
+    const double before = replayStepUs(model, now, threads, CoreSharing::Even);
+    const double after = replayStepUs(changed, now, threads, CoreSharing::Even);
+    if (before > 0) {
+        changed.stepUs = model.stepUs * after / before;
+        changed.waitUs = std::max(0.0, model.waitUs - (model.stepUs - changed.stepUs));
+    }
+    return changed;
+}
+
+} // namespace
+
+InputCase inputCase(const Case& c)
+{
+    InputCase input{.model = loadModel(c.trace, c.facts.steps, c.facts.input), .cached = {}};
+    if (!input.model.canPredict())
+        return input;
+    const std::vector<LoadedBatch> batches = loadedBatches(c.trace, c.facts.steps);
+    const std::vector<std::size_t> firsts = firstOfEpochs(c);
+    const profiler::TraceTime second =
+        firsts.size() > 1 ? c.facts.steps[firsts[1]].range.begin : profiler::TraceTime::max();
+    const auto later = std::partition_point(batches.begin(), batches.end(),
+                                            [&](const LoadedBatch& batch) { return batch.range.begin < second; });
+    const bool known = static_cast<std::size_t>(batches.end() - later) >= kFewest;
+    const double reading = known ? meanReadingUs(c.trace, {later, batches.end()}) : 0;
+    std::vector<double> loads;
+    for (auto batch = batches.begin(); batch != batches.end(); ++batch) {
+        const double ownUs = readingUs(c.trace, *batch);
+        const bool asItIs = known && (batch >= later || ownUs <= reading);
+        loads.push_back(std::max(0.0, toUs(batch->work) - (asItIs ? 0 : ownUs - reading)));
+    }
+    if (loads != input.model.loadUs)
+        (known ? input.model : input.cached) = withLoads(c, input.model, std::move(loads));
+    return input;
+}
+
+Saving savedByLoader(const Case& c, const InputCase& input, LoaderSetup now, LoaderSetup then)
+{
+    const int threads = computeThreads(c);
+    const InputPrediction saved = predictInput(input.model, now, then, threads);
+    Saving saving = perStep(saved.lowUs, saved.midUs, saved.highUs);
+    saving.ofUs = input.model.stepUs;
+    if (!input.cached.canPredict() || input.cached.stepUs <= 0)
+        return saving;
+    // As shares of a step: with files in memory it is shorter.
+    const InputPrediction cached = predictInput(input.cached, now, then, threads);
+    const double scale = input.model.stepUs / input.cached.stepUs;
+    saving.low = std::min(saved.lowUs, cached.lowUs * scale);
+    saving.high = std::max(saved.highUs, cached.highUs * scale);
+    saving.mid = (saving.low + saving.high) / 2;
+    return saving;
+}
+
+} // namespace advisor
