@@ -97,7 +97,11 @@ Json savingJson(const std::optional<Saving>& saving)
 {
     if (!saving)
         return nullptr;
-    return {{"unit", savingUnitName(saving->unit)}, {"low", saving->low}, {"mid", saving->mid}, {"high", saving->high}};
+    return {{"unit", savingUnitName(saving->unit)},
+            {"low", saving->low},
+            {"mid", saving->mid},
+            {"high", saving->high},
+            {"of_us", saving->ofUs > 0 ? Json(saving->ofUs) : Json(nullptr)}};
 }
 
 Json toggleJson(const std::optional<Toggle>& toggle)

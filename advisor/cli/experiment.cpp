@@ -8,6 +8,7 @@
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/judged_by.h"
 #include "advisor/numbers.h"
@@ -116,8 +117,8 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
         return;
     out << fmt::format("saves {} of {}", measuredText(result),
                        memory ? bytesText(result.peakBytesA) + " that tensors held at once" : timeText(result.unitUsA));
-    if (result.plan.predicted)
-        out << "; predicted were " << predictedText(result.plan.predicted);
+    if (const auto predicted = predictedHere(result))
+        out << "; predicted were " << predictedText(predicted);
     out << '\n';
 }
 

@@ -1,6 +1,7 @@
 #include "advisor/cli/experiment_json.h"
 
 #include "advisor/cli/advice_json.h"
+#include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/loss_comparison.h"
 
 namespace advisor::cli {
@@ -100,6 +101,7 @@ Json toJson(const ExperimentResult& result)
     json["change"] = plan.changes.empty() ? Json(nullptr) : toggleJson(plan.changes.front());
     json["changes"] = changesJson(plan.changes);
     json["pairs"] = result.pairs.size();
+    json["one_at_a_time"] = result.oneAtATime;
     json["judged_by"] = judgedByName(plan.judgedBy);
     json["samples_per_s"] = {{"a", speed(result.samplesPerSecondA)},
                              {"b", speed(result.samplesPerSecondB)},
@@ -108,7 +110,7 @@ Json toJson(const ExperimentResult& result)
     json["step_us"] = unitJson(result, "steps");
     json["epoch_us"] = unitJson(result, "epoch");
     json["validation_us"] = unitJson(result, "validation");
-    const bool judged = plan.judgedBy == JudgedBy::Convergence || sameBatches(plan.changes);
+    const bool judged = !result.oneAtATime && (plan.judgedBy == JudgedBy::Convergence || sameBatches(plan.changes));
     json["loss"] = {{"a", result.lossA},
                     {"b", result.lossB},
                     {"parity", judged ? Json(result.lossParity) : Json(nullptr)},
@@ -118,6 +120,9 @@ Json toJson(const ExperimentResult& result)
     json["verdict"] = verdictName(result.verdict);
     json["why"] = result.why;
     json["predicted"] = savingJson(plan.predicted);
+    json["predicted_here"] = savingJson(predictedHere(result));
+    const auto held = predictionHeld(result);
+    json["prediction_held"] = held ? Json(*held) : Json(nullptr);
     json["measured"] = measuredJson(result);
     json["seconds_spent"] = result.secondsSpent;
     return json;

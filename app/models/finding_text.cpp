@@ -1,5 +1,6 @@
 #include "app/models/finding_text.h"
 
+#include "advisor/experiment/held_prediction.h"
 #include "app/widgets/number_format.h"
 #include "trainer/config/training_config.h"
 
@@ -213,14 +214,13 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
         Words::tr("measured %1 (%2) %3")
             .arg(amount(saved.value).replace('-', QChar(0x2212)), rangeText(amount(saved.low), amount(saved.high)),
                  memory ? Words::tr("in tensors at the peak") : perWhat(result.plan.measure));
-    if (!result.plan.predicted || (result.plan.predicted->unit == advisor::SavingUnit::Bytes) != memory)
-        return measured;
-    return Words::tr("predicted %1, %2").arg(amountText(*result.plan.predicted), measured);
+    const auto predicted = advisor::predictedHere(result);
+    return predicted ? Words::tr("predicted %1, %2").arg(amountText(*predicted), measured) : measured;
 }
 
 QString predictionsText(const Journal& journal)
 {
-    const auto [held, made] = journal.predictions();
+    const auto [held, made] = journal.predictions;
     return made == 0 ? QString()
                      : Words::tr("%1 of %2 measured savings lay in the predicted range").arg(held).arg(made);
 }

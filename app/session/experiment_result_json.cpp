@@ -42,7 +42,8 @@ QJsonObject planJson(const ExperimentPlan& plan)
         json["predicted"] = QJsonObject{{"unit", static_cast<int>(plan.predicted->unit)},
                                         {"low", jsonNumber(plan.predicted->low)},
                                         {"mid", jsonNumber(plan.predicted->mid)},
-                                        {"high", jsonNumber(plan.predicted->high)}};
+                                        {"high", jsonNumber(plan.predicted->high)},
+                                        {"of_us", jsonNumber(plan.predicted->ofUs)}};
     return json;
 }
 
@@ -63,7 +64,8 @@ std::optional<ExperimentPlan> planFrom(const QJsonObject& json)
         const QJsonObject saving = json["predicted"].toObject();
         plan.predicted =
             advisor::Saving{static_cast<advisor::SavingUnit>(saving["unit"].toInt()), numberFrom(saving["low"]),
-                            numberFrom(saving["mid"]), numberFrom(saving["high"])};
+                            numberFrom(saving["mid"]), numberFrom(saving["high"]),
+                            saving.contains("of_us") ? numberFrom(saving["of_us"]) : 0};
     }
     return plan;
 }

@@ -1,5 +1,7 @@
 #include "app/session/journal.h"
 
+#include "advisor/experiment/held_prediction.h"
+
 #include <algorithm>
 #include <map>
 
@@ -14,19 +16,12 @@ double Journal::factorAfter(std::size_t count) const
     return factor;
 }
 
-Journal::Predictions Journal::predictions() const
+void Predictions::count(const advisor::ExperimentResult& result)
 {
-    Predictions predictions;
-    for (const KeptChange& change : changes) {
-        const auto& predicted = change.result.plan.predicted;
-        const bool memory = change.result.plan.judgedBy == advisor::JudgedBy::Memory;
-        if (!predicted || (predicted->unit == advisor::SavingUnit::Bytes) != memory)
-            continue;
-        const double measured = memory ? change.result.savedBytes.value : change.result.savedUs.value;
-        ++predictions.made;
-        predictions.held += measured >= predicted->low && measured <= predicted->high ? 1 : 0;
+    if (const auto inRange = advisor::predictionHeld(result)) {
+        ++made;
+        held += *inRange ? 1 : 0;
     }
-    return predictions;
 }
 
 const KeptChange* Journal::find(const QString& ruleId) const
@@ -53,6 +48,7 @@ const KeptChange* Journal::keptOf(const QString& rule, const advisor::Toggle& to
 Journal Journal::inForce(const config::TrainingConfig& configuration) const
 {
     Journal found;
+    found.predictions = predictions;
     std::map<std::string, std::string> wanted; // by key: what the change before must have set
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         const auto& [key, from, to] = change->toggle;

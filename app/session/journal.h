@@ -7,6 +7,14 @@
 
 namespace app {
 
+/// How many savings were predicted and then measured, whatever became of the change, and how many of these lay in the
+/// predicted range.
+struct Predictions {
+    int held = 0, made = 0;
+    /// Adds an experiment that has ended.
+    void count(const advisor::ExperimentResult& result);
+};
+
 /// A change that was measured and kept.
 struct KeptChange {
     QString ruleId;
@@ -18,15 +26,10 @@ struct KeptChange {
 /// The changes that were kept, in order.
 struct Journal {
     std::vector<KeptChange> changes;
+    Predictions predictions; ///< of all that was measured, kept or not
 
     /// How much faster than the naive run, after the first `count` changes: the product of their measured ratios.
     [[nodiscard]] double factorAfter(std::size_t count) const;
-    /// Of how many changes a saving was predicted, and in how many of these the measured one lay in the predicted
-    /// range.
-    struct Predictions {
-        int held = 0, made = 0;
-    };
-    [[nodiscard]] Predictions predictions() const;
     [[nodiscard]] const KeptChange* find(const QString& ruleId) const;
     /// The newest of a rule's, whatever place it has.
     [[nodiscard]] const KeptChange* newestOf(const QString& rule) const;

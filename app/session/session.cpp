@@ -142,6 +142,11 @@ const ExperimentController& Session::experiments() const
 void Session::connectExperiments()
 {
     connect(&m->experiments, &ExperimentController::progressed, this, &Session::experimentProgressed);
+    connect(&m->experiments, &ExperimentController::finished, this,
+            [this](const QString&, const advisor::ExperimentResult& result) {
+                if (m->countPredictions({&result, 1}))
+                    emit journalChanged();
+            });
     connect(&m->experiments, &ExperimentController::finished, this, &Session::experimentFinished);
     connect(&m->experiments, &ExperimentController::failed, this, &Session::experimentFailed);
 }

@@ -120,6 +120,9 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
             return tl::unexpected(unreadable(path, "a kept change has settings that this version does not have"));
         session.journal.changes.push_back(std::move(*kept));
     }
+    // Files of earlier versions lack it.
+    const QJsonObject predictions = json["predictions"].toObject();
+    session.journal.predictions = {predictions["held"].toInt(), predictions["made"].toInt()};
     for (const QJsonValue step : json["undo"].toArray()) {
         auto change = stepFrom(step.toObject());
         if (!change)
@@ -148,6 +151,8 @@ profiler::Result<void> saveSession(const KeptSession& session, const std::filesy
     const QJsonObject json{{"version", kVersion},
                            {"configuration", configurationJson(session.configuration)},
                            {"journal", journal},
+                           {"predictions", QJsonObject{{"held", session.journal.predictions.held},
+                                                       {"made", session.journal.predictions.made}}},
                            {"undo", undo},
                            {"undone", session.undone}};
     const QString name = QString::fromStdString(path.string());

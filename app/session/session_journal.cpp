@@ -41,6 +41,19 @@ bool Session::refreshJournal()
     return !same;
 }
 
+bool Session::State::countPredictions(std::span<const advisor::ExperimentResult> measured)
+{
+    const int before = kept.predictions.made;
+    for (const advisor::ExperimentResult& result : measured)
+        kept.predictions.count(result);
+    if (kept.predictions.made == before)
+        return false;
+    journal.predictions = kept.predictions;
+    if (lock)
+        keepSoon.start();
+    return true;
+}
+
 void Session::keepChange(const advisor::RuleAdvice& advice)
 {
     const QString id = asQString(advice.id);

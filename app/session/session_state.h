@@ -16,6 +16,7 @@
 #include <QLockFile>
 #include <QTimer>
 #include <map>
+#include <span>
 #include <string>
 
 namespace app {
@@ -61,6 +62,8 @@ struct Session::State {
     ReportSaver reports;
     Journal kept;    ///< whatever was kept, of all trainings
     Journal journal; ///< of `kept`, what is in the configuration
+    /// Adds experiments that have ended to the predictions of both. False: none of them was predicted.
+    bool countPredictions(std::span<const advisor::ExperimentResult> measured);
 };
 
 /// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run

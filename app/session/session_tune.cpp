@@ -35,6 +35,15 @@ const TuneController& Session::tuning() const
 void Session::connectTuning()
 {
     connect(&m->tuning, &TuneController::progressed, this, &Session::tuningProgressed);
+    connect(&m->tuning, &TuneController::ended, this, [this] {
+        std::vector<advisor::ExperimentResult> measured;
+        if (const auto& result = m->tuning.result())
+            for (const advisor::TuneTrial& trial : result->trials)
+                if (trial.result)
+                    measured.push_back(*trial.result);
+        if (m->countPredictions(measured))
+            emit journalChanged();
+    });
     connect(&m->tuning, &TuneController::ended, this, &Session::tuningEnded);
     connect(&m->reports, &ReportSaver::saved, this, [this](const std::filesystem::path& path) {
         emit noticed(tr("The report is written."), asQString(path.string()), false);

@@ -37,10 +37,10 @@ ExperimentResult result(std::vector<Toggle> changes)
 TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
 {
     const Json json = toJson(result({{"loader.workers", "0", "2"}}));
-    EXPECT_THAT(keys(json),
-                ElementsAre("schema", "baseline", "change", "changes", "pairs", "judged_by", "samples_per_s", "step_us",
-                            "epoch_us", "validation_us", "loss", "loss_at_equal_time", "peak_bytes", "verdict", "why",
-                            "predicted", "measured", "seconds_spent"));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "baseline", "change", "changes", "pairs", "one_at_a_time",
+                                        "judged_by", "samples_per_s", "step_us", "epoch_us", "validation_us", "loss",
+                                        "loss_at_equal_time", "peak_bytes", "verdict", "why", "predicted",
+                                        "predicted_here", "prediction_held", "measured", "seconds_spent"));
     EXPECT_EQ(json["change"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
     EXPECT_EQ(json["pairs"], 6);
     EXPECT_EQ(json["verdict"], "pays");
@@ -54,6 +54,29 @@ TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
     EXPECT_EQ(json["peak_bytes"]["of"], "tensors");
     EXPECT_TRUE(json["predicted"].is_null());
     EXPECT_TRUE(json["baseline"].contains("loader"));
+}
+
+TEST(ExperimentJson, APredictionIsAShareOfWhatTheBaselineTakesHere)
+{
+    ExperimentResult r = result({{"loader.workers", "0", "2"}});
+    EXPECT_TRUE(toJson(r)["prediction_held"].is_null()) << "nothing was predicted";
+    r.plan.predicted = Saving{SavingUnit::UsPerStep, 18, 20, 22, 100}; // of 100; here of 50: 9 to 11
+    EXPECT_EQ(toJson(r)["predicted"]["low"], 18);
+    EXPECT_EQ(toJson(r)["predicted_here"]["low"], 9);
+    EXPECT_EQ(toJson(r)["predicted_here"]["high"], 11);
+    EXPECT_EQ(toJson(r)["prediction_held"], true);
+    r.plan.predicted->ofUs = 0;
+    EXPECT_EQ(toJson(r)["prediction_held"], false);
+    r.plan.predicted->unit = SavingUnit::UsPerEpoch;
+    EXPECT_TRUE(toJson(r)["prediction_held"].is_null()) << "steps were measured";
+}
+
+TEST(ExperimentJson, WhereOneTrainerRanAtATimeTheLossIsNotJudged)
+{
+    ExperimentResult r = result({{"loader.workers", "0", "2"}});
+    EXPECT_TRUE(toJson(r)["loss"]["parity"].is_boolean());
+    r.oneAtATime = true;
+    EXPECT_TRUE(toJson(r)["loss"]["parity"].is_null());
 }
 
 TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)

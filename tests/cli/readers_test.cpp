@@ -227,7 +227,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_EQ(first["evidence"][0]["name"], "data wait");
     EXPECT_EQ(first["evidence"][0]["duration_us"], 600);
     EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // from the trace's begin; the first step is warm-up
-    EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high"));
+    EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high", "of_us"));
     EXPECT_EQ(first["saving"]["unit"], "us_per_step");
     EXPECT_EQ(first["toggle"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
     EXPECT_EQ(first["judged_by"], "time");

@@ -73,7 +73,7 @@ JournalList::JournalList(Session* session, QWidget* parent) : QWidget(parent), m
 void JournalList::showChanges()
 {
     const Journal& journal = m_session->journal();
-    setVisible(!journal.changes.empty());
+    setVisible(!journal.changes.empty() || journal.predictions.made > 0);
     // Later: the change may come from a button of a card that is being clicked.
     QWidget* old = m_rows;
     m_rows = new QWidget(this);
@@ -87,8 +87,10 @@ void JournalList::showChanges()
     double most = 1;
     for (std::size_t i = 1; i <= journal.changes.size(); ++i)
         most = std::max(most, journal.factorAfter(i));
-    m_layout->addWidget(makeLabel(tr("Before any change"), QPalette::WindowText, m_rows));
-    m_layout->addWidget(new FactorBar(1, most, m_rows));
+    if (!journal.changes.empty()) {
+        m_layout->addWidget(makeLabel(tr("Before any change"), QPalette::WindowText, m_rows));
+        m_layout->addWidget(new FactorBar(1, most, m_rows));
+    }
     for (std::size_t i = 0; i < journal.changes.size(); ++i)
         addChange(journal.changes[i], journal.factorAfter(i + 1), most);
     if (const QString predictions = predictionsText(journal); !predictions.isEmpty()) {

@@ -1,0 +1,50 @@
+#include "advisor/experiment/held_prediction.h"
+
+#include <cmath>
+
+namespace advisor {
+
+namespace {
+
+bool isOfWhatWasMeasured(const Saving& saving, const ExperimentPlan& plan)
+{
+    if (plan.judgedBy == JudgedBy::Convergence)
+        return false;
+    switch (saving.unit) {
+    case SavingUnit::UsPerStep:
+        return plan.judgedBy == JudgedBy::Time && plan.measure == "steps";
+    case SavingUnit::UsPerEpoch:
+        return plan.judgedBy == JudgedBy::Time && plan.measure == "epoch";
+    case SavingUnit::UsPerValidation:
+        return plan.judgedBy == JudgedBy::Time && plan.measure == "validation";
+    case SavingUnit::Bytes:
+        return plan.judgedBy == JudgedBy::Memory;
+    }
+    return false;
+}
+
+} // namespace
+
+std::optional<Saving> predictedHere(const ExperimentResult& result)
+{
+    if (!result.plan.predicted || !isOfWhatWasMeasured(*result.plan.predicted, result.plan))
+        return std::nullopt;
+    Saving saving = *result.plan.predicted;
+    if (saving.ofUs > 0 && result.unitUsA > 0) {
+        const double times = result.unitUsA / saving.ofUs;
+        for (double* us : {&saving.low, &saving.mid, &saving.high, &saving.ofUs})
+            *us *= times;
+    }
+    return saving;
+}
+
+std::optional<bool> predictionHeld(const ExperimentResult& result)
+{
+    const auto predicted = predictedHere(result);
+    const Interval& saved = result.plan.judgedBy == JudgedBy::Memory ? result.savedBytes : result.savedUs;
+    if (!predicted || !std::isfinite(saved.value) || !saved.isKnown())
+        return std::nullopt;
+    return saved.value >= predicted->low && saved.value <= predicted->high;
+}
+
+} // namespace advisor
