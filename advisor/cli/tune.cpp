@@ -6,6 +6,7 @@
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/text_table.h"
+#include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/report/report.h"
@@ -96,6 +97,7 @@ Json toJson(const TuneResult& result)
             {"changes", changes},
             {"samples_per_s_ratio",
              {{"value", result.ratio.value}, {"ci95", Json::array({result.ratio.low, result.ratio.high})}}},
+            {"whole", result.whole ? cli::toJson(*result.whole) : Json(nullptr)},
             {"trials", trials},
             {"code", codeJson(result)},
             {"stopped", result.stopped},
@@ -109,7 +111,7 @@ std::string toText(const TuneResult& result)
     for (const TuneTrial& trial : result.trials) {
         std::vector<std::string> row = {trial.change.key + " = " + trial.change.to,
                                         std::string(outcomeName(trial.outcome)), "–", "–",
-                                        predictedText(trial.predicted)};
+                                        predictedText(trial.result ? predictedHere(*trial.result) : trial.predicted)};
         if (trial.result) {
             row[2] = ratioText(trial.result->samplesPerSecond);
             row[3] = measuredText(*trial.result);

@@ -1,3 +1,4 @@
+#include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/numbers.h"
 #include "advisor/report/report.h"
@@ -151,7 +152,7 @@ std::vector<std::string> trialRow(const ExperimentResult& result)
     return {std::move(change),
             std::string(verdictName(result.verdict)),
             ratioText(result.samplesPerSecond),
-            predictedText(result.plan.predicted),
+            predictedText(predictedHere(result)),
             measuredText(result),
             result.why};
 }
@@ -169,7 +170,8 @@ void addExperiments(ReportModel& model, const ReportInput& input)
         for (const TuneTrial& trial : input.tuning->trials) {
             table.rows.push_back(trial.result ? trialRow(*trial.result)
                                               : std::vector<std::string>{trial.change.key + " = " + trial.change.to,
-                                                                         "failed", "–", "–", "–", trial.why});
+                                                                         std::string(outcomeName(trial.outcome)), "–",
+                                                                         "–", "–", trial.why});
             if (trial.outcome == TuneTrial::Outcome::Kept)
                 table.rows.back()[1] += ": kept";
         }

@@ -1,7 +1,10 @@
 #include "advisor/tuner/candidates.h"
 
+#include "advisor/batch_facts.h"
+
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace advisor {
 
@@ -25,10 +28,28 @@ bool canBeTried(const Toggle& change)
 
 } // namespace
 
+std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now)
+{
+    namespace key = config::key;
+    std::vector<Toggle> changes = changesOf(candidate.change, now);
+    if (!candidate.makesRoom)
+        return changes;
+    const auto batch =
+        std::find_if(changes.begin(), changes.end(), [](const Toggle& c) { return c.key == key::batchSize.name; });
+    config::TrainingConfig changed = now;
+    if (batch != changes.end()) {
+        static_cast<void>(changed.set(batch->key, batch->to));
+        changes.erase(batch);
+    }
+    if (const std::int64_t size = 2 * changed[key::batchSize]; size != now[key::batchSize])
+        changes.push_back({std::string(key::batchSize.name), now.text(key::batchSize.name), config::toText(size)});
+    return changes;
+}
+
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried)
 {
-    std::vector<Candidate> predicted, others;
+    std::vector<Candidate> candidates;
     for (const RuleAdvice& row : advice) {
         const Advice& found = row.advice;
         if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::Convergence ||
@@ -37,18 +58,28 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
         const Toggle change{found.toggle->key, now.text(found.toggle->key), found.toggle->to};
         if (change.from == change.to || tried.contains({change.key, change.to}))
             continue;
-        (found.saving ? predicted : others)
-            .push_back({change, row.id, found.title, found.saving, found.measure, found.judgedBy});
+        Candidate candidate{change, row.id, found.title, found.saving, found.measure, found.judgedBy, row.worth};
+        if (found.judgedBy == JudgedBy::Memory) {
+            candidate.makesRoom = true;
+            candidate.judgedBy = JudgedBy::Time;
+            candidate.measure = "steps";
+            candidate.predicted.reset(); // bytes
+            candidate.title += ", to make room for twice the batch";
+        }
+        candidates.push_back(std::move(candidate));
     }
-    // An epoch or a validation lasts as long as many steps: what is timed in steps is known sooner.
-    std::stable_sort(others.begin(), others.end(), [](const Candidate& a, const Candidate& b) {
-        return (a.measure == "steps") > (b.measure == "steps");
-    });
-    predicted.insert(predicted.end(), others.begin(), others.end());
-    return predicted;
+    // Of equals, those with a prediction; an epoch or a validation lasts as long as many steps: what is timed in steps
+    // is known sooner.
+    const auto rank = [](const Candidate& c) {
+        return std::tuple(c.makesRoom, -c.worth, !c.predicted.has_value(), c.measure != "steps");
+    };
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+    return candidates;
 }
 
-std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried)
+std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
+                               const BatchLimits& limits)
 {
     std::vector<std::int64_t> values;
     if (kept.key == config::key::workers.name) {
@@ -58,7 +89,13 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
                 std::find(values.begin(), values.end(), value) == values.end())
                 values.push_back(value);
     } else if (kept.key == config::key::batchSize.name) {
-        values.push_back(now[config::key::batchSize] * 2);
+        const std::int64_t batch = now[config::key::batchSize];
+        if (limits.failed > batch) {
+            if (limits.failed - batch > batch / 4)
+                values.push_back((batch + limits.failed) / 2);
+        } else if (limits.samples == 0 || 2 * batch <= limits.samples) {
+            values.push_back(2 * batch);
+        }
     }
     std::vector<Candidate> candidates;
     for (const std::int64_t value : values)

@@ -16,17 +16,30 @@ struct Candidate {
     std::optional<Saving> predicted;
     std::string measure = "steps";
     JudgedBy judgedBy = JudgedBy::Time;
+    double worth = 0; ///< µs of a step, see RuleAdvice
+    /// It saves memory: tried with twice the batch beside it, which is what that memory is for, and judged by the time.
+    bool makesRoom = false;
+};
+/// What a search for the largest batch has come to.
+struct BatchLimits {
+    std::int64_t samples = 0; ///< to train on: no batch is larger; 0: not known
+    std::int64_t failed = 0;  ///< the smallest batch that could not be trained; 0: none yet
 };
 /// (key, value) pairs that were tried.
 using Tried = std::set<std::pair<std::string, std::string>>;
 
-/// What the rules advise and has not been tried, in the rules' order of what it saves; convergence left out.
+/// All that changes where a candidate is tried.
+std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
+/// What the rules advise and has not been tried, by what it is worth, what makes room in the memory last; convergence
+/// left out.
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
-/// Values further along the way that paid: more or fewer workers within the cores, twice the batch. Empty for other
-/// knobs. Without a rule: that is the kept change's.
+/// Values further along the way that paid: more or fewer workers within the cores; twice the batch, and where that
+/// could not be trained one halfway to it, until a quarter more is all there is to win. Empty for other knobs. Without
+/// a rule: that is the kept change's.
 /// @param cores  that a process may use; 0: not known
-std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried);
+std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
+                               const BatchLimits& limits = {});
 /// After changes that were kept together, the toggle first: what they changed from lost and counts as tried. What was
 /// tried of knobs that hang together with the toggle is forgotten: it may pay now.
 void markKept(Tried& tried, const std::vector<Toggle>& changes);

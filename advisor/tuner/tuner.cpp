@@ -20,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLeastSeconds = 20;
 // What is tried again after a change that hangs together with it may go round and round.
 constexpr std::size_t kMostTrials = 60;
+// Of the budget: for the start against the best at the end.
+constexpr double kForTheWhole = 0.15;
 
 class Tuning {
 public:
@@ -45,6 +47,7 @@ public:
             if (auto recorded = record(); !recorded && recorded.error().code != profiler::Error::Code::Cancelled)
                 m_result.trials.back().why += " It was not recorded again: " + recorded.error().message();
         }
+        measureTheWhole();
         m_result.secondsSpent = seconds();
         return std::move(m_result);
     }
@@ -52,6 +55,12 @@ public:
 private:
     [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - m_begin).count(); }
     [[nodiscard]] double secondsLeft() const { return static_cast<double>(m_plan.budget.count()) - seconds(); }
+    /// Without what is kept for the end, once there is something to measure then.
+    [[nodiscard]] double secondsToTry() const
+    {
+        const bool kept = !(m_result.best == m_result.start);
+        return secondsLeft() - (kept ? kForTheWhole * static_cast<double>(m_plan.budget.count()) : 0);
+    }
 
     bool isOver()
     {
@@ -61,7 +70,7 @@ private:
         else if (m_result.trials.size() >= kMostTrials)
             m_result.why = fmt::format("{} changes were tried.", kMostTrials);
         else if (m_plan.budget.count() > 0 &&
-                 secondsLeft() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
+                 secondsToTry() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
             m_result.why = "The time was over.";
         return !m_result.why.empty();
     }
@@ -76,6 +85,8 @@ private:
         m_result.advice = advise(**trace, &m_result.best);
         const auto cores = (*trace)->metadata().find("host.cores");
         m_cores = cores == (*trace)->metadata().end() ? 0 : std::atoi(cores->second.c_str());
+        const auto samples = (*trace)->metadata().find("dataset.train_samples");
+        m_batches.samples = samples == (*trace)->metadata().end() ? 0 : std::atoll(samples->second.c_str());
         return {};
     }
 
@@ -104,12 +115,20 @@ private:
                         std::nullopt,
                         TuneTrial::Outcome::Failed,
                         {}};
+        if (hasNoUse(candidate)) {
+            trial.outcome = TuneTrial::Outcome::Skipped;
+            trial.why = "It saves memory and makes nothing faster by itself; the data set has too few samples for the "
+                        "larger batch that it makes room for.";
+            m_result.trials.push_back(std::move(trial));
+            return false;
+        }
         const auto result = experiment(candidate);
         if (!result) {
             if (result.error().code == profiler::Error::Code::Cancelled)
                 return false;
             trial.why = result.error().message();
             m_result.trials.push_back(std::move(trial));
+            searchBelow(candidate);
             return false;
         }
         trial.result = *result;
@@ -122,42 +141,91 @@ private:
         return pays;
     }
 
+    [[nodiscard]] bool hasNoUse(const Candidate& candidate) const
+    {
+        if (!candidate.makesRoom || m_batches.samples == 0)
+            return false;
+        config::TrainingConfig changed = m_result.best;
+        for (const Toggle& change : changesOf(candidate, m_result.best))
+            static_cast<void>(changed.set(change.key, change.to));
+        return samplesOfAStep(changed) > static_cast<double>(m_batches.samples);
+    }
+
+    /// A batch that cannot be trained: one between it and the best may be.
+    void searchBelow(const Candidate& candidate)
+    {
+        if (candidate.change.key != config::key::batchSize.name)
+            return;
+        config::TrainingConfig failed = m_result.best;
+        if (failed.set(candidate.change.key, candidate.change.to))
+            m_batches.failed = failed[config::key::batchSize];
+        search(candidate);
+    }
+
+    void search(const Candidate& candidate)
+    {
+        m_further.clear();
+        for (Candidate& more : further(candidate.change, m_result.best, m_cores, m_tried, m_batches)) {
+            more.rule = candidate.rule;
+            m_further.push_back(std::move(more));
+        }
+    }
+
     void keep(const Candidate& candidate, const ExperimentResult& result)
     {
-        const std::vector<Toggle> changes = changesOf(candidate.change, m_result.best);
+        const std::vector<Toggle> changes = changesOf(candidate, m_result.best);
         // It was trained with these values: they are some.
         for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
-        // What saves memory may cost speed, and that counts as well.
-        const bool ofSteps = candidate.judgedBy == JudgedBy::Memory ||
-                             (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps");
-        if (ofSteps && result.samplesPerSecond.isKnown()) {
+        if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps" && result.samplesPerSecond.isKnown()) {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
             m_result.ratio.high *= result.samplesPerSecond.high;
         }
         markKept(m_tried, changes);
-        m_further.clear();
-        for (Candidate& more : further(candidate.change, m_result.best, m_cores, m_tried)) {
-            more.rule = candidate.rule;
-            m_further.push_back(std::move(more));
-        }
+        // With other settings another batch may fit.
+        if (candidate.change.key != config::key::batchSize.name)
+            m_batches.failed = 0;
+        search(candidate);
+    }
+
+    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more.
+    void measureTheWhole()
+    {
+        ExperimentPlan plan;
+        plan.baseline = m_result.start;
+        for (const config::Difference& change : config::difference(m_result.start, m_result.best))
+            plan.changes.push_back({change.key, change.a, change.b});
+        if (plan.changes.empty() || m_stop.stop_requested() || (m_plan.budget.count() > 0 && secondsLeft() < 1))
+            return;
+        const Toggle first = plan.changes.front();
+        auto result = measure(std::move(plan), first, secondsLeft(), "the start against the best, ");
+        m_result.stopped = m_stop.stop_requested();
+        if (!result || !result->samplesPerSecond.isKnown())
+            return;
+        m_result.ratio = result->samplesPerSecond;
+        m_result.whole = std::move(*result);
     }
 
     Result<ExperimentResult> experiment(const Candidate& candidate)
     {
         ExperimentPlan plan;
         plan.baseline = m_result.best;
-        plan.changes = changesOf(candidate.change, m_result.best);
+        plan.changes = changesOf(candidate, m_result.best);
         plan.judgedBy = candidate.judgedBy;
         plan.measure = candidate.measure;
         plan.predicted = candidate.predicted;
+        return measure(std::move(plan), candidate.change, secondsToTry(), "");
+    }
+
+    Result<ExperimentResult> measure(ExperimentPlan plan, const Toggle& trying, double seconds, const std::string& what)
+    {
         plan.trainer = m_plan.trainer;
         plan.turn = m_plan.turn;
         if (m_plan.budget.count() > 0)
-            plan.budget = std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(secondsLeft())));
+            plan.budget = std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds)));
         return runExperiment(
-            plan, [&](const ExperimentProgress& state) { tell(state.doing, candidate.change, state.ratio); }, m_stop);
+            plan, [&](const ExperimentProgress& state) { tell(what + state.doing, trying, state.ratio); }, m_stop);
     }
 
     void tell(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
@@ -174,6 +242,7 @@ private:
     TuneResult m_result;
     Tried m_tried;
     std::deque<Candidate> m_further;
+    BatchLimits m_batches;
     int m_cores = 0, m_round = 0;
 };
 
@@ -181,7 +250,17 @@ private:
 
 std::string_view outcomeName(TuneTrial::Outcome outcome)
 {
-    return outcome == TuneTrial::Outcome::Kept ? "kept" : outcome == TuneTrial::Outcome::Dropped ? "dropped" : "failed";
+    switch (outcome) {
+    case TuneTrial::Outcome::Kept:
+        return "kept";
+    case TuneTrial::Outcome::Dropped:
+        return "dropped";
+    case TuneTrial::Outcome::Skipped:
+        return "skipped";
+    case TuneTrial::Outcome::Failed:
+        break;
+    }
+    return "failed";
 }
 
 Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,

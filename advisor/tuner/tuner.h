@@ -30,16 +30,16 @@ struct TunePlan {
 
 /// A change that was tried.
 struct TuneTrial {
-    enum class Outcome { Kept, Dropped, Failed };
+    enum class Outcome { Kept, Dropped, Failed, Skipped };
     Toggle change;
     std::string rule;  ///< that advised it
     std::string title; ///< of the finding that it mends, or why it was searched
     std::optional<Saving> predicted;
-    std::optional<ExperimentResult> result; ///< none: it failed
+    std::optional<ExperimentResult> result; ///< none: it failed or was skipped
     Outcome outcome = Outcome::Dropped;
     std::string why; ///< one sentence
 };
-/// "kept", "dropped", "failed".
+/// "kept", "dropped", "failed", "skipped".
 std::string_view outcomeName(TuneTrial::Outcome outcome);
 
 struct TuneProgress {
@@ -55,19 +55,22 @@ struct TuneResult {
     config::TrainingConfig start, best;
     std::vector<TuneTrial> trials;  ///< in order
     std::vector<RuleAdvice> advice; ///< of the last recording
-    /// Samples/s of the best against the start: product of the kept trials' ratios, those among them that were kept for
-    /// the memory they save. The interval multiplies theirs, so it is too wide rather than too narrow.
+    /// Samples/s of the best against the start, see `whole`. Without that, the product of the kept trials' ratios and
+    /// of their intervals: too high rather than too low, since each was kept for being high.
     Interval ratio{1, 1, 1};
-    bool stopped = false; ///< by request
-    std::string why;      ///< it ended
+    std::optional<ExperimentResult> whole; ///< the start against the best; none: nothing was kept, or there was no time
+    bool stopped = false;                  ///< by request
+    std::string why;                       ///< it ended
     double secondsSpent = 0;
 };
 
-/// Records, asks the rules, tries what they advise in order of predicted gain over cost (what has no prediction after
-/// what has one), keeps what pays, and records anew after each thing kept. Numbers of workers and batch sizes that paid
-/// are searched further, and what hangs together with a kept change (batch, precision, recomputing, workers) is tried
-/// again. A trial that fails, by running out of memory say, is dropped and said. Changes that are judged by convergence
-/// are left to the user. Blocks; the best so far is always the result, also after `stop` or at the end of the budget.
+/// Records, asks the rules, tries what they advise in order of what it is worth, keeps what pays, and records anew
+/// after each thing kept. Numbers of workers and batch sizes that paid are searched further, and what hangs together
+/// with a kept change (batch, precision, recomputing, workers) is tried again. What saves memory is tried with twice
+/// the batch, and skipped where the data set has not so many samples. A trial that fails, by running out of memory say,
+/// is dropped and said. Changes that are judged by convergence are left to the user. At the end the start is measured
+/// against the best, for which a part of the budget is kept. Blocks; the best so far is always the result, also after
+/// `stop` or at the end of the budget.
 /// @param progress  called on the calling thread
 /// @return an error only where the start itself cannot be trained
 profiler::Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,

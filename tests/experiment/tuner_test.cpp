@@ -1,7 +1,6 @@
 #include "advisor/tuner/tuner.h"
 
 #include "advisor/tip_text.h"
-#include "advisor/tuner/candidates.h"
 #include "advisor/tuner/tuned_code.h"
 #include "tests/experiment/script.h"
 #include "tests/support/trace_text.h"
@@ -62,6 +61,9 @@ TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
     EXPECT_EQ(result->best[config::key::workers], 1);
     EXPECT_EQ(result->start[config::key::workers], 0);
     EXPECT_NEAR(result->ratio.value, 1.5, 0.1);
+    ASSERT_TRUE(result->whole) << "the start against the best, once more";
+    EXPECT_EQ(result->whole->plan.baseline, result->start);
+    EXPECT_EQ(result->ratio.value, result->whole->samplesPerSecond.value);
     EXPECT_EQ(recordings, 2);
     EXPECT_FALSE(result->stopped);
     ASSERT_TRUE(result->trials.front().predicted);
@@ -226,67 +228,52 @@ TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
     EXPECT_FALSE(tune(plan, {}, {}));
 }
 
-TEST(TunerCandidates, ThoseWithAPredictionComeFirstAndConvergenceNever)
+/// Of 1,048,576,000 bytes, a thousand mebibytes, as much as the run may take.
+constexpr std::string_view kFull = R"(
+    meta host.cores 2
+    meta dataset.train_samples SAMPLES
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase forward 0 400
+        phase backward 400 600
+      end
+    counter memory
+      sample 0 1000
+      sample 5000 1048576000
+)";
+
+TuneResult tunedWhereMemoryIsFull(const char* samples)
 {
-    const auto finding = [](const char* key, const char* to, bool predicted, JudgedBy by, const char* measure) {
-        RuleAdvice row{key, {}};
-        row.advice.state = State::Fires;
-        row.advice.toggle = Toggle{key, "", to};
-        row.advice.judgedBy = by;
-        row.advice.measure = measure;
-        if (predicted)
-            row.advice.saving = Saving{};
-        return row;
+    int recordings = 0;
+    TunePlan plan = planWith(recordings);
+    EXPECT_TRUE(plan.start.set("batch.memory_limit", "1000"));
+    plan.record = [&](const config::TrainingConfig&, const std::stop_token&) {
+        std::string text(kFull);
+        text.replace(text.find("SAMPLES"), 7, samples);
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(test_support::traceFromText(text));
     };
-    const std::vector<RuleAdvice> advice = {finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
-                                            finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
-                                            finding("schedule.kind", "cosine", false, JudgedBy::Convergence, "steps"),
-                                            finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
-                                            finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
-    const auto keys = [](const std::vector<Candidate>& rows) {
-        std::vector<std::string> names;
-        for (const Candidate& row : rows)
-            names.push_back(row.change.key);
-        return names;
-    };
-    EXPECT_THAT(keys(advised(advice, {}, {})), ElementsAre("loader.workers", "memory_format", "eval.no_grad"));
-    EXPECT_THAT(keys(advised(advice, {}, {{"loader.workers", "2"}})), ElementsAre("memory_format", "eval.no_grad"));
+    const auto result = tune(plan, {}, {});
+    return result ? *result : TuneResult{};
 }
 
-TEST(TunerCandidates, WorkersAreSearchedWithinTheCoresAndBatchesDoubled)
+TEST(Tuner, WhatSavesMemoryIsTriedWithWhatItIsForOrSkipped)
 {
-    config::TrainingConfig config;
-    ASSERT_TRUE(config.set("loader.workers", "3"));
-    const auto values = [](const std::vector<Candidate>& rows) {
-        std::vector<std::string> texts;
-        for (const Candidate& row : rows)
-            texts.push_back(row.change.to);
-        return texts;
+    const Script script{{"SCRIPT_NOISE", "0.005"}};
+    const auto outcomeOf = [](const TuneResult& result, std::string_view key) -> std::optional<TuneTrial> {
+        for (const TuneTrial& trial : result.trials)
+            if (trial.change.key == key)
+                return trial;
+        return std::nullopt;
     };
-    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 4, {})), ElementsAre("4", "2"));
-    EXPECT_THAT(values(further({"loader.workers", "2", "3"}, config, 0, {{"loader.workers", "2"}})),
-                ElementsAre("4", "6"));
-    ASSERT_TRUE(config.set("batch.size", "64"));
-    EXPECT_THAT(values(further({"batch.size", "32", "64"}, config, 4, {})), ElementsAre("128"));
-    EXPECT_THAT(further({"memory_format", "contiguous", "channels_last"}, config, 4, {}), IsEmpty());
-}
-
-TEST(TunerCandidates, WhatHangsTogetherIsTriedAgain)
-{
-    Tried tried = {{"loader.workers", "4"}, {"memory_format", "channels_last"}, {"batch.size", "64"}};
-    markKept(tried, {{"batch.size", "32", "64"}});
-    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "32"), std::pair("batch.size", "64"),
-                                   std::pair("memory_format", "channels_last")));
-    markKept(tried, {{"memory_format", "contiguous", "channels_last"}});
-    EXPECT_EQ(tried.size(), 4U);
-}
-
-TEST(TunerCandidates, WhatCameWithAToggleHasLostItsFormerValueToo)
-{
-    Tried tried = {{"gradient.accumulation", "2"}, {"batch.size", "128"}, {"loader.workers", "4"}};
-    markKept(tried, {{"gradient.accumulation", "1", "2"}, {"batch.size", "64", "32"}});
-    EXPECT_THAT(tried, ElementsAre(std::pair("batch.size", "64"), std::pair("gradient.accumulation", "1"),
-                                   std::pair("gradient.accumulation", "2")));
+    const auto tried = outcomeOf(tunedWhereMemoryIsFull("1600"), "checkpointing");
+    ASSERT_TRUE(tried && tried->result);
+    EXPECT_EQ(tried->result->plan.judgedBy, JudgedBy::Time);
+    EXPECT_EQ(tried->result->plan.changes.back().key, "batch.size");
+    const auto skipped = outcomeOf(tunedWhereMemoryIsFull("40"), "checkpointing");
+    ASSERT_TRUE(skipped);
+    EXPECT_EQ(skipped->outcome, TuneTrial::Outcome::Skipped);
+    EXPECT_THAT(skipped->why, HasSubstr("too few samples"));
 }
 
 } // namespace

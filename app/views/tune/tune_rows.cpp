@@ -85,6 +85,8 @@ QString outcomeText(const TuneTrial& trial)
 {
     if (trial.outcome == TuneTrial::Outcome::Kept)
         return Words::tr("✓ kept");
+    if (trial.outcome == TuneTrial::Outcome::Skipped)
+        return Words::tr("skipped");
     return trial.result ? verdictWord(trial.result->verdict) : Words::tr("⚠ failed");
 }
 
