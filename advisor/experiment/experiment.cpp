@@ -122,7 +122,8 @@ std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs,
 {
     const double step = std::max(stepUs, 0.0) * 1e-6;
     // Most end at the first or the second look.
-    double expected = estimatedSeconds(plan, step, kLooks[1]);
+    double expected = plan.judgedBy == JudgedBy::Memory ? estimatedMemorySeconds(plan, step, 0)
+                                                        : estimatedSeconds(plan, step, kLooks[1]);
     if (plan.judgedBy == JudgedBy::Convergence) {
         const double training = step * static_cast<double>(plan.baseline[config::key::steps]);
         // Both arms are validated at the end of a seed's time; once more, to plan it.

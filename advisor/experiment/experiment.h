@@ -89,6 +89,9 @@ struct ExperimentResult {
     Verdict verdict = Verdict::Inconclusive;
     std::string why; ///< one sentence
     double secondsSpent = 0;
+    /// No two trainers were resident: a training over several processes takes no turns, or both did not fit into the
+    /// memory. Losses were not compared, and the peaks are not known.
+    bool oneAtATime = false;
 };
 
 /// About how long an experiment of this plan takes, from the last known step time.
@@ -97,7 +100,9 @@ struct ExperimentResult {
 ///                      or it is not known
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs = 0);
 
-/// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread.
+/// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread. Where one of them
+/// cannot take turns (parallel.kind = ddp), or both together run out of memory, one trains at a time, in the same
+/// order.
 ///
 /// Judged by convergence, both train equally long from the same seed, then from the next; what is compared is the loss
 /// that they have come to. Where a schedule needs to know the training's length, that is the steps of this time.

@@ -39,6 +39,9 @@ std::string undecided(const ExperimentResult& result, bool outOfTime)
     if (outOfTime && result.pairs.size() < kLooks.front())
         return fmt::format("The time was over after {} pairs: before the first look, which is after {}.",
                            result.pairs.size(), kLooks.front());
+    if (outOfTime)
+        return fmt::format("The time was over after {} of at most {} pairs: {} × the samples per second.",
+                           result.pairs.size(), kLooks.back(), intervalText(result.samplesPerSecond));
     return fmt::format("The machine is too restless to tell: {} × the samples per second {}.",
                        intervalText(result.samplesPerSecond), pairsText(result));
 }

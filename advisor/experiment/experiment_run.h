@@ -47,6 +47,10 @@ inline constexpr double kStartSeconds = 2;
 /// @param unitSeconds  of a baseline's step (epoch, validation); 0: not known
 double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs);
 
+/// The same of an experiment on memory, whose pairs are two processes of a few steps each.
+/// @param pairs  0: until the first look, at which most end
+double estimatedMemorySeconds(const ExperimentPlan& plan, double stepSeconds, std::size_t pairs);
+
 /// How long both arms train from each seed, in seconds.
 /// @param stepSeconds  of the slower arm
 /// @param trainingSeconds  of the baseline's whole training; 0: not known

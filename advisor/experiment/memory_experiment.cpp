@@ -19,6 +19,8 @@ constexpr std::array<std::size_t, 2> kMemoryLooks = {3, 6};
 constexpr double kMemoryAlpha = 0.05 / kMemoryLooks.size();
 // Beyond the batches that lie ready: memory has been at its highest after the first few steps.
 constexpr std::int64_t kSteps = 5;
+// The first steps of a process are slow: they say nothing of the speed.
+constexpr std::int64_t kWarmUpSteps = 5;
 constexpr std::chrono::minutes kPatience{10};
 
 class Memory {
@@ -82,7 +84,8 @@ private:
             return tl::unexpected(trainer.error());
         if (const auto hello = trainer->hello(m_run.bounds); !hello)
             return tl::unexpected(hello.error());
-        auto turn = trainer->take({"steps", stepsToDrop(m_run.configs), kSteps}, m_run.bounds, kPatience);
+        auto turn =
+            trainer->take({"steps", stepsToDrop(m_run.configs) + kWarmUpSteps, kSteps}, m_run.bounds, kPatience);
         if (turn && turn->peakBytes <= 0)
             return tl::unexpected(Interruption{Interruption::Why::Failed,
                                                {profiler::Error::Code::Unsupported,
@@ -95,7 +98,8 @@ private:
     [[nodiscard]] double secondsLeft() const
     {
         const auto done = static_cast<double>(m_logRatios.size()), most = static_cast<double>(kMemoryLooks.back());
-        return done > 0 ? m_run.secondsSpent() / done * (most - done) : 0;
+        return done > 0 ? m_run.secondsSpent() / done * (most - done)
+                        : estimatedMemorySeconds(m_run.plan, 0, kMemoryLooks.back());
     }
 
     Result<ExperimentResult> interrupted(const Interruption& interruption)
@@ -146,6 +150,13 @@ private:
 };
 
 } // namespace
+
+double estimatedMemorySeconds(const ExperimentPlan& plan, double stepSeconds, std::size_t pairs)
+{
+    const auto ahead = plan.baseline[config::key::workers] * plan.baseline[config::key::prefetchFactor] + 1;
+    const double process = kStartSeconds / 2 + stepSeconds * static_cast<double>(ahead + kWarmUpSteps + kSteps);
+    return 2 * process * static_cast<double>(pairs > 0 ? pairs : kMemoryLooks.front());
+}
 
 Result<ExperimentResult> measureMemory(const ExperimentRun& run)
 {

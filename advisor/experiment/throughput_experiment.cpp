@@ -1,4 +1,5 @@
 #include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/lone_training.h"
 #include "advisor/experiment/loss_comparison.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/turn_order.h"
@@ -17,6 +18,20 @@ using Clock = Bounds::Clock;
 
 namespace {
 
+/// Several processes train together, and none of them can wait for turns.
+bool spansProcesses(const config::TrainingConfig& config)
+{
+    return config[config::key::parallel] == "ddp";
+}
+
+bool isOutOfMemory(const Interruption& interruption)
+{
+    return interruption.why == Interruption::Why::Failed &&
+           interruption.error.message().find("ut of memory") != std::string::npos;
+}
+
+/// Two resident trainers that take turns. Where a training takes none, or both do not fit into the memory, one trains
+/// at a time, in a process of its own for each turn.
 class Throughput {
 public:
     explicit Throughput(const ExperimentRun& run)
@@ -25,13 +40,22 @@ public:
         m_result.plan = run.plan;
         m_drop = m_steps ? stepsToDrop(run.configs) : 0;
         m_bounds.preparing = [this](const protocol::Preparing& preparing) { tellPreparing(preparing); };
+        if (std::any_of(run.configs.begin(), run.configs.end(), spansProcesses))
+            trainOneAtATime("a training over several processes takes no turns");
     }
 
     Result<ExperimentResult> go()
     {
+        if (m_result.oneAtATime && !m_steps)
+            return tl::unexpected(profiler::Error{profiler::Error::Code::Unsupported,
+                                                  "A training over several processes is timed by its steps alone",
+                                                  m_run.plan.measure, "compare whole runs instead"});
         for (;;) {
-            if (const auto measured = pair(); !measured)
-                return interrupted(measured.error());
+            if (const auto measured = m_result.oneAtATime ? lonePair() : pair(); !measured) {
+                if (!startsOver(measured.error()))
+                    return interrupted(measured.error());
+                continue;
+            }
             const std::size_t pairs = m_result.pairs.size();
             setSpeeds(m_result, startMeans(m_result.pairs));
             // One start gives no interval, and half a start says too little.
@@ -47,6 +71,9 @@ public:
 
 private:
     Outcome<void> pair();
+    Outcome<void> lonePair();
+    void trainOneAtATime(std::string why);
+    bool startsOver(const Interruption& interruption);
     Outcome<void> startBoth();
     Outcome<void> warmBoth();
     Outcome<void> compareLosses();
@@ -65,7 +92,10 @@ private:
     std::int64_t m_drop = 0, m_units = 0; // of a turn
     std::array<double, 2> m_unitSeconds{};
     std::array<double, 2> m_seconds{}, m_unitsDone{};
-    double m_warmUpSeconds = 0; // latest
+    double m_warmUpSeconds = 0;            // latest
+    std::int64_t m_loneDrop = 0;           // steps; 0: not known yet
+    std::array<double, 2> m_loneSeconds{}; // latest, from start to end
+    std::string m_whyOneAtATime;
     PreparingTold m_preparing;
     LossComparison m_losses;
     ExperimentProgress m_state;
@@ -154,6 +184,55 @@ Outcome<void> Throughput::pair()
     return {};
 }
 
+/// The same, each arm alone.
+Outcome<void> Throughput::lonePair()
+{
+    const std::size_t pair = m_result.pairs.size();
+    std::array<double, 2> speed{};
+    for (const std::size_t arm : turnOrder(pair)) {
+        tellDoing(fmt::format("pair {} of at most {}, one trainer at a time", pair + 1, kLooks.back()));
+        const auto begin = Clock::now();
+        // As many steps in both arms: what the first one needed.
+        const auto result =
+            trainAlone(m_run.program, withSeedOfStart(m_run.configs[arm], pair / kPairsPerStart), m_run.names[arm],
+                       {.drop = m_loneDrop, .count = m_units, .time = m_run.plan.turn}, m_bounds);
+        if (!result)
+            return tl::unexpected(result.error());
+        if (m_units == 0) {
+            m_loneDrop = result->dropped;
+            m_units = result->steps;
+        }
+        speed[arm] = static_cast<double>(result->samples) / result->seconds;
+        m_seconds[arm] += result->seconds;
+        m_unitsDone[arm] += static_cast<double>(result->steps);
+        m_loneSeconds[arm] = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    m_result.pairs.push_back({speed[0], speed[1], std::log(speed[1] / speed[0])});
+    return {};
+}
+
+void Throughput::trainOneAtATime(std::string why)
+{
+    m_arms.clear(); // what they hold is free for the next one
+    m_result.oneAtATime = true;
+    m_result.pairs.clear();
+    m_result.peakBytesA = m_result.peakBytesB = 0;
+    m_seconds = m_unitsDone = {};
+    m_units = 0;
+    m_losses = {};
+    m_state.ratio.reset();
+    m_whyOneAtATime = std::move(why);
+}
+
+/// Two resident trainers need the memory of both: one may have enough for itself.
+bool Throughput::startsOver(const Interruption& interruption)
+{
+    if (m_result.oneAtATime || !m_steps || !isOutOfMemory(interruption))
+        return false;
+    trainOneAtATime("both together ran out of memory");
+    return true;
+}
+
 Outcome<protocol::TurnResult> Throughput::turn(std::size_t arm)
 {
     const double expected = m_unitSeconds[arm] * static_cast<double>(m_drop + m_units);
@@ -184,12 +263,15 @@ Result<ExperimentResult> Throughput::finish(Verdict verdict, bool outOfTime)
     const auto losses = m_losses.result();
     m_result.lossA = losses.a;
     m_result.lossB = losses.b;
-    if (sameBatches(m_run.plan.changes)) {
+    if (sameBatches(m_run.plan.changes) && !m_result.oneAtATime) {
         m_result.lossParity = losses.parity;
         m_result.lossTolerance = losses.tolerance;
     }
     m_result.verdict = verdict == Verdict::Pays && !m_result.lossParity ? Verdict::DoesNotPay : verdict;
     m_result.why = explain(m_result, outOfTime);
+    if (m_result.oneAtATime)
+        m_result.why +=
+            fmt::format(" One trainer ran at a time, since {}; what they learn was not compared.", m_whyOneAtATime);
     return std::move(m_result);
 }
 
@@ -215,6 +297,8 @@ void Throughput::tellTurn()
 double Throughput::secondsLeft() const
 {
     const auto done = m_result.pairs.size(), most = kLooks.back();
+    if (m_result.oneAtATime && m_loneSeconds[0] > 0)
+        return static_cast<double>(most - done) * (m_loneSeconds[0] + std::max(m_loneSeconds[0], m_loneSeconds[1]));
     if (m_units == 0)
         return estimatedSeconds(m_run.plan, 0, most);
     const double units = static_cast<double>(m_drop + m_units);

@@ -48,6 +48,46 @@ TEST(Experiment, HalfAsFastAgainPays)
     EXPECT_THAT(result.why, HasSubstr("Faster: 1."));
 }
 
+TEST(Experiment, OfATrainingOverSeveralProcessesOneRunsAtATime)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
+    ExperimentPlan plan = scriptedPlan();
+    ASSERT_TRUE(plan.baseline.set("parallel.kind", "ddp"));
+    const auto result = run(plan);
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    EXPECT_TRUE(result.oneAtATime);
+    EXPECT_NEAR(result.samplesPerSecond.value, 1.5, 0.05);
+    EXPECT_NEAR(result.unitUsA, 10'000, 300);
+    EXPECT_EQ(result.lossTolerance, 0) << "losses were not compared";
+    EXPECT_THAT(result.why, HasSubstr("One trainer ran at a time"));
+    EXPECT_THAT(script.log("turn"), IsEmpty());
+    std::string order;
+    for (const std::string& start : script.log("start"))
+        order += start.back();
+    EXPECT_EQ(order, "abbaabbaabba");
+}
+
+TEST(Experiment, WhereBothDoNotFitIntoTheMemoryOneRunsAtATime)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}, {"SCRIPT_ONE_FITS", "1"}};
+    const auto result = run(scriptedPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    EXPECT_TRUE(result.oneAtATime);
+    EXPECT_EQ(result.pairs.size(), 6U);
+    EXPECT_THAT(result.why, HasSubstr("ran out of memory"));
+}
+
+TEST(Experiment, ThatEndsOneAtATimeIsOverAtItsBudget)
+{
+    const Script script{{"SCRIPT_REAL_TIME", "1"}};
+    ExperimentPlan plan = scriptedPlan();
+    ASSERT_TRUE(plan.baseline.set("parallel.kind", "ddp"));
+    plan.budget = std::chrono::seconds(1);
+    const auto result = run(plan);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive);
+    EXPECT_THAT(result.why, HasSubstr("The time was over"));
+}
+
 TEST(Experiment, SlowerCosts)
 {
     const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.01"}};

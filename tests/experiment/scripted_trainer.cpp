@@ -15,6 +15,8 @@
 //   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
 //   SCRIPT_DO_WITH         "loader.workers=2": it does so only with this setting
 //   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
+//   SCRIPT_ONE_FITS        1: with loader workers, and beside another one, it is killed at its start, as for its memory
+//   SCRIPT_TRACE           the file that it leaves as its trace, when it is told to leave one; it ends after that
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
 
@@ -32,6 +34,8 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <numeric>
+#include <poll.h>
 #include <random>
 #include <thread>
 #include <unistd.h>
@@ -55,8 +59,9 @@ double number(const char* name, double fallback)
 
 class ScriptedTrainer {
 public:
-    ScriptedTrainer(config::TrainingConfig config, int progress)
-        : m_config(std::move(config)), m_progress(progress), m_random(2 * startsBefore() + (changed() ? 1 : 0))
+    ScriptedTrainer(config::TrainingConfig config, int progress, bool turns, std::string trace)
+        : m_config(std::move(config)), m_progress(progress), m_takesTurns(turns), m_trace(std::move(trace)),
+          m_random(2 * startsBefore() + (changed() ? 1 : 0))
     {
         std::mt19937_64 seed(static_cast<std::uint64_t>(m_config[key::seed]));
         std::normal_distribution<double> normal;
@@ -74,7 +79,13 @@ public:
         if (m_config[key::findMax])
             log("searches for a batch");
         misbehaveAt("start");
+        if (text("SCRIPT_ONE_FITS") == "1" && m_takesTurns && changed())
+            ::raise(SIGKILL);
         report(protocol::Preparing{"looking at the images", 3, 3});
+        if (!m_trace.empty()) {
+            std::filesystem::copy_file(text("SCRIPT_TRACE"), m_trace);
+            return train(1);
+        }
         protocol::Hello hello;
         hello.pid = getpid();
         hello.device = "scripted";
@@ -82,6 +93,8 @@ public:
         hello.validationSamples = static_cast<std::int64_t>(number("SCRIPT_VALIDATION", 0));
         hello.stepsPerEpoch = 10;
         report(hello);
+        if (!m_takesTurns)
+            return train(std::numeric_limits<std::int64_t>::max());
         for (std::string line; std::getline(std::cin, line);) {
             const auto command = protocol::parseCommand(line);
             if (command && std::holds_alternative<protocol::Stop>(*command) && !ignoresStop())
@@ -114,12 +127,41 @@ private:
         return 0;
     }
 
+    /// By itself, so many reports of ten steps each, unless it is stopped before or its input ends.
+    int train(std::int64_t most)
+    {
+        for (std::int64_t reports = 1; reports <= most && !isStopped(); ++reports) {
+            misbehaveAt(fmt::format("turn {}", reports));
+            protocol::TurnResult done;
+            for (int i = 0; i < 10; ++i)
+                once({"steps", 0, 1}, true, speedNow(), done);
+            protocol::StepProgress progress;
+            progress.step = m_steps - 1;
+            progress.steps = 10;
+            progress.stepSeconds = std::accumulate(done.seconds.begin(), done.seconds.end(), 0.0) / 10;
+            progress.samples = m_steps * m_config[key::batchSize];
+            report(progress);
+        }
+        return end();
+    }
+
+    /// A command or the end of the input, within a millisecond.
+    static bool isStopped()
+    {
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        return ::poll(&input, 1, 1) > 0;
+    }
+
+    double speedNow()
+    {
+        return (changed() ? number("SCRIPT_SPEEDUP", 1) : 1) * std::exp(number("SCRIPT_NOISE", 0) * m_normal(m_random));
+    }
+
     void take(const protocol::Turn& turn)
     {
         log(fmt::format("turn {} {} {} {}", changed() ? "b" : "a", turn.what, turn.drop, turn.count));
         misbehaveAt(fmt::format("turn {}", ++m_turns));
-        const double speed =
-            (changed() ? number("SCRIPT_SPEEDUP", 1) : 1) * std::exp(number("SCRIPT_NOISE", 0) * m_normal(m_random));
+        const double speed = speedNow();
         protocol::TurnResult result;
         result.what = turn.what;
         for (std::int64_t i = 0; i < turn.drop + turn.count; ++i)
@@ -234,6 +276,8 @@ private:
 
     config::TrainingConfig m_config;
     int m_progress;
+    bool m_takesTurns;
+    std::string m_trace; // file to leave; empty: none
     std::int64_t m_steps = 0;
     double m_logLoss = 0; // of this start's losses
     int m_turns = 0;
@@ -261,10 +305,15 @@ int main(int argc, char** argv)
 {
     config::TrainingConfig config;
     int progress = -1;
+    bool turns = false;
+    std::string trace;
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
         if (option == "--describe")
             return describe();
+        turns = turns || option == "--turns";
+        if (option == "--trace")
+            trace = argv[++i];
         if (option == "--progress-fd")
             progress = std::atoi(argv[++i]);
         if (option == "--config") {
@@ -276,5 +325,5 @@ int main(int argc, char** argv)
             config = *loaded;
         }
     }
-    return ScriptedTrainer(config, progress).run();
+    return ScriptedTrainer(config, progress, turns, trace).run();
 }
