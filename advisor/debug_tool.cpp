@@ -37,7 +37,7 @@ std::optional<Saving> savedInFirstSteps(const Case& c)
         return profiler::analysis::percentile(steady, share) / profiler::analysis::percentile(steady, 0.5);
     };
     const auto [fewest, highest] = std::minmax_element(saved.begin(), saved.end());
-    const double least = *fewest * pace(0.1), most = *highest * pace(0.9);
+    const double least = *fewest * pace(0.25), most = *highest * pace(0.75);
     return Saving{.unit = SavingUnit::UsPerEpoch, .low = least, .mid = (least + most) / 2, .high = most};
 }
 

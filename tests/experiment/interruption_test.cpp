@@ -144,7 +144,7 @@ TEST(Interruption, TheEndOfTheTimeIsTheLastLook)
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->pairs.size(), 8U);
     EXPECT_EQ(result->verdict, decide(result->samplesPerSecond, true));
-    EXPECT_THAT(result->why, HasSubstr("in 8 pairs"));
+    EXPECT_THAT(result->why, HasSubstr("after 8 of at most 20 pairs"));
 }
 
 } // namespace
