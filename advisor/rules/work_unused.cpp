@@ -2,7 +2,6 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
-#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <charconv>
@@ -59,28 +58,33 @@ std::optional<Unneeded> unneededIn(const Case& c, const Slice& backward, const s
     return found;
 }
 
+/// The shares of a step, from a slow tenth to a quick one.
 std::optional<Saving> saving(const Case& c)
 {
     const int unneeded = unneededGradients(c);
     // The input's alone is computed within the first layer's own node.
-    if (unneeded < 2 || hasDeviceWork(c.trace))
+    if (unneeded < 2 || hasDeviceWork(c.trace) || c.facts.steps.empty())
         return std::nullopt;
-    std::vector<double> low, high;
-    const Intervals within = unite(stepsWithOps(c));
-    for (const Slice& backward : c.trace.ofKind(ActivityKind::Phase)) {
-        if (c.trace.name(backward) != phase::kBackward || !beginsWithin(backward, within))
-            continue;
-        for (const ThreadOps& thread : c.ops())
-            if (thread.track == backward.id.track)
-                if (const auto found =
-                        unneededIn(c, backward, backwardOps(thread, backward), static_cast<std::size_t>(unneeded))) {
-                    low.push_back(found->surelyUs);
-                    high.push_back(found->atMostUs);
-                }
-    }
-    if (low.empty())
+    const TrackId track = c.facts.steps.front().slice.track;
+    const auto thread =
+        std::find_if(c.ops().begin(), c.ops().end(), [&](const ThreadOps& ops) { return ops.track == track; });
+    std::vector<double> least, most;
+    for (const TimeRange step : thread == c.ops().end() ? std::vector<TimeRange>() : stepsWithOps(c))
+        c.trace.forEach(track, step, [&](const Slice& phase) {
+            if (phase.kind != ActivityKind::Phase || c.trace.name(phase) != phase::kBackward)
+                return true;
+            if (const auto found =
+                    unneededIn(c, phase, backwardOps(*thread, phase), static_cast<std::size_t>(unneeded))) {
+                least.push_back(found->surelyUs / toUs(step.duration()));
+                most.push_back(found->atMostUs / toUs(step.duration()));
+            }
+            return true;
+        });
+    if (least.empty())
         return std::nullopt;
-    return perStep(mean(low), (mean(low) + mean(high)) / 2, mean(high));
+    const double stepUs = c.facts.statistics.steadyMeanUs;
+    const double low = stepUs * percentile(least, 0.1), high = stepUs * percentile(most, 0.9);
+    return perStep(low, (low + high) / 2, high);
 }
 
 Advice check(const Case& c)
