@@ -11,11 +11,6 @@ namespace {
 using advisor::State;
 using testing::HasSubstr;
 
-advisor::Advice judge(std::string_view stem, const std::string& text)
-{
-    return Judged(stem, text, {}, true).advice();
-}
-
 /// Ten steps of 1,000 µs on a GPU.
 std::string gpuSteps(std::string_view host, std::string_view device)
 {

@@ -11,11 +11,6 @@ namespace {
 using advisor::State;
 using testing::HasSubstr;
 
-advisor::Advice judge(std::string_view stem, const std::string& text)
-{
-    return Judged(stem, text, {}, true).advice();
-}
-
 TEST(HostBound, MarksOfTheHostAheadOfABusyDeviceAreNoIdleness)
 {
     const auto advice =

@@ -49,6 +49,12 @@ private:
     advisor::Advice m_advice;
 };
 
+/// What one rule says of a trace from elsewhere, which has no configuration.
+inline advisor::Advice judge(std::string_view stem, const std::string& text)
+{
+    return Judged(stem, text, {}, true).advice();
+}
+
 /// Text of a CPU run: `steps` steps of `stepUs` with a data wait of `waitUs` that the main thread loads in, and ops
 /// that fill forward and backward; `convShare` of the op time is convolution.
 std::string cpuRun(double stepUs, double waitUs, double convShare = 0.5, std::string_view more = {});

@@ -33,12 +33,8 @@ TrackRows rowsOf(const test::TrainingShape& shape)
     return rows;
 }
 
-TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name, std::int64_t pid, bool busy = true)
+TrackId addTrack(TraceBuilder& builder, const Track& track, bool busy = true)
 {
-    Track track;
-    track.kind = kind;
-    track.name = name;
-    track.pid = pid;
     const TrackId id = builder.addTrack(track);
     Slice slice;
     slice.begin = traceTime(100);
@@ -47,6 +43,15 @@ TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name
     if (busy)
         builder.add(id, slice);
     return id;
+}
+
+TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name, std::int64_t pid, bool busy = true)
+{
+    Track track;
+    track.kind = kind;
+    track.name = name;
+    track.pid = pid;
+    return addTrack(builder, track, busy);
 }
 
 TEST(TrackRows, StandInTheOrderOfTheRing)
@@ -81,10 +86,7 @@ TEST(TrackRows, TheProcessThatAProfilerMakesOfAGpuIsNone)
         stream.name = "stream 7";
         stream.device = {device};
         stream.pid = device;
-        Slice slice;
-        slice.begin = traceTime(100);
-        slice.duration = Nanoseconds{10};
-        builder.add(builder.addTrack(stream), slice);
+        addTrack(builder, stream);
     }
     TrackRows rows;
     rows.setTrace(builder.finish());
@@ -99,10 +101,7 @@ TEST(TrackRows, StandAsTheFileWishes)
         track.kind = TrackKind::LoaderWorker;
         track.name = name;
         track.sortIndex = wish;
-        Slice slice;
-        slice.begin = traceTime(100);
-        slice.duration = Nanoseconds{10};
-        builder.add(builder.addTrack(track), slice);
+        addTrack(builder, track);
     }
     TrackRows rows;
     rows.setTrace(builder.finish());
