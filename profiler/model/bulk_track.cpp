@@ -10,10 +10,16 @@ namespace {
 
 constexpr std::size_t kBlockSize = SliceColumns::kMaxSlices;
 
+/// Order of slices that begin together: the longest first, then as their source has them.
+bool comesFirst(const RawSlice& a, const RawSlice& b)
+{
+    return a.duration != b.duration ? a.duration > b.duration : a.source() < b.source();
+}
+
 /// Order of a track, where arrival does not matter.
 bool outOfOrder(const RawSlice& a, const RawSlice& b)
 {
-    return b.begin < a.begin || (b.begin == a.begin && b.duration > a.duration);
+    return b.begin < a.begin || (b.begin == a.begin && comesFirst(b, a));
 }
 
 } // namespace
@@ -82,7 +88,7 @@ void BulkTrack::makeOrder()
             ++last;
         if (last - first > 1)
             std::stable_sort(first, last,
-                             [this](const SortKey& a, const SortKey& b) { return at(a).duration > at(b).duration; });
+                             [this](const SortKey& a, const SortKey& b) { return comesFirst(at(a), at(b)); });
         first = last;
     }
 }

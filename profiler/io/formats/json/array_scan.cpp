@@ -21,9 +21,9 @@ constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 
 class Scanning {
 public:
-    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows,
+    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
              const ReadOptions& options)
-        : m_source(source), m_shared(shared), m_begin(begin), m_keepLaunchFlows(keepLaunchFlows), m_options(options)
+        : m_source(source), m_shared(shared), m_begin(begin), m_manner(manner), m_options(options)
     {
         m_threads =
             std::clamp(options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1U, kMostThreads);
@@ -46,7 +46,7 @@ private:
     ByteSource& m_source;
     SharedBuild& m_shared;
     std::uint64_t m_begin;
-    bool m_keepLaunchFlows;
+    const Manner& m_manner;
     const ReadOptions& m_options;
     unsigned m_threads = 1;
     std::uint64_t m_partBytes = 0;
@@ -63,7 +63,7 @@ private:
 
 void Scanning::work()
 {
-    ChunkScan scan(m_source, m_shared, m_keepLaunchFlows);
+    ChunkScan scan(m_source, m_shared, m_manner);
     const std::stop_token stop = m_stop.get_token();
     while (!stop.stop_requested()) {
         const std::uint64_t part = m_next++;
@@ -148,7 +148,7 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
             continue; // an event of an earlier part reaches over this one
         if (!scanned || scanned->begin != expected) {
             if (!own)
-                own.emplace(m_source, m_shared, m_keepLaunchFlows);
+                own.emplace(m_source, m_shared, m_manner);
             scanned = own->scan(expected, scanned ? limit : kNoEvent, m_stop.get_token());
         }
         commit(std::move(scanned->harvest));
@@ -169,10 +169,10 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
 
 } // namespace
 
-ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows,
+ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
                    const ReadOptions& options, const std::function<void(Harvest&&)>& commit)
 {
-    return Scanning(source, shared, begin, keepLaunchFlows, options).run(commit);
+    return Scanning(source, shared, begin, manner, options).run(commit);
 }
 
 } // namespace profiler::formats::json

@@ -20,7 +20,7 @@ struct ArrayEnd {
 /// time and nothing else.
 /// @param begin   behind the array's bracket
 /// @param commit  given what each part holds, in the order of the text, on the calling thread
-ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, bool keepLaunchFlows,
+ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
                    const ReadOptions& options, const std::function<void(Harvest&&)>& commit);
 
 } // namespace profiler::formats::json

@@ -1,7 +1,6 @@
 #include "profiler/io/formats/json/assemble.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -23,59 +22,6 @@ void unite(std::vector<bool>& whole, const std::vector<bool>& part)
             whole[i] = true;
 }
 
-/// Joins begins and ends of ranges of one thread, or of one asynchronous id of a row. The row is the begin's.
-class Joining {
-public:
-    Joining(Harvest& whole, std::map<std::uint32_t, std::vector<RawSlice>>& made) : m_whole(whole), m_made(made) {}
-
-    void add(const RangeEnd& end)
-    {
-        auto& open = m_open[{end.hasId ? end.lane : 0, end.hasId, end.id}];
-        if (end.begins) {
-            open.push_back(end);
-        } else if (open.empty()) {
-            m_whole.losses.add(Loss::EndWithoutBegin, end.slice.source());
-        } else {
-            const auto which = openOf(open, end);
-            RangeEnd range = *which;
-            open.erase(which);
-            range.slice.duration = end.slice.begin - range.slice.begin;
-            m_made[range.lane].push_back(range.slice);
-        }
-    }
-
-    void closeOpen()
-    {
-        for (auto& [key, open] : m_open)
-            for (RangeEnd& range : open) {
-                m_whole.losses.add(Loss::BeginWithoutEnd, range.slice.source());
-                range.slice.duration = std::max<std::int64_t>(m_whole.latest - range.slice.begin, 0);
-                range.slice.flags |= slice_flag::kOpen;
-                m_made[range.lane].push_back(range.slice);
-            }
-    }
-
-private:
-    static constexpr std::ptrdiff_t kDeepest = 512; ///< names are looked for among so many ranges
-
-    /// The range that `end` ends: the innermost of its name, or where it has none, or one of no open range, of all.
-    std::vector<RangeEnd>::iterator openOf(std::vector<RangeEnd>& open, const RangeEnd& end)
-    {
-        const auto innermost = std::prev(open.end());
-        if (!end.named || end.slice.name == innermost->slice.name)
-            return innermost;
-        const auto last = open.rbegin() + std::min<std::ptrdiff_t>(std::ssize(open), kDeepest);
-        const auto found = std::find_if(open.rbegin(), last,
-                                        [&](const RangeEnd& range) { return range.slice.name == end.slice.name; });
-        m_whole.losses.add(found == last ? Loss::EndOfOther : Loss::EndsCrossed, end.slice.source());
-        return found == last ? innermost : std::prev(found.base());
-    }
-
-    Harvest& m_whole;
-    std::map<std::uint32_t, std::vector<RawSlice>>& m_made;
-    std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::vector<RangeEnd>> m_open;
-};
-
 void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
 {
     const auto source = shared.lanes[from.lane].track, target = shared.lanes[to.lane].track;
@@ -89,9 +35,7 @@ void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint
 
 void append(Harvest& whole, Harvest&& part)
 {
-    appendAll(whole.rangeEnds, std::move(part.rangeEnds));
     appendAll(whole.flows, std::move(part.flows));
-    appendAll(whole.samples, std::move(part.samples));
     appendAll(whole.metadata, std::move(part.metadata));
     unite(whole.stepLanes, part.stepLanes);
     unite(whole.opLanes, part.opLanes);
@@ -104,36 +48,6 @@ void append(Harvest& whole, Harvest&& part)
     whole.sequences += part.sequences;
     whole.markedOps += part.markedOps;
     whole.latest = std::max(whole.latest, part.latest);
-}
-
-void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values)
-{
-    assembleRanges(shared, whole);
-    assembleFlows(shared, whole);
-    const Processes processes = assembleRows(shared, whole, whole.losses);
-    assembleCounters(shared, whole, processes, values);
-    assembleMetadata(shared, whole, values);
-}
-
-void assembleRanges(SharedBuild& shared, Harvest& whole)
-{
-    // At equal times the file's order decides.
-    std::stable_sort(whole.rangeEnds.begin(), whole.rangeEnds.end(),
-                     [](const RangeEnd& a, const RangeEnd& b) { return a.slice.begin < b.slice.begin; });
-    if (!whole.rangeEnds.empty())
-        whole.latest = std::max(whole.latest, whole.rangeEnds.back().slice.begin);
-    std::map<std::uint32_t, std::vector<RawSlice>> made;
-    Joining joining(whole, made);
-    for (const RangeEnd& end : whole.rangeEnds)
-        joining.add(end);
-    joining.closeOpen();
-    for (auto& [lane, slices] : made) {
-        // Of equal intervals the one that begins first holds the others.
-        std::stable_sort(slices.begin(), slices.end(),
-                         [](const RawSlice& a, const RawSlice& b) { return a.source() < b.source(); });
-        shared.addMany(lane, std::move(slices));
-    }
-    whole.rangeEnds = {};
 }
 
 void assembleFlows(SharedBuild& shared, Harvest& whole)
@@ -170,39 +84,6 @@ void assembleFlows(SharedBuild& shared, Harvest& whole)
             whole.losses.add(Loss::FlowWithoutEnd, from->offset);
     }
     whole.flows = {};
-}
-
-void assembleCounters(SharedBuild& shared, Harvest& whole, const Processes& processes,
-                      const std::map<std::string, std::string>& values)
-{
-    const auto units = counterUnits(values);
-    const auto series = [](const Sample& sample) { return std::pair(sample.lane, sample.name); };
-    std::stable_sort(whole.samples.begin(), whole.samples.end(), [&](const Sample& a, const Sample& b) {
-        return std::tuple(series(a), a.sample.time) < std::tuple(series(b), b.sample.time);
-    });
-    TrackId track;
-    double sum = 0;
-    for (std::size_t i = 0; i < whole.samples.size(); ++i) {
-        const Sample& sample = whole.samples[i];
-        if (i == 0 || series(whole.samples[i - 1]) != series(sample)) {
-            Track counter;
-            counter.kind = TrackKind::Counter;
-            counter.name = shared.builder.string(StringId{sample.name});
-            const LaneInfo& lane = shared.lanes[sample.lane];
-            if (const auto process = processes.find({lane.key.process, lane.key.processIsText});
-                process != processes.end()) {
-                counter.pid = process->second.pid;
-                counter.processName = process->second.name;
-            }
-            const auto unit = units.find(counter.name);
-            counter.unit = unit != units.end() ? unit->second : sample.isBytes ? "bytes" : "";
-            track = shared.builder.addTrack(std::move(counter));
-            sum = 0;
-        }
-        sum = sample.isChange ? sum + sample.sample.value : sample.sample.value;
-        shared.builder.addSample(track, {sample.sample.time, sum});
-    }
-    whole.samples = {};
 }
 
 } // namespace profiler::formats::json

@@ -8,13 +8,8 @@
 
 namespace profiler::formats::json {
 
-/// Takes over what a later part of the file holds, all but its rows.
+/// Takes over what a later part of the file holds, all but its rows, ends of ranges and samples.
 void append(Harvest& whole, Harvest&& part);
-
-/// Gives the builder what is known once the whole file was scanned: rows' names, ranges of two events, flows, counters,
-/// devices and metadata. Adds to `whole.losses`.
-/// @param values  of the trace's outermost object: raw JSON by key
-void assemble(SharedBuild& shared, Harvest& whole, const std::map<std::string, std::string>& values);
 
 /// A process as rows show it; by its number in the file or the hash of its text, and which of them it is.
 struct Process {
@@ -23,11 +18,10 @@ struct Process {
 };
 using Processes = std::map<std::pair<std::int64_t, bool>, Process>;
 
-/// Parts of assemble().
-void assembleRanges(SharedBuild& shared, Harvest& whole);
+// The builder gets what is known once the whole file was scanned. Losses go into `whole`. `values` are those of the
+// trace's outermost object: raw JSON by key.
+
 void assembleFlows(SharedBuild& shared, Harvest& whole);
-void assembleCounters(SharedBuild& shared, Harvest& whole, const Processes& processes,
-                      const std::map<std::string, std::string>& values);
 /// Units of counters by their names, as our own files have them.
 std::map<std::string, std::string> counterUnits(const std::map<std::string, std::string>& values);
 /// @param losses  gets what the metadata events lack

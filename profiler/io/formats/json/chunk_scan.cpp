@@ -18,8 +18,8 @@ constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
 
 } // namespace
 
-ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, bool keepLaunchFlows)
-    : m_window(source), m_sink(shared, keepLaunchFlows), m_parser(makeParser(m_sink))
+ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, const Manner& manner)
+    : m_window(source), m_sink(shared, manner), m_parser(makeParser(m_sink))
 {
 }
 

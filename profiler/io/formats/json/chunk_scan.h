@@ -24,7 +24,7 @@ struct ScannedPart {
 /// Scans parts of an event array. One a thread.
 class ChunkScan {
 public:
-    ChunkScan(ByteSource& source, SharedBuild& shared, bool keepLaunchFlows);
+    ChunkScan(ByteSource& source, SharedBuild& shared, const Manner& manner);
 
     /// Scans the events that begin in [begin, limit).
     /// @param begin  an event's brace, or the place behind the array's bracket

@@ -38,9 +38,9 @@ std::uint32_t id32(std::int64_t value)
 
 } // namespace
 
-EventSink::EventSink(SharedBuild& shared, bool keepLaunchFlows)
-    : m_shared(shared), m_names(shared), m_keepLaunchFlows(keepLaunchFlows), m_args(kArgsKept),
-      m_noArgs(shared.internArgs({}))
+EventSink::EventSink(SharedBuild& shared, const Manner& manner)
+    : m_shared(shared), m_names(shared), m_keepLaunchFlows(manner.keepLaunchFlows), m_ranges(manner.gathered),
+      m_args(kArgsKept), m_noArgs(shared.internArgs({}))
 {
 }
 
@@ -52,6 +52,7 @@ void EventSink::begin(Harvest& harvest)
 
 void EventSink::end()
 {
+    m_ranges.end(*m_harvest, [this](std::uint32_t lane, const RawSlice& slice) { slicesOf(lane).push_back(slice); });
     for (const Harvest::Rows& rows : m_harvest->rows)
         m_expected[rows.lane] = rows.slices.size();
     m_harvest = nullptr;

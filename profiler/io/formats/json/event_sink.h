@@ -1,25 +1,25 @@
 #pragma once
 
+#include "profiler/io/formats/json/counter_args.h"
 #include "profiler/io/formats/json/losses.h"
 #include "profiler/io/formats/json/names.h"
 #include "profiler/io/formats/json/parser.h"
+#include "profiler/io/formats/json/part_ranges.h"
+#include "profiler/io/formats/json/range_ends.h"
 #include "profiler/io/formats/json/shared_build.h"
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace profiler::formats::json {
 
-/// The begin or end of a range that is two events (B and E, b and e).
-struct RangeEnd {
-    std::uint32_t lane = 0;
-    bool begins = false;
-    bool named = false;   ///< the event has a name: an end need not
-    bool hasId = false;   ///< asynchronous: joined by row and id, else by thread and nesting
-    std::uint64_t id = 0; ///< asynchronous: its own; else of process and thread, since an end need not name a category
-    RawSlice slice;       ///< an end: its begin is the time, its duration 0
+/// How a file is read. A first reading may find that it needs another one.
+struct Manner {
+    bool keepLaunchFlows = false; ///< flows from launches to device work are wanted: correlation ids do not say it
+    std::shared_ptr<const RangeKeys> gathered; ///< ends of ranges that are joined when all were read; null: of none
 };
 
 /// A point of a flow.
@@ -56,7 +56,8 @@ struct Harvest {
         std::vector<RawSlice> slices;
     };
     std::vector<Rows> rows;
-    std::vector<RangeEnd> rangeEnds;
+    std::vector<RangeEnd> rangeEnds; ///< group after group
+    std::vector<RangeGroup> rangeGroups;
     std::vector<FlowPoint> flows;
     std::vector<Sample> samples;
     std::vector<MetaEvent> metadata;
@@ -68,14 +69,13 @@ struct Harvest {
     std::uint64_t launchFlows = 0;                                  ///< flow events that say what correlation ids say
     std::uint64_t markedOps = 0;                                    ///< marks of steps among the operators
     std::uint64_t sequences = 0;                                    ///< operators with a sequence number
-    std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice, ns
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice or range, ns
 };
 
 /// Turns events into slices. One a scanning thread.
 class EventSink final : public EventTaker, public ArgTexts {
 public:
-    /// @param keepLaunchFlows  flows from launches to device work are wanted: correlation ids do not say it
-    EventSink(SharedBuild& shared, bool keepLaunchFlows);
+    EventSink(SharedBuild& shared, const Manner& manner);
 
     /// What comes from now on belongs to `harvest`, until end().
     void begin(Harvest& harvest);
@@ -121,6 +121,8 @@ private:
     SharedBuild& m_shared;
     Names m_names;
     bool m_keepLaunchFlows;
+    PartRanges m_ranges;
+    CounterArgs m_counterArgs;
     Harvest* m_harvest = nullptr;
     const char* m_window = nullptr;
     std::uint64_t m_windowOffset = 0;

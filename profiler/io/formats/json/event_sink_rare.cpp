@@ -2,7 +2,6 @@
 #include "profiler/io/formats/json/texts.h"
 #include "profiler/model/counter_names.h"
 
-#include <simdjson.h>
 #include <xxhash.h>
 
 // Events that are no whole slices: they are fewer, and may cost more each.
@@ -78,8 +77,8 @@ void EventSink::takeRangeEnd(const Event& event)
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
     Lane lane{};
     end.slice = makeSlice(event, name, lane);
-    if (!async) {
-        end.id = identHash(event.pid) * kMix + identHash(event.tid);
+    if (!async) { // an end need not name a category
+        end.key = identHash(event.pid) * kMix + identHash(event.tid);
         end.lane = end.begins ? laneOf(laneKey(event, lane), event) : 0;
     } else {
         // Asynchronous ranges lie on no thread: a row for each category of a process.
@@ -87,13 +86,13 @@ void EventSink::takeRangeEnd(const Event& event)
         row.tid = {.text = event.has(Event::kCategory) ? event.categoryText : std::string_view("asynchronous")};
         LaneKey key = laneKey(row, Lane::Host);
         key.category = static_cast<std::uint8_t>(event.category + 1);
-        end.lane = laneOf(key, row);
-        end.hasId = true;
-        end.id = identHash(event.id);
+        end.lane = end.begins ? laneOf(key, row) : 0;
+        end.key = XXH3_64bits_withSeed(&key.process, sizeof key.process, identHash(event.id));
+        end.key = XXH3_64bits_withSeed(&key.thread, sizeof key.thread, end.key + key.category);
     }
     if (end.begins && end.slice.kind == ActivityKind::Step)
         mark(m_harvest->stepLanes, end.lane);
-    m_harvest->rangeEnds.push_back(end);
+    m_ranges.add(end);
 }
 
 void EventSink::takeFlow(const Event& event)
@@ -142,10 +141,7 @@ void EventSink::takeCounter(const Event& event)
 {
     if (!hasTime(event))
         return;
-    simdjson::dom::parser parser;
-    simdjson::dom::object values;
-    if (!event.has(Event::kArgs) ||
-        parser.parse(simdjson::padded_string(event.args)).get(values) != simdjson::SUCCESS) {
+    if (!event.has(Event::kArgs) || !m_counterArgs.read(event.args)) {
         m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
         return;
     }
@@ -153,18 +149,12 @@ void EventSink::takeCounter(const Event& event)
     if (event.has(Event::kId))
         name += "[" + (event.id.text.data() ? unescaped(event.id.text) : std::to_string(event.id.number)) + "]";
     const std::uint32_t lane = processLane(event);
-    bool skipped = false;
-    for (const auto& [key, value] : values) {
-        double number = 0;
-        if (value.get(number) != simdjson::SUCCESS) {
-            skipped = true;
-            continue;
-        }
-        const bool alone = values.size() == 1;
+    const bool alone = m_counterArgs.count() == 1;
+    for (const auto& [key, value] : m_counterArgs.entries()) {
         const std::uint32_t id = m_names.find(alone ? name : name + ": " + std::string(key), false).id;
-        m_harvest->samples.push_back({id, lane, {traceTime(event.time), number}, false, false});
+        m_harvest->samples.push_back({id, lane, {traceTime(event.time), value}, false, false});
     }
-    if (skipped)
+    if (m_counterArgs.entries().size() < m_counterArgs.count())
         m_harvest->losses.add(Loss::NoNumber, offsetOf(event));
 }
 

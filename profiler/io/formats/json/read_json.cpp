@@ -2,12 +2,15 @@
 
 #include "profiler/io/formats/json/array_scan.h"
 #include "profiler/io/formats/json/assemble.h"
+#include "profiler/io/formats/json/counter_series.h"
 #include "profiler/io/formats/json/event_details.h"
 #include "profiler/io/formats/json/launch_check.h"
 #include "profiler/io/formats/json/loading_preview.h"
+#include "profiler/io/formats/json/range_joining.h"
 #include "profiler/io/formats/json/top_level.h"
 #include "profiler/io/packed/spill_file.h"
 
+#include <optional>
 #include <thread>
 
 namespace profiler::formats::json {
@@ -17,24 +20,26 @@ namespace {
 /// One reading of a file.
 class Reading {
 public:
-    Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options)
-        : m_source(std::move(source)), m_options(options), m_preview(options), m_top(*m_source)
+    Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options, Manner manner)
+        : m_source(std::move(source)), m_options(options), m_manner(std::move(manner)), m_preview(options),
+          m_top(*m_source), m_ranges(m_manner.gathered)
     {
         m_shared.builder.setFormat("pytorch-json");
         packed::spillBeyond(m_shared.builder, options.memoryBudget);
     }
 
-    Result<std::shared_ptr<const Trace>> run(bool keepLaunchFlows)
+    /// Reads the events.
+    /// @param first  what is read is shown meanwhile
+    Result<void> scan(bool first)
     {
         bool any = false;
         for (auto array = m_top.nextArray(); array; array = m_top.nextArray()) {
             any = true;
-            const ArrayEnd end =
-                scanArray(*m_source, m_shared, *array, keepLaunchFlows, m_options, [&](Harvest&& part) {
-                    commit(std::move(part));
-                    if (!keepLaunchFlows) // a second reading of the same
-                        m_preview.show(m_shared, m_whole);
-                });
+            const ArrayEnd end = scanArray(*m_source, m_shared, *array, m_manner, m_options, [&](Harvest&& part) {
+                commit(std::move(part));
+                if (first)
+                    m_preview.show(m_shared, m_whole);
+            });
             if (m_options.stop.stop_requested())
                 return tl::unexpected(cancelled());
             if (end.how != ScannedPart::End::ArrayEnd) {
@@ -47,19 +52,72 @@ public:
             return tl::unexpected(cancelled());
         if (!any || (m_whole.events == 0 && m_whole.losses.count(Loss::Malformed) > 0))
             return tl::unexpected(noEvents());
-        return finish();
+        return {};
     }
 
-    /// A notable share of device work lacks the ids that tell its launch, and the file has flows that tell it.
-    [[nodiscard]] bool needsLaunchFlows() const { return m_uncorrelated && m_hasLaunchFlows; }
+    /// How the file is to be read once more; empty where it need not be. It is where a notable share of device work
+    /// lacks the ids that tell its launch, and the file has flows that tell it, or where ranges end out of order.
+    [[nodiscard]] std::optional<Manner> otherManner() const
+    {
+        const bool uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
+        Manner manner{.keepLaunchFlows = uncorrelated && m_whole.launchFlows > 0, .gathered = {}};
+        if (!m_ranges.unordered().empty())
+            manner.gathered = std::make_shared<const RangeKeys>(m_ranges.unordered());
+        return manner.keepLaunchFlows || manner.gathered ? std::optional(std::move(manner)) : std::nullopt;
+    }
+
+    /// The trace of what scan() read.
+    Result<std::shared_ptr<const Trace>> finish()
+    {
+        assemble();
+        const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
+        m_shared.builder.seal(std::max(threads, 1U), m_options.stop);
+        countOverlaps();
+        CaptureStats& stats = m_shared.builder.captureStats();
+        m_whole.losses.report(stats);
+        stats.notes.insert(stats.notes.end(), m_top.notes.begin(), m_top.notes.end());
+        if (!m_top.problem().empty())
+            stats.notes.push_back(m_top.problem());
+        if (const std::string damage = m_source->damage(); !damage.empty()) {
+            stats.cut = true;
+            stats.notes.push_back("Only a part could be inflated: " + damage + ".");
+        }
+        m_shared.builder.setArgSource(eventDetails(m_source));
+        auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
+        if (!trace)
+            return tl::unexpected(cancelled());
+        if (m_options.progress)
+            m_options.progress(1);
+        return trace;
+    }
 
 private:
     void commit(Harvest&& part)
     {
+        m_ranges.add(part);
+        m_counters.add(part.samples);
+        takeRows(part);
+        append(m_whole, std::move(part));
+    }
+
+    void takeRows(Harvest& part)
+    {
         m_launches.add(part);
         for (Harvest::Rows& rows : part.rows)
             m_shared.addMany(rows.lane, std::move(rows.slices));
-        append(m_whole, std::move(part));
+        part.rows.clear();
+    }
+
+    /// What is known once the whole file was scanned.
+    void assemble()
+    {
+        m_ranges.finish(m_whole);
+        takeRows(m_whole);
+        m_launches.report(m_whole.losses);
+        assembleFlows(m_shared, m_whole);
+        const Processes processes = assembleRows(m_shared, m_whole, m_whole.losses);
+        m_counters.finish(m_shared, processes, counterUnits(m_top.values));
+        assembleMetadata(m_shared, m_whole, m_top.values);
     }
 
     void noteOpenEnd(const ArrayEnd& end)
@@ -94,33 +152,6 @@ private:
                 "choose a file that torch.profiler's export_chrome_trace wrote, or a trace in Chrome's format"};
     }
 
-    Result<std::shared_ptr<const Trace>> finish()
-    {
-        m_uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
-        m_hasLaunchFlows = m_whole.launchFlows > 0;
-        assemble(m_shared, m_whole, m_top.values);
-        m_launches.report(m_whole.losses);
-        const unsigned threads = m_options.threads != 0 ? m_options.threads : std::thread::hardware_concurrency();
-        m_shared.builder.seal(std::max(threads, 1U), m_options.stop);
-        countOverlaps();
-        CaptureStats& stats = m_shared.builder.captureStats();
-        m_whole.losses.report(stats);
-        stats.notes.insert(stats.notes.end(), m_top.notes.begin(), m_top.notes.end());
-        if (!m_top.problem().empty())
-            stats.notes.push_back(m_top.problem());
-        if (const std::string damage = m_source->damage(); !damage.empty()) {
-            stats.cut = true;
-            stats.notes.push_back("Only a part could be inflated: " + damage + ".");
-        }
-        m_shared.builder.setArgSource(eventDetails(m_source));
-        auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
-        if (!trace)
-            return tl::unexpected(cancelled());
-        if (m_options.progress)
-            m_options.progress(1);
-        return trace;
-    }
-
     /// What shows ranges of the host, or waits, may overlap; slices of threads and streams do not.
     void countOverlaps()
     {
@@ -137,12 +168,14 @@ private:
 
     std::shared_ptr<ByteSource> m_source;
     const ReadOptions& m_options;
+    Manner m_manner;
     LoadingPreview m_preview;
     TopLevel m_top;
+    RangeJoining m_ranges;
+    CounterSeries m_counters;
     SharedBuild m_shared;
     Harvest m_whole;
     LaunchCheck m_launches;
-    bool m_uncorrelated = false, m_hasLaunchFlows = false;
 };
 
 } // namespace
@@ -152,13 +185,19 @@ Result<std::shared_ptr<const Trace>> readJson(const std::filesystem::path& path,
     auto source = ByteSource::open(path, options.stop);
     if (!source)
         return tl::unexpected(source.error());
+    std::optional<Manner> manner;
     { // what the first reading holds is gone before a second begins
-        Reading reading(*source, options);
-        auto trace = reading.run(false);
-        if (!trace || !reading.needsLaunchFlows())
-            return trace;
+        Reading reading(*source, options, {});
+        if (auto read = reading.scan(true); !read)
+            return tl::unexpected(read.error());
+        manner = reading.otherManner();
+        if (!manner)
+            return reading.finish();
     }
-    return Reading(*source, options).run(true);
+    Reading reading(*source, options, *manner);
+    if (auto read = reading.scan(false); !read)
+        return tl::unexpected(read.error());
+    return reading.finish();
 }
 
 } // namespace profiler::formats::json
