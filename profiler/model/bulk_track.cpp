@@ -10,23 +10,22 @@ namespace {
 
 constexpr std::size_t kBlockSize = SliceColumns::kMaxSlices;
 
-/// Order of slices that begin together: the longest first, then as their source has them.
-bool comesFirst(const RawSlice& a, const RawSlice& b)
+} // namespace
+
+bool BulkTrack::comesFirst(const RawSlice& a, const RawSlice& b) const
 {
-    return a.duration != b.duration ? a.duration > b.duration : a.source() < b.source();
+    return a.duration != b.duration ? a.duration > b.duration : m_bySource && a.source() < b.source();
 }
 
-/// Order of a track, where arrival does not matter.
-bool outOfOrder(const RawSlice& a, const RawSlice& b)
+bool BulkTrack::outOfOrder(const RawSlice& a, const RawSlice& b) const
 {
     return b.begin < a.begin || (b.begin == a.begin && comesFirst(b, a));
 }
 
-} // namespace
-
 void BulkTrack::add(Piece piece)
 {
     m_count += piece.slices.size();
+    m_bySource = m_bySource || piece.depth == Depth::BySource;
     if (!piece.slices.empty())
         m_pieces.push_back(std::move(piece));
 }
@@ -123,7 +122,7 @@ void BulkTrack::putInOrder()
 void BulkTrack::sort()
 {
     putInOrder();
-    if (std::any_of(m_pieces.begin(), m_pieces.end(), [](const Piece& p) { return p.depth == Depth::Inferred; }))
+    if (std::any_of(m_pieces.begin(), m_pieces.end(), [](const Piece& p) { return p.depth != Depth::Given; }))
         findDepths();
 }
 
@@ -137,7 +136,7 @@ std::vector<RawSlice> BulkTrack::collect(std::size_t first, std::size_t count) c
         if (piece.remap)
             piece.remap->apply(copy);
         copy.flags &= static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
-        if (piece.depth == Depth::Inferred)
+        if (piece.depth != Depth::Given)
             copy.depth = kNoDepth;
     });
     return slices;
@@ -165,7 +164,7 @@ std::size_t BulkTrack::sealPreview()
                 piece.remap->apply(slice);
             slice.clampTimes();
             slice.flags &= static_cast<std::uint8_t>(~RawSlice::kInferredDepth);
-            slice.depth = piece.depth == Depth::Inferred ? kNoDepth : slice.depth;
+            slice.depth = piece.depth != Depth::Given ? kNoDepth : slice.depth;
             slice.ordinal = static_cast<std::uint32_t>(slices.size());
             slices.push_back(slice);
         }

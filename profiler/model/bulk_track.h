@@ -60,6 +60,10 @@ public:
     [[nodiscard]] const Overlaps& overlaps() const { return m_overlaps; }
 
 private:
+    /// Order of slices that begin together.
+    [[nodiscard]] bool comesFirst(const RawSlice& a, const RawSlice& b) const;
+    /// Order of a track, where arrival does not matter.
+    [[nodiscard]] bool outOfOrder(const RawSlice& a, const RawSlice& b) const;
     void clampTimes();
     [[nodiscard]] bool isSorted() const;
     void makeOrder();
@@ -89,6 +93,7 @@ private:
     std::uint32_t m_previewOrdinal = 0;
     std::vector<Piece> m_pieces;
     std::size_t m_count = 0;
+    bool m_bySource = false;            ///< Depth::BySource
     std::vector<SortKey> m_order;       ///< place: piece, position; empty where the pieces are in order as they are
     std::vector<std::uint8_t> m_depths; ///< by place in the order
     Overlaps m_overlaps;

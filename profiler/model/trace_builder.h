@@ -20,6 +20,7 @@ struct PoolRemap;  // pools.h
 /// Where the depths of slices come from.
 enum class Depth {
     Inferred, ///< from the intervals: one deeper than what contains the slice
+    BySource, ///< the same; of slices of one interval those with a lower RawSlice::source() contain the others
     Given,    ///< RawSlice::depth
 };
 
@@ -77,9 +78,9 @@ public:
     /// Takes over what a thread interned. The result turns ids of `pools` into ids of this builder.
     [[nodiscard]] std::shared_ptr<const PoolRemap> merge(const LocalPools& pools);
     /// Many slices of a track, in any order, which finish() sorts; several calls for one track add up. `ordinal` is
-    /// ignored: ordinals will be positions in the order of beginsBefore, source(), then arrival breaking ties. Costs
-    /// nothing here; the work is finish()'s, and snapshot() does not show them before sealPreview(). A track takes
-    /// slices by add() or by addMany(), not both.
+    /// ignored: ordinals will be positions in the order of beginsBefore, arrival breaking ties. Costs nothing here; the
+    /// work is finish()'s, and snapshot() does not show them before sealPreview(). A track takes slices by add() or by
+    /// addMany(), not both.
     /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});

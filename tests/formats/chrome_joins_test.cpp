@@ -40,6 +40,19 @@ TEST(ChromeJoins, OfRangesOfOneIntervalTheFirstIsTheOuter)
     EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
+TEST(ChromeJoins, OfRangesOfOneIntervalTheFirstIsTheOuterWhateverPartEndsIt)
+{
+    // The inner range ends in an earlier part of the file than the outer one.
+    std::string between;
+    for (int i = 0; i < 4000; ++i)
+        between += R"({"ph":"i","name":")" + std::string(400, '.') + R"(","ts":1,"pid":2,"tid":2},)";
+    const auto trace = open(object(R"(
+{"ph":"B","name":"a","ts":0,"pid":1,"tid":1},{"ph":"B","name":"b","ts":0,"pid":1,"tid":1},
+{"ph":"E","ts":5,"pid":1,"tid":1},)" +
+                                   between + R"({"ph":"E","ts":5,"pid":1,"tid":1})"));
+    EXPECT_THAT(rows(*trace, "thread 1"), ElementsAre("a 0+5 0", "b 0+5 1"));
+}
+
 TEST(ChromeJoins, AnEndClosesTheRangeOfItsName)
 {
     const auto trace = open(object(R"(

@@ -79,7 +79,7 @@ void SharedBuild::addMany(std::uint32_t lane, std::vector<RawSlice>&& slices)
     std::optional<TrackId>& track = lanes[lane].track;
     if (!track)
         track = builder.addTrack({});
-    builder.addMany(*track, std::move(slices), Depth::Inferred);
+    builder.addMany(*track, std::move(slices), Depth::BySource);
 }
 
 std::uint32_t SharedBuild::lane(const LaneKey& key, const Event& event)
