@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/closer_look.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/memory_holders.h"
@@ -40,6 +41,7 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
+    profiler::analysis::CloserLook look;
 };
 /// With the steps that it marks.
 Summary summaryOf(const profiler::Trace& trace);

@@ -1,3 +1,4 @@
+#include "advisor/cli/closer_look_json.h"
 #include "advisor/cli/summary.h"
 
 #include "profiler/analysis/intervals.h"
@@ -171,27 +172,29 @@ Json toJson(const Trace& trace, const Summary& summary)
     for (const KernelTotal& kernel : summary.topKernels)
         kernels.push_back({{"name", kernel.name}, {"count", kernel.count}, {"time_us", toUs(kernel.time)}});
     const Json workers = summary.workers ? Json(*summary.workers) : Json(nullptr);
-    return {{"schema", 1},
-            {"source", sourceJson(trace)},
-            {"counts", countsJson(summary.counts)},
-            {"kernel_time_us", summary.kernelUs},
-            {"kernels_under_10us", summary.shortKernels},
-            {"memcpy", transfersJson(summary.transfers)},
-            {"devices", devicesJson(summary.devices)},
-            {"steps", stepsJson(summary)},
-            {"versions", versionsJson(trace)},
-            {"breakdown", breakdownJson(summary.breakdown)},
-            {"loader", {{"waits", summary.dataWaits}, {"time_us", summary.dataWaitUs}, {"workers", workers}}},
-            {"comm", communicationJson(summary.communication)},
-            {"sync",
-             {{"calls", summary.sync.calls},
-              {"time_us", toUs(summary.sync.time)},
-              {"blocking_copy_calls", summary.sync.blockingCopies},
-              {"blocking_copy_us", toUs(summary.sync.blockingCopyTime)}}},
-            {"idle", idle},
-            {"top_kernels", kernels},
-            {"memory", memoryJson(summary.memory)},
-            {"data_loss", lossJson(trace.captureStats())}};
+    Json json = {{"schema", 1},
+                 {"source", sourceJson(trace)},
+                 {"counts", countsJson(summary.counts)},
+                 {"kernel_time_us", summary.kernelUs},
+                 {"kernels_under_10us", summary.shortKernels},
+                 {"memcpy", transfersJson(summary.transfers)},
+                 {"devices", devicesJson(summary.devices)},
+                 {"steps", stepsJson(summary)},
+                 {"versions", versionsJson(trace)},
+                 {"breakdown", breakdownJson(summary.breakdown)},
+                 {"loader", {{"waits", summary.dataWaits}, {"time_us", summary.dataWaitUs}, {"workers", workers}}},
+                 {"comm", communicationJson(summary.communication)},
+                 {"sync",
+                  {{"calls", summary.sync.calls},
+                   {"time_us", toUs(summary.sync.time)},
+                   {"blocking_copy_calls", summary.sync.blockingCopies},
+                   {"blocking_copy_us", toUs(summary.sync.blockingCopyTime)}}},
+                 {"idle", idle},
+                 {"top_kernels", kernels},
+                 {"memory", memoryJson(summary.memory)},
+                 {"data_loss", lossJson(trace.captureStats())}};
+    addCloserLook(json, summary.look);
+    return json;
 }
 
 } // namespace advisor::cli

@@ -2,6 +2,7 @@
 
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
+#include "advisor/report/closer_look_tables.h"
 #include "profiler/analysis/intervals.h"
 
 #include <algorithm>
@@ -217,12 +218,50 @@ std::string memoryText(const Summary& summary)
     return text;
 }
 
+/// Columns of words begin at the left.
+void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
+{
+    std::size_t width = 0;
+    for (const auto& line : lines)
+        width = std::max(width, shownWidth(line[column]));
+    for (auto& line : lines)
+        line[column].append(width - shownWidth(line[column]), ' ');
+}
+
+/// The JSON has all rows.
+std::string lookText(const Trace& trace, const CloserLook& look)
+{
+    constexpr std::size_t kMost = 8, kWidth = 110;
+    std::string text;
+    std::vector<LookTable> tables = lookTables(trace, look, kMost);
+    tables.push_back(cannotTellTable(look));
+    for (const LookTable& table : tables) {
+        if (table.rows.empty())
+            continue;
+        std::vector<std::vector<std::string>> lines(table.rows.size() + 1);
+        for (std::size_t i = 0; i < table.columns.size(); ++i) {
+            lines[0].push_back(table.columns[i].title);
+            for (std::size_t row = 0; row < table.rows.size(); ++row)
+                lines[row + 1].push_back(shortName(table.rows[row].cells[i].text));
+            if (!table.columns[i].number)
+                padColumn(lines, i);
+        }
+        TextTable shown(lines[0]);
+        for (std::size_t row = 1; row < lines.size(); ++row)
+            shown.add(std::move(lines[row]));
+        text += "\n" + table.heading + "\n" + shown.text();
+        if (!table.note.empty())
+            text += wrapped(table.note, kWidth, 2);
+    }
+    return text;
+}
+
 } // namespace
 
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + stepsText(trace, summary) + partsText(summary) + breakdownText(summary.breakdown) +
-           loaderText(summary) + deviceText(summary) + memoryText(summary);
+           loaderText(summary) + deviceText(summary) + memoryText(summary) + lookText(trace, summary.look);
 }
 
 } // namespace advisor::cli

@@ -1,12 +1,12 @@
 #include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/numbers.h"
+#include "advisor/report/closer_look_tables.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
 #include "advisor/tip_text.h"
 #include "advisor/tuner/tuned_code.h"
 #include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/critical_path.h"
 #include "profiler/analysis/device_use.h"
 
 #include <algorithm>
@@ -123,25 +123,24 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
         model.tables.push_back(std::move(idle));
 }
 
-void addPath(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
+void addLook(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
 {
-    const CriticalPath path = criticalPath(trace, ReplayGraph::of(trace, steps));
-    if (path.total().count() == 0)
-        return;
-    ReportModel::Table table{"What decided the duration (critical path)", {"Work", "Where", "Time", "Share"}, {}, {}};
-    const auto share = [&](profiler::Nanoseconds time) {
-        return shareText(static_cast<double>(time.count()) / static_cast<double>(path.total().count()));
-    };
-    for (const CriticalPath::Share& row : path.byName)
-        if (table.rows.size() < kMostRows)
-            table.rows.push_back({row.name.empty() ? "(no event)" : row.name,
-                                  row.where == ReplayWork::Where::Device   ? "device"
-                                  : row.where == ReplayWork::Where::Loader ? "loader"
-                                                                           : "host",
-                                  timeText(toUs(row.time)), share(row.time)});
-    table.note = fmt::format("Only what stands here is worth shortening; {} of it lies between a cause and its effect.",
-                             share(path.latency));
-    model.tables.push_back(std::move(table));
+    const CloserLook look = closerLook(trace, steps);
+    std::vector<LookTable> tables = lookTables(trace, look, kMostRows);
+    tables.push_back(cannotTellTable(look));
+    for (const LookTable& shown : tables) {
+        if (shown.rows.empty())
+            continue;
+        ReportModel::Table table{shown.heading, {}, {}, shown.note};
+        for (const LookTable::Column& column : shown.columns)
+            table.header.push_back(column.title);
+        for (const LookTable::Row& row : shown.rows) {
+            std::vector<std::string>& cells = table.rows.emplace_back();
+            for (const LookTable::Cell& cell : row.cells)
+                cells.push_back(cell.text);
+        }
+        model.tables.push_back(std::move(table));
+    }
 }
 
 std::vector<std::string> trialRow(const ExperimentResult& result)
@@ -268,7 +267,7 @@ ReportModel reportModel(const ReportInput& input)
         addSteps(model, steps, stepStatistics(steps));
         addTime(model, *input.trace, steps);
         addLoss(model, *input.trace);
-        addPath(model, *input.trace, steps);
+        addLook(model, *input.trace, steps);
         model.advice = advise(*input.trace, analyse(*input.trace, steps), input.config);
     } else if (input.tuning) {
         model.advice = input.tuning->advice;

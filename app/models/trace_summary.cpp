@@ -3,11 +3,11 @@
 #include "app/models/slice_details.h"
 #include "app/models/table_query.h"
 #include "app/widgets/number_format.h"
+#include "profiler/analysis/range_name.h"
 #include "profiler/analysis/slice_view.h"
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <utility>
 
@@ -25,16 +25,6 @@ QString text(const char* source)
 double shareOf(profiler::Nanoseconds part, profiler::Nanoseconds whole)
 {
     return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
-}
-
-/// "iteration" of "iteration 12", "iteration_12" and "iteration12": all its ranges have that name.
-std::string_view withoutNumber(std::string_view name)
-{
-    const auto end = name.find_last_not_of("0123456789");
-    if (end == name.npos || end + 1 == name.size())
-        return name;
-    const bool joined = std::isalpha(static_cast<unsigned char>(name[end])) == 0;
-    return name.substr(0, joined ? end : end + 1);
 }
 
 } // namespace
@@ -72,7 +62,7 @@ QStringList rangeNames(const profiler::Trace& trace)
         for (const auto kind : {profiler::ActivityKind::Nvtx, profiler::ActivityKind::UserAnnotation})
             if (track.kind == profiler::TrackKind::MainThread || track.kind == profiler::TrackKind::Thread)
                 profiler::analysis::forEachViewOf(trace, track.id, kind, [&](const auto& slice) {
-                    Sum& sum = sums[withoutNumber(slice.name())];
+                    Sum& sum = sums[profiler::analysis::withoutNumber(slice.name())];
                     ++sum.count;
                     sum.time += slice.duration();
                 });

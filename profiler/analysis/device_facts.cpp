@@ -1,5 +1,6 @@
 #include "profiler/analysis/device_facts.h"
 
+#include "profiler/analysis/judged_steps.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 #include "profiler/analysis/working_devices.h"
@@ -9,16 +10,6 @@
 
 namespace profiler::analysis {
 namespace {
-
-std::vector<TimeRange> judgedSteps(const std::vector<Step>& steps, bool all = false)
-{
-    const bool anySteady = std::any_of(steps.begin(), steps.end(), isSteady);
-    std::vector<TimeRange> ranges;
-    for (const Step& step : steps)
-        if (all || !anySteady || isSteady(step))
-            ranges.push_back(step.range);
-    return ranges;
-}
 
 /// Without step marks: from the first to the last work of a device, since what lies around it is start and end of the
 /// recording. Source: Nsight Systems leaves both out of its gpu_gaps.

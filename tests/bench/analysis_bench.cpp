@@ -1,5 +1,6 @@
 #include "advisor/rule.h"
 #include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/closer_look.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/replay.h"
@@ -188,6 +189,23 @@ BENCHMARK(rule)
         each->DenseRange(0, static_cast<std::int64_t>(advisor::allRules().size()) - 1);
     })
     ->Unit(benchmark::kMillisecond);
+
+/// What is only shown, of a trace that is whole, on one core.
+void look(benchmark::State& state)
+{
+    const std::vector<Step> found = findSteps(million());
+    for (auto _ : state)
+        benchmark::DoNotOptimize(closerLook(million(), found));
+}
+BENCHMARK(look)->Unit(benchmark::kMillisecond);
+
+void launches(benchmark::State& state)
+{
+    const JudgedPart part = judgedPart(findSteps(million()));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(launchStatistics(million(), LaunchCalls(million()), part));
+}
+BENCHMARK(launches)->Unit(benchmark::kMillisecond);
 
 void replayGraph(benchmark::State& state)
 {

@@ -1,0 +1,300 @@
+#include "advisor/report/closer_look_tables.h"
+
+#include "advisor/numbers.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace advisor {
+
+using namespace profiler::analysis;
+using profiler::Nanoseconds;
+using profiler::SliceId;
+
+namespace {
+
+using Cell = LookTable::Cell;
+
+constexpr std::string_view kLoader = "How even the loader's workers are";
+
+Cell text(std::string_view words)
+{
+    return {std::string(words), 0};
+}
+Cell number(double value)
+{
+    return {countText(value), value};
+}
+Cell timeUs(double us)
+{
+    return {timeText(us), us};
+}
+Cell time(Nanoseconds duration)
+{
+    return timeUs(toUs(duration));
+}
+Cell share(double value)
+{
+    return {shareText(value), value};
+}
+Cell bytes(std::int64_t value)
+{
+    return {bytesText(value), static_cast<double>(value)};
+}
+Cell speed(double gbPerSecond)
+{
+    return {gbPerSecond > 0 ? fmt::format("{:.2f}", gbPerSecond) : "–", gbPerSecond};
+}
+
+double part(Nanoseconds of, Nanoseconds whole)
+{
+    return whole.count() > 0 ? toUs(of) / toUs(whole) : 0;
+}
+
+std::string deviceName(const profiler::Trace& trace, profiler::DeviceId id)
+{
+    for (const profiler::Device& device : trace.devices())
+        if (device.id == id && !device.name.empty())
+            return fmt::format("{} (GPU {})", device.name, id.value);
+    return fmt::format("GPU {}", id.value);
+}
+
+/// The rows that there is room for, and in the note how many more there are.
+void cut(LookTable& table, std::size_t most)
+{
+    if (table.rows.size() <= most)
+        return;
+    table.note += fmt::format("{}{} more rows are left out.", table.note.empty() ? "" : " ", table.rows.size() - most);
+    table.rows.resize(most);
+}
+
+LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& launches, bool perStep)
+{
+    LookTable table{.key = "launches",
+                    .heading = "Launches and the device's queue",
+                    .columns = {{"Device"},
+                                {perStep ? "Launches a step" : "Launches", true},
+                                {"Call p50", true},
+                                {"p99", true},
+                                {"Delay p50", true},
+                                {"p95", true},
+                                {"Queue mean", true},
+                                {"max", true},
+                                {"Queue empty", true},
+                                {"Launch-bound", true}},
+                    .rows = {},
+                    .note =
+                        "Call: how long a call takes that launches a kernel. Delay: from a launch to the begin of "
+                        "its work. Queue: what is launched and has not begun. Empty: the share of time in which the "
+                        "device had ended all that was launched and waited for the host. Launch-bound: the share of "
+                        "the launches that found it so."};
+    for (const DeviceLaunches& device : launches.devices) {
+        table.rows.push_back(
+            {{text(deviceName(trace, device.id)), number(device.launchesPerStep), timeUs(device.callUs),
+              timeUs(device.callUsP99), timeUs(device.delayUs), timeUs(device.delayUsP95), number(device.meanDepth),
+              number(static_cast<double>(device.maxDepth)), share(device.emptyShare), share(device.foundEmptyShare)},
+             std::nullopt});
+        if (device.linked < device.work)
+            table.note +=
+                fmt::format(" Of {} the trace tells the launch of {} of its work: the queue was longer than this.",
+                            deviceName(trace, device.id), shareText(device.linkedShare()));
+        if (device.backwards > 0)
+            table.note += fmt::format(" {} pieces of work begin before their launch: the clocks of host and device "
+                                      "disagree; they count in no delay.",
+                                      device.backwards);
+    }
+    return table;
+}
+
+std::string_view placeName(ReplayWork::Where where)
+{
+    return where == ReplayWork::Where::Device ? "device" : where == ReplayWork::Where::Loader ? "loader" : "host";
+}
+
+LookTable pathTable(const CriticalPath& path)
+{
+    LookTable table{.key = "critical_path",
+                    .heading = "What decided the duration (critical path)",
+                    .columns = {{"Work"}, {"Where"}, {"Time", true}, {"Share", true}},
+                    .rows = {},
+                    .note = {}};
+    std::map<std::pair<std::string_view, ReplayWork::Where>, const CriticalPath::Piece*> longest;
+    for (const CriticalPath::Piece& piece : path.pieces) {
+        if (piece.latency || piece.name.empty())
+            continue;
+        const CriticalPath::Piece*& most = longest[{piece.name, piece.where}];
+        if (!most || piece.range.duration() > most->range.duration())
+            most = &piece;
+    }
+    for (const CriticalPath::Share& row : path.byName) {
+        const auto piece = longest.find({row.name, row.where});
+        table.rows.push_back({{text(row.name.empty() ? "(no event)" : row.name), text(placeName(row.where)),
+                               time(row.time), share(part(row.time, path.total()))},
+                              piece == longest.end() ? std::nullopt : std::optional(piece->second->slice)});
+    }
+    const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
+                                                          {path.device, "on devices"},
+                                                          {path.loader, "in loader workers"},
+                                                          {path.latency, "between a cause and its effect"}};
+    std::string shares;
+    for (const auto& [time, where] : places)
+        if (time.count() > 0)
+            shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
+    table.note = "Only what stands here is worth shortening: " + shares + ".";
+    return table;
+}
+
+LookTable copyTable(const CopyBandwidth& copies)
+{
+    LookTable table{.key = "copy_bandwidth",
+                    .heading = "Copies against the best of them",
+                    .columns = {{"Copies"},
+                                {"From"},
+                                {"To"},
+                                {"Size"},
+                                {"Count", true},
+                                {"Bytes", true},
+                                {"Time", true},
+                                {"GB/s", true},
+                                {"of the best", true}},
+                    .rows = {},
+                    .note = "The trace does not tell what the link can do. The best copy of a MiB or more of each kind "
+                            "stands for it:"};
+    for (const CopyClass& row : copies.classes)
+        for (std::size_t size = 0; size < kCopySizes; ++size) {
+            const CopyClass::Sum& sum = row.sizes[size];
+            if (sum.count == 0)
+                continue;
+            const BestCopy* best = copies.bestOf(row.kind);
+            const double ofBest = best ? std::min(sum.gbPerSecond() / best->gbPerSecond, 1.0) : 0;
+            table.rows.push_back(
+                {{text(copyKindName(row.kind)), text(memoryKindName(row.src)), text(memoryKindName(row.dst)),
+                  text(copySizeName(size)), number(static_cast<double>(sum.count)), bytes(sum.bytes), time(sum.time),
+                  speed(sum.gbPerSecond()), best ? share(ofBest) : Cell{"–", -1}},
+                 row.longest});
+        }
+    for (const BestCopy& best : copies.best)
+        table.note +=
+            fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
+                        bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
+    if (copies.best.empty())
+        table.note =
+            "No copy is as large as a MiB: small ones take as long as starting them does, so how fast the link "
+            "is cannot be told.";
+    return table;
+}
+
+LookTable siteTable(const CallSites& sites, std::string key, std::string heading, bool filled, bool perStep)
+{
+    LookTable table{.key = std::move(key),
+                    .heading = std::move(heading),
+                    .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "A step" : "Count", true}},
+                    .rows = {},
+                    .note = {}};
+    if (filled)
+        table.columns.push_back({"Bytes", true});
+    table.columns.push_back({"Time", true});
+    for (const CallSite& site : sites.sites) {
+        LookTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
+                            text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
+                            number(site.countPerStep)},
+                           site.longest};
+        if (filled)
+            row.cells.push_back(bytes(site.bytes));
+        row.cells.push_back(time(site.time));
+        table.rows.push_back(std::move(row));
+    }
+    if (sites.unlinked > 0)
+        table.note = fmt::format("The trace does not tell the call of {} of {} memsets.", sites.unlinked, sites.count);
+    return table;
+}
+
+LookTable workerTable(const LoaderBalance& loader)
+{
+    LookTable table{
+        .key = "loader_workers",
+        .heading = "Loader workers",
+        .columns = {{"Worker"}, {"Busy", true}, {"Share", true}, {"Waits", true}, {"Batches", true}, {"A batch", true}},
+        .rows = {},
+        .note = {}};
+    for (const WorkerUse& worker : loader.workers)
+        table.rows.push_back(
+            {{text(worker.name), time(worker.busy), share(worker.busyShare), share(worker.waitingShare),
+              number(static_cast<double>(worker.batches)), timeUs(worker.usPerBatch)},
+             worker.longest});
+    table.note = fmt::format("The busiest worked {:.2f} × the mean.", loader.busiestOverMean);
+    if (loader.slowestOverMean > 0)
+        table.note += fmt::format(" A batch takes longest in {}: {:.2f} × the mean.",
+                                  loader.workers[loader.slowest].name, loader.slowestOverMean);
+    return table;
+}
+
+LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& stragglers)
+{
+    LookTable table{.key = "stragglers",
+                    .heading = "Which rank the others wait for",
+                    .columns = {{"Rank's device"}, {"Came last", true}, {"of", true}, {"Waited", true}},
+                    .rows = {},
+                    .note = {}};
+    for (const RankArrival& rank : stragglers.ranks)
+        table.rows.push_back({{text(deviceName(trace, rank.device)), number(static_cast<double>(rank.last)),
+                               number(static_cast<double>(stragglers.collectives)), time(rank.waited)},
+                              stragglers.worst});
+    table.note = fmt::format("Their kernels waited {} of their time for the last to come; in half of the collectives "
+                             "it came more than {} after the first.",
+                             shareText(stragglers.waitedShare), timeText(toUs(stragglers.spread)));
+    if (stragglers.alone > 0)
+        table.note += fmt::format(" {} kernels of communication overlap none of another device.", stragglers.alone);
+    return table;
+}
+
+} // namespace
+
+std::vector<LookTable> lookTables(const profiler::Trace& trace, const CloserLook& look, std::size_t most)
+{
+    std::vector<LookTable> tables;
+    const bool perStep = look.part.steps > 0;
+    tables.push_back(launchTable(trace, look.launches, perStep));
+    tables.push_back(pathTable(look.path));
+    tables.push_back(copyTable(look.copies));
+    tables.push_back(siteTable(look.memsets, "memset_origins", "Who sets memory on the device", true, perStep));
+    tables.push_back(siteTable(look.syncs, "sync_callers", "Where the host waits for the device", false, perStep));
+    if (look.loader.cannotTell.empty())
+        tables.push_back(workerTable(look.loader));
+    if (look.stragglers.cannotTell.empty())
+        tables.push_back(stragglerTable(trace, look.stragglers));
+    std::erase_if(tables, [](const LookTable& table) { return table.rows.empty(); });
+    for (LookTable& table : tables)
+        cut(table, most);
+    return tables;
+}
+
+LookTable cannotTellTable(const CloserLook& look)
+{
+    LookTable table{.key = "cannot_tell",
+                    .heading = "What the trace does not tell",
+                    .columns = {{"What"}, {"Because"}},
+                    .rows = {},
+                    .note = {}};
+    if (!look.launches.anyWork) {
+        table.rows.push_back({{text("What a device did"), text(look.launches.cannotTell)}, std::nullopt});
+        if (!look.loader.cannotTell.empty())
+            table.rows.push_back({{text(kLoader), text(look.loader.cannotTell)}, std::nullopt});
+        return table;
+    }
+    const std::pair<std::string_view, const std::string*> reasons[] = {
+        {"How long the device's queue was", &look.launches.cannotTell},
+        {"How fast copies were", &look.copies.cannotTell},
+        {"Who sets memory on the device", &look.memsets.cannotTell},
+        {"Where the host waits for the device", &look.syncs.cannotTell},
+        {kLoader, &look.loader.cannotTell},
+        {"Which rank the others wait for", &look.stragglers.cannotTell}};
+    for (const auto& [what, why] : reasons)
+        if (!why->empty())
+            table.rows.push_back({{text(what), text(*why)}, std::nullopt});
+    return table;
+}
+
+} // namespace advisor

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "profiler/analysis/call_sites.h"
+#include "profiler/analysis/copy_bandwidth.h"
+#include "profiler/analysis/critical_path.h"
+#include "profiler/analysis/launch_statistics.h"
+#include "profiler/analysis/loader_balance.h"
+#include "profiler/analysis/stragglers.h"
+
+#include <vector>
+
+namespace profiler::analysis {
+
+/// Analyses that no rule stands on: for who looks closer at a trace that is whole. They cost about as much again as
+/// analyse(), so nothing that is refreshed while a trace grows asks for them.
+struct CloserLook {
+    JudgedPart part; ///< what all but the path, the workers and the best copies look at
+    LaunchStatistics launches;
+    CriticalPath path;
+    CopyBandwidth copies;
+    CallSites memsets, syncs;
+    LoaderBalance loader;
+    Stragglers stragglers;
+};
+/// On two threads. The path names what the host did by its innermost call, operator or range.
+CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps);
+
+} // namespace profiler::analysis

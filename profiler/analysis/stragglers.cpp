@@ -1,0 +1,126 @@
+#include "profiler/analysis/stragglers.h"
+
+#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/saturating.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+
+namespace profiler::analysis {
+
+namespace {
+
+struct Part {
+    TimeRange range;
+    DeviceId device;
+    SliceId slice;
+};
+
+/// Kernels of one name, by begin, cut into collectives: each ends before its own first kernel of a device comes again,
+/// and before what begins when one of it has ended.
+template <class Take>
+void forEachCollective(std::span<const Part> parts, Take&& take)
+{
+    std::size_t first = 0;
+    TraceTime end = TraceTime::max();
+    std::set<DeviceId> devices;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i > first && (parts[i].range.begin >= end || devices.contains(parts[i].device))) {
+            take(parts.subspan(first, i - first));
+            first = i;
+            end = TraceTime::max();
+            devices.clear();
+        }
+        devices.insert(parts[i].device);
+        end = std::min(end, parts[i].range.end);
+    }
+    if (first < parts.size())
+        take(parts.subspan(first));
+}
+
+class Counting {
+public:
+    explicit Counting(const JudgedPart& part) : m_part(part) {}
+
+    void take(std::span<const Part> collective)
+    {
+        if (!m_part.holds(collective.front().range.begin))
+            return;
+        if (collective.size() < 2) {
+            ++m_found.alone;
+            return;
+        }
+        ++m_found.collectives;
+        const Part& last = collective.back();
+        const Nanoseconds spread = last.range.begin - collective.front().range.begin;
+        m_spreads.push_back(static_cast<double>(spread.count()));
+        ++m_ranks[last.device].last;
+        if (m_found.collectives == 1 || spread > m_most) {
+            m_most = spread;
+            m_found.worst = last.slice;
+        }
+        for (const Part& kernel : collective) {
+            const Nanoseconds waited = last.range.begin - kernel.range.begin;
+            addSaturating(m_ranks[kernel.device].waited, waited);
+            addSaturating(m_found.waited, waited);
+            addSaturating(m_time, kernel.range.duration());
+        }
+    }
+
+    Stragglers result()
+    {
+        for (auto& [device, rank] : m_ranks) {
+            rank.device = device;
+            m_found.ranks.push_back(rank);
+        }
+        m_found.spread = Nanoseconds{std::llround(percentile(std::move(m_spreads), 0.5))};
+        if (m_time.count() > 0)
+            m_found.waitedShare = static_cast<double>(m_found.waited.count()) / static_cast<double>(m_time.count());
+        return std::move(m_found);
+    }
+
+private:
+    const JudgedPart& m_part;
+    std::map<DeviceId, RankArrival> m_ranks;
+    std::vector<double> m_spreads;
+    Nanoseconds m_time{}, m_most{};
+    Stragglers m_found;
+};
+
+} // namespace
+
+Stragglers stragglers(const Trace& trace, const JudgedPart& part)
+{
+    std::map<StringId, std::vector<Part>> byName;
+    std::set<DeviceId> devices;
+    NameAnswers isComm(trace, [](std::string_view name) { return isCommunication(name); });
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachViewOf(trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+                if (!isComm(kernel.nameId()))
+                    return;
+                byName[kernel.nameId()].push_back({kernel.range(), track.device, kernel.id()});
+                devices.insert(track.device);
+            });
+    Counting counting(part);
+    for (auto& [name, parts] : byName) {
+        std::stable_sort(parts.begin(), parts.end(),
+                         [](const Part& a, const Part& b) { return a.range.begin < b.range.begin; });
+        forEachCollective(parts, [&](std::span<const Part> collective) { counting.take(collective); });
+    }
+    Stragglers found = counting.result();
+    if (devices.empty())
+        found.cannotTell = "the trace holds no kernels of collective communication";
+    else if (devices.size() == 1)
+        found.cannotTell = "one rank's trace does not tell when the others came: several ranks in one trace would";
+    else if (found.collectives == 0)
+        found.cannotTell = "no kernel of communication overlaps one of the same name on another device";
+    return found;
+}
+
+} // namespace profiler::analysis

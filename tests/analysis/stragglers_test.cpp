@@ -1,0 +1,85 @@
+#include "profiler/analysis/stragglers.h"
+
+#include "tests/support/trace_text.h"
+
+#include <gtest/gtest.h>
+
+namespace profiler::analysis {
+namespace {
+
+using test_support::traceFromText;
+
+Stragglers stragglersOf(std::string_view text)
+{
+    const auto trace = traceFromText(text);
+    return stragglers(*trace, judgedPart(findSteps(*trace)));
+}
+
+TEST(Stragglers, TheOthersWaitForTheLastToCome)
+{
+    const Stragglers found = stragglersOf(R"(
+        stream 0 7
+          kernel ncclKernel_AllReduce 0 100
+          kernel ncclKernel_AllReduce 200 50
+          kernel gemm 300 10
+        stream 1 7
+          kernel ncclKernel_AllReduce 60 41
+          kernel ncclKernel_AllReduce 190 60
+          kernel gemm 300 90
+        stream 2 7
+          kernel ncclKernel_AllReduce 10 90
+          kernel ncclKernel_AllReduce 230 20
+    )");
+    EXPECT_EQ(found.collectives, 2);
+    ASSERT_EQ(found.ranks.size(), 3U);
+    EXPECT_EQ(found.ranks[0].last, 0);
+    EXPECT_EQ(found.ranks[0].waited, std::chrono::microseconds(60 + 30));
+    EXPECT_EQ(found.ranks[1].last, 1);
+    EXPECT_EQ(found.ranks[1].waited, std::chrono::microseconds(40));
+    EXPECT_EQ(found.ranks[2].last, 1);
+    EXPECT_EQ(found.ranks[2].waited, std::chrono::microseconds(50));
+    EXPECT_EQ(found.waited, std::chrono::microseconds(180));
+    EXPECT_NEAR(found.waitedShare, 180.0 / (100 + 50 + 41 + 60 + 90 + 20), 1e-9);
+    EXPECT_EQ(found.spread, std::chrono::microseconds(50)); // of 60 and 40
+}
+
+TEST(Stragglers, ACutTraceDoesNotShiftThePairs)
+{
+    const Stragglers found = stragglersOf(R"(
+        stream 0 7
+          kernel ncclKernel_AllReduce 0 20
+          kernel ncclKernel_AllReduce 100 20
+          kernel ncclKernel_AllReduce 200 20
+        stream 1 7
+          kernel ncclKernel_AllReduce 105 15
+          kernel ncclKernel_AllReduce 205 15
+    )");
+    EXPECT_EQ(found.collectives, 2);
+    EXPECT_EQ(found.alone, 1);
+    EXPECT_EQ(found.ranks.at(1).last, 2);
+    EXPECT_EQ(found.ranks.at(0).waited, std::chrono::microseconds(10));
+}
+
+TEST(Stragglers, DifferentCollectivesAtOneTimeAreNotMixed)
+{
+    const Stragglers found = stragglersOf(R"(
+        stream 0 7
+          kernel ncclKernel_AllReduce 0 20
+        stream 1 7
+          kernel ncclKernel_AllGather 5 20
+    )");
+    EXPECT_EQ(found.collectives, 0);
+    EXPECT_EQ(found.alone, 2);
+    EXPECT_EQ(found.cannotTell, "no kernel of communication overlaps one of the same name on another device");
+}
+
+TEST(Stragglers, OneRankCannotTell)
+{
+    EXPECT_EQ(stragglersOf("stream 0 7\nkernel ncclKernel_AllReduce 0 20").cannotTell,
+              "one rank's trace does not tell when the others came: several ranks in one trace would");
+    EXPECT_EQ(stragglersOf("stream 0 7\nkernel gemm 0 20").cannotTell,
+              "the trace holds no kernels of collective communication");
+}
+
+} // namespace
+} // namespace profiler::analysis
