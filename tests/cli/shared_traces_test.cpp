@@ -110,6 +110,57 @@ INSTANTIATE_TEST_SUITE_P(
                     Figures{"nsys_2gpu_before.sqlite", 0, 0, 4010, 1020, 269, 535200.7, {0.903, 0.885}},
                     Figures{"nsys_2gpu_after.sqlite", 0, 0, 3587, 904, 242, 488835.4, {0.794, 0.840}}));
 
+/// Counted by another program from the files themselves.
+struct QueueFigures {
+    const char* file;
+    std::size_t device;
+    std::int64_t launches;
+    double meanDepth;
+    std::int64_t maxDepth;
+    double empty, delayUs;
+};
+
+TEST_F(SharedTrace, QueuesAreAsLongAsAnotherProgramCountsThem)
+{
+    const QueueFigures all[] = {{"v100_resnet50_nw0_a.json.gz", 0, 9096, 94.141, 569, 0.37044, 9497.5},
+                                {"v100_resnet50_nw4_a.json.gz", 0, 7715, 65.607, 522, 0.18517, 2759},
+                                {"v100_resnet_gpu_bound_ns.json.gz", 0, 3657, 1012.0, 1022, 0, 79903},
+                                {"h100_bertsmall_launch_bound.json.gz", 0, 61, 0.11013, 1, 0.81095, 6.538},
+                                {"h100_qwen_gpu_bound_control.json.gz", 0, 1198, 32.746, 111, 0.04306, 1206.98},
+                                {"nsys_2gpu_before.sqlite", 0, 2620, 8.4714, 55, 0.05638, 315.41},
+                                {"nsys_2gpu_before.sqlite", 1, 2648, 7.2688, 52, 0.08136, 235.41}};
+    for (const QueueFigures& figures : all) {
+        open(figures.file);
+        if (!m_trace)
+            return;
+        ASSERT_GT(m_summary.look.launches.devices.size(), figures.device) << figures.file;
+        const DeviceLaunches& device = m_summary.look.launches.devices[figures.device];
+        EXPECT_EQ(device.launches, figures.launches) << figures.file;
+        EXPECT_NEAR(device.meanDepth, figures.meanDepth, 0.001 * figures.meanDepth) << figures.file;
+        EXPECT_EQ(device.maxDepth, figures.maxDepth) << figures.file;
+        EXPECT_NEAR(device.emptyShare, figures.empty, 0.0001) << figures.file;
+        EXPECT_NEAR(device.delayUs, figures.delayUs, 0.001 * figures.delayUs) << figures.file;
+    }
+}
+
+TEST_F(SharedTrace, MemsetsComeFromTheConvolutionsAndWaitsFromTheirCallers)
+{
+    open("v100_resnet50_nw0_a.json.gz");
+    if (!m_trace)
+        return;
+    const CallSites& memsets = m_summary.look.memsets;
+    EXPECT_EQ(memsets.count, 312);
+    EXPECT_THAT(memsets.sites.at(0).ops, testing::EndsWith("aten::cudnn_convolution_backward_weight"));
+    EXPECT_EQ(memsets.sites.at(0).count, 306);
+    EXPECT_EQ(memsets.sites.at(0).bytes, 365707920);
+    EXPECT_EQ(m_summary.look.syncs.sites.at(0).ops, "aten::to > aten::copy_");
+    open("v100_resnet_gpu_bound_ns.json.gz"); // its one wait is the end of the trace
+    EXPECT_EQ(m_summary.look.syncs.count, 0);
+    open("nsys_2gpu_before.sqlite");
+    EXPECT_EQ(m_summary.look.stragglers.collectives, 33);
+    EXPECT_EQ(m_summary.look.stragglers.ranks.size(), 2U);
+}
+
 /// Of a copy whose marks are marks no more.
 double medianOfRepeatedUs(const Trace& trace)
 {

@@ -99,6 +99,35 @@ TEST(Report, HasFindingsFiguresEnvironmentAndWhatWasNotFound)
         EXPECT_THAT(html, HasSubstr(part)) << part;
 }
 
+TEST(Report, LooksCloserAtWhatTheDeviceDid)
+{
+    const auto trace = traceFromText(R"(
+        device 0 "NVIDIA H100"
+        main
+          op aten::item 0 50
+          call cudaLaunchKernel 2 5 corr=1
+          call cudaMemsetAsync 10 5 corr=2
+          call cudaStreamSynchronize 20 25
+        stream 0 7
+          kernel gemm 10 10 corr=1
+          memset m 30 10 corr=2 bytes=8
+          copy HtoD 50 10 bytes=4 src=pinned dst=device
+    )");
+    ReportInput input;
+    input.trace = trace.get();
+    const ReportModel model = reportModel(input);
+    std::vector<std::string> headings;
+    for (const ReportModel::Table& table : model.tables) {
+        headings.push_back(table.heading);
+        for (const auto& row : table.rows)
+            EXPECT_EQ(row.size(), table.header.size()) << table.heading;
+    }
+    for (const char* heading : {"Launches and the device's queue", "What decided the duration (critical path)",
+                                "Copies against the best of them", "Who sets memory on the device",
+                                "Where the host waits for the device", "What the trace does not tell"})
+        EXPECT_THAT(headings, testing::Contains(heading));
+}
+
 TEST(Report, ExperimentsStandBesideTheirPrediction)
 {
     ExperimentResult result;
