@@ -1,6 +1,7 @@
 #include "app/views/summary/summary_panel.h"
 
 #include "app/models/slice_details.h"
+#include "app/views/summary/closer_look_summary.h"
 #include "app/views/summary/device_summary.h"
 #include "app/views/summary/memory_summary.h"
 #include "app/widgets/number_format.h"
@@ -82,11 +83,15 @@ QWidget* SummaryPanel::makePage()
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     auto* content = new QWidget(scroll);
-    auto* columns = new QHBoxLayout(content);
-    columns->setContentsMargins(14, 10, 14, 12);
+    auto* page = new QVBoxLayout(content);
+    page->setContentsMargins(14, 10, 14, 12);
+    auto* columns = new QHBoxLayout;
     columns->setSpacing(24);
     columns->addWidget(makeStepColumn(content), 1);
     columns->addWidget(makeCostColumn(content), 1);
+    page->addLayout(columns);
+    page->addWidget(m_look = new CloserLookSummary(content));
+    connect(m_look, &CloserLookSummary::evidenceChosen, this, &SummaryPanel::follow);
     scroll->setWidget(content);
     return scroll;
 }
@@ -182,6 +187,7 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
     const bool devices = m_summary && !m_summary->devices.empty();
     const bool any = m_trace && m_facts && (m_facts->statistics.steadyCount > 0 || devices);
     m_pages->setCurrentIndex(any ? 1 : 0);
+    m_look->show(any ? m_trace : nullptr, m_facts);
     if (!any)
         return;
     showStatistics();
