@@ -91,6 +91,7 @@ QWidget* SummaryPanel::makePage()
     columns->addWidget(makeCostColumn(content), 1);
     page->addLayout(columns);
     page->addWidget(m_look = new CloserLookSummary(content));
+    page->addStretch(1); // a tall window does not pull them apart
     connect(m_look, &CloserLookSummary::evidenceChosen, this, &SummaryPanel::follow);
     scroll->setWidget(content);
     return scroll;
