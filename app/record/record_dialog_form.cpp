@@ -105,7 +105,7 @@ QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
         box->setAccessibleName(called);
         return box;
     };
-    m_windows = new QCheckBox(tr("Operators &of some steps only:"), parent);
+    m_windows = new QCheckBox(tr("Operators of &some steps only:"), parent);
     m_windows->setObjectName("windows");
     m_windows->setToolTip(tr("In a window of steps near the start, and in one at the beginning of every so many"));
     m_window = steps("window", 1, settings.window, tr("Steps whose operators are recorded"));

@@ -27,6 +27,7 @@
 namespace app {
 
 struct Advised;
+struct ReportContents;
 struct RunEnd;
 struct SessionChange;
 
@@ -76,6 +77,7 @@ public:
     /// A training runs, or the end of its trace is still being read: runFinished() follows.
     [[nodiscard]] bool isRunOpen() const;
     [[nodiscard]] const std::vector<config::protocol::StepProgress>& stepHistory() const;
+    [[nodiscard]] std::optional<double> lastLoss() const; ///< of the newest of them that read it
     [[nodiscard]] const std::vector<config::protocol::EpochProgress>& epochHistory() const;
     /// What the trainer said at the start of the last run: sizes, planned steps.
     [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
@@ -155,9 +157,12 @@ public:
     /// Writes the configuration that it found; tells by noticed() when it cannot.
     void saveTuned(const std::filesystem::path& path);
 
-    /// Writes what is known of the trace on screen, of measured changes and of the last tuning, as the name says: .pdf,
-    /// else HTML. Ends with noticed().
+    /// Writes what is known of the trace on screen, and of those measured changes and the last tuning that are of it,
+    /// as the name says: .pdf, else HTML. Ends with noticed().
     void saveReport(const std::filesystem::path& path);
+    /// The same of the last tuning: what it tried, and of the trace on screen only where it is of the same model. There
+    /// is one.
+    void saveTuneReport(const std::filesystem::path& path);
 
     // measured changes
     /// The kept changes that are in the configuration, measured with its workload.
@@ -215,6 +220,8 @@ private:
     void connectTrace();
     void connectExperiments();
     void connectTuning();
+    [[nodiscard]] ReportContents contentsOfTrace() const;
+    void addMeasured(ReportContents& to, const config::TrainingConfig* of) const;
     void endRun(const RunEnd& end);
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
                       const std::filesystem::path& path);

@@ -120,9 +120,12 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
             return tl::unexpected(unreadable(path, "a kept change has settings that this version does not have"));
         session.journal.changes.push_back(std::move(*kept));
     }
-    // Files of earlier versions lack it.
     const QJsonObject predictions = json["predictions"].toObject();
     session.journal.predictions = {predictions["held"].toInt(), predictions["made"].toInt()};
+    // Files of earlier versions lack them, but not what was kept.
+    if (!json.contains("predictions"))
+        for (const KeptChange& change : session.journal.changes)
+            session.journal.predictions.count(change.result);
     for (const QJsonValue step : json["undo"].toArray()) {
         auto change = stepFrom(step.toObject());
         if (!change)

@@ -74,6 +74,10 @@ const std::vector<protocol::StepProgress>& Session::stepHistory() const
 {
     return m->steps;
 }
+std::optional<double> Session::lastLoss() const
+{
+    return m->lastLoss;
+}
 const std::vector<protocol::EpochProgress>& Session::epochHistory() const
 {
     return m->epochs;
@@ -92,9 +96,11 @@ void Session::connectRun()
     connect(&m->run, &RunController::stateChanged, this, &Session::runStateChanged);
     connect(&m->run, &RunController::ended, this, &Session::endRun);
     connect(&m->run, &RunController::progressed, this, [this](const protocol::Progress& progress) {
-        if (const auto* step = std::get_if<protocol::StepProgress>(&progress))
+        if (const auto* step = std::get_if<protocol::StepProgress>(&progress)) {
             m->steps.push_back(*step);
-        else if (const auto* epoch = std::get_if<protocol::EpochProgress>(&progress))
+            if (step->loss)
+                m->lastLoss = step->loss;
+        } else if (const auto* epoch = std::get_if<protocol::EpochProgress>(&progress))
             m->epochs.push_back(*epoch);
         else if (const auto* hello = std::get_if<protocol::Hello>(&progress))
             m->hello = *hello;
@@ -173,6 +179,7 @@ void Session::startRun()
     m->running = *run;
     m->runs.insert(m->runs.begin(), std::move(*run));
     m->steps.clear();
+    m->lastLoss.reset();
     m->epochs.clear();
     m->hello.reset();
     m->traceConfiguration = m->configuration;

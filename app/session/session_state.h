@@ -39,6 +39,7 @@ struct Session::State {
     std::vector<RunRecord> runs;
     std::optional<config::protocol::Hello> hello;
     std::vector<config::protocol::StepProgress> steps;
+    std::optional<double> lastLoss; ///< of the newest step that read it
     std::vector<config::protocol::EpochProgress> epochs;
 
     std::shared_ptr<const profiler::Trace> trace;

@@ -238,6 +238,7 @@ void Session::leaveRun(const profiler::Trace& trace)
     if (std::exchange(m->following, false))
         emit runFinished();
     m->steps.clear();
+    m->lastLoss.reset();
     m->epochs.clear();
     m->hello.reset();
     m->ownRun = false;

@@ -109,9 +109,8 @@ void Session::saveTuned(const std::filesystem::path& path)
         emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
 }
 
-void Session::saveReport(const std::filesystem::path& path)
+ReportContents Session::contentsOfTrace() const
 {
-    emit tookUp();
     ReportContents contents;
     contents.title = traceTitle().isEmpty() ? tr("Training report") : tr("Training report: %1").arg(traceTitle());
     if (m->trace->sliceCount() > 0)
@@ -119,19 +118,58 @@ void Session::saveReport(const std::filesystem::path& path)
     if (m->analysed && m->analysed->trace == m->trace)
         contents.analysed = m->analysed;
     contents.configuration = m->traceConfiguration;
-    // What was kept or tuned for another model is not of this trace.
-    const auto belongs = [&](const config::TrainingConfig& configuration) {
-        return !contents.trace ||
-               (m->traceConfiguration && workloadOf(*m->traceConfiguration) == workloadOf(configuration));
+    return contents;
+}
+
+/// Measured changes that are of a training's model. @param of  null: those that were measured for the trace on screen,
+/// which does not say what it trained; with no trace all of them
+void Session::addMeasured(ReportContents& to, const config::TrainingConfig* of) const
+{
+    const auto& results = m->experiments.results(); // none is older than the trace on screen
+    const auto isHere = [&](const KeptChange& kept) {
+        return std::any_of(results.begin(), results.end(), [&](const auto& measured) {
+            const auto& changes = measured.second.plan.changes;
+            return !changes.empty() && m->journal.keptOf(measured.first, changes.front()) == &kept;
+        });
+    };
+    const auto isOf = [&](const advisor::ExperimentResult& result) {
+        return !of || workloadOf(*of) == workloadOf(result.plan.baseline);
     };
     for (const KeptChange& kept : m->journal.changes)
-        if (belongs(kept.result.plan.baseline))
-            contents.experiments.push_back(kept.result);
-    for (const auto& [rule, result] : m->experiments.results())
-        if (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front()))
-            contents.experiments.push_back(result);
-    if (m->tuning.result() && belongs(m->tuning.result()->start))
-        contents.tuning = m->tuning.result();
+        if (isOf(kept.result) && (of || !to.trace || isHere(kept)))
+            to.experiments.push_back(kept.result);
+    for (const auto& [rule, result] : results)
+        if (isOf(result) && (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front())))
+            to.experiments.push_back(result);
+}
+
+void Session::saveReport(const std::filesystem::path& path)
+{
+    emit tookUp();
+    ReportContents contents = contentsOfTrace();
+    const config::TrainingConfig* of = contents.configuration ? &*contents.configuration : nullptr;
+    addMeasured(contents, of);
+    const auto& tuned = m->tuning.result();
+    if (tuned && (!contents.trace || (of && workloadOf(*of) == workloadOf(tuned->start))))
+        contents.tuning = tuned;
+    m->reports.save(std::move(contents), path);
+}
+
+void Session::saveTuneReport(const std::filesystem::path& path)
+{
+    const auto& tuned = m->tuning.result();
+    if (!tuned)
+        return;
+    emit tookUp();
+    ReportContents contents = contentsOfTrace();
+    const auto& traced = m->traceConfiguration;
+    if (!contents.trace || !traced || workloadOf(*traced) != workloadOf(tuned->start))
+        contents = {};
+    if (!contents.trace)
+        contents.configuration = tuned->best;
+    contents.title = tr("Tuning report: %1").arg(QString::fromStdString(workloadOf(tuned->start)));
+    contents.tuning = tuned;
+    addMeasured(contents, &tuned->start);
     m->reports.save(std::move(contents), path);
 }
 

@@ -53,11 +53,8 @@ QString statusText(const Session& session, const QString& preparing)
         parts << (total > 0 ? StatusLine::tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))
                             : StatusLine::tr("step %1").arg(formatCount(last.step + 1)));
         parts << formatRate(last.samplesPerSecond, StatusLine::tr("samples"));
-        for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-            if (step->loss) {
-                parts << StatusLine::tr("loss %1").arg(formatSignificant(*step->loss));
-                break;
-            }
+        if (const auto loss = session.lastLoss())
+            parts << StatusLine::tr("loss %1").arg(formatSignificant(*loss));
         parts << formatCounted(static_cast<std::int64_t>(last.dropped), StatusLine::tr("event dropped"),
                                StatusLine::tr("events dropped"));
     } else {

@@ -116,26 +116,26 @@ void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
 /// than the trace stays as it is: what came meanwhile is looked through when it has ended, or no rows would ever come.
 void TablePanel::follow()
 {
-    if (!m_busy || !m_trace || !m_trace->captureStats().live) {
-        request();
-        return;
-    }
     m_dirty = true;
     m_occurrences.reset();
+    if (m_busy || !m_front.isInFront() || !m_trace)
+        return;
+    const bool live = m_trace->captureStats().live;
+    if (live && m_later.isActive())
+        return;
+    // A growing trace comes anew several times a second: a tenth of one core is enough.
+    qint64 wait = 0;
+    if (live && m_sinceEnd.isValid())
+        wait = std::max<qint64>(0, std::max<qint64>(1000, 10 * m_lastMs) - m_sinceEnd.elapsed());
+    m_later.start(static_cast<int>(wait));
 }
 
 void TablePanel::request()
 {
     m_dirty = true;
     m_occurrences.reset();
-    if (!m_front.isInFront() || !m_trace || m_later.isActive())
-        return;
-    // A growing trace comes anew several times a second: a tenth of one core is enough. Several wishes of one moment
-    // are one query.
-    qint64 wait = 0;
-    if (m_trace->captureStats().live && m_sinceEnd.isValid())
-        wait = std::max<qint64>(0, std::max<qint64>(1000, 10 * m_lastMs) - m_sinceEnd.elapsed());
-    m_later.start(static_cast<int>(wait));
+    if (m_front.isInFront() && m_trace)
+        m_later.start(0); // several wishes of one moment are one query
 }
 
 void TablePanel::setOrder(TableOrder order)
@@ -186,7 +186,7 @@ void TablePanel::take(std::shared_ptr<const TableRows> rows, qint64 tookMs)
     showState();
     takeSelection();
     if (m_dirty)
-        request();
+        follow();
 }
 
 void TablePanel::showState()

@@ -53,6 +53,7 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.marks.clear();
     m_scene.gaps.reset();
     m_scene.steps.reset();
+    m_steps.clear();
     m_scene.hits.reset();
     m_scene.range.reset();
     m_scene.hovered.reset();
@@ -93,7 +94,9 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
     } else if (wasWhole && m_scene.trace && !m_scene.trace->captureStats().live) {
         m_scene.axis.fit(); // a file that is still being read
     }
-    setSteps(std::move(m_scene.steps));
+    if (m_scene.trace)
+        m_steps.follow(*m_scene.trace);
+    m_scene.steps = m_steps.steps();
     if (m_scene.selected) // an open slice may have grown
         setSelectedSlice(m_scene.selected->id);
     moved();
@@ -161,7 +164,9 @@ void TimelineCanvas::setGaps(std::shared_ptr<const DeviceGaps> gaps)
 
 void TimelineCanvas::setSteps(std::shared_ptr<const Steps> steps)
 {
-    m_scene.steps = m_scene.trace ? withNewSteps(*m_scene.trace, std::move(steps)) : nullptr;
+    if (m_scene.trace)
+        m_steps.take(*m_scene.trace, std::move(steps));
+    m_scene.steps = m_steps.steps();
     viewport()->update();
 }
 

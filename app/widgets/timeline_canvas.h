@@ -165,6 +165,7 @@ private:
     void paintEmpty(QPainter& painter) const;
 
     TimelineScene m_scene;
+    KnownSteps m_steps; ///< the scene shows them
     TimelinePainter m_painter;
     QBasicTimer m_rest; ///< runs out when no more zooming follows
     bool m_follow = false;

@@ -34,7 +34,8 @@ const Step* stepBefore(const Steps& steps, TraceTime time)
     return after == steps.begin() ? nullptr : &*std::prev(after);
 }
 
-/// Steps counted by their index, with a fraction inside one.
+/// How many steps are before a time, with a fraction inside one. Not by their numbers: those may begin anew each epoch,
+/// and name every tenth only.
 std::optional<double> position(const Steps& steps, TraceTime time)
 {
     const Step* step = stepBefore(steps, time);
@@ -42,7 +43,7 @@ std::optional<double> position(const Steps& steps, TraceTime time)
         return std::nullopt;
     const double inside =
         static_cast<double>((time - step->range.begin).count()) / static_cast<double>(step->range.duration().count());
-    return static_cast<double>(step->index) + std::min(inside, 1.0);
+    return static_cast<double>(step - steps.data()) + std::min(inside, 1.0);
 }
 
 Step stepOf(const Slice& mark)
@@ -94,24 +95,39 @@ QString stepPlace(const Steps& steps, TraceTime time)
 QString stepSpan(const Steps& steps, profiler::TimeRange range)
 {
     const auto begin = position(steps, range.begin), end = position(steps, range.end);
-    if (!begin || !end || *end < *begin)
+    if (!begin || !end)
         return {};
     return text("%1 steps").arg(formatSignificant(*end - *begin, kPlainCounts));
 }
 
-std::shared_ptr<const Steps> withNewSteps(const Trace& trace, std::shared_ptr<const Steps> known)
+void KnownSteps::clear()
 {
-    const bool any = known && !known->empty();
-    if (!trace.captureStats().live || (known && known->empty()) ||
-        (any && (known->back().found || !holds(trace, known->back().slice))))
-        return known;
-    std::optional<Slice> place = any ? trace.slice(known->back().slice) : beforeFirst(trace);
+    m_steps.reset();
+    m_own.reset();
+}
+
+void KnownSteps::take(const Trace& trace, std::shared_ptr<const Steps> found)
+{
+    const bool tooEarly = trace.captureStats().live && found && found->empty();
+    if (found && !tooEarly) {
+        m_steps = std::move(found);
+        m_own.reset();
+    }
+    follow(trace);
+}
+
+void KnownSteps::follow(const Trace& trace)
+{
+    const bool any = m_steps && !m_steps->empty();
+    if (!trace.captureStats().live || (any && (m_steps->back().found || !holds(trace, m_steps->back().slice))))
+        return;
+    std::optional<Slice> place = any ? trace.slice(m_steps->back().slice) : beforeFirst(trace);
     if (!place || (any && place->kind != ActivityKind::Step))
-        return known;
+        return;
     Steps added;
-    if (any && place->end() != known->back().range.end) // it was open
+    const bool wasOpen = any && place->end() != m_steps->back().range.end;
+    if (wasOpen)
         added.push_back(stepOf(*place));
-    const std::size_t kept = any ? known->size() - added.size() : 0;
     for (int i = 0; i < kMostLooked; ++i) {
         place = nextSlice(trace, *place);
         if (!place)
@@ -120,13 +136,12 @@ std::shared_ptr<const Steps> withNewSteps(const Trace& trace, std::shared_ptr<co
             added.push_back(stepOf(*place));
     }
     if (added.empty())
-        return known;
-    auto all = std::make_shared<Steps>();
-    all->reserve(kept + added.size());
-    if (any)
-        all->assign(known->begin(), known->begin() + static_cast<std::ptrdiff_t>(kept));
-    all->insert(all->end(), added.begin(), added.end());
-    return all;
+        return;
+    if (!m_own)
+        m_steps = m_own = any ? std::make_shared<Steps>(*m_steps) : std::make_shared<Steps>();
+    if (wasOpen)
+        m_own->pop_back();
+    m_own->insert(m_own->end(), added.begin(), added.end());
 }
 
 } // namespace app

@@ -20,11 +20,24 @@ QString stepPlace(const Steps& steps, profiler::TraceTime time);
 /// A range in steps, "0.42 steps"; empty where it begins before the first.
 QString stepSpan(const Steps& steps, profiler::TimeRange range);
 
-/// What an analysis of an earlier snapshot found, and the marks that a live trace has made since: the newest steps
-/// stand on the ruler although an analysis is under way. Only range, index and slice of the added ones are known.
-/// Costs by how many were added; a few hundred at once.
-/// @param known  null: none was looked for yet, the main thread's outermost slices are asked
-/// @return `known` itself where nothing is to be added: the trace is whole, or its steps are told by something else
-std::shared_ptr<const Steps> withNewSteps(const profiler::Trace& trace, std::shared_ptr<const Steps> known);
+/// The steps of a trace that may grow: what an analysis of an earlier snapshot found, and the marks that were made
+/// since, so that the newest steps stand on the ruler although an analysis is under way. Of the added ones only range,
+/// index and slice are known.
+class KnownSteps {
+public:
+    /// Null while nothing is known. Good until the next call of this class.
+    [[nodiscard]] const std::shared_ptr<const Steps>& steps() const { return m_steps; }
+    void clear();
+    /// What an analysis of `trace` or of an earlier snapshot found. One that found none of a live trace came before the
+    /// first step: what is known stays.
+    void take(const profiler::Trace& trace, std::shared_ptr<const Steps> found);
+    /// Adds what `trace` has more, a few hundred at once, unless it is whole or its steps are told by something else
+    /// than marks. Costs by how many were added, and once after each take() by all of them.
+    void follow(const profiler::Trace& trace);
+
+private:
+    std::shared_ptr<const Steps> m_steps;
+    std::shared_ptr<Steps> m_own; ///< the same, where some were added; else null
+};
 
 } // namespace app

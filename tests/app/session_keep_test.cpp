@@ -31,7 +31,7 @@ app::KeptChange keptChange()
     result.plan.changes = {change.toggle};
     result.plan.judgedBy = advisor::JudgedBy::Memory;
     result.plan.measure = "epoch";
-    result.plan.predicted = advisor::Saving{advisor::SavingUnit::UsPerEpoch, 1, 2, 3};
+    result.plan.predicted = advisor::Saving{advisor::SavingUnit::Bytes, 1, 2, 3};
     result.pairs = {{100, 143, 0.357}, {101, 144, 0.354}};
     result.samplesPerSecond = {1.43, 1.40, std::numeric_limits<double>::infinity()};
     result.samplesPerSecondA = 100;
@@ -245,10 +245,17 @@ void SessionKeepTest::aStepOfAnOlderVersionIsRead()
     QJsonObject step = json["undo"].toArray().at(0).toObject();
     step["kept"] = step["kept"].toArray().at(0); // a step had one change, and no list
     json["undo"] = QJsonArray{step};
+    QVERIFY(json.contains("predictions"));
+    json.remove("predictions");
     file.close();
     write(sessionPath(), QJsonDocument(json).toJson());
     Session session;
     session.restore();
+    app::Predictions ofKept;
+    ofKept.count(keptChange().result);
+    QCOMPARE(ofKept.made, 1);
+    QCOMPARE(session.journal().predictions.made, 1);
+    QCOMPARE(session.journal().predictions.held, ofKept.held);
     session.undoStack()->undo();
     QVERIFY(session.journal().changes.empty());
 }

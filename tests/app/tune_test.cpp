@@ -164,6 +164,12 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     QVERIFY(!contentOf(folder.filePath("other.html")).contains("What tuning made of it"));
+    // But a report of the tuning is of the tuning, and has nothing of that trace.
+    tuned.session.saveTuneReport(folder.filePath("tuning.html").toStdString());
+    QVERIFY(noticed.wait(20'000));
+    QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
+    QVERIFY(contentOf(folder.filePath("tuning.html")).contains("What tuning made of it"));
+    QVERIFY(!contentOf(folder.filePath("tuning.html")).contains("other.json"));
     tuned.session.saveReport(folder.filePath("no/such/report.pdf").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), true);

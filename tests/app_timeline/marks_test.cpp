@@ -51,6 +51,11 @@ TEST_F(MarksTest, AMeasuredRangeIsToldInSteps)
     EXPECT_EQ(stepSpan(steps, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
     const TraceTime middle = step(7).begin + step(7).duration / 2;
     EXPECT_EQ(stepSpan(steps, {step(7).begin, middle}).toStdString(), "0.500 steps");
+    // Numbers begin anew each epoch, or name every tenth step: what is counted is steps.
+    Steps epochs = steps;
+    for (profiler::analysis::Step& one : epochs)
+        one.index %= 3;
+    EXPECT_EQ(stepSpan(epochs, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
     EXPECT_EQ(stepPlace(steps, step(7).begin + Nanoseconds{3'100'000}).toStdString(), "step 7 + 3.10 ms");
     EXPECT_TRUE(stepPlace(steps, trace->range().begin - Nanoseconds{5}).isEmpty());
 }

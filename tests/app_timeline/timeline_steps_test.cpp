@@ -111,15 +111,27 @@ TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
     const auto early = builder.snapshot();
     const auto analysed = found(*early);
     ASSERT_EQ(analysed->size(), 2U);
-    EXPECT_EQ(withNewSteps(*early, analysed), analysed) << "there are no others";
-    EXPECT_EQ(withNewSteps(*early, nullptr)->size(), 2U) << "nor before the first analysis";
+    KnownSteps known;
+    known.take(*early, nullptr);
+    EXPECT_EQ(known.steps()->size(), 2U) << "nor for the first";
+    known.take(*early, std::make_shared<const Steps>());
+    EXPECT_EQ(known.steps()->size(), 2U) << "one that came before the first step tells nothing";
+    known.take(*early, analysed);
+    EXPECT_EQ(known.steps(), analysed) << "there are no others";
     feeder.feed("main\n step 2 200 100\n phase validation 300 50\n step 3 350 40");
-    const auto later = withNewSteps(*builder.snapshot(), analysed);
-    ASSERT_EQ(later->size(), 4U);
-    EXPECT_EQ(later->at(3).index, 3);
-    EXPECT_EQ(later->at(3).range, (TimeRange{traceTime(350'000), traceTime(390'000)}));
+    known.follow(*builder.snapshot());
+    ASSERT_EQ(known.steps()->size(), 4U);
+    EXPECT_EQ(known.steps()->at(3).index, 3);
+    EXPECT_EQ(known.steps()->at(3).range, (TimeRange{traceTime(350'000), traceTime(390'000)}));
+    EXPECT_EQ(analysed->size(), 2U) << "others look at these";
+    feeder.feed("main\n step 4 390 40");
+    const auto* before = known.steps().get();
+    known.follow(*builder.snapshot());
+    EXPECT_EQ(known.steps()->size(), 5U);
+    EXPECT_EQ(known.steps().get(), before) << "a long run's steps are not copied for each new one";
     builder.captureStats().live = false;
-    EXPECT_EQ(withNewSteps(*builder.finish(), analysed), analysed) << "an analysis of the whole follows";
+    known.take(*builder.finish(), analysed);
+    EXPECT_EQ(known.steps(), analysed) << "the look at the whole";
 }
 
 TEST(TimelineSteps, OneThatIsStillOpenGrows)
@@ -131,9 +143,10 @@ TEST(TimelineSteps, OneThatIsStillOpenGrows)
     const auto trace = builder.snapshot();
     auto shorter = analysis::findSteps(*trace);
     shorter.back().range.end = traceTime(150'000);
-    const auto grown = withNewSteps(*trace, std::make_shared<const Steps>(shorter));
-    ASSERT_EQ(grown->size(), 2U);
-    EXPECT_EQ(grown->back().range.end, traceTime(200'000));
+    KnownSteps known;
+    known.take(*trace, std::make_shared<const Steps>(shorter));
+    ASSERT_EQ(known.steps()->size(), 2U);
+    EXPECT_EQ(known.steps()->back().range.end, traceTime(200'000));
 }
 
 TEST(GoToStep, FindsStepsThatOnlyRepetitionTells)

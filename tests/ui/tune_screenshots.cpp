@@ -38,7 +38,7 @@ public:
         for (const char* name : {"/tuning.html", "/tuning.pdf"}) {
             bool written = false;
             const auto told = QObject::connect(&m_session, &app::Session::noticed, [&] { written = true; });
-            m_session.saveReport((m_folder + name).toStdString());
+            m_session.saveTuneReport((m_folder + name).toStdString());
             await(name, [&] { return written; });
             QObject::disconnect(told);
         }

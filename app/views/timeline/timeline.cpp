@@ -23,7 +23,9 @@ QWidget* create(const ViewContext& context, QWidget* parent)
         const auto analysed = session->analysed();
         if (!analysed)
             return;
-        view->showSteps({analysed, &analysed->facts.steps});
+        // But a run that has ended may show more steps by now than the look at it while it ran found.
+        if (!analysed->trace->captureStats().live || session->trace()->captureStats().live)
+            view->showSteps({analysed, &analysed->facts.steps});
         view->showGaps(analysed->summary.gaps);
     };
     QObject::connect(session, &Session::analysedChanged, view, showAnalysed);

@@ -133,7 +133,7 @@ void TuneResultBar::saveConfiguration()
 void TuneResultBar::saveReport()
 {
     if (const QString file = askForReportFile(this, tr("Save the report"), "tuning.html"); !file.isEmpty())
-        m_session->saveReport(file.toStdString());
+        m_session->saveTuneReport(file.toStdString());
 }
 
 void TuneResultBar::copyCode(std::string_view heading)
