@@ -46,30 +46,22 @@ void BulkTrack::visit(std::size_t first, std::size_t count, Visit&& visit) const
     }
 }
 
-void BulkTrack::clampTimes()
+bool BulkTrack::clampTimes()
 {
     constexpr std::int64_t kLimit = RawSlice::kTimeLimit;
+    bool sorted = true;
+    const RawSlice* last = nullptr;
     for (Piece& piece : m_pieces) {
         for (RawSlice& slice : piece.slices) {
             const bool odd =
                 slice.begin < -kLimit || slice.begin > kLimit || slice.duration < 0 || slice.duration > kLimit;
             if (odd)
                 slice.clampTimes();
-        }
-    }
-}
-
-bool BulkTrack::isSorted() const
-{
-    const RawSlice* last = nullptr;
-    for (const Piece& piece : m_pieces) {
-        for (const RawSlice& slice : piece.slices) {
-            if (last && outOfOrder(*last, slice))
-                return false;
+            sorted = sorted && !(last && outOfOrder(*last, slice));
             last = &slice;
         }
     }
-    return true;
+    return sorted;
 }
 
 void BulkTrack::makeOrder()
@@ -114,8 +106,7 @@ std::uint8_t BulkTrack::infer(DepthScan& scan, const RawSlice& slice)
 
 void BulkTrack::putInOrder()
 {
-    clampTimes();
-    if (!isSorted())
+    if (!clampTimes())
         makeOrder();
 }
 

@@ -64,8 +64,8 @@ private:
     [[nodiscard]] bool comesFirst(const RawSlice& a, const RawSlice& b) const;
     /// Order of a track, where arrival does not matter.
     [[nodiscard]] bool outOfOrder(const RawSlice& a, const RawSlice& b) const;
-    void clampTimes();
-    [[nodiscard]] bool isSorted() const;
+    /// @return the slices are in order as they are
+    bool clampTimes();
     void makeOrder();
     void findDepths();
     std::uint8_t infer(DepthScan& scan, const RawSlice& slice);

@@ -1,11 +1,11 @@
 #include "profiler/model/given_flows.h"
 
 #include "profiler/model/parallel.h"
+#include "profiler/model/radix_sort.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -85,13 +85,10 @@ void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const 
     findBefore(std::numeric_limits<std::int64_t>::max());
 }
 
-/// The slices of one track's ends, which are in the order of time.
+/// The slices of one track's ends, which are in the order of time. The track is one of the trace.
 void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::stop_token& stop)
 {
-    const TrackId track = ends.front().end.track;
-    if (track.value >= trace.tracks().size())
-        return;
-    const TrackSlices& slices = trace.slicesOf(track);
+    const TrackSlices& slices = trace.slicesOf(ends.front().end.track);
     // A few ends are worth no walk over everything.
     constexpr std::size_t kEndsABlock = 16;
     if (slices.ordered && ends.size() > kEndsABlock * slices.blocks.size()) {
@@ -103,6 +100,22 @@ void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::st
             return;
         *wanted.found = wanted.end.ofNext ? nextAt(trace, wanted.end) : innermostAt(trace, wanted.end);
     }
+}
+
+/// In the order of a number that each has; stable.
+template <class T, class KeyOf>
+std::vector<T> sortedBy(std::vector<T> values, KeyOf&& keyOf)
+{
+    std::vector<SortKey> order;
+    order.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        order.push_back({keyOf(values[i]), i});
+    radixSort(order);
+    std::vector<T> sorted;
+    sorted.reserve(values.size());
+    for (const SortKey& key : order)
+        sorted.push_back(values[key.place]);
+    return sorted;
 }
 
 bool sameFlow(const Flow& a, const Flow& b)
@@ -129,31 +142,42 @@ GivenFlows::GivenFlows(const Trace& trace, std::span<const GivenFlow> flows, std
         wanted.push_back({flows[i].from, &found[2 * i]});
         wanted.push_back({flows[i].to, &found[2 * i + 1]});
     }
-    std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
-        return std::tie(a.end.track, a.end.time) < std::tie(b.end.track, b.end.time);
+    std::vector<std::vector<Wanted>> tracks(trace.tracks().size());
+    for (const Wanted& one : wanted)
+        if (one.end.track.value < tracks.size())
+            tracks[one.end.track.value].push_back(one);
+    parallelFor(tracks.size(), threads, [&](std::size_t i) {
+        if (tracks[i].empty())
+            return;
+        const auto time = [](const Wanted& one) { return toNs(one.end.time); };
+        findOfTrack(trace, sortedBy(std::exchange(tracks[i], {}), time), stop);
     });
-    std::vector<std::span<const Wanted>> tracks;
-    for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
-        while (next < wanted.size() && wanted[next].end.track == wanted[first].end.track)
-            ++next;
-        tracks.push_back(std::span<const Wanted>(wanted).subspan(first, next - first));
-    }
-    parallelFor(tracks.size(), threads, [&](std::size_t i) { findOfTrack(trace, tracks[i], stop); });
     m_flows.reserve(m_flows.size() + flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i)
         if (found[2 * i] && found[2 * i + 1])
             m_flows.push_back({flows[i].kind, *found[2 * i], *found[2 * i + 1]});
         else
             ++m_unbound;
-    std::sort(m_flows.begin(), m_flows.end(), [](const Flow& a, const Flow& b) {
-        return std::tie(a.from, a.to, a.kind) < std::tie(b.from, b.to, b.kind);
-    });
+    const auto keyOf = [](SliceId id) {
+        return static_cast<std::int64_t>(std::uint64_t{id.track.value} << 32 | id.ordinal);
+    };
+    m_flows = sortedBy(std::move(m_flows), [&](const Flow& flow) { return keyOf(flow.from); });
+    for (auto first = m_flows.begin(); first != m_flows.end();) {
+        const auto next = std::find_if(first, m_flows.end(), [&](const Flow& f) { return f.from != first->from; });
+        std::sort(first, next,
+                  [](const Flow& a, const Flow& b) { return std::tie(a.to, a.kind) < std::tie(b.to, b.kind); });
+        first = next;
+    }
     m_flows.erase(std::unique(m_flows.begin(), m_flows.end(), sameFlow), m_flows.end());
     m_flows.shrink_to_fit();
-    m_byEnd.resize(m_flows.size());
-    std::iota(m_byEnd.begin(), m_byEnd.end(), 0U);
-    std::stable_sort(m_byEnd.begin(), m_byEnd.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return m_flows[a].to < m_flows[b].to; });
+    std::vector<SortKey> byEnd;
+    byEnd.reserve(m_flows.size());
+    for (std::size_t i = 0; i < m_flows.size(); ++i)
+        byEnd.push_back({keyOf(m_flows[i].to), i});
+    radixSort(byEnd);
+    m_byEnd.reserve(byEnd.size());
+    for (const SortKey& key : byEnd)
+        m_byEnd.push_back(static_cast<std::uint32_t>(key.place));
 }
 
 void GivenFlows::addTo(std::vector<Flow>& flows, SliceId id) const

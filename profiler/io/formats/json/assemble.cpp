@@ -1,6 +1,8 @@
 #include "profiler/io/formats/json/assemble.h"
+#include "profiler/model/radix_sort.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -31,6 +33,32 @@ void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint
         losses.add(Loss::FlowWithoutRow, source ? to.offset : from.offset);
 }
 
+/// @param points  of one id and category, in the order of time
+void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint> points)
+{
+    const FlowUse use = kCategories[points.front().category].flow;
+    const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch
+                          : use == FlowUse::Backward ? FlowKind::ForwardBackward
+                                                     : FlowKind::Async;
+    // Ids are used again: an end belongs to the last begin before it.
+    const FlowPoint* from = nullptr;
+    bool used = false;
+    for (const FlowPoint& point : points) {
+        if (from && point.phase != 's') {
+            addFlow(shared, losses, kind, *from, point);
+            used = true;
+        } else if (point.phase != 's' || (from && !used)) {
+            losses.add(Loss::FlowWithoutEnd, point.phase == 's' ? from->offset : point.offset);
+        }
+        if (point.phase != 'f') {
+            from = &point;
+            used = used && point.phase == 't';
+        }
+    }
+    if (from && !used)
+        losses.add(Loss::FlowWithoutEnd, from->offset);
+}
+
 } // namespace
 
 void append(Harvest& whole, Harvest&& part)
@@ -52,36 +80,28 @@ void append(Harvest& whole, Harvest&& part)
 
 void assembleFlows(SharedBuild& shared, Harvest& whole)
 {
-    std::stable_sort(whole.flows.begin(), whole.flows.end(), [](const FlowPoint& a, const FlowPoint& b) {
-        return std::tuple(a.category, a.id, a.time) < std::tuple(b.category, b.id, b.time);
-    });
-    for (std::size_t first = 0, next = 0; first < whole.flows.size(); first = next) {
-        const FlowPoint& flow = whole.flows[first];
-        while (next < whole.flows.size() && whole.flows[next].category == flow.category &&
-               whole.flows[next].id == flow.id)
-            ++next;
-        const FlowUse use = kCategories[flow.category].flow;
-        const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch
-                              : use == FlowUse::Backward ? FlowKind::ForwardBackward
-                                                         : FlowKind::Async;
-        // Ids are used again: an end belongs to the last begin before it.
-        const FlowPoint* from = nullptr;
-        bool used = false;
-        for (std::size_t i = first; i < next; ++i) {
-            const FlowPoint& point = whole.flows[i];
-            if (from && point.phase != 's') {
-                addFlow(shared, whole.losses, kind, *from, point);
-                used = true;
-            } else if (point.phase != 's' || (from && !used)) {
-                whole.losses.add(Loss::FlowWithoutEnd, point.phase == 's' ? from->offset : point.offset);
-            }
-            if (point.phase != 'f') {
-                from = &point;
-                used = used && point.phase == 't';
-            }
+    const std::vector<FlowPoint>& points = whole.flows;
+    std::vector<SortKey> order;
+    order.reserve(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i)
+        order.push_back({static_cast<std::int64_t>(points[i].id), i});
+    radixSort(order);
+    std::vector<FlowPoint> sameId;
+    for (auto next = order.begin(); next != order.end();) {
+        sameId.clear();
+        for (const std::int64_t id = next->key; next != order.end() && next->key == id; ++next)
+            sameId.push_back(points[next->place]);
+        std::stable_sort(sameId.begin(), sameId.end(), [](const FlowPoint& a, const FlowPoint& b) {
+            return std::tie(a.category, a.time) < std::tie(b.category, b.time);
+        });
+        for (std::span<const FlowPoint> left = sameId; !left.empty();) {
+            const auto other = std::find_if(left.begin(), left.end(), [&](const FlowPoint& point) {
+                return point.category != left.front().category;
+            });
+            const auto count = static_cast<std::size_t>(other - left.begin());
+            assembleFlow(shared, whole.losses, left.first(count));
+            left = left.subspan(count);
         }
-        if (from && !used)
-            whole.losses.add(Loss::FlowWithoutEnd, from->offset);
     }
     whole.flows = {};
 }
