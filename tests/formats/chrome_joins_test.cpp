@@ -62,6 +62,15 @@ TEST(ChromeJoins, AnEndClosesTheRangeOfItsName)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 range ends before one that begins in it")));
 }
 
+TEST(ChromeJoins, ArgumentsOfEndsAreNoted)
+{
+    const auto trace = open(object(R"(
+{"ph":"B","name":"a","ts":0,"pid":1,"tid":1,"args":{"x":1}},{"ph":"E","ts":7,"pid":1,"tid":1,"args":{ }},
+{"ph":"B","name":"b","ts":8,"pid":1,"tid":1},{"ph":"E","ts":9,"pid":1,"tid":1,"args":{"result":3}})"));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 end of a range has arguments of its own")));
+    EXPECT_EQ(trace->captureStats().dropped, 0U);
+}
+
 TEST(ChromeJoins, AnEndOfAnotherNameIsNoted)
 {
     const auto trace = open(object(R"(

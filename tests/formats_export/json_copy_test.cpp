@@ -69,6 +69,17 @@ TEST(JsonCopy, KeepsArgumentsThatNoColumnHolds)
     EXPECT_EQ(op.size(), 6U);
 }
 
+TEST(JsonCopy, KeepsColoursAndThreadClocksBesideTheTimes)
+{
+    const Json file = rewritten(
+        R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5,"tts":17.5,"tdur":3,"cname":"good","args":{"x":1}})");
+    const Json a = event(file, "a");
+    EXPECT_EQ(a["cname"], "good");
+    EXPECT_EQ(a["tts"], 17.5);
+    EXPECT_EQ(a["tdur"], 3);
+    EXPECT_EQ(a["args"].dump(), R"({"x":1})");
+}
+
 TEST(JsonCopy, KeepsCategoriesThatAreNoKindOfOurs)
 {
     const Json file = rewritten(R"(

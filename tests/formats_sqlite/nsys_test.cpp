@@ -14,6 +14,8 @@ using namespace profiler;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
@@ -207,6 +209,21 @@ TEST_F(TwoProcesses, ACopyInOurFormatHasTheSameDetails)
             entries += m_trace->details(slice.id)->size();
         }
     EXPECT_GT(entries, m_trace->sliceCount() * 5);
+}
+
+TEST_F(TwoProcesses, ACopyInPytorchsFormatHasItsLaunchShapes)
+{
+    const auto path = m_file.path().string() + ".json";
+    ASSERT_TRUE(formats::saveTrace(*m_trace, path));
+    const auto copy = formats::openTrace(path);
+    ASSERT_TRUE(copy) << copy.error().message();
+    SliceDetails kernel;
+    for (const Slice& slice : (*copy)->ofKind(ActivityKind::Kernel))
+        if ((*copy)->name(slice) == "void gemm<float>(float*)")
+            kernel = (*copy)->details(slice.id).value();
+    std::filesystem::remove(path);
+    EXPECT_THAT(kernel, Contains(Key("grid")));
+    EXPECT_THAT(kernel, Not(Contains(Key("gridX"))));
 }
 
 TEST_F(TwoProcesses, DetailsOfAFileThatWentAreAnError)

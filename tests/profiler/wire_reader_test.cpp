@@ -116,6 +116,20 @@ TEST(WireReader, ErrorsSayWhatIsWrong)
     EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
 }
 
+TEST(WireReader, ShowsWhatWasReadWhileMoreIs)
+{
+    const TestFolder folder;
+    std::vector<std::shared_ptr<const Trace>> shown;
+    const Preview preview{[&](std::shared_ptr<const Trace> trace) { shown.push_back(std::move(trace)); },
+                          std::chrono::milliseconds(0)};
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), {}, {}, preview);
+    ASSERT_TRUE(trace) << trace.error().message();
+    ASSERT_FALSE(shown.empty());
+    EXPECT_GT(shown.back()->sliceCount(), 0U);
+    EXPECT_FALSE(shown.back()->captureStats().live);
+    EXPECT_EQ(traceToText(**trace), kEverythingAsText) << "showing changes nothing";
+}
+
 TEST(WireReader, CanBeCancelled)
 {
     const TestFolder folder;

@@ -16,7 +16,7 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
 
 Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
 {
-    return wire::readTrace(path, options.progress, options.stop);
+    return wire::readTrace(path, options.progress, options.stop, {options.preview, options.previewAfter});
 }
 
 } // namespace

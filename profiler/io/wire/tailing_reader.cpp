@@ -67,6 +67,7 @@ struct TailingReader::State {
     void takeLeftovers();
     void note(std::string text);
     CaptureStats stats() const;
+    std::shared_ptr<const Trace> preview(); ///< what was read so far, as of a file that nobody writes
     bool writerLives() const;
 
     FileHeader header;
@@ -150,6 +151,13 @@ void TailingReader::State::note(std::string text)
         ++moreNotes;
 }
 
+std::shared_ptr<const Trace> TailingReader::State::preview()
+{
+    builder.captureStats() = stats();
+    builder.captureStats().live = false; // nobody writes it, or nobody asked
+    return builder.snapshot();
+}
+
 CaptureStats TailingReader::State::stats() const
 {
     CaptureStats stats;
@@ -229,8 +237,10 @@ void TailingReader::closeAsCut()
 }
 
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
-                                               const std::function<void(double)>& progress, std::stop_token stop)
+                                               const std::function<void(double)>& progress, std::stop_token stop,
+                                               const Preview& preview)
 {
+    auto nextPreview = std::chrono::steady_clock::now() + preview.after;
     auto reader = TailingReader::open(path);
     if (!reader)
         return tl::unexpected(reader.error());
@@ -247,6 +257,11 @@ Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path
         more = *taken;
         if (progress)
             progress(std::min(static_cast<double>(state.scanner.offset()) / size, 1.0));
+        if (preview.show && more && std::chrono::steady_clock::now() >= nextPreview) {
+            if (auto trace = state.preview(); trace->sliceCount() > 0)
+                preview.show(std::move(trace));
+            nextPreview = std::chrono::steady_clock::now() + 4 * preview.after;
+        }
     }
     if (!state.ended && !state.writerLives())
         (*reader)->closeAsCut();

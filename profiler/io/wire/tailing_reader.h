@@ -3,12 +3,20 @@
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <stop_token>
 
 namespace profiler::wire {
+
+/// What is shown of a long file while the rest of it is read.
+struct Preview {
+    /// Called on the reader's thread with what was read so far, which does not count as live; may be empty.
+    std::function<void(std::shared_ptr<const Trace>)> show;
+    std::chrono::milliseconds after{250}; ///< of reading, until the first call; later ones take four times as long
+};
 
 /// Reads one of our trace files, whole or while it grows. Not thread-safe; one owner.
 class TailingReader {
@@ -29,8 +37,9 @@ public:
     void closeAsCut();
 
 private:
-    friend Result<std::shared_ptr<const Trace>>
-    readTrace(const std::filesystem::path& path, const std::function<void(double)>& progress, std::stop_token stop);
+    friend Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
+                                                          const std::function<void(double)>& progress,
+                                                          std::stop_token stop, const Preview& preview);
     TailingReader();
     struct State;
     std::unique_ptr<State> m;
@@ -41,6 +50,6 @@ private:
 /// @param progress  called with the share read, [0, 1]; may be empty
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
                                                const std::function<void(double)>& progress = {},
-                                               std::stop_token stop = {});
+                                               std::stop_token stop = {}, const Preview& preview = {});
 
 } // namespace profiler::wire

@@ -92,6 +92,8 @@ void EventSink::takeRangeEnd(const Event& event)
     }
     if (end.begins && end.slice.kind == ActivityKind::Step)
         mark(m_harvest->stepLanes, end.lane);
+    if (!end.begins && event.has(Event::kArgs) && event.args.find_first_not_of("{} \t\r\n") != event.args.npos)
+        m_harvest->losses.add(Loss::EndArgs, offsetOf(event));
     m_ranges.add(end);
 }
 

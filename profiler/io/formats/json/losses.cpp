@@ -26,6 +26,8 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
      "ends have names that no open range has: they end the innermost ones"},
     {"range ends before one that begins in it: they are shown side by side",
      "ranges end before ones that begin in them: they are shown side by side"},
+    {"end of a range has arguments of its own, which are left out",
+     "ends of ranges have arguments of their own, which are left out"},
     {"whole event has no duration: it is shown as an instant",
      "whole events have no duration: they are shown as instants"},
     {"event has a negative duration: it is shown as an instant",

@@ -18,6 +18,7 @@ enum class Loss : std::uint8_t {
     BeginWithoutEnd,
     EndOfOther, ///< an end whose name no open range has
     EndsCrossed,
+    EndArgs, ///< an end has arguments of its own
     NoDuration,
     NegativeDuration,
     FlowWithoutEnd,

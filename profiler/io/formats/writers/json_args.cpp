@@ -14,8 +14,11 @@ namespace profiler::formats::writers {
 namespace {
 
 /// Keys of an event itself: its details have them beside those of its args.
-constexpr std::array<std::string_view, 13> kEventKeys = {"ph", "cat", "name", "pid",     "tid",     "ts",      "dur",
-                                                         "id", "id2", "bp",   "bind_id", "flow_in", "flow_out"};
+constexpr std::array<std::string_view, 16> kEventKeys = {"ph",       "cat",   "name", "pid", "tid",     "ts",
+                                                         "dur",      "id",    "id2",  "bp",  "bind_id", "flow_in",
+                                                         "flow_out", "cname", "tts",  "tdur"};
+/// Of those, what no column holds and is not about its place in a file: a copy's event has them as well.
+constexpr std::array<std::string_view, 3> kCarriedKeys = {"cname", "tts", "tdur"};
 /// Columns of an Nsight table that an event says anyway.
 constexpr std::array<std::string_view, 5> kRowKeys = {"start", "end", "deviceId", "streamId", "correlationId"};
 
@@ -61,6 +64,39 @@ void JsonArgs::writeCategory(const Track& track, const Slice& slice, const Slice
     appendJsonString(m_out, category);
 }
 
+void JsonArgs::writeOwnKeys(const SliceDetails& details)
+{
+    if (!m_fromJson)
+        return;
+    for (const std::string_view name : kCarriedKeys)
+        if (const std::string_view value = find(details, name); !value.empty()) {
+            m_out += ',';
+            appendJsonString(m_out, name);
+            m_out += ':';
+            m_values.append(m_out, value);
+        }
+}
+
+/// Launch shapes of a kernel as PyTorch has them, of the columns that an Nsight export has.
+void JsonArgs::launchShapes(const SliceDetails& details)
+{
+    constexpr std::array<std::string_view, 3> kGrid = {"gridX", "gridY", "gridZ"},
+                                              kBlock = {"blockX", "blockY", "blockZ"};
+    for (const auto& [name, columns] : {std::pair("grid", &kGrid), std::pair("block", &kBlock)}) {
+        const auto whole = [&](std::string_view column) { return isPositive(find(details, column)); };
+        if (!std::all_of(columns->begin(), columns->end(), whole))
+            continue;
+        key(name, (*columns)[0]);
+        m_written.insert(m_written.end(), columns->begin() + 1, columns->end());
+        fmt::format_to(std::back_inserter(m_out), "[{},{},{}]", find(details, (*columns)[0]),
+                       find(details, (*columns)[1]), find(details, (*columns)[2]));
+    }
+    if (const std::string_view registers = find(details, "registersPerThread"); isPositive(registers)) {
+        key("registers per thread", "registersPerThread");
+        m_out += registers;
+    }
+}
+
 void JsonArgs::key(std::string_view name, std::string_view otherName)
 {
     m_out += std::exchange(m_comma, ",");
@@ -77,6 +113,8 @@ void JsonArgs::writeArgs(const Track& track, const Slice& slice, const SliceDeta
     m_comma = kOpening;
     m_written.clear();
     columns(track, slice, details);
+    if (m_fromNsys && slice.kind == ActivityKind::Kernel)
+        launchShapes(details);
     others(details);
     if (m_comma != kOpening)
         m_out += '}';

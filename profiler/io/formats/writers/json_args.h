@@ -19,6 +19,8 @@ public:
 
     /// Appends `,"cat":…`; nothing where the file that the trace came from named none.
     void writeCategory(const Track& track, const Slice& slice, const SliceDetails& details);
+    /// Appends what else stands beside a JSON event's name and times: its colour, the clock of its thread.
+    void writeOwnKeys(const SliceDetails& details);
     /// Appends `,"args":{…}` where there are any: what the trace's columns hold under PyTorch's names, then all else
     /// that the file of the trace said.
     void writeArgs(const Track& track, const Slice& slice, const SliceDetails& details);
@@ -26,6 +28,7 @@ public:
 private:
     void key(std::string_view name, std::string_view otherName = {});
     void columns(const Track& track, const Slice& slice, const SliceDetails& details);
+    void launchShapes(const SliceDetails& details);
     void others(const SliceDetails& details);
 
     const Trace& m_trace;

@@ -234,6 +234,7 @@ private:
         writeText("name", nameOf(slice));
         writeTime("ts", toNs(slice.begin) - m_base);
         writeTime("dur", slice.duration.count());
+        m_args.writeOwnKeys(details);
         m_args.writeArgs(track, slice, details);
         m_out += "}";
         for (const ArrowEnd& end : m_arrows.at(slice, m_ends)) {
