@@ -117,6 +117,7 @@ Json toJson(const Difference& difference)
     return {{"schema", 1},
             {"comparable", difference.whyNot.empty()},
             {"why_not", difference.whyNot},
+            {"notes", difference.notes},
             {"step_us", step},
             {"span_us", figuresJson(difference.spanUs)},
             {"kernel_time_us", figuresJson(difference.kernelUs)},
@@ -136,8 +137,9 @@ std::string toText(const Difference& difference)
     std::string text = fmt::format("b against a: {}\n", verdictText(difference.verdict));
     if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
         text += "  These two runs differ; whether what was changed between them is why, an experiment shows.\n";
-    for (const std::string& why : difference.whyNot)
-        text += "  " + why + '\n';
+    for (const std::vector<std::string>* sentences : {&difference.whyNot, &difference.notes})
+        for (const std::string& sentence : *sentences)
+            text += "  " + sentence + '\n';
     TextTable figures({"", "a", "b", "a / b"});
     const auto add = [&](const char* name, const std::optional<Difference::Figures>& row) {
         if (row && (row->a > 0 || row->b > 0))

@@ -82,7 +82,7 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.steps = findingSteps.get();
     summary.statistics = stepStatistics(summary.steps);
     summary.ranks = markingProcesses(trace, summary.steps);
-    summary.breakdown = breakdown(scan, summary.steps);
+    summary.breakdown = breakdown(trace, scan, summary.steps);
     summary.input = inputWait(trace, summary.steps);
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);

@@ -1,5 +1,6 @@
 #include "advisor/experiment/difference.h"
 
+#include "advisor/experiment/batch_by_shapes.h"
 #include "advisor/experiment/common_work.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/student_t.h"
@@ -12,7 +13,6 @@
 #include "profiler/analysis/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -151,43 +151,15 @@ std::string known(const Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string() : entry->second;
 }
 
-/// The leading dimension that most inputs of an operator have: the samples that go through it.
-std::optional<std::int64_t> samplesThrough(const Trace& trace, std::string_view op)
+/// Where a configuration does not tell it.
+BatchByShapes unknownBatch(const Trace& a, const Trace& b)
 {
-    std::map<StringId, std::int64_t> shapes;
-    for (const Slice& slice :
-         ofKindNamed(trace, ActivityKind::CpuOp, [op](std::string_view name) { return name == op; }))
-        if (slice.args.shapes.value != 0)
-            ++shapes[slice.args.shapes];
-    std::map<std::int64_t, std::int64_t> counts;
-    for (const auto& [id, count] : shapes) {
-        const std::string_view text = trace.string(id); // "[[32, 3, 224, 224], [64, 3, 7, 7], …"
-        std::int64_t samples = 0;
-        if (text.starts_with("[[") &&
-            std::from_chars(text.data() + 2, text.data() + text.size(), samples).ec == std::errc() && samples > 0)
-            counts[samples] += count;
-    }
-    const auto most = std::max_element(counts.begin(), counts.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == counts.end() ? std::nullopt : std::optional(most->first);
-}
-
-/// Why the batches are not of one size, by the first of these operators of which both record the shapes.
-std::string differentBatch(const Trace& a, const Trace& b)
-{
-    for (const std::string_view op :
-         {"aten::conv2d", "aten::_convolution", "aten::conv1d", "aten::conv3d", "aten::linear"}) {
-        const auto inA = samplesThrough(a, op), inB = samplesThrough(b, op);
-        if (inA && inB)
-            return *inA == *inB
-                       ? std::string()
-                       : fmt::format("They have different batch sizes by the inputs of {}: {} and {}.", op, *inA, *inB);
-    }
-    return {};
+    const bool told = !known(a, "batch.size").empty() && !known(b, "batch.size").empty();
+    return told ? BatchByShapes{} : batchByShapes(a, b);
 }
 
 std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
-                                          const ActivityScan& scanB)
+                                          const ActivityScan& scanB, const BatchByShapes& batch)
 {
     std::vector<std::string> why;
     const auto gpusA = hardware(a, scanA), gpusB = hardware(b, scanB);
@@ -205,9 +177,8 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
         if (!inA.empty() && !inB.empty() && inA != inB)
             why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
     }
-    if (known(a, "batch.size").empty() || known(b, "batch.size").empty())
-        if (std::string different = differentBatch(a, b); !different.empty())
-            why.push_back(std::move(different));
+    if (batch.certain && !batch.difference.empty())
+        why.push_back(batch.difference);
     if (std::string different = differentWork(a, b, scanA, scanB); !different.empty())
         why.push_back(std::move(different));
     return why;
@@ -364,7 +335,10 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     Difference found;
     found.stepsUsA = usA;
     found.stepsUsB = usB;
-    found.whyNot = whyNotComparable(a, b, scanA, scanB);
+    BatchByShapes batch = unknownBatch(a, b);
+    found.whyNot = whyNotComparable(a, b, scanA, scanB, batch);
+    if (!batch.certain && !batch.difference.empty())
+        found.notes.push_back(std::move(batch.difference));
     if (stepsA.empty() != stepsB.empty())
         found.whyNot.emplace_back("Only one of them has steps that are marked.");
     found.perStep = !usA.empty() && !usB.empty();
@@ -384,8 +358,8 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     found.spanUs = {spanUs(scanA), spanUs(scanB)};
     found.kernelUs = {toUs(scanA.of(ActivityKind::Kernel).time), toUs(scanB.of(ActivityKind::Kernel).time)};
     compareKernels(found, kernelsOfSteps(a, stepsA), kernelsOfSteps(b, stepsB), scanA, scanB);
-    found.breakdownA = breakdown(scanA, stepsA);
-    found.breakdownB = breakdown(scanB, stepsB);
+    found.breakdownA = breakdown(a, scanA, stepsA);
+    found.breakdownB = breakdown(b, scanB, stepsB);
     found.verdict = verdictOf(found);
     return found;
 }

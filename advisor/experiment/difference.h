@@ -37,6 +37,7 @@ struct Difference {
     enum class Verdict { Faster, Slower, NotShown, NotComparable };
 
     std::vector<std::string> whyNot;                               ///< comparable where empty
+    std::vector<std::string> notes;                                ///< what may make them incomparable, and may not
     std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< both have steps (steady ones)
     std::optional<std::pair<double, double>> ci95; ///< of the ratio of mean steps; both have two steps or more
     /// What the verdict is of: steady steps where both traces have two or more, since what warms up says nothing of the

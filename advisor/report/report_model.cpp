@@ -102,7 +102,7 @@ void addLoss(ReportModel& model, const profiler::Trace& trace)
 void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
 {
     const ActivityScan scan = scanActivity(trace);
-    const Breakdown parts = breakdown(scan, steps);
+    const Breakdown parts = breakdown(trace, scan, steps);
     std::vector<svg::Share> shares;
     for (std::size_t i = 0; i < kTimeClasses; ++i)
         if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)

@@ -1,12 +1,40 @@
 #include "profiler/analysis/breakdown.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/slice_view.h"
+#include "profiler/analysis/step_marks.h"
+
+#include <algorithm>
 
 namespace profiler::analysis {
 
 namespace {
 
-std::array<Intervals, kTimeClasses> timesOf(const ActivityScan& scan)
+bool isAroundAStep(TimeRange range, const std::vector<Step>& steps)
+{
+    const auto first = std::lower_bound(steps.begin(), steps.end(), range.begin,
+                                        [](const Step& step, TraceTime time) { return step.range.begin < time; });
+    return first != steps.end() && first->range.end <= range.end;
+}
+
+Intervals annotationsInside(const Trace& trace, const std::vector<Step>& steps)
+{
+    Intervals all;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        UnionBuilder times;
+        forEachViewOf(trace, track.id, ActivityKind::UserAnnotation, [&](const SliceView& slice) {
+            if (!isProfilerStep(slice.name()) && !isAroundAStep(slice.range(), steps))
+                times.add(slice.range());
+        });
+        all = unite(std::move(all), times.take());
+    }
+    return all;
+}
+
+std::array<Intervals, kTimeClasses> timesOf(const Trace& trace, const ActivityScan& scan,
+                                            const std::vector<Step>& steps)
 {
     std::array<Intervals, kTimeClasses> times;
     const auto at = [&](TimeClass timeClass) -> Intervals& { return times[static_cast<std::size_t>(timeClass)]; };
@@ -18,7 +46,7 @@ std::array<Intervals, kTimeClasses> timesOf(const ActivityScan& scan)
     }
     at(TimeClass::Runtime) = scan.host.calls;
     at(TimeClass::DataLoader) = scan.host.dataWaits;
-    at(TimeClass::CpuOp) = scan.host.work;
+    at(TimeClass::CpuOp) = unite(scan.host.work, annotationsInside(trace, steps));
     return times;
 }
 
@@ -33,10 +61,10 @@ std::string_view timeClassName(TimeClass timeClass)
 
 Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps)
 {
-    return breakdown(scanActivity(trace), steps);
+    return breakdown(trace, scanActivity(trace), steps);
 }
 
-Breakdown breakdown(const ActivityScan& scan, const std::vector<Step>& steps)
+Breakdown breakdown(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
 {
     std::vector<TimeRange> marks;
     for (const Step& step : steps)
@@ -44,7 +72,7 @@ Breakdown breakdown(const ActivityScan& scan, const std::vector<Step>& steps)
     Intervals rest = unite(std::move(marks));
     Breakdown result;
     result.total = total(rest);
-    const std::array<Intervals, kTimeClasses> times = timesOf(scan);
+    const std::array<Intervals, kTimeClasses> times = timesOf(trace, scan, steps);
     for (std::size_t i = 0; i < kTimeClasses; ++i) {
         result.time[i] = total(intersect(rest, times[i]));
         rest = subtract(rest, times[i]);

@@ -30,10 +30,12 @@ struct Breakdown {
 };
 
 /// Over the union of the steps' intervals. Kernel: without communication kernels. DataLoader: our "data wait" phases,
-/// and ranges of the PyTorch profiler that begin with "enumerate(DataLoader)". CpuOp: operators, and the other phases
-/// of a step, on host threads that are no loader workers; so in a trace of the CPU, where nothing above it is recorded,
-/// it is the computing. Source: the order of PyTorch's retired TensorBoard plug-in.
+/// and ranges of the PyTorch profiler that begin with "enumerate(DataLoader)". CpuOp: operators, the other phases of a
+/// step, and annotations inside one, on host threads that are no loader workers; so in a trace of the CPU, where
+/// nothing above it is recorded, it is the computing. An annotation around a whole step, as a chosen mark is, tells
+/// nothing. Source: the order of PyTorch's retired TensorBoard plug-in, which counts annotations as operators.
 Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps);
-Breakdown breakdown(const ActivityScan& scan, const std::vector<Step>& steps);
+/// @param scan  of `trace`
+Breakdown breakdown(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -87,6 +87,25 @@ TEST(Breakdown, WhatLiesBetweenStepsDoesNotCount)
     EXPECT_DOUBLE_EQ(b.share(TimeClass::DataLoader), 0.05);
 }
 
+TEST(Breakdown, AnAnnotationInsideAStepIsWorkOfTheHost)
+{
+    const auto trace = traceFromText(R"(
+        main
+          annotation "epoch 1" 0 200
+          annotation ProfilerStep#1 0 100
+          annotation Optimizer.step#SGD.step 70 20
+          annotation ProfilerStep#2 100 100
+          annotation DistributedDataParallel.forward 120 40
+          op aten::mm 130 60
+          nvtx forward 100 20
+        stream 0 7
+          gpu_annotation Optimizer.step#SGD.step 0 60
+    )");
+    EXPECT_DOUBLE_EQ(breakdown(*trace, findSteps(*trace)).share(TimeClass::CpuOp), 0.45);
+    const Breakdown chosen = breakdown(*trace, findSteps(*trace, "DistributedDataParallel.forward"));
+    EXPECT_DOUBLE_EQ(chosen.share(TimeClass::CpuOp), 0.75) << "the mark itself is none";
+}
+
 TEST(Breakdown, WithoutStepsThereIsNone)
 {
     const Breakdown b = breakdownOf("main\nop aten::mm 0 10");

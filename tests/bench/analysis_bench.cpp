@@ -148,7 +148,7 @@ void summary(benchmark::State& state)
     for (auto _ : state) {
         const ActivityScan activity = scanActivity(trace);
         const std::vector<Step> found = findSteps(trace);
-        benchmark::DoNotOptimize(breakdown(activity, found));
+        benchmark::DoNotOptimize(breakdown(trace, activity, found));
         benchmark::DoNotOptimize(deviceUse(trace, activity));
         benchmark::DoNotOptimize(idleCauses(activity));
         benchmark::DoNotOptimize(communication(activity));

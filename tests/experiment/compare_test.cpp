@@ -47,6 +47,28 @@ TEST(Compare, ShapesTellTheBatchWhereNoConfigurationDoes)
         << "parts of a batch may be smaller";
 }
 
+TEST(Compare, ALinearLayerTellsTheBatchOnlyWhereNothingElseComesFirst)
+{
+    const auto of = [](const std::vector<std::string>& inputs) {
+        std::string text = "main\n";
+        for (std::size_t i = 0; i < 4; ++i)
+            text += "step " + std::to_string(i) + " " + std::to_string(1000 * i) + " 900\nop aten::linear " +
+                    std::to_string(1000 * i) + " 100 shapes=\"[[" + inputs[i % inputs.size()] +
+                    "], [64, 64], [64]]\"\n" + "op aten::relu " + std::to_string(1000 * i + 200) + " 100\n";
+        return traceFromText(text);
+    };
+    const auto batch = HasSubstr("different batch sizes");
+    EXPECT_THAT(difference(*of({"32, 128, 64", "32, 64"}), *of({"8, 128, 64", "8, 64"})).whyNot,
+                testing::Contains(batch));
+    const Difference packed = difference(*of({"812, 64", "790, 64"}), *of({"803, 64", "777, 64"}));
+    EXPECT_THAT(packed.whyNot, testing::Not(testing::Contains(batch)));
+    EXPECT_THAT(packed.notes, ElementsAre(HasSubstr("may be of different sizes")));
+    const Difference longer = difference(*of({"128, 32, 64"}), *of({"96, 16, 64"}));
+    EXPECT_THAT(longer.whyNot, testing::Not(testing::Contains(batch)));
+    EXPECT_THAT(longer.notes, testing::SizeIs(1));
+    EXPECT_THAT(difference(*of({"32, 64"}), *of({"32, 64"})).notes, IsEmpty());
+}
+
 // Something else ran during a quarter of the first run.
 TEST(Compare, StepsThatResembleTheirNeighboursAreNotAsManyAsTheyLook)
 {

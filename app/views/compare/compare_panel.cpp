@@ -327,7 +327,9 @@ void ComparePanel::showVerdict(const Comparison& compared)
     QStringList why;
     for (const std::string& reason : difference.whyNot)
         why << asQString(reason);
-    if (why.isEmpty() && difference.judged && difference.judged->ci95)
+    for (const std::string& note : difference.notes)
+        why << asQString(note);
+    if (difference.whyNot.empty() && difference.judged && difference.judged->ci95)
         why << tr(
             "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
             "measure it.");
