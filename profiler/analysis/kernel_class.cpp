@@ -47,11 +47,17 @@ bool isGemm(std::string_view name)
     return hasAny(name, {"gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"});
 }
 
-/// What Inductor fused names the operators beside it as well; only its template of FlexAttention is attention itself.
+/// What Inductor fused bears the names of the operators beside it as well: none of its pointwise and reduction kernels
+/// is a product, whatever it is called.
+bool isFusedBesideProducts(std::string_view name)
+{
+    return name.starts_with("triton_poi_") || name.starts_with("triton_red_") || name.starts_with("triton_per_");
+}
+
+/// Of its templates only that of FlexAttention is attention itself.
 bool isBesideAttention(std::string_view name)
 {
-    return name.starts_with("triton_poi_") || name.starts_with("triton_red_") || name.starts_with("triton_per_") ||
-           (name.starts_with("triton_tem_") && name.find("flex_attention") == name.npos);
+    return isFusedBesideProducts(name) || (name.starts_with("triton_tem_") && name.find("flex_attention") == name.npos);
 }
 
 bool isAttention(std::string_view name)
@@ -87,11 +93,12 @@ KernelClass classOf(std::string_view name)
     if (hasAny(name, {"nchwtonhwc", "nhwctonchw", "transpose", "permute", "catarraybatchedcopy", "tensor_transform",
                       "tensortransform"}))
         return KernelClass::Layout;
-    if (isLibraryConvolution(name))
+    const bool mayBeProduct = !isFusedBesideProducts(name);
+    if (mayBeProduct && isLibraryConvolution(name))
         return KernelClass::Convolution;
     if (hasAny(name, {"split_embedding", "embedding_codegen", "bounds_check_indices", "bucketize_sparse"}))
         return KernelClass::Indexing;
-    if (isGemm(name))
+    if (mayBeProduct && isGemm(name))
         return KernelClass::Gemm;
     if (hasAny(name, {"softmax", "reduce", "nll_loss", "triton_red", "triton_per", "welford", "norm_kernel"}))
         return KernelClass::Reduction;
