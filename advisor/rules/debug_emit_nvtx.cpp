@@ -1,5 +1,6 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/device_use.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>
@@ -16,10 +17,8 @@ std::vector<SliceId> operatorRanges(const Trace& trace, std::int64_t& count)
 {
     std::vector<SliceId> found;
     count = 0;
-    const auto isOperators = [](std::string_view name) {
-        return name.starts_with("aten::") || name.find(", seq = ") != name.npos || name.find(", op_id = ") != name.npos;
-    };
-    for (const Slice& range : profiler::analysis::ofKindNamed(trace, ActivityKind::Nvtx, isOperators)) {
+    for (const Slice& range :
+         profiler::analysis::ofKindNamed(trace, ActivityKind::Nvtx, profiler::analysis::isOperatorRange)) {
         ++count;
         if (found.size() < kMostEvidence)
             found.push_back(range.id);

@@ -29,7 +29,8 @@ public:
         kAllocation = 8,
         kStepMark = 16,
         kCodeLoading = 32,
-        kCommunicates = 64
+        kCommunicates = 64,
+        kOperator = 128
     };
     explicit NameClasses(const Trace& trace) : m_classes(trace.stringCount())
     {
@@ -39,7 +40,7 @@ public:
                 (isCommunication(name) ? kCommunication : 0) | (isSyncCall(name) ? kSync : 0) |
                 (isBlockingCopy(name) ? kBlockingCopy : 0) | (isAllocation(name) ? kAllocation : 0) |
                 (isProfilerStep(name) ? kStepMark : 0) | (isCodeLoading(name) ? kCodeLoading : 0) |
-                (isCommunicationCall(name) ? kCommunicates : 0));
+                (isCommunicationCall(name) ? kCommunicates : 0) | (isOperatorRange(name) ? kOperator : 0));
         }
     }
     [[nodiscard]] bool is(const SliceView& slice, unsigned char what) const
@@ -187,6 +188,10 @@ private:
         case ActivityKind::CpuOp:
         case ActivityKind::Phase:
             if (host && !m_names.is(slice, NameClasses::kStepMark))
+                m_part.host.work.add(range);
+            return;
+        case ActivityKind::Nvtx:
+            if (host && m_names.is(slice, NameClasses::kOperator))
                 m_part.host.work.add(range);
             return;
         default:

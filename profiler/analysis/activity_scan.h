@@ -24,9 +24,9 @@ struct DeviceActivity {
 
 /// What the host's threads did, loader workers excepted, as times.
 struct HostActivity {
-    Intervals calls;                              ///< runtime and driver calls, and waits
-    Intervals dataWaits;                          ///< for the loader
-    Intervals work;                               ///< operators and phases; marks of steps are none
+    Intervals calls;     ///< runtime and driver calls, and waits
+    Intervals dataWaits; ///< for the loader
+    Intervals work;      ///< operators, as NVTX ranges too, and phases; marks of steps are none
     Intervals syncs, blockingCopies, allocations; ///< of the calls
     Intervals codeLoading;                        ///< of the calls, and what the profiler calls the driver's overhead
     Intervals communication;                      ///< operators and ranges that communicate

@@ -66,8 +66,11 @@ bool isBlockingCopy(std::string_view callName)
 
 bool isAllocation(std::string_view callName)
 {
-    return callName.find("Malloc") != callName.npos || callName.find("Free") != callName.npos ||
-           callName.find("MemAlloc") != callName.npos;
+    constexpr std::array<std::string_view, 12> kMarks = {
+        "Malloc",    "MemAlloc",   "Free",   "HostAlloc", "HostRegister", "HostUnregister",
+        "MemCreate", "MemRelease", "MemMap", "MemUnmap",  "MemSetAccess", "MemAddress"};
+    return std::any_of(kMarks.begin(), kMarks.end(),
+                       [&](std::string_view mark) { return callName.find(mark) != callName.npos; });
 }
 
 bool isCodeLoading(std::string_view name)
@@ -87,6 +90,16 @@ bool isCommunicationCall(std::string_view name)
     const bool ncclRange = name.starts_with("nccl") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
     return ncclRange ||
            std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return name.starts_with(mark); });
+}
+
+bool isOperatorRange(std::string_view name)
+{
+    constexpr std::array<std::string_view, 4> kBegins = {"aten::", "c10d::", "autograd::engine::", "torch::autograd::"};
+    constexpr std::array<std::string_view, 2> kMarks = {", seq = ", ", op_id = "};
+    const auto end = name.find_last_not_of("0123456789");
+    return name.substr(0, end == name.npos ? 0 : end + 1).ends_with("Backward") ||
+           std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return name.starts_with(begin); }) ||
+           std::any_of(kMarks.begin(), kMarks.end(), [&](auto mark) { return name.find(mark) != name.npos; });
 }
 
 std::set<DeviceId> workingDevices(const ActivityScan& scan)

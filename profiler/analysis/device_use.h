@@ -17,12 +17,15 @@ bool isCommunication(std::string_view kernelName);
 bool isSyncCall(std::string_view callName);
 /// Runtime calls that copy and return only when the copy is done: cudaMemcpy and its like without "Async".
 bool isBlockingCopy(std::string_view callName);
-/// Runtime and driver calls that allocate or release memory.
+/// Runtime and driver calls that allocate, map, page-lock or release memory.
 bool isAllocation(std::string_view callName);
 /// Driver calls that load a kernel's code before its first launch, and what the profiler calls the same (overhead).
 bool isCodeLoading(std::string_view name);
 /// What the host does to communicate: PyTorch's operators and ranges of a process group, and NCCL's own ranges.
 bool isCommunicationCall(std::string_view name);
+
+/// NVTX ranges that PyTorch opens around its operators (emit_nvtx): "aten::mm", "aten::mm, seq = 12", "MmBackward0".
+bool isOperatorRange(std::string_view name);
 
 /// Time in which any device ran a kernel, a copy or a memset.
 Intervals deviceBusy(const Trace& trace);

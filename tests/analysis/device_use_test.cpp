@@ -86,6 +86,32 @@ TEST(DeviceUse, LoadingAKernelsCodeIsNoSlowLaunch)
               (Causes{{"launch", 90}}));
 }
 
+TEST(DeviceUse, PageLockingAndMappingIsAllocation)
+{
+    for (const char* call :
+         {"cudaHostAlloc", "cudaHostRegister", "cudaHostUnregister", "cuMemHostAlloc", "cuMemCreate", "cuMemMap",
+          "cuMemUnmap", "cuMemRelease", "cuMemSetAccess", "cuMemAddressReserve", "hipHostMalloc", "cudaFreeHost"})
+        EXPECT_EQ(causesOf(std::string("main\nop aten::to 0 100\ncall ") + call +
+                           " 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
+                  (Causes{{"allocation", 60}, {"launch", 30}}))
+            << call;
+    for (const char* call : {"cudaMemGetInfo", "cudaMemPoolCreate", "cudaMemPrefetchAsync", "cudaMemsetAsync"})
+        EXPECT_FALSE(isAllocation(call)) << call;
+}
+
+TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
+{
+    for (const char* range :
+         {"aten::mm", "\"aten::mm, seq = 12, op_id = 7\"", "\"AllToAll4D, seq = 3\"", "MmBackward0"})
+        EXPECT_EQ(causesOf(std::string("main\nnvtx ") + range + " 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
+                  (Causes{{"launch", 60}, {"other", 30}}))
+            << range;
+    EXPECT_EQ(causesOf("main\nnvtx forward 20 60\ndomain d\nnvtx aten::mm 20 60\nstream 0 7\n"
+                       "kernel a 0 10\nkernel b 100 10"),
+              (Causes{{"other", 90}}))
+        << "what a range is around may be anything";
+}
+
 TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
 {
     EXPECT_EQ(
