@@ -109,13 +109,13 @@ double shareOfTime(const Case& c, double shareOfWork)
            profiler::analysis::toUs(device.windowTime());
 }
 
-CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source)
+CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source, std::int64_t atLeast)
 {
     CopyUse use;
     std::vector<Slice> copies;
     const DeviceFacts& device = c.facts.device;
     for (const Slice& copy : device.copies) {
-        if (copy.args.copy != kind || (source && copy.args.src != *source))
+        if (copy.args.copy != kind || (source && copy.args.src != *source) || copy.args.bytes < atLeast)
             continue;
         // What is copied before anything is computed are the weights, once; steps leave that out by themselves.
         if (device.steps.empty() && (device.kernels.empty() || copy.begin < device.kernels.front().begin))

@@ -2,6 +2,7 @@
 
 #include "advisor/rule.h"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,17 +32,24 @@ double shareOfTime(const Case& c, double shareOfWork);
 /// Copies of one kind in the judged window; without step marks those that begin after its first kernel does.
 struct CopyUse {
     std::int64_t count = 0, bytes = 0;
-    profiler::Nanoseconds time{};           ///< summed
+    profiler::Nanoseconds time{};           ///< summed, over devices too
     profiler::Nanoseconds exposed{};        ///< of each device's copies, while it ran no kernel; summed
-    std::size_t devices = 0;                ///< that the copies are on
+    std::size_t devices = 0;                ///< that the copies are on, side by side
     std::vector<profiler::SliceId> longest; ///< longest first, at most ten
     [[nodiscard]] double gbPerSecond() const
     {
         return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
     }
+    /// What of a sum over devices is one device's on the mean.
+    [[nodiscard]] profiler::Nanoseconds ofADevice(profiler::Nanoseconds sum) const
+    {
+        return devices > 0 ? sum / static_cast<std::int64_t>(devices) : sum;
+    }
 };
 /// @param source  memory copied from; no value: any
-CopyUse copyUse(const Case& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {});
+/// @param atLeast  bytes: smaller copies do not count
+CopyUse copyUse(const Case& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {},
+                std::int64_t atLeast = 0);
 
 /// Work of one device against that device's own kernels: what another device computes meanwhile hides nothing.
 struct OnDevice {

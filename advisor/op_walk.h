@@ -8,7 +8,7 @@
 namespace advisor {
 
 /// Operators of one thread that no other operator is around, by begin: matmul holds bmm, convolution holds
-/// _convolution.
+/// _convolution. Ranges that hold operators are none, though old profilers record them as such.
 struct ThreadOps {
     profiler::TrackId track;
     std::vector<profiler::analysis::SliceBrief> outermost;

@@ -3,9 +3,11 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <unordered_set>
 
 namespace advisor {
@@ -33,7 +35,8 @@ InPhases inPhases(const Case& c, std::initializer_list<std::string_view> wanted)
     const Phases phases(c.trace);
     InPhases found;
     for (const Track& track : c.trace.tracks()) {
-        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+        if ((track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread) ||
+            !isOfSameProcess(c.trace, track, c.facts.steps))
             continue;
         UnionBuilder builder;
         forEachView(c.trace, track.id, [&](const SliceView& slice) {
@@ -55,6 +58,49 @@ InPhases inPhases(const Case& c, std::initializer_list<std::string_view> wanted)
     return found;
 }
 
+/// What the devices did that calls inside the phases gave work: those of other ranks do not wait for this host.
+struct ReachedDevices {
+    Intervals busy, launched; ///< with anything; with what those calls launched
+};
+
+ReachedDevices reachedDevices(const Case& c, const std::unordered_set<std::uint64_t>& correlations)
+{
+    struct Work {
+        UnionBuilder all, launched;
+        bool reached = false;
+    };
+    std::map<DeviceId, Work> devices;
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachView(c.trace, track.id, [&, &work = devices[track.device]](const SliceView& slice) {
+                if (!isDeviceWork(slice.kind()))
+                    return;
+                work.all.add(slice.range());
+                if (!correlations.contains(slice.correlation().value))
+                    return;
+                work.launched.add(slice.range());
+                work.reached = true;
+            });
+    ReachedDevices found;
+    for (auto& [id, work] : devices)
+        if (work.reached) {
+            found.busy = unite(std::move(found.busy), work.all.take());
+            found.launched = unite(std::move(found.launched), work.launched.take());
+        }
+    return found;
+}
+
+/// Share of the window, as far as these devices had begun and were not done, in which none of them did anything.
+double idleShare(const Case& c, const Intervals& busy)
+{
+    if (busy.empty())
+        return 0;
+    const std::vector<TimeRange> hull{{busy.front().begin, busy.back().end}};
+    const Intervals judged = intersect(c.facts.device.window, hull);
+    const auto all = static_cast<double>(total(judged).count());
+    return all > 0 ? static_cast<double>(total(subtract(judged, busy)).count()) / all : 0;
+}
+
 } // namespace
 
 std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std::string_view> phases)
@@ -65,18 +111,11 @@ std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std:
     const InPhases found = inPhases(c, phases);
     if (!found.ranges.empty() && found.launched.empty())
         return std::nullopt;
-    UnionBuilder work;
-    for (const Track& track : c.trace.tracks())
-        if (track.kind == TrackKind::Stream)
-            forEachView(c.trace, track.id, [&](const SliceView& slice) {
-                if (isDeviceWork(slice.kind()) && found.launched.contains(slice.correlation().value))
-                    work.add(slice.range());
-            });
-    const Intervals launched = work.take();
-    const double idle = device.idleShare();
+    const ReachedDevices reached = reachedDevices(c, found.launched);
+    const double idle = idleShare(c, reached.busy);
     if (idle < kWaitsForTheHost)
-        return device.usPerStep(total(launched));
-    const double ofDevice = device.usPerStep(total(unite(launched, subtract(found.ranges, device.any))));
+        return device.usPerStep(total(reached.launched));
+    const double ofDevice = device.usPerStep(total(unite(reached.launched, subtract(found.ranges, reached.busy))));
     const double ofHost = device.usPerStep(total(found.ranges));
     return std::max(ofDevice, std::min(ofHost, idle * device.usPerStep(device.windowTime())));
 }

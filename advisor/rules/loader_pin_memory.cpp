@@ -42,22 +42,29 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
     }
     // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
     const double saved = 1 - pageable.gbPerSecond() / pinned;
-    const double low = saved * c.facts.device.usPerStep(std::min(pageable.exposed, pageable.time)) /
-                       static_cast<double>(pageable.devices);
-    const double high = saved * c.facts.device.usPerStep(pageable.time);
+    const Nanoseconds exposed = std::min(pageable.exposed, pageable.time);
+    const double low = saved * c.facts.device.usPerStep(pageable.ofADevice(exposed));
+    const double high = saved * c.facts.device.usPerStep(pageable.ofADevice(pageable.time));
     advice.saving = perStep(low, (low + high) / 2, high);
+}
+
+/// Of the judged time, on the mean over the devices that they are on.
+double shareOf(const Case& c, const CopyUse& copies)
+{
+    const double window = toUs(c.facts.device.windowTime());
+    return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
 }
 
 Advice finding(const Case& c, const CopyUse& pageable)
 {
-    Advice advice = fires(fmt::format(
-        "{} to the device from pageable memory: {} {}, {:.3g} GB/s, {} of it "
-        "while no kernel runs.",
-        pageable.count == 1 ? std::string("1 copy") : fmt::format("{} copies", pageable.count),
-        timeText(c.facts.device.usPerStep(pageable.time)), c.facts.device.steps.empty() ? "in all" : "a step",
-        pageable.gbPerSecond(), timeText(c.facts.device.usPerStep(pageable.exposed))));
-    advice.concerns =
-        c.facts.device.windowTime().count() > 0 ? toUs(pageable.time) / toUs(c.facts.device.windowTime()) : 0;
+    const auto text = [&](Nanoseconds sum) { return timeText(c.facts.device.usPerStep(pageable.ofADevice(sum))); };
+    Advice advice = fires(
+        fmt::format("{} to {} from pageable memory: {} {}{}, {:.3g} GB/s, {} of it while no kernel runs.",
+                    pageable.count == 1 ? std::string("1 copy") : fmt::format("{} copies", pageable.count),
+                    pageable.devices > 1 ? fmt::format("{} devices", pageable.devices) : std::string("the device"),
+                    text(pageable.time), c.facts.device.steps.empty() ? "in all" : "a step",
+                    pageable.devices > 1 ? " for each of them" : "", pageable.gbPerSecond(), text(pageable.exposed)));
+    advice.concerns = shareOf(c, pageable);
     predict(advice, c, pageable);
     advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
                       "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};
@@ -85,10 +92,12 @@ Advice check(const Case& c)
         return silent("All copies to the device come from pinned memory.");
     if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
         return cannotTell("The GPU reads the host's page tables: pageable memory alone proves nothing here.");
-    const double share =
-        static_cast<double>(pageable.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
+    const CopyUse large = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy);
+    if (large.count == 0)
+        return silent("What is copied from pageable memory is small: it takes its launch's time from any memory.");
+    const double share = shareOf(c, large);
     if (share < kWorthFixing)
-        return silent(fmt::format("Copies from pageable memory take only {} of the time.", shareText(share)));
+        return silent(fmt::format("Large copies from pageable memory take only {} of the time.", shareText(share)));
     return finding(c, pageable);
 }
 

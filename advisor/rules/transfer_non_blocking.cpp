@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <span>
 #include <unordered_map>
 
 namespace advisor::rules {
@@ -22,8 +23,8 @@ constexpr double kWorthFixing = 0.01;
 // Of a trace without step marks, which holds start and end of the run as well.
 constexpr double kWorthFixingWithoutSteps = 0.05;
 
-/// Copies to the device that can be ordered ahead, longest first: not from pageable memory, and without step marks not
-/// before the first kernel, where weights are uploaded.
+/// Copies to the device that can be ordered ahead, as far as is known, longest first: not from pageable memory, and
+/// without step marks not before the first kernel, where weights are uploaded.
 std::vector<Slice> copiesAhead(const Case& c)
 {
     const DeviceFacts& device = c.facts.device;
@@ -75,6 +76,39 @@ Ordered byOrder(const Trace& trace, const std::vector<Slice>& copies)
     return found;
 }
 
+/// Share of the judged time in which copies lie exposed, on the mean over devices.
+double exposedShare(const Case& c, std::span<const OnDevice> devices)
+{
+    return toUs(meanExposed(devices)) / toUs(c.facts.device.windowTime());
+}
+
+/// @param waited  copies that the host waits for, longest first
+Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
+{
+    const bool steps = !c.facts.device.steps.empty();
+    const double share = exposedShare(c, devices);
+    Advice advice =
+        fires(steps ? fmt::format("{} of each step is copying to the device while the host waits and no kernel runs.",
+                                  timeText(c.facts.device.usPerStep(meanExposed(devices))))
+                    : fmt::format("{} of the time is copying to the device while the host waits and no kernel runs.",
+                                  shareText(share)));
+    advice.concerns = share;
+    if (steps)
+        advice.saving = spreadOverSteps(exposedInEachStep(c, devices));
+    else
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
+                      "Only from pinned memory, and only without a synchronization right behind the copy.",
+                      "The host buffer must not be used again before the copy is done."};
+    setToggle(advice, c, kKey, "true");
+    std::vector<SliceId> longest;
+    for (const Slice& copy : waited)
+        if (longest.size() < kMostEvidence)
+            longest.push_back(copy.id);
+    addEvidence(advice, c.trace, longest);
+    return advice;
+}
+
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
@@ -100,39 +134,24 @@ Advice check(const Case& c)
     if (ordered.waited.empty())
         return silent("The host waits for no copy to the device: all are asynchronous already. What no kernel hides of "
                       "them takes a stream of their own, a batch ahead.");
-    const std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
-    const Nanoseconds alone = meanExposed(devices);
-    const double share = static_cast<double>(alone.count()) / static_cast<double>(c.facts.device.windowTime().count());
+    std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const bool steps = !c.facts.device.steps.empty();
-    if (share < (steps ? kWorthFixing : kWorthFixingWithoutSteps))
+    const double worthFixing = steps ? kWorthFixing : kWorthFixingWithoutSteps;
+    if (exposedShare(c, devices) < worthFixing)
         return silent(
             fmt::format("Copies to the device that the host waits for and no kernel hides take only {} of the time.",
-                        shareText(share)));
+                        shareText(exposedShare(c, devices))));
     if (unknown)
         return cannotTell("The trace does not record the calls of these copies: whether the host waits for them is not "
                           "known.");
+    std::erase_if(ordered.waited, [](const Slice& copy) { return copy.args.src == MemoryKind::Unknown; });
+    devices = againstOwnKernels(c, ordered.waited);
+    if (exposedShare(c, devices) < worthFixing)
+        return cannotTell("The trace does not say from which kind of memory these copies come: from pageable memory "
+                          "such a copy blocks whatever is asked.");
     if (!steps && c.config)
         return cannotTell(noStepMarks());
-    Advice advice =
-        fires(steps ? fmt::format("{} of each step is copying to the device while the host waits and no kernel runs.",
-                                  timeText(c.facts.device.usPerStep(alone)))
-                    : fmt::format("{} of the time is copying to the device while the host waits and no kernel runs.",
-                                  shareText(share)));
-    advice.concerns = share;
-    if (steps)
-        advice.saving = spreadOverSteps(exposedInEachStep(c, devices));
-    else
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
-                      "Only from pinned memory, and only without a synchronization right behind the copy.",
-                      "The host buffer must not be used again before the copy is done."};
-    setToggle(advice, c, kKey, "true");
-    std::vector<SliceId> longest;
-    for (const Slice& copy : ordered.waited)
-        if (longest.size() < kMostEvidence)
-            longest.push_back(copy.id);
-    addEvidence(advice, c.trace, longest);
-    return advice;
+    return finding(c, ordered.waited, devices);
 }
 
 } // namespace

@@ -91,6 +91,18 @@ TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
     EXPECT_THAT(judged("optimizer_fused", optimizing(300, 150)).reason, HasSubstr("45.0 %"));
 }
 
+TEST(WorkOnWeights, WhatAnotherRankDoesMeanwhileIsNoneOfIt)
+{
+    std::string alone = optimizing(15, 300);
+    alone.replace(alone.find("main"), 4, "main pid=1");
+    const std::string other = "thread \"rank 1\" pid=2\nrepeat 9 every 1000\nstep 0 500 1000\nphase optimizer 500 600\n"
+                              "call cudaLaunchKernel 502 5 corr=900007\nend\n"
+                              "stream 1 7\nrepeat 10 every 1000\nkernel add 0 990 corr=900007\nend\n";
+    const advisor::Advice advice = judge("optimizer_fused", alone + other);
+    EXPECT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_EQ(advice.reason, judge("optimizer_fused", alone).reason);
+}
+
 std::string profiled(const std::vector<int>& us)
 {
     std::string text = "format pytorch-json\nmain\n";
@@ -309,6 +321,25 @@ TEST(TransferClaims, CopiesThatNobodyWaitsForAreAsynchronousAlready)
                     gpuSteps("", "copy HtoD 4 100 bytes=1000000 src=pinned dst=device\nkernel sgemm 200 700"))
                   .state,
               State::CannotTell);
+}
+
+TEST(TransferClaims, CopiesFromUnknownMemoryMayBlockWhateverIsAsked)
+{
+    const auto copies = [](int us, std::string_view source) {
+        return judge("transfer_non_blocking",
+                     gpuSteps(fmt::format("call hipMemcpyAsync 0 {} corr=5\ncall hipMemcpyAsync 420 60 corr=6", us),
+                              fmt::format("copy HtoD 4 {} name=CopyHostToDevice bytes=1000000 dst=device corr=5\n"
+                                          "kernel sgemm 110 300\ncopy HtoD 424 50 bytes=1000000 {} dst=device corr=6",
+                                          us - 5, source)));
+    };
+    EXPECT_EQ(copies(100, "").state, State::CannotTell);
+    EXPECT_THAT(copies(100, "").reason, HasSubstr("kind of memory"));
+    EXPECT_EQ(copies(100, "src=pageable").state, State::CannotTell);
+    const advisor::Advice advice = copies(100, "src=pinned");
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_NEAR(advice.concerns, 0.05, 1e-9) << "those whose memory is known";
+    EXPECT_EQ(copies(6, "src=pageable").state, State::Silent) << "it is too short to matter";
+    EXPECT_EQ(copies(100, "src=managed").state, State::Fires);
 }
 
 } // namespace

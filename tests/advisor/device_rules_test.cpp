@@ -39,6 +39,15 @@ TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
     EXPECT_EQ(imported("loader_pin_memory", text(5.1)).advice().state, State::Fires);
 }
 
+TEST(LoaderPinMemory, SmallCopiesAreNoBatches)
+{
+    const auto text = [](int bytes) {
+        return copyRun(fmt::format("copy HtoD 0 9 bytes={} src=pageable dst=device\nkernel a 100 800", bytes));
+    };
+    EXPECT_EQ(imported("loader_pin_memory", text(65535)).advice().state, State::Silent);
+    EXPECT_EQ(imported("loader_pin_memory", text(65536)).advice().state, State::Fires);
+}
+
 TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
 {
     const auto judged =
@@ -205,6 +214,24 @@ TEST(ModelConvBias, AnActivationInBetweenMakesTheBiasCount)
         imported("model_conv_bias", "main\nop aten::conv2d 0 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
                                     "op aten::relu 101 10\nop aten::batch_norm 112 50");
     EXPECT_EQ(judged.advice().state, State::Silent);
+}
+
+TEST(ModelConvBias, RangesThatOldProfilersRecordAsOperatorsHoldTheOperators)
+{
+    const auto state = [](std::string_view range) {
+        return imported("model_conv_bias",
+                        fmt::format("main\nop {} 0 300\nop \"ResNet\" 1 298\n"
+                                    "op aten::conv2d 2 100 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
+                                    "op aten::_convolution 3 90 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
+                                    "op aten::batch_norm 112 50",
+                                    range))
+            .advice()
+            .state;
+    };
+    EXPECT_EQ(state("DistributedDataParallel.forward"), State::Fires);
+    EXPECT_EQ(state("MyFunctionBackward0"), State::Silent) << "a node of the backward pass is an operator";
+    EXPECT_EQ(state("autograd::engine::evaluate_function"), State::Silent);
+    EXPECT_EQ(state("\"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\""), State::Silent);
 }
 
 TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)

@@ -76,6 +76,26 @@ TEST(LoaderPinMemory, WhatNoKernelOfTheirOwnDeviceHidesIsSureToBeWon)
     EXPECT_NEAR(advice.saving->low, 50, 1e-9);
 }
 
+TEST(LoaderPinMemory, CopiesToDevicesSideBySideTakeNoLongerThanTheirMean)
+{
+    const auto text = [](double us) {
+        const std::string device = fmt::format("copy HtoD 0 {} bytes=100000 src=pageable dst=device\n"
+                                               "copy HtoD 800 {} bytes=100000 src=pinned dst=device\n"
+                                               "kernel sgemm 200 500",
+                                               us, us / 2);
+        return twoDevices(device, device);
+    };
+    EXPECT_EQ(judge("loader_pin_memory", text(4.8)).state, State::Silent);
+    const Advice advice = judge("loader_pin_memory", text(20));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("to 2 devices"));
+    EXPECT_THAT(advice.reason, HasSubstr("20.0 µs a step for each"));
+    EXPECT_NEAR(advice.concerns, 0.02, 1e-9);
+    ASSERT_TRUE(advice.saving);
+    EXPECT_NEAR(advice.saving->low, 10, 1e-9);
+    EXPECT_NEAR(advice.saving->high, 10, 1e-9);
+}
+
 /// Ten steps with a convolution's kernel; `ops` are on the main thread. Tuning is off.
 Advice tuning(const std::string& ops)
 {
