@@ -1,12 +1,39 @@
 #include "advisor/cli/step_choice.h"
 
+#include "profiler/analysis/range_name.h"
 #include "profiler/analysis/step_repetition.h"
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
 #include <utility>
 
 namespace advisor::cli {
 
 using profiler::Error;
+
+namespace {
+
+bool contains(std::string_view name, std::string_view part)
+{
+    const auto alike = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    return std::search(name.begin(), name.end(), part.begin(), part.end(), alike) != name.end();
+}
+
+/// The ranges that may be meant: those that hold the name, or a part of it, come first.
+std::string namesThatAreThere(const profiler::Trace& trace, std::string_view wanted)
+{
+    constexpr std::size_t kLookedAt = 1000, kNamed = 5;
+    std::vector<std::string_view> names = profiler::analysis::repeatedRanges(trace, kLookedAt);
+    std::stable_partition(names.begin(), names.end(),
+                          [wanted](std::string_view name) { return contains(name, wanted) || contains(wanted, name); });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+        text += (i > 0 ? ", " : "") + std::string(names[i]);
+    return text + (names.size() > kNamed ? ", …" : "");
+}
+
+} // namespace
 
 profiler::Result<std::vector<profiler::analysis::Step>>
 chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::filesystem::path& file)
@@ -22,11 +49,16 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
                                     .mend = "leave --steps-from out, or give a --step-range that the trace has"});
     }
     auto steps = profiler::analysis::findSteps(trace, choice.range);
-    if (steps.empty() && !choice.range.empty())
+    if (steps.empty() && !choice.range.empty()) {
+        const std::string names = namesThatAreThere(trace, choice.range);
         return tl::unexpected(Error{.code = Error::Code::NotFound,
                                     .what = "no range of the trace is called " + choice.range,
                                     .where = file.string(),
-                                    .mend = "leave --step-range out, or give a name that the trace has"});
+                                    .mend = names.empty() ? "leave --step-range out: no range comes twice"
+                                                          : "leave --step-range out, or give a name that the trace "
+                                                            "has: " +
+                                                                names});
+    }
     return steps;
 }
 

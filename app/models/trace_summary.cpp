@@ -4,11 +4,9 @@
 #include "app/models/table_query.h"
 #include "app/widgets/number_format.h"
 #include "profiler/analysis/range_name.h"
-#include "profiler/analysis/slice_view.h"
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace app {
@@ -16,6 +14,8 @@ namespace app {
 using profiler::analysis::TimeClass;
 
 namespace {
+
+constexpr std::size_t kMostRanges = 50; // more no list shows
 
 QString text(const char* source)
 {
@@ -36,7 +36,8 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     if (!steps.empty())
         summary.breakdown = profiler::analysis::breakdown(*trace, steps);
     else
-        summary.ranges = rangeNames(*trace);
+        for (const std::string_view name : profiler::analysis::repeatedRanges(*trace, kMostRanges))
+            summary.ranges << traceText(name);
     const auto scan = profiler::analysis::scanActivity(*trace);
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty())
@@ -48,32 +49,6 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     if (kernels && kernels->size() > 0)
         summary.kernels = kernels;
     return summary;
-}
-
-QStringList rangeNames(const profiler::Trace& trace)
-{
-    constexpr qsizetype kMost = 50;
-    struct Sum {
-        std::int64_t count = 0;
-        profiler::Nanoseconds time{};
-    };
-    std::map<std::string_view, Sum> sums;
-    for (const profiler::Track& track : trace.tracks())
-        for (const auto kind : {profiler::ActivityKind::Nvtx, profiler::ActivityKind::UserAnnotation})
-            if (track.kind == profiler::TrackKind::MainThread || track.kind == profiler::TrackKind::Thread)
-                profiler::analysis::forEachViewOf(trace, track.id, kind, [&](const auto& slice) {
-                    Sum& sum = sums[profiler::analysis::withoutNumber(slice.name())];
-                    ++sum.count;
-                    sum.time += slice.duration();
-                });
-    std::erase_if(sums, [](const auto& entry) { return entry.second.count < 2 || entry.first.empty(); });
-    std::vector<std::pair<std::string_view, Sum>> sorted(sums.begin(), sums.end());
-    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
-    QStringList names;
-    for (const auto& [name, sum] : sorted)
-        if (names.size() < kMost)
-            names << traceText(name);
-    return names;
 }
 
 QString timeClassWord(TimeClass timeClass)

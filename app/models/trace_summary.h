@@ -24,17 +24,13 @@ struct TraceSummary {
     std::vector<profiler::analysis::IdleCause> idle; ///< between each device's first and last operation
     std::shared_ptr<const DeviceGaps> gaps;          ///< the same, stretch by stretch; null: no device did anything
     std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
-    QStringList ranges;                              ///< of a trace without steps: rangeNames(), which may tell them
-    QString stepRange; ///< the name of the ranges that were taken as steps; empty: they are told by something else
+    QStringList ranges; ///< of a trace without steps: those that may be steps, most time first
+    QString stepRange;  ///< the name of the ranges that were taken as steps; empty: they are told by something else
 };
 
 /// Several passes over the trace: off the GUI thread.
 TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
                        const std::vector<profiler::analysis::Step>& steps);
-
-/// Names of NVTX ranges and annotations of the host that come twice or more, without the number in which they may end:
-/// most time first, some dozens at most.
-QStringList rangeNames(const profiler::Trace& trace);
 
 /// "kernels", "data loader": a class of the breakdown in words, and the colour it has everywhere.
 QString timeClassWord(profiler::analysis::TimeClass timeClass);

@@ -1,6 +1,7 @@
 #include "app/session/analyser.h"
 
 #include "advisor/live_advice.h"
+#include "app/models/slice_details.h"
 #include "app/session/session.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/last_steps.h"
@@ -43,6 +44,8 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
     if (!source.range.empty())
         steps = profiler::analysis::findSteps(*trace, source.range);
     const bool ofRange = !source.range.empty() && !steps.empty();
+    if (!source.range.empty() && !ofRange)
+        result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
     if (steps.empty())
         steps = profiler::analysis::findSteps(*trace);
     result->facts = profiler::analysis::analyse(*trace, std::move(steps));

@@ -37,6 +37,7 @@ struct Analysed {
     profiler::analysis::Facts facts;
     TraceSummary summary;
     QString whyNoRepetition; ///< steps were to be found by repetition, and nothing repeats; else empty
+    QString whyNoRange;      ///< ranges were to be the steps, and the trace has none of that name; else empty
 };
 
 /// Everything that is going on: the configuration, the trainer's run, the trace on screen, its analysis, experiments.

@@ -130,6 +130,8 @@ void Session::connectTrace()
         emit analysedChanged();
         if (!result->whyNoRepetition.isEmpty())
             emit noticed(tr("No steps were found by repetition."), result->whyNoRepetition, false);
+        if (!result->whyNoRange.isEmpty())
+            emit noticed(tr("No range was taken as a step."), result->whyNoRange, false);
     });
     connect(&m->analyser, &Analyser::advised, this, [this](const std::shared_ptr<const Advised>& advice) {
         m->advice = advice;

@@ -1,52 +1,16 @@
 #include "profiler/analysis/step_marks.h"
 
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/range_name.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace profiler::analysis {
 
 namespace {
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/// The number that a name ends in; empty where it ends in none.
-std::optional<std::int64_t> numberAtEnd(std::string_view name)
-{
-    std::size_t begin = name.size();
-    while (begin > 0 && isDigit(name[begin - 1]))
-        --begin;
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(name.data() + begin, name.data() + name.size(), number);
-    return begin < name.size() && parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
-}
-
-std::string_view withoutNumber(std::string_view name)
-{
-    while (!name.empty() && isDigit(name.back()))
-        name.remove_suffix(1);
-    return name;
-}
-
-/// "step" is the range of "step", "step 12", "step_12", "step#12", "step12", not of "stepper".
-bool isOfRange(std::string_view name, std::string_view range)
-{
-    if (!name.starts_with(range))
-        return false;
-    std::string_view rest = name.substr(range.size());
-    if (!rest.empty() && !isDigit(rest.front()) && !(rest.front() >= 'a' && rest.front() <= 'z') &&
-        !(rest.front() >= 'A' && rest.front() <= 'Z'))
-        rest.remove_prefix(1);
-    return std::all_of(rest.begin(), rest.end(), isDigit);
-}
 
 bool mayMark(ActivityKind kind)
 {
@@ -114,7 +78,7 @@ std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
             if (marks[slice.nameId().value] == 0 || !mayMark(slice.kind()))
                 return;
             const auto position = static_cast<std::int64_t>(steps.size());
-            steps.push_back(stepOf(slice.slice(), numberAtEnd(slice.name()).value_or(position)));
+            steps.push_back(stepOf(slice.slice(), numberOf(slice.name()).value_or(position)));
         });
         std::stable_sort(steps.begin(), steps.end(),
                          [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; });
@@ -180,8 +144,7 @@ bool isOfOtherSteps(const Trace& trace, std::int64_t process, const std::vector<
     if (steps.empty() || steps.front().found)
         return false;
     const std::int64_t own = trace.track(steps.front().slice.track).pid;
-    return own != 0 && process != 0 && process != own &&
-           std::ranges::any_of(trace.tracks(), [&](const Track& track) {
+    return own != 0 && process != 0 && process != own && std::ranges::any_of(trace.tracks(), [&](const Track& track) {
                return track.pid == process && marksAlike(trace, track, steps);
            });
 }

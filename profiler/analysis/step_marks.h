@@ -14,9 +14,9 @@ constexpr bool isProfilerStep(std::string_view name)
 }
 
 /// The steps that a trace marks, by begin, without parts. With a range: the NVTX ranges and annotations of that name,
-/// or of that name and a number ("step 12", "iteration_3"). Else our own marks, else those of PyTorch's profiler. Where
-/// several threads have them, as processes that train together do, those of the thread with the most.
-/// Index: the number in the name, else the position.
+/// or of that name and a number (isOfRange() in range_name.h). Else our own marks, else those of PyTorch's profiler.
+/// Where several threads have them, as processes that train together do, those of the thread with the most. Index: the
+/// number in the name, else the position.
 std::vector<Step> stepMarks(const Trace& trace, std::string_view range);
 
 /// How many processes mark such steps, each its own: ranks of one training in one file. At least 1.

@@ -1,5 +1,6 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/range_name.h"
 #include "profiler/analysis/step_marks.h"
 #include "tests/support/trace_text.h"
 
@@ -166,6 +167,47 @@ TEST(StepMarks, ARangeCanBeChosenByName)
     EXPECT_THAT(indexes(findSteps(*trace, "epoch")), ElementsAre(2));
     EXPECT_TRUE(findSteps(*trace, "backward").empty());
     EXPECT_TRUE(findSteps(*trace).empty());
+}
+
+TEST(StepMarks, ANumberMayStandBehindAnyPunctuation)
+{
+    for (const char* mark :
+         {"step: 12", "Step #12", "step - 12", "step 12/100", "step [12 / 100", "步骤12", "步骤 12"}) {
+        const std::string_view range = withoutNumber(mark);
+        const auto trace = traceFromText(std::string("main\n nvtx \"") + mark + "\" 0 100\n nvtx stepper 200 100");
+        EXPECT_THAT(indexes(findSteps(*trace, range)), ElementsAre(12)) << mark << ": " << range;
+    }
+    EXPECT_EQ(withoutNumber("iteration 5/100"), "iteration");
+    EXPECT_EQ(withoutNumber("步骤1"), "步骤");
+    EXPECT_EQ(withoutNumber("step"), "step");
+    EXPECT_EQ(withoutNumber("12"), "12");
+    EXPECT_EQ(withoutNumber("#12"), "#");
+    EXPECT_TRUE(isOfRange("#12", "#"));
+    EXPECT_TRUE(isOfRange("epoch 2 step 3", "epoch 2 step"));
+    EXPECT_FALSE(isOfRange("epoch 2 step 3", "epoch"));
+    EXPECT_FALSE(isOfRange("step 12", "step 1"));
+    EXPECT_FALSE(isOfRange("step two", "step"));
+}
+
+TEST(StepMarks, RangesThatComeAgainMayBeSteps)
+{
+    const auto trace = traceFromText(R"(
+        main
+          nvtx "step: 1" 0 100
+          nvtx "step: 2" 100 100
+          annotation load 0 20
+          annotation load 100 20
+          nvtx once 0 900
+        domain training
+          nvtx "batch 1/8" 0 40
+          nvtx "batch 2/8" 100 40
+        stream 0 7
+          gpu_annotation load 0 90
+    )");
+    EXPECT_THAT(repeatedRanges(*trace, 9), ElementsAre("step", "batch", "load"));
+    EXPECT_THAT(repeatedRanges(*trace, 1), ElementsAre("step"));
+    for (const std::string_view range : repeatedRanges(*trace, 9))
+        EXPECT_EQ(findSteps(*trace, range).size(), 2U) << range;
 }
 
 TEST(StepMarks, OfSeveralThreadsAreThoseOfOne)

@@ -172,6 +172,13 @@ void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(4), 20000);
     QCOMPARE(session.analysed()->facts.steps.at(3).index, 3);
     QVERIFY2(choice->text().contains("iteration"), qPrintable(choice->text()));
+    QSignalSpy told(&session, &Session::noticed);
+    session.setStepRange("iterations");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, 20000);
+    QVERIFY2(told.at(0).at(1).toString().contains("“iterations”"), qPrintable(told.at(0).at(1).toString()));
+    session.setStepRange("iteration");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(4), 20000);
     emit choice->linkActivated("leave");
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
 }

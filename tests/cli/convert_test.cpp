@@ -105,6 +105,11 @@ TEST(Summarize, TakesARangeForSteps)
     const Ended wrong = run({"summarize", trace, "--step-range", "backward"});
     EXPECT_EQ(wrong.status, 1);
     EXPECT_THAT(wrong.err, HasSubstr("no range of the trace is called backward"));
+    const auto ranges = folder.trace("b.sstrace", "main\n nvtx \"Train step: 1\" 0 9\n nvtx \"Train step: 2\" 10 9\n"
+                                                  "nvtx load 0 8\n nvtx load 10 20");
+    EXPECT_THAT(run({"summarize", ranges, "--step-range", "Step"}).err,
+                HasSubstr("that the trace has: Train step, load"));
+    EXPECT_THAT(run({"summarize", ranges, "--step-range", "load 10"}).err, HasSubstr("has: load, Train step"));
 }
 
 TEST(Summarize, SaysWhoseStepsTheyAreOfSeveralProcesses)
