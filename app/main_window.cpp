@@ -201,20 +201,16 @@ bool MainWindow::mayClose()
     const Session& session = *m_context.session;
     const bool training = session.runState() != RunState::Idle;
     const bool recording = session.isRecording();
-    const bool tuning = session.tuningRunning(), costs = session.measuringLevelCosts();
     const auto tables = findChildren<TablePanel*>();
     const bool saving = std::any_of(tables.begin(), tables.end(), [](const auto* table) { return table->isSaving(); });
     const bool exporting = session.isExporting();
     if (m_closing || (!session.isBusy() && !exporting && !saving))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
-                         training           ? tr("A training is running. Stop it and close?")
-                         : recording        ? tr("A program is being recorded. Stop it and close?")
-                         : tuning           ? tr("The training is being tuned. Stop it and close?")
-                         : costs            ? tr("What recording costs is being measured. Stop it and close?")
-                         : session.isBusy() ? tr("A change is being measured. Stop it and close?")
-                         : exporting        ? tr("A trace is being exported. Stop it and close?")
-                                            : tr("A table is being saved. Stop it and close?"),
+                         tr("%1 Stop it and close?")
+                             .arg(session.isBusy() ? session.whyBusy()
+                                  : exporting      ? tr("A trace is being exported.")
+                                                   : tr("A table is being saved.")),
                          QMessageBox::NoButton, this);
     QStringList lost;
     if (session.isBusy())

@@ -1,4 +1,5 @@
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/main_window.h"
 #include "app/models/slice_details.h"
 #include "app/record/record_dialog.h"
@@ -6,7 +7,6 @@
 #include "app/session/trace_files.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/elided_label.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/save_dialog.h"
 
 #include <QActionGroup>
@@ -202,17 +202,10 @@ void MainWindow::addViewActions(QWidget* view, const QString& title)
 void MainWindow::updateActions()
 {
     const RunState state = m_context.session->runState();
-    const bool costs = m_context.session->measuringLevelCosts();
-    const bool measuring = m_context.session->experimentRunning(), tuning = m_context.session->tuningRunning();
-    m_actions.start->setEnabled(!m_context.session->isBusy());
-    const bool recording = m_context.session->isRecording();
-    m_actions.start->setToolTip(recording ? tr("A program is being recorded: a training beside it would slow it down")
-                                : costs ? tr("What recording costs is being measured: a training beside it would spoil "
-                                             "the numbers")
-                                : measuring
-                                    ? tr("A change is being measured: a training beside it would spoil the numbers")
-                                : tuning ? tr("The training is being tuned: another beside it would spoil the numbers")
-                                         : tr("Start the training (F5)"));
+    const QString busy = m_context.session->whyBusy();
+    m_actions.start->setEnabled(busy.isEmpty());
+    m_actions.start->setToolTip(busy.isEmpty() ? tr("Start the training (F5)")
+                                               : tr("%1 Both would slow each other down.").arg(busy));
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
     m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
@@ -272,9 +265,13 @@ void MainWindow::fillRecentMenu()
     const QStringList recent = recentTraces();
     m_recentMenu->setEnabled(!recent.isEmpty() && m_actions.openTrace->isEnabled());
     for (const QString& file : recent) {
-        QString text = QFileInfo(file).fileName();
+        const QFileInfo info(file);
+        QString text = info.fileName();
+        if (!info.isFile())
+            text = tr("%1 (missing)").arg(text);
         QAction* action = m_recentMenu->addAction(text.replace('&', "&&"), this, [this, file] { openFile(file); });
         action->setToolTip(file);
+        action->setEnabled(info.isFile());
     }
     m_recentMenu->setToolTipsVisible(true);
     m_recentMenu->addSeparator();

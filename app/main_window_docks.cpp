@@ -87,6 +87,7 @@ bool MainWindow::event(QEvent* event)
         if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
             tabs->setElideMode(Qt::ElideNone);
             tabs->setUsesScrollButtons(true);
+            tabs->setAccessibleName(tr("Views"));
         }
     }
     return QMainWindow::event(event);

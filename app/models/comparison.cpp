@@ -58,11 +58,11 @@ void addOps(Comparison& to, const analysis::OpCosts& a, const analysis::OpCosts&
 
 } // namespace
 
-Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b)
+Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b, const std::vector<analysis::Step>& stepsA,
+                         const std::vector<analysis::Step>& stepsB)
 {
-    const auto stepsA = analysis::findSteps(a), stepsB = analysis::findSteps(b);
     Comparison compared;
-    compared.difference = advisor::difference(a, b);
+    compared.difference = advisor::difference(a, b, stepsA, stepsB);
     compared.aStepsUs = steadyUs(stepsA);
     compared.bStepsUs = steadyUs(stepsB);
     addPhases(compared, stepsA, stepsB);

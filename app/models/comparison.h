@@ -1,7 +1,7 @@
 #pragma once
 
 #include "advisor/experiment/difference.h"
-#include "app/widgets/kind_palette.h"
+#include "app/look/kind_palette.h"
 #include "profiler/model/trace.h"
 
 #include <QString>
@@ -24,6 +24,8 @@ struct Comparison {
 };
 
 /// Several passes over both traces: off the GUI thread.
-Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b);
+Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b,
+                         const std::vector<profiler::analysis::Step>& stepsA,
+                         const std::vector<profiler::analysis::Step>& stepsB);
 
 } // namespace app

@@ -1,6 +1,6 @@
 #include "app/models/evidence_model.h"
 
-#include "app/widgets/swatch.h"
+#include "app/look/swatch.h"
 
 namespace app {
 

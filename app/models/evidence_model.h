@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/look/kind_palette.h"
 #include "app/models/step_parts.h"
-#include "app/widgets/kind_palette.h"
 
 #include <QAbstractTableModel>
 #include <QString>

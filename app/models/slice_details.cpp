@@ -1,8 +1,8 @@
 #include "app/models/slice_details.h"
 
+#include "app/look/kind_palette.h"
+#include "app/look/number_format.h"
 #include "app/models/table_field.h"
-#include "app/widgets/kind_palette.h"
-#include "app/widgets/number_format.h"
 
 #include <QCoreApplication>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "app/models/table_model.h"
 
-#include "app/widgets/swatch.h"
+#include "app/look/swatch.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/look/kind_palette.h"
 #include "app/models/table_field.h"
-#include "app/widgets/kind_palette.h"
 #include "profiler/model/trace.h"
 
 #include <QString>

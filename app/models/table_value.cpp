@@ -1,6 +1,6 @@
 #include "app/models/table_value.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 
 namespace app {
 

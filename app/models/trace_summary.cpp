@@ -1,8 +1,8 @@
 #include "app/models/trace_summary.h"
 
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
 #include "app/models/table_query.h"
-#include "app/widgets/number_format.h"
 #include "profiler/analysis/range_name.h"
 
 #include <QCoreApplication>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "app/look/kind_palette.h"
+#include "app/models/device_gaps.h"
 #include "app/models/table_rows.h"
-#include "app/widgets/kind_palette.h"
-#include "app/widgets/timeline_gaps.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/steps.h"

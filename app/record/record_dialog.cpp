@@ -1,8 +1,8 @@
 #include "app/record/record_dialog.h"
 
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/record/record_settings.h"
-#include "app/widgets/number_format.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -178,13 +178,13 @@ void RecordDialog::changeEvent(QEvent* event)
 void RecordDialog::update()
 {
     const bool running = m_controller.isRunning();
-    const bool training = m_session->isBusy();
+    const QString busy = running ? QString() : m_session->whyBusy();
     m_form->setEnabled(!running);
-    m_start->setEnabled(!running && !training);
+    m_start->setEnabled(!running && busy.isEmpty());
     m_start->setVisible(!running);
     m_stop->setVisible(running);
     m_stop->setText(m_stopping ? tr("Stop now") : tr("Stop"));
-    m_start->setToolTip(training ? tr("Something else is running: the two would slow each other down") : QString());
+    m_start->setToolTip(busy.isEmpty() ? QString() : tr("%1 The two would slow each other down.").arg(busy));
     if (running) {
         const QString time = formatDuration(std::chrono::seconds(m_since.elapsed() / 1000));
         say(m_stopping ? tr("Stopping: the command was asked to end…") : tr("Recording · %1").arg(time), {}, false);

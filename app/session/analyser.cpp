@@ -35,22 +35,14 @@ std::chrono::nanoseconds cpuTime()
 std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source)
 {
     auto result = std::make_shared<Analysed>();
-    std::vector<profiler::analysis::Step> steps;
-    if (source.repetition) {
-        auto found = profiler::analysis::repeatedSteps(*trace);
-        steps = std::move(found.steps);
-        result->whyNoRepetition = QString::fromStdString(found.whyNot);
-    }
-    if (!source.range.empty())
-        steps = profiler::analysis::findSteps(*trace, source.range);
-    const bool ofRange = !source.range.empty() && !steps.empty();
-    if (!source.range.empty() && !ofRange)
+    FoundSteps found = stepsOf(*trace, source);
+    result->source = source;
+    result->whyNoRepetition = std::move(found.whyNoRepetition);
+    result->facts = profiler::analysis::analyse(*trace, std::move(found.steps));
+    if (!source.range.empty() && !found.ofRange)
         result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
-    if (steps.empty())
-        steps = profiler::analysis::findSteps(*trace);
-    result->facts = profiler::analysis::analyse(*trace, std::move(steps));
     result->summary = summarise(trace, result->facts.steps);
-    if (ofRange)
+    if (found.ofRange)
         result->summary.stepRange = QString::fromStdString(source.range);
     result->trace = std::move(trace);
     return result;
@@ -70,6 +62,22 @@ std::shared_ptr<const Advised> withLastSteps(const Advised& said, const profiler
 }
 
 } // namespace
+
+FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
+{
+    FoundSteps found;
+    if (source.repetition) {
+        auto repeated = profiler::analysis::repeatedSteps(trace);
+        found.steps = std::move(repeated.steps);
+        found.whyNoRepetition = QString::fromStdString(repeated.whyNot);
+    }
+    if (!source.range.empty())
+        found.steps = profiler::analysis::findSteps(trace, source.range);
+    found.ofRange = !source.range.empty() && !found.steps.empty();
+    if (found.steps.empty())
+        found.steps = profiler::analysis::findSteps(trace);
+    return found;
+}
 
 std::chrono::milliseconds Analyser::pauseAfter(std::chrono::nanoseconds cpu)
 {

@@ -2,6 +2,7 @@
 
 #include "advisor/rule.h"
 #include "app/session/background.h"
+#include "app/session/session.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/training_config.h"
 
@@ -29,12 +30,14 @@ struct Advised {
     std::int64_t newest = 0;    ///< index of the last of those
 };
 
-/// What tells the steps of a trace, beside its own marks.
-struct StepSource {
-    bool repetition = false; ///< what the training repeats
-    std::string range;       ///< ranges of this name, as analysis::stepMarks() has it; empty: none
-    friend bool operator==(const StepSource&, const StepSource&) = default;
+/// Steps of a trace, and why there are none by repetition where they were to be found by it.
+struct FoundSteps {
+    std::vector<profiler::analysis::Step> steps;
+    QString whyNoRepetition;
+    bool ofRange = false; ///< the ranges of that name are the steps
 };
+/// By `source`; where it tells none, by the trace's own marks.
+FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source);
 
 /// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as
 /// that costs little. When it costs more, the rules look each second at its last steps (analysis::lastSteps()) and

@@ -14,6 +14,7 @@ namespace app {
 namespace {
 
 constexpr auto kNameFormat = "yyyy-MM-dd_HH-mm-ss";
+constexpr auto kLockName = "training.lock";
 
 QString toQString(const std::filesystem::path& path)
 {
@@ -26,13 +27,23 @@ profiler::Error ioError(const std::string& what, const std::filesystem::path& wh
             "check that the disk has room and the folder can be written"};
 }
 
-RunOutcome readOutcome(const std::filesystem::path& file)
+/// A window trains it, this one or another. The lock of an app that crashed is told by its process being gone.
+bool isBeingTrained(const std::filesystem::path& folder)
 {
-    QFile in(toQString(file));
-    if (!in.open(QIODevice::ReadOnly))
-        return {};
-    const QJsonObject json = QJsonDocument::fromJson(in.readAll()).object();
+    QLockFile lock(toQString(folder / kLockName));
+    lock.setStaleLockTime(0);
+    return !lock.tryLock(0) && lock.error() == QLockFile::LockFailedError;
+}
+
+RunOutcome readOutcome(const std::filesystem::path& folder)
+{
     RunOutcome outcome;
+    QFile in(toQString(folder / "result.json"));
+    if (!in.open(QIODevice::ReadOnly)) {
+        outcome.state = isBeingTrained(folder) ? "running" : "interrupted";
+        return outcome;
+    }
+    const QJsonObject json = QJsonDocument::fromJson(in.readAll()).object();
     outcome.state = json["state"].toString();
     outcome.message = json["message"].toString();
     outcome.steps = json["steps"].toInteger();
@@ -57,6 +68,7 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
     RunRecord run;
     run.started = QDateTime::currentDateTime();
     run.configuration = configuration;
+    run.outcome.state = "running";
     const QString stem =
         run.started.toString(kNameFormat) + "-" + QString::fromStdString(configuration.text("workload"));
     std::error_code failed;
@@ -73,6 +85,13 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
     if (const auto saved = configuration.save(run.folder / "config.json"); !saved)
         return tl::unexpected(ioError(saved.error().message(), run.folder));
     return run;
+}
+
+std::unique_ptr<QLockFile> lockRun(const RunRecord& run)
+{
+    auto lock = std::make_unique<QLockFile>(toQString(run.folder / kLockName));
+    lock->setStaleLockTime(0);
+    return lock->tryLock(0) ? std::move(lock) : nullptr;
 }
 
 profiler::Result<void> saveOutcome(const RunRecord& run)
@@ -107,7 +126,7 @@ std::vector<RunRecord> readRuns(const std::filesystem::path& root)
             continue;
         run.configuration = std::move(*configuration);
         run.started = QDateTime::fromString(name.left(19), kNameFormat);
-        run.outcome = readOutcome(run.folder / "result.json");
+        run.outcome = readOutcome(run.folder);
         runs.push_back(std::move(run));
     }
     return runs;
@@ -115,6 +134,10 @@ std::vector<RunRecord> readRuns(const std::filesystem::path& root)
 
 profiler::Result<void> removeRun(const RunRecord& run)
 {
+    if (isBeingTrained(run.folder))
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, "the run is being trained",
+                                              run.folder.string(),
+                                              "stop its training first, in the window it runs in"});
     std::error_code failed;
     std::filesystem::remove_all(run.folder, failed);
     if (failed)

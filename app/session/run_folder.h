@@ -4,15 +4,19 @@
 #include "trainer/config/training_config.h"
 
 #include <QDateTime>
+#include <QLockFile>
 #include <QString>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 namespace app {
 
 /// How a kept run went.
 struct RunOutcome {
-    QString state;   ///< "finished", "stopped", "failed"; empty while it runs, or when the app was gone at its end
+    /// "finished", "stopped", "failed"; "running" here or in another window; "interrupted": the app was gone at its
+    /// end.
+    QString state;
     QString message; ///< of a failure
     qint64 steps = 0;
     double seconds = 0;
@@ -31,6 +35,7 @@ struct RunRecord {
     RunOutcome outcome;
 
     [[nodiscard]] std::filesystem::path trace() const { return folder / "trace.sstrace"; }
+    [[nodiscard]] bool isRunning() const { return outcome.state == "running"; }
 };
 
 /// Where runs are kept: the user's application data.
@@ -38,11 +43,14 @@ std::filesystem::path runsRoot();
 /// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be
 /// written.
 profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration);
+/// Held by the window that trains a run until its result is written: the others tell by it that the run goes on. Null
+/// where the folder cannot be written, or another window holds it.
+std::unique_ptr<QLockFile> lockRun(const RunRecord& run);
 /// Writes result.json, whole or not at all.
 profiler::Result<void> saveOutcome(const RunRecord& run);
 /// All runs under `root` whose configuration can be read, newest first.
 std::vector<RunRecord> readRuns(const std::filesystem::path& root);
-/// Removes a run's folder with its trace.
+/// Removes a run's folder with its trace. Fails while any window trains it.
 profiler::Result<void> removeRun(const RunRecord& run);
 
 } // namespace app

@@ -154,11 +154,15 @@ void Session::connectExperiments()
 void Session::startExperiment(const advisor::RuleAdvice& advice)
 {
     // A training beside it would share the processor with both arms, and the numbers would mean nothing.
-    if (isBusy() || !advice.advice.toggle || !takeEdits() ||
-        m->configuration.text(advice.advice.toggle->key) == advice.advice.toggle->to)
+    if (!advice.advice.toggle || !mayStart() || !takeEdits())
         return;
+    if (m->configuration.text(advice.advice.toggle->key) == advice.advice.toggle->to) {
+        emit noticed(tr("Nothing was measured: the configuration has this change already."),
+                     tr("Run the training again to see it."), false);
+        return;
+    }
     passGate([this, advice] {
-        if (isBusy())
+        if (!mayStart())
             return;
         m->experiments.start(advice, m->configuration);
         emit experimentStarted(asQString(advice.id));

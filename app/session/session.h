@@ -31,11 +31,19 @@ struct ReportContents;
 struct RunEnd;
 struct SessionChange;
 
+/// What tells the steps of a trace, beside its own marks.
+struct StepSource {
+    bool repetition = false; ///< what the training repeats
+    std::string range;       ///< ranges of this name, as analysis::stepMarks() has it; empty: none
+    friend bool operator==(const StepSource&, const StepSource&) = default;
+};
+
 /// A trace with what was computed from it, off the GUI thread. Immutable.
 struct Analysed {
     std::shared_ptr<const profiler::Trace> trace;
     profiler::analysis::Facts facts;
     TraceSummary summary;
+    StepSource source;       ///< of its steps
     QString whyNoRepetition; ///< steps were to be found by repetition, and nothing repeats; else empty
     QString whyNoRange;      ///< ranges were to be the steps, and the trace has none of that name; else empty
 };
@@ -90,6 +98,7 @@ public:
     [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()
     void reloadRuns();
     void openRun(const RunRecord& run);
+    /// Tells by noticed() when it cannot be: a window trains it, this one or another.
     void deleteRun(const RunRecord& run);
     /// Asks for the trace on screen beside this run's, by comparisonWanted().
     void compareWith(const RunRecord& run);
@@ -136,6 +145,8 @@ public:
     /// A training runs, a change is measured, it tunes or a program is recorded: nothing else is started beside it, the
     /// numbers would mean nothing.
     [[nodiscard]] bool isBusy() const;
+    /// What it is: "A training is running."; empty when nothing is. What starts something says so by noticed() then.
+    [[nodiscard]] QString whyBusy() const;
     /// Told by who records a program.
     void setRecording(bool recording);
     [[nodiscard]] bool isRecording() const;
@@ -214,6 +225,7 @@ private:
     void connectRun();
     void connectLevelCosts();
     void connectGate();
+    bool mayStart();
     bool takeEdits();
     void passGate(std::function<void()> go);
     void passPackage(const std::function<void()>& go);

@@ -19,6 +19,29 @@ bool Session::isBusy() const
     return runState() != RunState::Idle || experimentRunning() || tuningRunning() || m->recording;
 }
 
+QString Session::whyBusy() const
+{
+    if (runState() != RunState::Idle)
+        return tr("A training is running.");
+    if (m->recording)
+        return tr("A program is being recorded.");
+    if (m->levelCosts.isMeasuring())
+        return tr("What recording costs is being measured.");
+    if (m->experiments.isRunning())
+        return tr("A change is being measured.");
+    return tuningRunning() ? tr("The training is being tuned.") : QString();
+}
+
+/// Tells why when not.
+bool Session::mayStart()
+{
+    const QString why = whyBusy();
+    if (!why.isEmpty())
+        emit noticed(tr("Nothing was started. %1").arg(why),
+                     tr("Both would slow each other down: stop it first, or wait for its end."), false);
+    return why.isEmpty();
+}
+
 void Session::setRecording(bool recording)
 {
     if (m->recording == recording)

@@ -32,10 +32,10 @@ void Session::connectLevelCosts()
 void Session::measureLevelCosts()
 {
     // A training beside it would share the processor with it.
-    if (isBusy() || !takeEdits())
+    if (!mayStart() || !takeEdits())
         return;
     passGate([this] {
-        if (isBusy())
+        if (!mayStart())
             return;
         m->levelCosts.start(m->configuration);
         emit levelCostsProgressed({}, 0);

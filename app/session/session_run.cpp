@@ -153,13 +153,13 @@ void Session::passPackage(const std::function<void()>& go)
 
 void Session::start()
 {
-    if (!isBusy() && takeEdits())
+    if (mayStart() && takeEdits())
         passGate([this] { startRun(); });
 }
 
 void Session::startRun()
 {
-    if (isBusy())
+    if (!mayStart())
         return;
     auto run = makeRun(runsRoot(), m->configuration);
     if (!run) {
@@ -177,6 +177,7 @@ void Session::startRun()
         return;
     }
     m->running = *run;
+    m->runLock = lockRun(*run);
     m->runs.insert(m->runs.begin(), std::move(*run));
     m->steps.clear();
     m->lastLoss.reset();
@@ -219,6 +220,7 @@ void Session::endRun(const RunEnd& end)
             if (run.folder == m->running->folder)
                 run = *m->running;
         m->running.reset();
+        m->runLock.reset();
         emit runsChanged();
     }
     if (!end.message.isEmpty())
@@ -247,12 +249,11 @@ void Session::compareWith(const RunRecord& run)
 
 void Session::deleteRun(const RunRecord& run)
 {
-    if (m->running && m->running->folder == run.folder)
-        return;
     emit tookUp();
     const std::filesystem::path folder = run.folder; // `run` may be one of those that are read anew
     if (const auto removed = removeRun(run); !removed)
-        emit noticed(tr("The run was not removed."), asQString(removed.error().message()), true);
+        emit noticed(tr("The run was not deleted: %1.").arg(asQString(removed.error().what)),
+                     lines({asQString(removed.error().where), asQString(removed.error().mend)}), true);
     else
         std::erase_if(m->runs, [&](const RunRecord& known) { return known.folder == folder; });
     // While one trains they are not read anew.

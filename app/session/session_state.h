@@ -32,10 +32,11 @@ struct Session::State {
     CodeGate gate;
 
     RunController run;
-    std::optional<RunRecord> running; ///< the run in progress
-    bool following = false;           ///< its trace is being written, or read to the end
-    bool recording = false;           ///< a program, by somebody else
-    QString heldBack;                 ///< why nothing is started, from within editsWanted()
+    std::optional<RunRecord> running;   ///< the run in progress
+    std::unique_ptr<QLockFile> runLock; ///< other windows tell by it that it is
+    bool following = false;             ///< its trace is being written, or read to the end
+    bool recording = false;             ///< a program, by somebody else
+    QString heldBack;                   ///< why nothing is started, from within editsWanted()
     std::vector<RunRecord> runs;
     std::optional<config::protocol::Hello> hello;
     std::vector<config::protocol::StepProgress> steps;

@@ -1,4 +1,5 @@
 #include "app/models/slice_details.h"
+#include "app/session/samples.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 #include "app/session/trace_files.h"
@@ -267,7 +268,7 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
         setConfiguration(*m->traceConfiguration, tr("configuration of %1").arg(title));
     const bool ownRun =
         std::any_of(m->runs.begin(), m->runs.end(), [&](const RunRecord& run) { return run.trace() == path; });
-    if (!ownRun)
+    if (!ownRun && !isSampleFile(path))
         addRecentTrace(asQString(path.string()));
     emit traceOpened();
 }

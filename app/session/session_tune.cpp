@@ -55,10 +55,10 @@ void Session::connectTuning()
 
 void Session::startTuning(std::chrono::seconds budget)
 {
-    if (isBusy() || !takeEdits())
+    if (!mayStart() || !takeEdits())
         return;
     passGate([this, budget] {
-        if (isBusy())
+        if (!mayStart())
             return;
         m->tuning.start(m->configuration, budget);
         emit tuningStarted();

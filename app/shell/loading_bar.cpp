@@ -1,6 +1,6 @@
 #include "app/shell/loading_bar.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -1,6 +1,7 @@
 #include "app/shell/notice_strip.h"
 
 #include "app/look/icon.h"
+#include "app/look/notice_look.h"
 #include "app/look/theme.h"
 
 #include <QApplication>
@@ -12,10 +13,6 @@
 #include <QToolButton>
 
 namespace app {
-
-namespace {
-constexpr int kIconRoom = 34;
-} // namespace
 
 NoticeStrip::NoticeStrip(QWidget* parent)
     : QFrame(parent), m_what(new QLabel(this)), m_detail(new QPlainTextEdit(this)),
@@ -36,7 +33,7 @@ NoticeStrip::NoticeStrip(QWidget* parent)
     for (QToolButton* button : {m_more, m_copy, m_close})
         line->addWidget(button, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(kIconRoom, 5, 6, 5);
+    layout->setContentsMargins(kNoticeSignRoom, 5, 6, 5);
     layout->addLayout(line);
     layout->addWidget(m_detail);
     connect(m_more, &QToolButton::clicked, this, [this] { fold(m_detail->isVisibleTo(this)); });
@@ -100,10 +97,7 @@ void NoticeStrip::paintEvent(QPaintEvent*)
     const Shades tones = shades(palette());
     const QColor tone = m_isError ? tones.bad : tones.warning;
     QPainter painter(this);
-    painter.fillRect(rect(), blend(palette().color(QPalette::Window), tone, 0.12));
-    painter.fillRect(QRect(0, 0, 3, height()), tone);
-    painter.fillRect(QRect(0, height() - 1, width(), 1), palette().color(QPalette::Mid));
-    painter.drawPixmap(11, 9, iconPixmap(m_isError ? "error" : "info", tone, 16, devicePixelRatioF()));
+    paintNotice(painter, *this, m_isError ? "error" : "info", tone);
 }
 
 } // namespace app

@@ -1,6 +1,7 @@
 #include "app/shell/status_line.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
+#include "app/shell/overhead_text.h"
 
 #include <QLabel>
 #include <QProgressBar>
@@ -41,7 +42,7 @@ void addTraceFigures(QStringList& parts, const profiler::Trace& trace)
 
 } // namespace
 
-QString statusText(const Session& session, const QString& preparing)
+QString statusText(const Session& session, const QString& preparing, const QString& overhead)
 {
     QStringList parts{stateText(session.runState())};
     const auto& steps = session.stepHistory();
@@ -60,6 +61,8 @@ QString statusText(const Session& session, const QString& preparing)
     } else {
         addTraceFigures(parts, *session.trace());
     }
+    if (!overhead.isEmpty())
+        parts << overhead;
     return parts.join("  ·  ");
 }
 
@@ -77,7 +80,9 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
     m_redraw.setInterval(100);
     connect(&m_redraw, &QTimer::timeout, this, &StatusLine::showState);
     connect(session, &Session::progressed, this, &StatusLine::take);
-    connect(session, &Session::runStateChanged, this, &StatusLine::showState);
+    connect(session, &Session::runStateChanged, this, &StatusLine::showOverhead);
+    connect(session, &Session::analysedChanged, this, &StatusLine::showOverhead);
+    connect(session, &Session::levelCostsChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::traceChanged, this, [this] {
         if (!m_redraw.isActive())
             m_redraw.start();
@@ -103,12 +108,20 @@ void StatusLine::take(const config::protocol::Progress& progress)
         m_redraw.start();
 }
 
+void StatusLine::showOverhead()
+{
+    const OverheadText overhead = overheadText(*m_session);
+    m_overhead = overhead.text;
+    m_words->setToolTip(overhead.how);
+    showState();
+}
+
 void StatusLine::showState()
 {
     const RunState state = m_session->runState();
     if (state == RunState::Idle || state == RunState::Running)
         m_preparing.clear();
-    m_words->setText(statusText(*m_session, m_preparing));
+    m_words->setText(statusText(*m_session, m_preparing, m_overhead));
     if (state == RunState::Running && m_session->hello() && m_session->hello()->totalSteps > 0 &&
         !m_session->stepHistory().empty()) {
         m_bar->setMaximum(static_cast<int>(m_session->hello()->totalSteps));

@@ -21,15 +21,17 @@ public:
 private:
     void take(const config::protocol::Progress& progress);
     void showState();
+    void showOverhead();
 
     Session* m_session;
     QLabel* m_words;
     QProgressBar* m_bar;
-    QString m_preparing;
+    QString m_preparing, m_overhead;
     QTimer m_redraw;
 };
 
-/// "running · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped".
-QString statusText(const Session& session, const QString& preparing);
+/// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · 3.1 % overhead with operators".
+/// @param overhead  what recording costs; empty: not known
+QString statusText(const Session& session, const QString& preparing, const QString& overhead = {});
 
 } // namespace app

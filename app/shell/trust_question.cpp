@@ -1,8 +1,8 @@
 #include "app/shell/trust_question.h"
 
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
-#include "app/widgets/number_format.h"
 
 #include <QApplication>
 #include <QClipboard>

@@ -1,8 +1,8 @@
 #include "app/tables/table_bar.h"
 
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
-#include "app/widgets/number_format.h"
 
 #include <QAction>
 #include <QApplication>

@@ -1,10 +1,10 @@
 #include "app/tables/table_panel.h"
 
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
 #include "app/session/session.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_view.h"
-#include "app/widgets/number_format.h"
 
 #include <QLabel>
 #include <QStackedLayout>
@@ -112,8 +112,9 @@ void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
         follow();
 }
 
-/// As request(), of what has grown rather than of what the user asks for. A query over a growing trace may last longer
-/// than the trace stays as it is: what came meanwhile is looked through when it has ended, or no rows would ever come.
+/// As request(), of what has grown rather than of what the user asks for. A query over a trace that grows, or over a
+/// file that is being read, may last longer than the trace stays as it is: the newest of what came meanwhile is looked
+/// through when it has ended, or no rows would ever come.
 void TablePanel::follow()
 {
     m_dirty = true;
@@ -231,6 +232,9 @@ void TablePanel::takeSelection()
 void TablePanel::choose(std::size_t row)
 {
     m_occurrences.reset();
+    // The next part of a file that is being read numbers its slices in its own way; its rows come in a moment.
+    if (&m_view->table()->rows()->trace() != m_trace.get() && !m_trace->captureStats().live)
+        return;
     showSlice(m_view->table()->rows()->slice(row));
     updateActions();
 }

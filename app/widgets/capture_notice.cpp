@@ -1,15 +1,17 @@
 #include "app/widgets/capture_notice.h"
 
 #include "app/look/icon.h"
+#include "app/look/notice_look.h"
+#include "app/look/number_format.h"
+#include "app/look/theme.h"
 #include "app/models/slice_details.h"
-#include "app/widgets/number_format.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QPlainTextEdit>
-#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -47,8 +49,6 @@ CaptureNotice::CaptureNotice(QWidget* parent)
       m_more(makeButton("captureMore", "expand", {})), m_copy(makeButton("captureCopy", "copy", tr("Copy"))),
       m_rest(new QPlainTextEdit(this))
 {
-    setAutoFillBackground(true);
-    setBackgroundRole(QPalette::ToolTipBase);
     setAccessibleName(tr("What this trace lacks"));
     m_close->setToolTip(tr("Hide this notice"));
     m_close->setAccessibleName(m_close->toolTip());
@@ -57,19 +57,15 @@ CaptureNotice::CaptureNotice(QWidget* parent)
     m_rest->setTabChangesFocus(true);
     m_rest->setAccessibleName(tr("All that this trace lacks"));
     auto* row = new QHBoxLayout;
-    auto* sign = new QLabel(this);
-    sign->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(16, 16));
-    row->addWidget(sign, 0, Qt::AlignTop);
     m_text->setObjectName("captureText");
     m_text->setWordWrap(true);
     m_text->setTextFormat(Qt::PlainText);
-    m_text->setForegroundRole(QPalette::ToolTipText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     row->addWidget(m_text, 1);
     for (QToolButton* button : {m_more, m_copy, m_close})
         row->addWidget(button, 0, Qt::AlignTop);
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(10, 5, 6, 5);
+    column->setContentsMargins(kNoticeSignRoom, 5, 6, 5);
     column->addLayout(row);
     column->addWidget(m_rest);
     connect(m_more, &QToolButton::clicked, this, [this] { fold(m_rest->isVisibleTo(this)); });
@@ -78,35 +74,21 @@ CaptureNotice::CaptureNotice(QWidget* parent)
         m_hidden = m_all;
         hide();
     });
-    colourButtons();
     fold(true);
     hide();
 }
 
-/// The strip has the colours of tool tips, which may be light on dark in a light theme; styles paint the text of a
-/// button in its own colour, whatever its role.
-void CaptureNotice::colourButtons()
+void CaptureNotice::paintEvent(QPaintEvent*)
 {
-    for (QToolButton* button : {m_more, m_copy, m_close}) {
-        QPalette own = palette();
-        for (const QPalette::ColorRole role : {QPalette::ButtonText, QPalette::WindowText})
-            own.setColor(role, own.color(QPalette::ToolTipText));
-        button->setPalette(own);
-    }
-}
-
-void CaptureNotice::changeEvent(QEvent* event)
-{
-    QFrame::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        colourButtons();
+    QPainter painter(this);
+    paintNotice(painter, *this, "warning", shades(palette()).warning);
 }
 
 QToolButton* CaptureNotice::makeButton(const QString& name, const QString& iconStem, const QString& text)
 {
     auto* button = new QToolButton(this);
     button->setObjectName(name);
-    button->setIcon(icon(iconStem, QPalette::ToolTipText));
+    button->setIcon(icon(iconStem));
     button->setText(text);
     button->setToolButtonStyle(name == QStringLiteral("captureClose") ? Qt::ToolButtonIconOnly
                                                                       : Qt::ToolButtonTextBesideIcon);
@@ -118,7 +100,7 @@ QToolButton* CaptureNotice::makeButton(const QString& name, const QString& iconS
 void CaptureNotice::fold(bool folded)
 {
     m_rest->setVisible(!folded);
-    m_more->setIcon(icon(folded ? "expand" : "collapse", QPalette::ToolTipText));
+    m_more->setIcon(icon(folded ? "expand" : "collapse"));
 }
 
 void CaptureNotice::setStats(const profiler::CaptureStats& stats)

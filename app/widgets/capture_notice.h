@@ -23,10 +23,9 @@ public:
     void setStats(const profiler::CaptureStats& stats);
 
 protected:
-    void changeEvent(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
 
 private:
-    void colourButtons();
     QToolButton* makeButton(const QString& name, const QString& iconStem, const QString& text);
     void fold(bool folded);
 

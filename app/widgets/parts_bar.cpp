@@ -1,7 +1,7 @@
 #include "app/widgets/parts_bar.h"
 
-#include "app/widgets/number_format.h"
-#include "app/widgets/swatch.h"
+#include "app/look/number_format.h"
+#include "app/look/swatch.h"
 #include "app/widgets/timeline_theme.h"
 
 #include <QMouseEvent>

@@ -1,7 +1,7 @@
 #include "app/widgets/step_bars.h"
 
-#include "app/widgets/number_format.h"
-#include "app/widgets/swatch.h"
+#include "app/look/number_format.h"
+#include "app/look/swatch.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>

@@ -1,6 +1,6 @@
 #include "app/widgets/time_axis.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/timeline_painter.h"
 
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 #include "app/widgets/timeline_painter.h"
 
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
-#include "app/widgets/number_format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,8 @@ constexpr double kLabelGap = 7;
 constexpr double kNarrowestLabel = 16; ///< logical pixels of a slice that may carry one
 constexpr int kThinnestStripe = 2;     ///< of a folded group's tracks
 constexpr int kOverviewInset = 4;
-constexpr std::size_t kMostGaps = 4000; ///< in view of one stream: more are thinner than pixels
+constexpr std::size_t kMostGaps = 4000; ///< in view of one stream: of more, those thinner than pixels are left out
+constexpr double kThinGap = 2;          ///< logical pixels
 constexpr double kHitHeight = 3;        ///< logical pixels at a lane's foot that mark what was found
 
 /// Row of the lanes' image of a place within all rows that belongs to `row`.
@@ -179,17 +180,25 @@ void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, con
 /// Idle stretches of the device, hatched, their cause named where there is room.
 void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane)
 {
-    const auto gaps = scene.gaps->in(scene.trace->track(row.track).device, scene.axis.visible());
-    if (gaps.size() > kMostGaps)
-        return;
+    const profiler::DeviceId device = scene.trace->track(row.track).device;
+    const auto gaps = scene.gaps->in(device, scene.axis.visible());
     const int y = scene.yOf(row, row.laneTop(0));
-    for (const DeviceGaps::Gap& gap : gaps) {
+    const auto put = [&](const DeviceGaps::Gap& gap) {
         const auto span = builder.addIdle(lane, gap.range);
         if (span.right - span.left >= kNarrowestLabel * scene.ratio)
             m_gapLabels.push_back({QRectF(scene.headerWidth + span.left / scene.ratio, y,
                                           (span.right - span.left) / scene.ratio, TrackRows::kLaneHeight - 1),
                                    gap.cause, row.pinned && scene.pinnedHeight() > 0});
+    };
+    if (gaps.size() <= kMostGaps) {
+        std::for_each(gaps.begin(), gaps.end(), put);
+        return;
     }
+    if (m_longGapsOf != scene.gaps)
+        m_longGaps.clear();
+    m_longGapsOf = scene.gaps;
+    const LongGaps& known = m_longGaps.try_emplace(device, scene.gaps->byDevice.at(device)).first->second;
+    known.forEach(gaps, profiler::Nanoseconds{static_cast<std::int64_t>(kThinGap * scene.axis.nsPerPixel())}, put);
 }
 
 /// A folded group still shows what its tracks do: a stripe each.

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "app/widgets/lane_builder.h"
+#include "app/widgets/long_gaps.h"
 #include "app/widgets/timeline_scene.h"
 
 #include <QImage>
 #include <QPainter>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace app {
@@ -68,6 +71,8 @@ private:
         bool pinned = false;
     };
     std::vector<GapLabel> m_gapLabels;
+    std::shared_ptr<const DeviceGaps> m_longGapsOf;
+    std::map<profiler::DeviceId, LongGaps> m_longGaps; ///< of devices of which more were in view than can be drawn
     FlowsInView m_flows;
 };
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "app/models/device_gaps.h"
 #include "app/widgets/counter_series.h"
 #include "app/widgets/label_cache.h"
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
 #include "app/widgets/timeline_find.h"
 #include "app/widgets/timeline_flows.h"
-#include "app/widgets/timeline_gaps.h"
 #include "app/widgets/timeline_marks.h"
 #include "app/widgets/timeline_steps.h"
 #include "app/widgets/timeline_theme.h"

@@ -1,7 +1,7 @@
 #include "app/widgets/timeline_steps.h"
 
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/slice_search.h"
 
 #include <QCoreApplication>

@@ -1,6 +1,6 @@
 #include "app/widgets/timeline_theme.h"
 
-#include "app/widgets/kind_palette.h"
+#include "app/look/kind_palette.h"
 
 namespace app {
 

@@ -80,6 +80,7 @@ public:
 private slots:
     void theFasterOneIsSaidWithItsInterval();
     void theSameTwiceShowsNoDifference();
+    void theStepsAreThoseOfTheRestOfTheApp();
     void whatCannotBeComparedIsSaidFirst();
     void aFileThatIsNoTraceIsTold();
     void whatIsStillReadIsNotCompared();
@@ -114,6 +115,24 @@ void CompareTest::theSameTwiceShowsNoDifference()
     compared.with(save(folder, "b.sspack", training(1000)));
     QVERIFY2(compared.verdict()->text().startsWith("No difference shown: 1.00 ×"),
              qPrintable(compared.verdict()->text()));
+}
+
+void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
+{
+    // No marks; a range that comes once a step tells the steps.
+    const auto unmarked = [](int us) {
+        std::string text = "meta workload convnet\nmain\n";
+        for (int step = 0; step < 20; ++step)
+            text += fmt::format("nvtx lap {} {}\n", step * us, us - us / 10);
+        return text;
+    };
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "fast.sspack", unmarked(1000)));
+    compared.with(save(folder, "slow.sspack", unmarked(2000)));
+    QVERIFY2(!compared.verdict()->text().contains("2.00 ×"), qPrintable(compared.verdict()->text()));
+    compared.session.setStepRange("lap");
+    QTRY_VERIFY2_WITH_TIMEOUT(compared.verdict()->text().contains("2.00 × as fast"),
+                              qPrintable(compared.verdict()->text() + ": " + compared.why()), 20000);
 }
 
 void CompareTest::whatCannotBeComparedIsSaidFirst()

@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 
+#include "app/session/analyser.h"
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
 #include "app/views/advisor/finding_card.h"
@@ -31,6 +32,8 @@ using app_test::useScript;
 
 namespace {
 
+constexpr int kPatienceMs = 20'000;
+
 std::unique_ptr<app_test::OwnFolders> folders;
 
 QAction* action(const app::MainWindow& window, const char* name)
@@ -38,19 +41,36 @@ QAction* action(const app::MainWindow& window, const char* name)
     return find<QAction>(&window, name);
 }
 
+/// In the next one, whenever it comes.
 void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
 {
-    QTimer::singleShot(200, qApp, [role, seen] {
+    auto* look = new QTimer(qApp);
+    QObject::connect(look, &QTimer::timeout, look, [role, seen, look] {
         auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-        *seen = box != nullptr;
         if (!box)
             return;
+        *seen = true;
+        delete look;
         for (QAbstractButton* button : box->buttons())
             if (box->buttonRole(button) == role) {
                 button->click();
                 return;
             }
     });
+    look->start(20);
+}
+
+/// Trains, and waits until the whole of it was looked at: what is said before may change.
+void trainAndAdvise(App& app)
+{
+    app.session.start();
+    const auto settled = [&] {
+        return !app.session.isRunOpen() && app.session.analysed() &&
+               app.session.analysed()->trace == app.session.trace() && app.session.advice() &&
+               !app.session.advice()->live;
+    };
+    if (!QTest::qWaitFor(settled, 60'000))
+        qFatal("the training was never looked at");
 }
 
 } // namespace
@@ -102,7 +122,7 @@ void MainWindowTest::theShellPaintsBeforeTheDocksAreMade()
     window.show();
     QVERIFY(painted.wait());
     QVERIFY(!docksThen);
-    QTRY_VERIFY(window.isComplete());
+    QTRY_VERIFY_WITH_TIMEOUT(window.isComplete(), kPatienceMs);
     QVERIFY(!window.findChildren<QDockWidget*>().isEmpty());
 }
 
@@ -123,9 +143,9 @@ void MainWindowTest::theStartPageStartsTheReadyTraining()
     QCOMPARE(app.session.runState(), RunState::Starting);
     QVERIFY(!find<QPushButton>(&app.window, "tryIt")->isVisible());
     QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
-    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
     app.session.stop();
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
@@ -143,7 +163,7 @@ void MainWindowTest::actionsFollowTheRun()
     QVERIFY(action(app.window, "start")->isEnabled());
     QVERIFY(!action(app.window, "stop")->isEnabled());
     QTest::keyClick(&app.window, Qt::Key_F5);
-    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
     QVERIFY(!action(app.window, "start")->isEnabled());
     QVERIFY(action(app.window, "stop")->isEnabled());
     QTest::keyClick(&app.window, Qt::Key_F6);
@@ -151,7 +171,7 @@ void MainWindowTest::actionsFollowTheRun()
     QTest::keyClick(&app.window, Qt::Key_F6);
     QCOMPARE(app.session.runState(), RunState::Running);
     QTest::keyClick(&app.window, Qt::Key_F5, Qt::ShiftModifier);
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
     QVERIFY(action(app.window, "start")->isEnabled());
 }
 
@@ -165,7 +185,7 @@ void MainWindowTest::theStatusLineTellsHowFarItIs()
                      QRegularExpression("training.*step [0-9]+ of 100,000.*samples/s.*loss.*0 events dropped")),
                  qPrintable(status->text()));
     app.session.stop();
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
     QVERIFY(status->text().startsWith("ready"));
 }
 
@@ -176,8 +196,8 @@ void MainWindowTest::aCrashStandsInTheStrip()
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    QTRY_VERIFY(strip->isVisible());
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
     QVERIFY2(strip->detail().contains("the tensors have no shape"), qPrintable(strip->detail()));
     auto* details = strip->findChild<QWidget*>("noticeMore");
     QTest::mouseClick(details, Qt::LeftButton);
@@ -190,7 +210,7 @@ void MainWindowTest::droppingATraceOpensIt()
     App app;
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
     const QString file = QString::fromStdString(app.session.runs().front().trace().string());
     QSignalSpy replaced(&app.session, &app::Session::traceReplaced);
     QMimeData data;
@@ -200,7 +220,7 @@ void MainWindowTest::droppingATraceOpensIt()
     QVERIFY(enter.isAccepted());
     QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(&app.window, &drop);
-    QTRY_COMPARE(replaced.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(replaced.count(), 1, kPatienceMs);
     QVERIFY(app.session.trace()->sliceCount() > 0);
 }
 
@@ -208,11 +228,10 @@ void MainWindowTest::findingsBecomeCards()
 {
     App app;
     app.session.setConfiguration(shortTraining(60), "short");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
-    QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
+    trainAndAdvise(app);
+    QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
-    QTRY_VERIFY(find<QPushButton>(card, "apply")->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>(card, "apply")->isEnabled(), kPatienceMs);
     // What was said of the first steps may be less.
     QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>(card, "saving")->text().startsWith("saves "),
                               qPrintable(find<QLabel>(card, "saving")->text()), 20000);
@@ -221,23 +240,23 @@ void MainWindowTest::findingsBecomeCards()
     QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());
     // The tip's text and its code unfold.
     QTest::mouseClick(find<QWidget>(card, "why"), Qt::LeftButton);
-    QTRY_VERIFY(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible(),
+                             kPatienceMs);
     // A training beside a measurement would spoil it: the card offers to stop it.
     app.session.setConfiguration(shortTraining(100000), "long");
     app.session.start();
-    QTRY_VERIFY(app.session.runState() == RunState::Running);
-    QTRY_VERIFY(app.window.findChild<QPushButton*>("stopAndApply"));
+    QTRY_VERIFY_WITH_TIMEOUT(app.session.runState() == RunState::Running, kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<QPushButton*>("stopAndApply"), kPatienceMs);
     app.session.stop();
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::showSelectsTheEvidence()
 {
     App app;
     app.session.setConfiguration(shortTraining(60), "short");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
-    QTRY_VERIFY(app.window.findChild<app::FindingCard*>("card:loader.workers"));
+    trainAndAdvise(app);
+    QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     // What the rule points to is found anew with the last of the trace.
     QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed() && app.session.analysed()->trace == app.session.trace(), 20000);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
@@ -285,7 +304,7 @@ void MainWindowTest::layoutAndThemeComeBack()
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
     QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
-    QTRY_COMPARE(app.session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::closingDuringARunAsksOnce()
@@ -293,7 +312,7 @@ void MainWindowTest::closingDuringARunAsksOnce()
     App app;
     app.session.setConfiguration(shortTraining(100000), "long");
     app.session.start();
-    QTRY_COMPARE(app.session.runState(), RunState::Running);
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
     bool asked = false;
     clickInMessageBox(QMessageBox::RejectRole, &asked);
     QVERIFY(!app.window.close());
@@ -302,7 +321,7 @@ void MainWindowTest::closingDuringARunAsksOnce()
     clickInMessageBox(QMessageBox::AcceptRole, &asked);
     app.window.close();
     QVERIFY(asked);
-    QTRY_VERIFY(!app.window.isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);
     QCOMPARE(app.session.runState(), RunState::Idle);
     QCOMPARE(app.session.runs().front().outcome.state, QString("stopped"));
 }

@@ -9,10 +9,12 @@
 #include <QDockWidget>
 #include <QMenu>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QtTest>
 
 using app::RunState;
@@ -88,6 +90,8 @@ private slots:
     void ofSeveralDroppedFilesTheFirstOpens();
     void aFileThatIsNoTraceIsSaidInTheStrip();
     void openedTracesAreRemembered();
+    void theStartPageListsTracesAndSamples();
+    void tryItWaitsWhileSomethingRuns();
     void aDroppedConfigurationIsTaken();
     void everySubjectHasATable();
     void aTableRowMovesTheTimeline();
@@ -140,6 +144,50 @@ void OpeningTest::openedTracesAreRemembered()
     QCOMPARE(menu->actions().front()->text(), QString("elsewhere.sstrace"));
     menu->actions().front()->trigger();
     QTRY_COMPARE(opened.count(), 2);
+}
+
+void OpeningTest::theStartPageListsTracesAndSamples()
+{
+    const QTemporaryDir folder;
+    app::addRecentTrace(writeFile(folder, "old.json", "{}"));
+    app::addRecentTrace(folder.filePath("gone.json"));
+    App app;
+    const auto places = [&](const char* list) {
+        return find<QWidget>(&app.window, list)->findChildren<QToolButton*>();
+    };
+    const auto recent = places("recentTraceList");
+    QCOMPARE(recent.size(), 2);
+    QVERIFY(recent[0]->text().contains("missing") && !recent[0]->isEnabled());
+    QVERIFY2(recent[1]->text().contains("2 B"), qPrintable(recent[1]->text()));
+    const auto samples = places("sampleTraces");
+    QCOMPARE(samples.size(), 2);
+    for (QToolButton* sample : samples) {
+        QSignalSpy opened(&app.session, &app::Session::traceOpened);
+        sample->click();
+        QVERIFY(opened.wait(20'000));
+        QVERIFY(app.session.trace()->sliceCount() > 1000);
+    }
+    QCOMPARE(app::recentTraces().size(), 2); // they are on the page anyway
+    // Esc goes back to what is on screen.
+    auto* page = find<QWidget>(&app.window, "tryIt")->parentWidget()->parentWidget();
+    find<QAction>(&app.window, "home")->trigger();
+    QVERIFY(page->isVisible());
+    QTest::keyClick(samples[0], Qt::Key_Escape);
+    QVERIFY(!page->isVisible());
+}
+
+void OpeningTest::tryItWaitsWhileSomethingRuns()
+{
+    App app;
+    const auto configuration = app.session.configuration();
+    auto* tryIt = find<QPushButton>(&app.window, "tryIt");
+    app.session.setRecording(true);
+    QVERIFY(!tryIt->isEnabled());
+    QVERIFY2(tryIt->toolTip().contains("A program is being recorded"), qPrintable(tryIt->toolTip()));
+    tryIt->click();
+    QCOMPARE(app.session.configuration(), configuration);
+    app.session.setRecording(false);
+    QVERIFY(tryIt->isEnabled());
 }
 
 void OpeningTest::aDroppedConfigurationIsTaken()

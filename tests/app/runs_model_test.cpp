@@ -41,6 +41,7 @@ private slots:
     void changesAreAgainstTheOldestRunOfTheSameModel();
     void anotherBaselineMayBeChosen();
     void aFailedRunHasNoRate();
+    void aRunWithoutAResultSaysWhy();
     void theMetricIsTheWorkloads();
     void itKeepsTheRulesOfModels();
     void runsSurviveOnDisk();
@@ -81,6 +82,39 @@ void RunsModelTest::aFailedRunHasNoRate()
     model.setRuns({failed});
     QCOMPARE(cell(model, 0, RunsModel::Rate), QString("failed"));
     QVERIFY(model.index(0, 0).data(Qt::ToolTipRole).toString().contains("The trainer was killed."));
+}
+
+void RunsModelTest::aRunWithoutAResultSaysWhy()
+{
+    QTemporaryDir root;
+    auto made = app::makeRun(root.path().toStdString(), {});
+    QVERIFY(made.has_value());
+    RunsModel model;
+    const auto said = [&] {
+        model.setRuns(app::readRuns(root.path().toStdString()));
+        return cell(model, 0, RunsModel::Rate);
+    };
+    auto lock = app::lockRun(*made);
+    QVERIFY(lock != nullptr);
+    QCOMPARE(said(), QString("running")); // in this window or another
+    const auto refused = app::removeRun(*made);
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().message().find("stop its training") != std::string::npos,
+             refused.error().message().c_str());
+    QVERIFY(std::filesystem::exists(made->folder / "config.json"));
+    lock.reset(); // the app is gone, and has written nothing
+    QCOMPARE(said(), QString("interrupted"));
+    QVERIFY(model.index(0, RunsModel::Rate).data(Qt::ToolTipRole).toString().contains("can be opened"));
+    // The lock of an app that crashed stays behind.
+    QFile left(QString::fromStdString((made->folder / "training.lock").string()));
+    QVERIFY(left.open(QIODevice::WriteOnly));
+    left.write("2147483646\nstepscope\n" + QSysInfo::machineHostName().toUtf8() + "\n");
+    left.close();
+    QCOMPARE(said(), QString("interrupted"));
+    made->outcome.state = "stopped";
+    QVERIFY(app::saveOutcome(*made).has_value());
+    QCOMPARE(said(), QString("stopped"));
+    QVERIFY(app::removeRun(*made).has_value());
 }
 
 void RunsModelTest::theMetricIsTheWorkloads()

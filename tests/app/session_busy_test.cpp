@@ -102,10 +102,15 @@ void SessionBusyTest::aRecordingKeepsEverythingElseFromStarting()
     QSignalSpy changed(&session, &Session::busyChanged);
     session.setRecording(true);
     QVERIFY(session.isBusy());
+    QSignalSpy told(&session, &Session::noticed);
     session.start();
     session.startExperiment(moreWorkers());
     session.startTuning(std::chrono::minutes(1));
+    session.measureLevelCosts();
     QVERIFY(session.runState() == RunState::Idle && !session.experimentRunning() && !session.tuningRunning());
+    QCOMPARE(told.count(), 4);
+    for (const auto& notice : told)
+        QVERIFY2(notice[0].toString().contains("A program is being recorded"), qPrintable(notice[0].toString()));
     session.setRecording(false);
     QVERIFY(!session.isBusy());
     QCOMPARE(changed.count(), 2);

@@ -325,8 +325,24 @@ void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
     QVERIFY(!std::filesystem::exists(first.folder));
     QCOMPARE(session.runs().size(), before - 1);
     QVERIFY(!changed.isEmpty());
+    // The one that trains stays, whoever asks; another window shows it as what it is.
+    Session other;
+    other.reloadRuns();
+    const app::RunRecord training = other.runs().front();
+    QVERIFY(training.isRunning());
+    for (Session* asked : {&session, &other}) {
+        QSignalSpy told(asked, &Session::noticed);
+        asked->deleteRun(training);
+        QCOMPARE(told.count(), 1);
+        QVERIFY2(told[0][0].toString().contains("being trained"), qPrintable(told[0][0].toString()));
+        QVERIFY(std::filesystem::exists(training.folder));
+    }
     session.stop();
     QTRY_VERIFY_WITH_TIMEOUT(!session.isRunOpen(), 20000);
+    other.reloadRuns();
+    QVERIFY(!other.runs().front().isRunning());
+    other.deleteRun(training);
+    QVERIFY(!std::filesystem::exists(training.folder));
 }
 
 QTEST_MAIN(SessionTraceTest)

@@ -43,14 +43,23 @@ std::shared_ptr<const profiler::Trace> kernels(int count, bool live)
 class TableWorkTest : public QObject {
     Q_OBJECT
 private slots:
+    void rowsComeThoughSnapshotsComeFasterThanAQueryIs_data();
     void rowsComeThoughSnapshotsComeFasterThanAQueryIs();
     void aTableBehindATabWaitsUntilItComesToTheFront();
     void manyRowsAreCopiedBesideTheWindow();
 };
 
+void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs_data()
+{
+    QTest::addColumn<bool>("live");
+    QTest::newRow("of a training") << true;
+    QTest::newRow("of a file that is being read") << false;
+}
+
 void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
 {
-    const auto trace = kernels(300'000, true);
+    QFETCH(bool, live);
+    const auto trace = kernels(60'000, live);
     app::Selection selection;
     app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
     panel.show();
@@ -112,7 +121,7 @@ void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
 
 void TableWorkTest::manyRowsAreCopiedBesideTheWindow()
 {
-    constexpr int kRows = 30'000;
+    constexpr int kRows = 6'000; // fewer are copied at once
     app::Selection selection;
     app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
     panel.bar()->setGrouped(false);

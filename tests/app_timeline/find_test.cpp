@@ -143,6 +143,26 @@ TEST_F(FindTest, ALaterSnapshotIsSearchedToo)
     EXPECT_TRUE(says("40 found")) << place().toStdString();
 }
 
+TEST_F(FindTest, ALaterSnapshotDoesNotDisturbWhatIsSaid)
+{
+    type("optimizer");
+    ASSERT_TRUE(says("30 found"));
+    QTest::keyClick(text(), Qt::Key_Return);
+    ASSERT_TRUE(says("1 of 30"));
+    auto* finder = view.findChild<TimelineFinder*>();
+    int searches = 0, searched = 0;
+    QObject::connect(finder, &TimelineFinder::searching, [&] { ++searches; });
+    QObject::connect(finder, &TimelineFinder::hitsChanged, [&] { ++searched; });
+    trace = test::trainingTrace({.steps = 40, .live = true});
+    view.updateTrace(trace);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return searched > 0; }, 20'000));
+    EXPECT_EQ(place(), "1 of 40");
+    EXPECT_EQ(searches, 0);
+    text()->setText("forward");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return place().endsWith(" found"); }, 20'000)) << place().toStdString();
+    EXPECT_EQ(searches, 1);
+}
+
 TEST_F(FindTest, TheNewestOfManyLettersWins)
 {
     QTest::keyClick(&canvas(), Qt::Key_F, Qt::ControlModifier);

@@ -1,4 +1,4 @@
-#include "app/widgets/kind_palette.h"
+#include "app/look/kind_palette.h"
 #include "app/widgets/timeline_theme.h"
 
 #include <cmath>

@@ -161,6 +161,25 @@ TEST_F(BookmarksTest, AFileOfBookmarksThatIsDamagedHasNone)
     EXPECT_FALSE(store.save("/no/such/file", {{traceTime(1), true, ""}}));
 }
 
+TEST_F(BookmarksTest, WhatCannotBeKeptIsTold)
+{
+    writeTrace("one");
+    // A file stands where the folder has to be: nothing can be written there, whoever runs this.
+    QFile file(folder.filePath("kept"));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    TimelineView view(&selection, BookmarkStore(folder.filePath("kept")));
+    view.replaceTrace(trace, path);
+    QStringList told;
+    QObject::connect(&view, &TimelineView::noticed, [&](const QString& what) { told << what; });
+    view.canvas()->setBookmark(trace->range().begin, "look here");
+    ASSERT_EQ(told.size(), 1);
+    EXPECT_TRUE(told[0].startsWith("The bookmarks are not kept")) << told[0].toStdString();
+    std::filesystem::remove(path);
+    view.canvas()->setBookmark(trace->range().begin, "and here");
+    ASSERT_EQ(told.size(), 2);
+    EXPECT_TRUE(told[1].contains("gone")) << told[1].toStdString();
+}
+
 TEST_F(BookmarksTest, TheDialogSetsTheNote)
 {
     writeTrace("one");

@@ -1,5 +1,6 @@
 #include "app/models/trace_summary.h"
 #include "app/views/timeline/key_sheet.h"
+#include "app/widgets/long_gaps.h"
 #include "app/widgets/timeline_actions.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 #include "tests/support/trace_text.h"
@@ -183,6 +184,63 @@ TEST(DeviceGaps, AreKnownOfEachDeviceAndOutsideOfStepsToo)
     };
     EXPECT_THAT(stretches(0), testing::ElementsAre("data_loader 20000-60000", "data_loader 300000-340000"));
     EXPECT_THAT(stretches(1), testing::ElementsAre("data_loader 300000-400000"));
+}
+
+TEST(DeviceGaps, LongOnesShowAmongVeryManyShortOnes)
+{
+    // 20,000 gaps of 1 µs after kernels of 1 µs, with one of 10 ms in the middle.
+    constexpr int kPairs = 10'000;
+    TraceBuilder builder;
+    Track stream;
+    stream.kind = TrackKind::Stream;
+    stream.device = {0};
+    const auto track = builder.addTrack(stream);
+    const auto name = builder.intern("gemm");
+    std::vector<DeviceGaps::Gap> all;
+    std::int64_t at = 0;
+    for (int i = 0; i < 2 * kPairs; ++i) {
+        Slice slice;
+        slice.begin = traceTime(at);
+        slice.duration = Nanoseconds{1000};
+        slice.kind = ActivityKind::Kernel;
+        slice.name = name;
+        builder.add(track, slice);
+        const std::int64_t idle = i == kPairs ? 10'000'000 : 1000;
+        all.push_back({{traceTime(at + 1000), traceTime(at + 1000 + idle)}, "data_loader"});
+        at += 1000 + idle;
+    }
+    TimelineCanvas canvas;
+    canvas.resize(1000, 300);
+    canvas.setTrace(builder.finish());
+    canvas.show();
+    canvas.fitAll();
+    auto gaps = std::make_shared<DeviceGaps>();
+    gaps->byDevice[{0}] = all;
+    const DeviceGaps::Gap wait = all[kPairs];
+    const Slice kernel = canvas.scene().trace->ofKind(ActivityKind::Kernel).at(0);
+    const auto hatched = [&] {
+        const QImage image = canvas.viewport()->grab().toImage();
+        const int left = static_cast<int>(canvas.scene().xOf(wait.range.begin)) + 3,
+                  right = static_cast<int>(canvas.scene().xOf(wait.range.end)) - 3,
+                  top = static_cast<int>(canvas.scene().rectOf(kernel).top()) + 2;
+        std::set<QRgb> colors;
+        for (int x = left; x < right; ++x)
+            for (int y = top; y < top + 12; ++y)
+                colors.insert(image.pixel(x, y));
+        return colors.contains(classStyle(SliceClass::Idle, false).second.rgb());
+    };
+    EXPECT_FALSE(hatched());
+    canvas.setGaps(gaps);
+    EXPECT_TRUE(hatched());
+    std::vector<std::size_t> found;
+    const LongGaps known(gaps->byDevice.at({0}));
+    const auto visit = [&](const DeviceGaps::Gap& gap) {
+        found.push_back(static_cast<std::size_t>(&gap - gaps->byDevice.at({0}).data()));
+    };
+    known.forEach(gaps->in({0}, {wait.range.begin, wait.range.end}), Nanoseconds{1'000'000}, visit);
+    known.forEach(gaps->in({0}, {traceTime(0), wait.range.begin}), Nanoseconds{1'000'000}, visit);
+    known.forEach(gaps->in({0}, {traceTime(0), traceTime(4500)}), Nanoseconds{1000}, visit);
+    EXPECT_THAT(found, testing::ElementsAre(kPairs, 0, 1));
 }
 
 TEST(DeviceGaps, AreFoundByWindow)

@@ -1,3 +1,4 @@
+#include "app/look/theme.h"
 #include "app/session/selection.h"
 #include "app/views/selection/selection_panel.h"
 #include "app/views/steps/steps_view.h"
@@ -283,17 +284,22 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     EXPECT_TRUE(captureNotice(stats).contains("2 images could not be read."));
 }
 
-TEST(CaptureNotice, ItsButtonsCanBeReadOnTheStrip)
+TEST(CaptureNotice, CanBeReadInBothThemes)
 {
     QWidget window;
     CaptureNotice notice(&window);
-    for (const QColor text : {QColor(Qt::white), QColor(Qt::black)}) {
-        QPalette palette;
-        palette.setColor(QPalette::ToolTipText, text);
-        palette.setColor(QPalette::ButtonText, Qt::red);
-        window.setPalette(palette);
+    CaptureStats stats;
+    stats.unmatched = 3;
+    notice.setStats(stats);
+    notice.resize(700, 32);
+    for (const bool dark : {false, true}) {
+        window.setPalette(themePalette(dark));
+        const QColor ground = notice.grab().toImage().pixelColor(notice.width() - 2, 2);
+        EXPECT_EQ(isDark(window.palette()), ground.lightness() < 128) << "as the window is";
+        EXPECT_GE(contrastRatio(ground, notice.palette().color(QPalette::WindowText)), 4.5);
         for (const QToolButton* button : notice.findChildren<QToolButton*>())
-            EXPECT_EQ(button->palette().color(QPalette::ButtonText), text) << button->objectName().toStdString();
+            EXPECT_GE(contrastRatio(ground, button->palette().color(QPalette::ButtonText)), 4.5)
+                << button->objectName().toStdString();
     }
 }
 

@@ -51,6 +51,10 @@ TEST(Architecture, AnArrowAgainstTheDirectionIsFound)
     EXPECT_THAT(check("advisor/rules/loader_workers.cpp", "#include \"profiler/io/wire/records.h\"\n"),
                 ElementsAre(HasSubstr("may depend on")));
     EXPECT_THAT(check("advisor/cli/main.cpp", "#include \"profiler/io/wire/tailing_reader.h\"\n"), IsEmpty());
+    EXPECT_THAT(check("app/models/table_value.cpp", "#include \"app/widgets/time_axis.h\"\n"),
+                ElementsAre(HasSubstr("may depend on")));
+    EXPECT_THAT(check("app/widgets/time_axis.h", "#include \"app/session/session.h\"\n"),
+                ElementsAre(HasSubstr("may depend on")));
     EXPECT_THAT(check("app/views/run/run.cpp", "#include \"app/views/advisor/card.h\"\n"),
                 ElementsAre(HasSubstr("another view")));
 }

@@ -38,6 +38,12 @@ const std::vector<Room>& rooms()
         {"advisor/", {"profiler/model/", "profiler/analysis/", "advisor/", "trainer/config/"}},
         {"trainer/config/", {"trainer/config/"}},
         {"trainer/", {"profiler/model/", "profiler/io/wire/", "profiler/capture/", "trainer/"}},
+        {"app/look/", {"profiler/model/", "profiler/analysis/", "app/look/"}},
+        {"app/models/",
+         {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/look/",
+          "app/session/", "app/models/"}},
+        {"app/widgets/",
+         {"profiler/model/", "profiler/analysis/", "trainer/config/", "app/look/", "app/models/", "app/widgets/"}},
         {"app/", {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/"}},
         {"tests/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}},
     };

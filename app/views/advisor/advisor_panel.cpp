@@ -1,11 +1,11 @@
 #include "app/views/advisor/advisor_panel.h"
 
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/session/analyser.h"
 #include "app/views/advisor/finding_card.h"
 #include "app/views/advisor/folded_list.h"
 #include "app/views/advisor/journal_list.h"
-#include "app/widgets/number_format.h"
 
 #include <QApplication>
 #include <QEvent>

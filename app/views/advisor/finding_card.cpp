@@ -160,6 +160,7 @@ void FindingCard::refresh()
     setBold(m_saving, predicted);
     refreshMeasurement();
     refreshApply();
+    m_measurement->setBusy(m_context.session->whyBusy());
 }
 
 void FindingCard::changeEvent(QEvent* event)
@@ -210,17 +211,8 @@ void FindingCard::refreshApply()
         note = QString::fromStdString(a.whyNoToggle);
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
-    else if (training)
-        note = tr("%1. A training is running: it would share the processor with the measurement.")
-                   .arg(toggleText(*a.toggle));
-    else if (session.isRecording())
-        note = tr("%1. A program is being recorded.").arg(toggleText(*a.toggle));
-    else if (session.measuringLevelCosts())
-        note = tr("%1. What recording costs is being measured.").arg(toggleText(*a.toggle));
-    else if (session.experimentRunning())
-        note = tr("%1. Another change is being measured.").arg(toggleText(*a.toggle));
-    else if (session.tuningRunning())
-        note = tr("%1. The training is being tuned.").arg(toggleText(*a.toggle));
+    else if (const QString busy = session.whyBusy(); !busy.isEmpty())
+        note = tr("%1. %2 It would share the processor with the measurement.").arg(toggleText(*a.toggle), busy);
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText());
     const bool measuring = m_measurement->isVisibleTo(this);

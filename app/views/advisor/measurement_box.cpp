@@ -123,4 +123,10 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
     m_again->setVisible(isKept);
 }
 
+void MeasurementBox::setBusy(const QString& why)
+{
+    m_again->setEnabled(why.isEmpty());
+    m_again->setToolTip(why.isEmpty() ? tr("Starts the training with all changes that were kept") : why);
+}
+
 } // namespace app

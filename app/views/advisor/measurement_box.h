@@ -21,6 +21,8 @@ public:
     void showStopping();
     void showProgress(const advisor::ExperimentProgress& progress);
     void showVerdict(const advisor::ExperimentResult& result, bool isKept);
+    /// What keeps another training from being started; empty: nothing does.
+    void setBusy(const QString& why);
 
 signals:
     void stopClicked();

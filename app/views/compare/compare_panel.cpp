@@ -1,10 +1,11 @@
 #include "app/views/compare/compare_panel.h"
 
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
+#include "app/session/analyser.h"
 #include "app/views/compare/distribution_chart.h"
 #include "app/widgets/evidence_table.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/words.h"
 #include "profiler/io/formats/format.h"
 
@@ -72,7 +73,9 @@ QString comparisonVerdict(const Difference& difference)
     if (difference.verdict == Difference::Verdict::NotComparable)
         return ComparePanel::tr("Not comparable");
     if (!difference.judged)
-        return ComparePanel::tr("Neither has steps: only the work can be compared");
+        return difference.stepsUsA.empty() && difference.stepsUsB.empty()
+                   ? ComparePanel::tr("Neither has whole steps: only the work can be compared")
+                   : ComparePanel::tr("Only one of them has whole steps: only the work can be compared");
     const QString ratio = formatRatio(difference.judged->stepUs.ratio());
     if (!difference.judged->ci95)
         return ComparePanel::tr("What is on screen is %1 as fast; without several steps in both there is no telling "
@@ -199,7 +202,7 @@ void ComparePanel::listRuns()
 {
     m_choice->clear();
     for (const RunRecord& run : m_session->runs()) {
-        if (run.trace() == m_session->tracePath() || run.outcome.state.isEmpty())
+        if (run.trace() == m_session->tracePath() || run.isRunning())
             continue;
         m_choice->addItem(nameOf(run), asQString(run.trace().string()));
     }
@@ -256,28 +259,31 @@ void ComparePanel::start()
     m_dirty = false;
     m_busy = true;
     m_progress->setValue(0);
-    m_work.start(
-        [this, trace, file = m_file, other = m_other](const std::stop_token& stop, const Background::Post& post) {
-            std::shared_ptr<const profiler::Trace> a = other;
-            if (!a) {
-                profiler::formats::ReadOptions options;
-                options.stop = stop;
-                options.progress = [&](double share) {
-                    post([this, share] { m_progress->setValue(static_cast<int>(900 * share)); });
-                };
-                auto opened = profiler::formats::openTrace(file, options);
-                if (!opened) {
-                    post([this, error = opened.error()] { fail(error); });
-                    return;
-                }
-                a = *opened;
+    m_work.start([this, analysed = m_session->analysed(), file = m_file,
+                  other = m_other](const std::stop_token& stop, const Background::Post& post) {
+        std::shared_ptr<const profiler::Trace> a = other;
+        if (!a) {
+            profiler::formats::ReadOptions options;
+            options.stop = stop;
+            options.progress = [&](double share) {
+                post([this, share] { m_progress->setValue(static_cast<int>(900 * share)); });
+            };
+            auto opened = profiler::formats::openTrace(file, options);
+            if (!opened) {
+                post([this, error = opened.error()] { fail(error); });
+                return;
             }
-            auto compared = std::make_shared<const Comparison>(compareTraces(*a, *trace));
-            post([this, a, compared] {
-                m_other = a;
-                take(*compared);
-            });
+            a = *opened;
+        }
+        // The steps of both are told by the same, and are those that all else on screen is of.
+        const auto steps = stepsOf(*a, analysed->source).steps;
+        auto compared =
+            std::make_shared<const Comparison>(compareTraces(*a, *analysed->trace, steps, analysed->facts.steps));
+        post([this, a, compared] {
+            m_other = a;
+            take(*compared);
         });
+    });
     showState();
 }
 

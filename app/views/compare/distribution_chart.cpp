@@ -1,7 +1,7 @@
 #include "app/views/compare/distribution_chart.h"
 
-#include "app/widgets/kind_palette.h"
-#include "app/widgets/number_format.h"
+#include "app/look/kind_palette.h"
+#include "app/look/number_format.h"
 #include "app/widgets/timeline_theme.h"
 #include "profiler/analysis/percentile.h"
 

@@ -1,8 +1,8 @@
+#include "app/look/number_format.h"
 #include "app/session/session.h"
 #include "app/views/live/course.h"
 #include "app/views/live/sparkline.h"
 #include "app/views/view.h"
-#include "app/widgets/number_format.h"
 
 #include <QCoreApplication>
 #include <QHBoxLayout>

@@ -1,10 +1,10 @@
 #include "app/views/run/configuration_form.h"
 
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/session/presets.h"
 #include "app/views/run/knob_row.h"
 #include "app/views/run/level_cost_text.h"
-#include "app/widgets/number_format.h"
 
 #include <QFileDialog>
 #include <QLabel>
@@ -234,17 +234,18 @@ void ConfigurationForm::showCost()
 void ConfigurationForm::showCostAction(KnobRow& row)
 {
     const bool measuring = m_session->measuringLevelCosts();
-    const bool busy = m_session->isBusy() && !measuring;
+    const QString busy = measuring ? QString() : m_session->whyBusy();
     if (measuring)
         row.setAction(m_costShare > 0 ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(m_costShare))
                                       : tr("Measuring: cancel"),
                       tr("Stop measuring; what is measured already is kept"), true);
     else
         row.setAction(tr("Measure here"),
-                      busy ? tr("Something else is running: it would share the processor with the measurement")
-                           : tr("Runs a short training of this configuration for each level, with and without "
-                                "operators in turn, and keeps what it costs"),
-                      !busy);
+                      busy.isEmpty()
+                          ? tr("Runs a short training of this configuration for each level, with and without "
+                               "operators in turn, and keeps what it costs")
+                          : tr("%1 It would share the processor with the measurement.").arg(busy),
+                      busy.isEmpty());
 }
 
 void ConfigurationForm::filter()

@@ -1,8 +1,8 @@
 #include "app/views/run/level_cost_text.h"
 
+#include "app/look/number_format.h"
 #include "app/session/level_cost_measurer.h"
 #include "app/session/level_costs.h"
-#include "app/widgets/number_format.h"
 
 #include <QCoreApplication>
 #include <QLocale>

@@ -7,11 +7,13 @@
 #include <QContextMenuEvent>
 #include <QDesktopServices>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPainter>
 #include <QSettings>
 #include <QUrl>
+#include <algorithm>
 
 namespace app {
 
@@ -47,6 +49,24 @@ void RunsList::showRuns()
     m_model->setRuns(m_session->runs());
 }
 
+bool RunsList::event(QEvent* event)
+{
+    // What another window trained may have ended meanwhile.
+    const auto& runs = m_session->runs();
+    if (event->type() == QEvent::WindowActivate && m_session->runState() == RunState::Idle &&
+        std::any_of(runs.begin(), runs.end(), [](const RunRecord& run) { return run.isRunning(); }))
+        m_session->reloadRuns();
+    return QTreeView::event(event);
+}
+
+void RunsList::keyPressEvent(QKeyEvent* event)
+{
+    if (event->matches(QKeySequence::Delete) && currentIndex().isValid())
+        remove(RunRecord(m_model->run(currentIndex().row()))); // the list may change while it asks
+    else
+        QTreeView::keyPressEvent(event);
+}
+
 void RunsList::contextMenuEvent(QContextMenuEvent* event)
 {
     const QModelIndex index = indexAt(event->pos());
@@ -67,7 +87,7 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
     menu.addAction(icon("folder"), tr("Show its folder"), this, [&] {
         QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
     });
-    menu.addAction(tr("Delete…"), this, [&] { remove(run); });
+    menu.addAction(tr("Delete…") + QStringLiteral("\tDel"), this, [&] { remove(run); });
     menu.exec(event->globalPos());
 }
 

@@ -8,13 +8,15 @@ namespace app {
 
 class RunsModel;
 
-/// The runs that were kept: double click or Enter opens one; the rest is in its context menu.
+/// The runs that were kept: double click or Enter opens one, Del deletes it; the rest is in its context menu.
 class RunsList : public QTreeView {
     Q_OBJECT
 public:
     RunsList(Session* session, QWidget* parent);
 
 protected:
+    bool event(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 

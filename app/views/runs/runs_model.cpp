@@ -1,7 +1,7 @@
 #include "app/views/runs/runs_model.h"
 
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
-#include "app/widgets/number_format.h"
 #include "trainer/config/protocol.h"
 
 #include <QApplication>
@@ -92,6 +92,20 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     }
 }
 
+/// The rate; where there is none, how it went.
+QString RunsModel::rateText(const RunOutcome& outcome)
+{
+    if (outcome.state == "failed")
+        return tr("failed");
+    if (outcome.state == "running")
+        return tr("running");
+    if (outcome.state == "interrupted")
+        return tr("interrupted");
+    if (outcome.samplesPerSecond > 0)
+        return formatSignificant(outcome.samplesPerSecond, kPlainCounts);
+    return outcome.state == "stopped" ? tr("stopped") : QString();
+}
+
 QString RunsModel::text(int row, int column) const
 {
     const RunRecord &run = this->run(row), &baseline = this->baseline(row);
@@ -106,10 +120,7 @@ QString RunsModel::text(int row, int column) const
         return changes.isEmpty() ? tr("the same again") : changes;
     }
     case Rate:
-        if (run.outcome.state == "failed")
-            return tr("failed");
-        return run.outcome.samplesPerSecond > 0 ? formatSignificant(run.outcome.samplesPerSecond, kPlainCounts)
-                                                : QString();
+        return rateText(run.outcome);
     case Against:
         if (isBaseline || run.outcome.state == "failed" || run.outcome.samplesPerSecond <= 0 ||
             baseline.outcome.samplesPerSecond <= 0)
@@ -133,6 +144,8 @@ QString RunsModel::toolTip(const RunRecord& run) const
         lines << tr("validation %1")
                      .arg(QString::fromStdString(
                          config::protocol::metricText(run.outcome.metric.toStdString(), run.outcome.validationMetric)));
+    if (run.outcome.state == "interrupted")
+        lines << tr("Stepscope was gone before it ended. What it recorded until then can be opened.");
     if (!run.outcome.message.isEmpty())
         lines << run.outcome.message;
     return lines.join('\n');

@@ -34,6 +34,7 @@ private:
         return m_runs[m_baselines[static_cast<std::size_t>(row)]];
     }
     [[nodiscard]] QString text(int row, int column) const;
+    [[nodiscard]] static QString rateText(const RunOutcome& outcome);
     [[nodiscard]] QString toolTip(const RunRecord& run) const;
 
     std::vector<RunRecord> m_runs;

@@ -1,6 +1,6 @@
 #include "app/views/selection/selection_panel.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 
 #include <QEvent>
 #include <QFormLayout>
@@ -24,7 +24,9 @@ namespace {
 
 constexpr profiler::Nanoseconds kLate{1'000'000'000}; ///< events of a live trace may come this much later than others
 
-constexpr int kNarrowestText = 48; ///< pixels
+constexpr int kNarrowestText = 48;    ///< pixels
+constexpr int kNarrowestColumn = 270; ///< pixels: what needs more columns than there is room for stands below another
+constexpr int kTitleLines = 2;
 
 QLabel* plainLabel(const QString& text, QWidget* parent)
 {
@@ -115,6 +117,9 @@ QWidget* SelectionPanel::makeSlicePage()
     m_title = plainLabel({}, page);
     m_title->setFont(titleFont(font()));
     m_title->setObjectName("sliceTitle");
+    // A kernel's name may fill the panel: its begin is enough, the tool tip has all of it.
+    m_title->setMaximumHeight(kTitleLines * QFontMetrics(m_title->font()).lineSpacing() + 2);
+    m_title->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     column->addWidget(m_title);
     m_details = new QScrollArea(page);
     m_details->setWidgetResizable(true);
@@ -206,6 +211,7 @@ void SelectionPanel::showSlice(SliceId id)
     }
     m_page = std::move(page);
     m_title->setText(sliceTitle(*m_trace, slice));
+    m_title->setToolTip(Qt::convertFromPlainText(m_title->text()));
     showPage();
     m_pages->setCurrentIndex(OneSlice);
     if (!same)
@@ -237,9 +243,11 @@ void SelectionPanel::readMore(const Slice& slice)
 void SelectionPanel::showPage()
 {
     // Focus and marked text stay where nothing is new.
-    if (m_page == m_shown && m_details->widget())
+    const int room = std::clamp(width() / kNarrowestColumn, 1, 3);
+    if (m_page == m_shown && m_details->widget() && room == m_columns)
         return;
     m_shown = m_page;
+    m_columns = room;
     m_details->setWidget(makePage(m_page)); // deletes the one before
 }
 
@@ -249,15 +257,25 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     auto* columns = new QHBoxLayout(content);
     columns->setContentsMargins(0, 4, 0, 8);
     columns->setSpacing(28);
-    columns->addWidget(makeColumn({}, page.facts, content), 3, Qt::AlignTop);
+    std::vector<QWidget*> parts{makeColumn({}, page.facts, content)};
     if (!page.links.empty())
-        columns->addWidget(makeColumn({}, page.links, content), 4, Qt::AlignTop);
+        parts.push_back(makeColumn({}, page.links, content));
     if (!page.recorded.empty() || !page.problem.isEmpty()) {
         QWidget* recorded = makeColumn(tr("Recorded arguments"), page.recorded, content);
         if (!page.problem.isEmpty())
             static_cast<QFormLayout*>(recorded->layout())->addRow(plainLabel(page.problem, recorded));
-        columns->addWidget(recorded, 4, Qt::AlignTop);
+        parts.push_back(recorded);
     }
+    // Where there is less room, the last ones have a column each and those before share the first.
+    const std::size_t together = parts.size() - std::min(parts.size(), static_cast<std::size_t>(m_columns)) + 1;
+    auto* first = new QVBoxLayout;
+    first->setSpacing(12);
+    for (std::size_t i = 0; i < together; ++i)
+        first->addWidget(parts[i]);
+    first->addStretch(1);
+    columns->addLayout(first, 3);
+    for (std::size_t i = together; i < parts.size(); ++i)
+        columns->addWidget(parts[i], 4, Qt::AlignTop);
     return content;
 }
 
@@ -298,6 +316,13 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         form->addRow(label, button);
     }
     return column;
+}
+
+void SelectionPanel::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (m_details->widget())
+        showPage();
 }
 
 void SelectionPanel::changeEvent(QEvent* event)

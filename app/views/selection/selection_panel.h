@@ -35,6 +35,7 @@ public:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     enum Page { Empty, OneSlice, Range };
@@ -58,6 +59,7 @@ private:
     std::optional<profiler::Slice> m_readFor; ///< the slice of which more was asked for
     std::shared_ptr<const std::vector<profiler::analysis::Step>> m_steps;
     QScrollArea* m_details;
+    int m_columns = 3; ///< that its page was made with
     QLabel* m_rangeTitle;
     EvidenceTable *m_byClass, *m_byName;
     std::optional<profiler::TimeRange> m_summed; ///< what the tables show or will show

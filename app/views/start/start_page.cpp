@@ -1,24 +1,29 @@
 #include "app/views/start/start_page.h"
 
-#include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/session/presets.h"
+#include "app/session/samples.h"
 #include "app/session/trace_files.h"
 #include "app/views/start/door.h"
-#include "app/widgets/number_format.h"
+#include "app/views/start/place_list.h"
 
 #include <QAction>
 #include <QFileDialog>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <initializer_list>
 
 namespace app {
 
 namespace {
 
-constexpr std::size_t kMostRecent = 5;
+constexpr qsizetype kMostRecent = 5;
 
 QLabel* makeHeading(const QString& text, double scale, QWidget* parent)
 {
@@ -30,13 +35,17 @@ QLabel* makeHeading(const QString& text, double scale, QWidget* parent)
     return label;
 }
 
-QString runLine(const RunRecord& run)
+QString when(const QDateTime& time)
 {
-    QString line = QLocale().toString(run.started, "d MMM, HH:mm") + "  ·  " +
-                   QString::fromStdString(run.configuration.text("workload"));
-    if (run.outcome.samplesPerSecond > 0)
-        line += "  ·  " + formatRate(run.outcome.samplesPerSecond, Session::tr("samples"));
-    return line;
+    return QLocale().toString(time, "d MMM, HH:mm");
+}
+
+/// How a run went, in a word or its rate.
+QString outcomeText(const RunOutcome& outcome)
+{
+    if (outcome.samplesPerSecond > 0)
+        return formatRate(outcome.samplesPerSecond, StartPage::tr("samples"));
+    return outcome.state == "finished" ? QString() : outcome.state;
 }
 
 } // namespace
@@ -67,15 +76,19 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
     connect(open->button(), &QPushButton::clicked, this, &StartPage::chooseTrace);
 
-    auto* doors = new QHBoxLayout;
-    doors->setSpacing(16);
-    doors->addWidget(tryIt);
-    doors->addWidget(open);
-    doors->addWidget(record);
-    m_recent = new QWidget(this);
-    m_recentRuns = new QVBoxLayout(m_recent);
-    m_recentRuns->setContentsMargins(0, 18, 0, 0);
-    m_recentRuns->setSpacing(0);
+    m_tryIt = tryIt->button();
+    m_runs = new PlaceList("recentRuns", tr("Recent runs"), this);
+    m_traces = new PlaceList("recentTraceList", tr("Recent traces"), this);
+    m_samples = new PlaceList("sampleTraces", tr("Samples"), this);
+    // Each list stands below the door that it is nearest to.
+    auto* doors = new QGridLayout;
+    doors->setHorizontalSpacing(16);
+    int place = 0;
+    for (QWidget* door : std::initializer_list<QWidget*>{tryIt, open, record})
+        doors->addWidget(door, 0, place++);
+    place = 0;
+    for (QWidget* list : std::initializer_list<QWidget*>{m_runs, m_traces, m_samples})
+        doors->addWidget(list, 1, place++);
 
     auto* column = new QVBoxLayout;
     column->addStretch(2);
@@ -86,18 +99,53 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     column->addWidget(subtitle);
     column->addSpacing(16);
     column->addLayout(doors);
-    column->addWidget(m_recent);
     column->addStretch(3);
     auto* layout = new QHBoxLayout(this);
     layout->addStretch(1);
     layout->addLayout(column);
     layout->addStretch(1);
     connect(session, &Session::runsChanged, this, &StartPage::showRuns);
+    connect(session, &Session::busyChanged, this, &StartPage::showBusy);
+    connect(session, &Session::traceOpened, this, &StartPage::showTraces);
     showRuns();
+    showTraces();
+    showSamples();
+    showBusy();
+}
+
+void StartPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    showTraces(); // files come and go
+}
+
+void StartPage::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape && !m_session->traceTitle().isEmpty())
+        leave();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+/// Back to the trace on screen, by the window's own action: whoever shows this page has it.
+void StartPage::leave()
+{
+    if (auto* action = window()->findChild<QAction*>("goTo:timeline"))
+        action->trigger();
+}
+
+void StartPage::showBusy()
+{
+    const QString busy = m_session->whyBusy();
+    m_tryIt->setEnabled(busy.isEmpty());
+    m_tryIt->setToolTip(busy.isEmpty() ? QString() : tr("%1 Both would slow each other down.").arg(busy));
+    m_tryIt->setText(busy.isEmpty() ? tr("Start the training") : tr("Something is running"));
 }
 
 void StartPage::tryIt()
 {
+    if (m_session->isBusy()) // what is set is what runs: it stays
+        return;
     const Preset preset = firstRun();
     m_session->setConfiguration(preset.configuration, preset.title);
     m_session->start();
@@ -117,29 +165,64 @@ void StartPage::recordProgram()
         action->trigger();
 }
 
+void StartPage::open(const std::filesystem::path& trace)
+{
+    // The trace of a training that goes on is on screen already.
+    if (trace == m_session->tracePath())
+        leave();
+    else
+        m_session->openTrace(trace);
+}
+
 void StartPage::showRuns()
 {
-    while (QLayoutItem* item = m_recentRuns->takeAt(0)) {
-        // Later: the list may change while one of its buttons is being clicked.
-        if (item->widget())
-            item->widget()->deleteLater();
-        delete item;
-    }
+    std::vector<Place> places;
     const auto& runs = m_session->runs();
-    m_recent->setVisible(!runs.empty());
-    if (runs.empty())
-        return;
-    m_recentRuns->addWidget(makeHeading(tr("Recent runs"), 1.0, m_recent));
-    for (std::size_t i = 0; i < std::min(kMostRecent, runs.size()); ++i) {
-        auto* button = new QToolButton(m_recent);
-        button->setIcon(icon("trace", QPalette::PlaceholderText));
-        button->setText(runLine(runs[i]));
-        button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-        button->setAutoRaise(true);
-        button->setFocusPolicy(Qt::StrongFocus);
-        connect(button, &QToolButton::clicked, this, [this, run = runs[i]] { m_session->openRun(run); });
-        m_recentRuns->addWidget(button);
+    for (std::size_t i = 0; i < std::min<std::size_t>(kMostRecent, runs.size()); ++i) {
+        const RunRecord& run = runs[i];
+        QStringList facts{QString::fromStdString(run.configuration.text("workload"))};
+        if (const QString outcome = outcomeText(run.outcome); !outcome.isEmpty())
+            facts << outcome;
+        places.push_back({when(run.started), facts.join("  ·  "), QString::fromStdString(run.folder.string()),
+                          [this, trace = run.trace()] { open(trace); }});
     }
+    m_runs->setPlaces(std::move(places));
+}
+
+void StartPage::showTraces()
+{
+    std::vector<Place> places;
+    for (const QString& path : recentTraces().mid(0, kMostRecent)) {
+        const QFileInfo file(path);
+        if (!file.isFile()) {
+            places.push_back({file.fileName(), tr("missing"), tr("It is not there any more: %1").arg(path), {}});
+            continue;
+        }
+        places.push_back(
+            {file.fileName(),
+             QString("%1  ·  %2")
+                 .arg(formatBytes(static_cast<double>(file.size())), QLocale().toString(file.lastModified(), "d MMM")),
+             tr("%1\nchanged %2").arg(path, when(file.lastModified())),
+             [this, trace = std::filesystem::path(path.toStdString())] { open(trace); }});
+    }
+    m_traces->setPlaces(std::move(places));
+}
+
+void StartPage::showSamples()
+{
+    std::vector<Place> places;
+    for (const Sample& sample : allSamples())
+        places.push_back(
+            {sample.title, {}, sample.what, [this, sample] {
+                 const auto file = sampleFile(sample);
+                 if (file)
+                     open(*file);
+                 else
+                     emit m_session->noticed(
+                         tr("The sample cannot be opened: %1.").arg(QString::fromStdString(file.error().what)),
+                         QString::fromStdString(file.error().message()), true);
+             }});
+    m_samples->setPlaces(std::move(places));
 }
 
 } // namespace app

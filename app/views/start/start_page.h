@@ -3,28 +3,39 @@
 #include "app/session/session.h"
 
 #include <QWidget>
+#include <filesystem>
 
-class QLabel;
 class QPushButton;
-class QVBoxLayout;
 
 namespace app {
 
-/// What a window without a trace shows: a ready training, opening a trace, and the runs that were kept.
+class PlaceList;
+
+/// What a window without a trace shows: a ready training, opening a trace, recording a program; the runs that were
+/// kept, the traces that were opened lately, and samples. Esc goes back to the trace on screen.
 class StartPage : public QWidget {
     Q_OBJECT
 public:
     StartPage(Session* session, QWidget* parent);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
 private:
     void tryIt();
     void chooseTrace();
     void recordProgram();
+    void open(const std::filesystem::path& trace);
+    void leave();
     void showRuns();
+    void showTraces();
+    void showSamples();
+    void showBusy();
 
     Session* m_session;
-    QWidget* m_recent = nullptr;
-    QVBoxLayout* m_recentRuns = nullptr;
+    QPushButton* m_tryIt = nullptr;
+    PlaceList *m_runs = nullptr, *m_traces = nullptr, *m_samples = nullptr;
 };
 
 } // namespace app

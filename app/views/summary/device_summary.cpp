@@ -1,6 +1,6 @@
 #include "app/views/summary/device_summary.h"
 
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 #include "app/widgets/parts_bar.h"
 
 #include <QLabel>

@@ -1,10 +1,10 @@
 #include "app/views/summary/summary_panel.h"
 
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
 #include "app/views/summary/closer_look_summary.h"
 #include "app/views/summary/device_summary.h"
 #include "app/views/summary/memory_summary.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/parts_bar.h"
 #include "app/widgets/step_times_chart.h"
 

@@ -67,23 +67,33 @@ std::optional<std::vector<TimelineMark>> BookmarkStore::load(const std::filesyst
     return fromText(QJsonDocument(list.toArray()).toJson());
 }
 
-bool BookmarkStore::save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks,
-                         bool evenNone) const
+profiler::Result<void> BookmarkStore::save(const std::filesystem::path& trace,
+                                           const std::vector<TimelineMark>& bookmarks, bool evenNone) const
 {
     const QString name = fileFor(trace);
     if (name.isEmpty())
-        return false;
-    if (bookmarks.empty() && !evenNone)
-        return !QFile::exists(name) || QFile::remove(name);
-    if (!QDir().mkpath(m_folder))
-        return false;
+        return tl::unexpected(profiler::Error{profiler::Error::Code::NotFound, "the trace's file is gone",
+                                              trace.string(), "export the trace: the copy takes them along"});
+    const auto failed = [&](const QString& why) {
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Io, why.toStdString(), name.toStdString(),
+                                              "make room there, or make the folder writable"});
+    };
+    if (bookmarks.empty() && !evenNone) {
+        QFile old(name);
+        if (old.exists() && !old.remove())
+            return failed(old.errorString());
+        return {};
+    }
+    QDir().mkpath(m_folder);
     QSaveFile file(name);
     if (!file.open(QIODevice::WriteOnly))
-        return false;
+        return failed(file.errorString());
     const QJsonArray list = QJsonDocument::fromJson(toText(bookmarks)).array();
     file.write(
         QJsonDocument(QJsonObject{{"trace", QString::fromStdString(trace.string())}, {"bookmarks", list}}).toJson());
-    return file.commit();
+    if (!file.commit())
+        return failed(file.errorString());
+    return {};
 }
 
 } // namespace app

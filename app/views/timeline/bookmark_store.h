@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/widgets/timeline_marks.h"
+#include "profiler/model/result.h"
 
 #include <QByteArray>
 #include <QString>
@@ -27,10 +28,10 @@ public:
 
     /// None for a file that is not there or of which nothing is kept.
     [[nodiscard]] std::optional<std::vector<TimelineMark>> load(const std::filesystem::path& trace) const;
-    /// Replaces all of a file's; false when they could not be written.
+    /// Replaces all of a file's. Fails when the trace's file is gone, or the folder cannot be written.
     /// @param evenNone  that it has none is kept, too: the file brings some of its own
-    bool save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks,
-              bool evenNone = false) const;
+    profiler::Result<void> save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks,
+                                bool evenNone = false) const;
 
 private:
     [[nodiscard]] QString fileFor(const std::filesystem::path& trace) const;

@@ -1,8 +1,8 @@
 #include "app/views/timeline/find_bar.h"
 
 #include "app/look/icon.h"
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
-#include "app/widgets/number_format.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -100,6 +100,7 @@ void FindBar::changeEvent(QEvent* event)
 
 void FindBar::showSearching()
 {
+    m_number = 0;
     say(tr("searching…"));
 }
 
@@ -108,6 +109,10 @@ void FindBar::showHits(const std::shared_ptr<const FindHits>& hits)
     m_count = hits ? hits->count : 0;
     for (QToolButton* button : {m_previous, m_next})
         button->setEnabled(m_count > 0);
+    // What a growing trace brings comes after what it had: places stay.
+    if (hits && hits->search->trace()->captureStats().live && m_number > 0 && m_number <= m_count)
+        return showPlace(m_number);
+    m_number = 0;
     say(!hits          ? QString()
         : m_count == 0 ? tr("not found")
                        : tr("%1 found").arg(formatCount(static_cast<qint64>(m_count))));
@@ -115,6 +120,7 @@ void FindBar::showHits(const std::shared_ptr<const FindHits>& hits)
 
 void FindBar::showPlace(quint64 number)
 {
+    m_number = number;
     say(tr("%1 of %2").arg(formatCount(static_cast<qint64>(number)), formatCount(static_cast<qint64>(m_count))));
 }
 

@@ -49,6 +49,7 @@ private:
     QLabel* m_place;
     bool m_isError = false; ///< what m_place says
     quint64 m_count = 0;
+    quint64 m_number = 0; ///< place of the match that was gone to; 0: none
 };
 
 } // namespace app

@@ -18,6 +18,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     QObject::connect(view, &TimelineView::bookmarksChanged, session, [=](const QByteArray& text) {
         session->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
     });
+    QObject::connect(view, &TimelineView::noticed, session, &Session::noticed);
     const auto showAnalysed = [=] {
         // An analysis of an earlier snapshot still tells the truth of its part; one of another trace never comes here.
         const auto analysed = session->analysed();

@@ -1,5 +1,6 @@
 #include "app/views/timeline/timeline_finder.h"
 
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -58,7 +59,7 @@ TimelineFinder::TimelineFinder(QObject* parent) : QObject(parent), m_thread(this
 void TimelineFinder::setTrace(std::shared_ptr<const Trace> trace)
 {
     m_trace = std::move(trace);
-    m_stale = !m_pattern.text.empty();
+    m_stale = m_isNew = !m_pattern.text.empty();
     m_step.reset();
     startNext();
 }
@@ -79,7 +80,7 @@ void TimelineFinder::setPattern(const profiler::NamePattern& pattern)
 {
     m_pattern = pattern;
     m_step.reset();
-    m_stale = true;
+    m_stale = m_isNew = true;
     if (m_busy)
         m_thread.requestStop();
     startNext();
@@ -117,7 +118,8 @@ void TimelineFinder::startSearch()
         return startNext();
     }
     m_busy = true;
-    emit searching();
+    if (std::exchange(m_isNew, false))
+        emit searching();
     m_thread.start(
         [this, trace = m_trace, pattern = m_pattern](const std::stop_token& stop, const Background::Post& post) {
             auto search = NameSearch::make(trace, pattern);

@@ -35,8 +35,8 @@ public:
 
 signals:
     void hitsChanged(std::shared_ptr<const app::FindHits> hits); ///< null: no search
-    void searching();
-    void failed(const QString& message); ///< a regular expression that is none
+    void searching();                                            ///< for another pattern, or in another trace
+    void failed(const QString& message);                         ///< a regular expression that is none
     /// @param number  its place among all matches, from 1
     void found(const profiler::Slice& slice, quint64 number);
 
@@ -55,6 +55,7 @@ private:
     profiler::NamePattern m_pattern;
     std::shared_ptr<const FindHits> m_hits;
     bool m_stale = false, m_busy = false;
+    bool m_isNew = false;  ///< another pattern or trace, not a later snapshot: what was found counts no more
     bool m_behind = false; ///< m_hits are of an earlier snapshot
     QElapsedTimer m_sinceSearch;
     QTimer m_later;

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "app/models/device_gaps.h"
 #include "app/models/table_field.h"
 #include "app/session/selection.h"
 #include "app/views/timeline/bookmark_store.h"
-#include "app/widgets/timeline_gaps.h"
 #include "profiler/model/trace.h"
 
 #include <QWidget>
@@ -48,6 +48,8 @@ public:
 signals:
     /// @param text  those of the trace on screen, as BookmarkStore::toText() has them
     void bookmarksChanged(const QByteArray& text);
+    /// Something for the user to know.
+    void noticed(const QString& what, const QString& detail, bool isError);
 
 private:
     void connectSelection();

@@ -1,8 +1,8 @@
+#include "app/look/number_format.h"
 #include "app/models/slice_details.h"
 #include "app/views/timeline/go_to.h"
 #include "app/views/timeline/key_sheet.h"
 #include "app/views/timeline/timeline_view.h"
-#include "app/widgets/number_format.h"
 #include "app/widgets/save_dialog.h"
 #include "app/widgets/timeline_canvas.h"
 #include "app/widgets/timeline_minimap.h"
@@ -59,9 +59,15 @@ void TimelineView::takeBookmarks(const profiler::Trace& trace)
 
 void TimelineView::keepBookmarks()
 {
-    if (!m_file.empty())
-        m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(),
-                         m_canvas->scene().trace->metadata().contains(kBookmarksKey));
+    if (m_file.empty())
+        return;
+    const profiler::Trace& trace = *m_canvas->scene().trace;
+    const auto saved =
+        m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(), trace.metadata().contains(kBookmarksKey));
+    // Those of a trace that is being written are kept at its end again.
+    if (!saved && !trace.captureStats().live)
+        emit noticed(tr("The bookmarks are not kept: %1.").arg(QString::fromStdString(saved.error().what)),
+                     QString::fromStdString(saved.error().message()), true);
 }
 
 void TimelineView::askNote(profiler::TraceTime time, const QString& note)

@@ -184,10 +184,10 @@ void TunePanel::showHeader()
     const TuneController& tuning = m_session->tuning();
     const bool running = tuning.isRunning();
     m_start->setVisible(!running);
-    m_start->setEnabled(!m_session->isBusy());
+    const QString busy = m_session->whyBusy();
+    m_start->setEnabled(busy.isEmpty());
     m_start->setText(tuning.result() ? tr("Tune again") : tr("Tune"));
-    m_start->setToolTip(m_session->isBusy() ? tr("Something else is running: it would share the processor")
-                                            : tr("Tries what the advisor advises and keeps what pays"));
+    m_start->setToolTip(busy.isEmpty() ? tr("Tries what the advisor advises and keeps what pays") : busy);
     m_stop->setVisible(running);
     m_stop->setEnabled(!tuning.isStopping());
     m_minutes->setVisible(!running);
@@ -198,9 +198,8 @@ void TunePanel::showHeader()
     else if (running && !tuning.progress())
         m_doing->setText(tr("Starting …"));
     else if (!running)
-        m_doing->setText(m_session->isBusy() && !tuning.result()
-                             ? tr("Stop what is running first: a training beside it would spoil the numbers.")
-                             : QString());
+        m_doing->setText(busy.isEmpty() ? QString()
+                                        : tr("%1 Stop it first: beside it the numbers would be spoilt.").arg(busy));
     showClock();
 }
 

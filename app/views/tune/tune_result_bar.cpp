@@ -48,7 +48,6 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     m_summary->setFont(font);
     m_apply->setProperty("primary", true);
     m_apply->setIcon(icon("check", QPalette::HighlightedText));
-    m_apply->setToolTip(tr("Takes what was found into the configuration; Undo takes it back"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_summary);
@@ -101,6 +100,8 @@ void TuneResultBar::showResult()
     m_apply->setVisible(better);
     m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());
     m_apply->setText(better && isApplied() ? tr("Applied") : tr("Apply"));
+    m_apply->setToolTip(m_session->isBusy() ? m_session->whyBusy()
+                                            : tr("Takes what was found into the configuration; Undo takes it back"));
     m_saveConfiguration->setVisible(better);
     m_copy->setVisible(better);
     m_copy->setEnabled(!advisor::codeToPaste(result).empty());

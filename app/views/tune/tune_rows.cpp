@@ -1,7 +1,7 @@
 #include "app/views/tune/tune_rows.h"
 
+#include "app/look/number_format.h"
 #include "app/models/finding_text.h"
-#include "app/widgets/number_format.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>

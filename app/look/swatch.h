@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/widgets/kind_palette.h"
+#include "app/look/kind_palette.h"
 
 #include <QPainter>
 #include <QPixmap>

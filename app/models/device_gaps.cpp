@@ -1,4 +1,4 @@
-#include "app/widgets/timeline_gaps.h"
+#include "app/models/device_gaps.h"
 
 #include <QCoreApplication>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/widgets/number_format.h"
+#include "app/look/number_format.h"
 
 #include <QLocale>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "app/widgets/swatch.h"
+#include "app/look/swatch.h"
 
 #include <cmath>
 

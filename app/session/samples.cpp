@@ -1,0 +1,57 @@
+#include "app/session/samples.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QSaveFile>
+#include <QStandardPaths>
+
+namespace app {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Sample)
+};
+
+QString folder()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/samples";
+}
+
+} // namespace
+
+std::vector<Sample> allSamples()
+{
+    return {{"waits_for_data", Words::tr("A training that waits for its data"),
+             Words::tr("A small image classifier on a processor, without loader workers")},
+            {"two_workers", Words::tr("The same with two loader workers"),
+             Words::tr("To be compared with the one before: open this, then choose that under Compare")}};
+}
+
+profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
+{
+    const QString path = folder() + '/' + sample.id + ".sspack";
+    QFile resource(":/samples/" + sample.id + ".sspack");
+    if (!resource.open(QIODevice::ReadOnly))
+        return tl::unexpected(profiler::Error{
+            profiler::Error::Code::NotFound, "this sample does not come with the app", sample.id.toStdString(), {}});
+    if (QFileInfo(path).size() == resource.size())
+        return std::filesystem::path(path.toStdString());
+    QDir().mkpath(folder());
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(resource.readAll()) != resource.size() || !file.commit())
+        return tl::unexpected(
+            profiler::Error{profiler::Error::Code::Io,
+                            "the sample cannot be put into the app's folder: " + file.errorString().toStdString(),
+                            path.toStdString(), "make room there, or make the folder writable"});
+    return std::filesystem::path(path.toStdString());
+}
+
+bool isSampleFile(const std::filesystem::path& file)
+{
+    return QFileInfo(QString::fromStdString(file.string())).absolutePath() == QFileInfo(folder()).absoluteFilePath();
+}
+
+} // namespace app

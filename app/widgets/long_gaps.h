@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/models/device_gaps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace app {
+
+/// Finds the long ones among very many gaps of a device without a look at each: of every block of them the longest is
+/// known.
+class LongGaps {
+public:
+    /// @param all  by begin; outlives this
+    explicit LongGaps(std::span<const DeviceGaps::Gap> all);
+
+    /// Calls back with those of `window`, a part of all, that last so long or longer, by begin.
+    template <class Visit>
+    void forEach(std::span<const DeviceGaps::Gap> window, profiler::Nanoseconds atLeast, const Visit& visit) const
+    {
+        const auto first = static_cast<std::size_t>(window.data() - m_all.data()), end = first + window.size();
+        for (std::size_t i = first; i < end;) {
+            if (m_longest[i / kBlock] < atLeast) {
+                i = (i / kBlock + 1) * kBlock;
+                continue;
+            }
+            if (m_all[i].range.duration() >= atLeast)
+                visit(m_all[i]);
+            ++i;
+        }
+    }
+
+private:
+    static constexpr std::size_t kBlock = 128;
+    std::span<const DeviceGaps::Gap> m_all;
+    std::vector<profiler::Nanoseconds> m_longest; ///< of each kBlock gaps
+};
+
+} // namespace app
