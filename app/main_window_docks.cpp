@@ -17,6 +17,7 @@ namespace {
 
 // A saved layout of another arrangement of docks would restore to something odd.
 constexpr int kLayoutVersion = 3;
+constexpr int kLow = 800; ///< pixels: a laptop's window, in which the timeline needs what the steps can spare
 constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kLayoutKey = "window/layout";
 constexpr auto kCentreKey = "window/centre";
@@ -56,6 +57,8 @@ void MainWindow::makeViews()
     // The last of the centre's views is the one that the room is for.
     for (int i = 0; i < m_centre->count(); ++i)
         m_centre->setStretchFactor(i, i + 1 == m_centre->count() ? 1 : 0);
+    if (m_centre->count() == 2 && height() < kLow)
+        m_centre->setSizes({m_centre->widget(0)->minimumSizeHint().height(), height()});
     arrangeDocks();
     m_defaultLayout = saveState(kLayoutVersion);
     const QSettings settings;
@@ -69,6 +72,8 @@ void MainWindow::addDock(const View& view, QWidget* widget)
     auto* dock = new QDockWidget(view.title, this);
     dock->setObjectName("dock:" + widget->objectName());
     dock->setWidget(widget);
+    if (widget->accessibleName().isEmpty())
+        widget->setAccessibleName(view.title);
     // Side by side, if only until they are arranged, the tables would make the window as wide as all of them.
     const auto sibling = std::find_if(m_docks.begin(), m_docks.end(),
                                       [](const auto& made) { return made.first.area == ViewArea::Bottom; });
@@ -117,7 +122,7 @@ void MainWindow::arrangeDocks()
             if (view.area == ViewArea::Bottom && !dock->titleBarWidget())
                 dock->setTitleBarWidget(new QWidget(dock));
         firstBottom->raise();
-        resizeDocks({firstBottom}, {230}, Qt::Vertical);
+        resizeDocks({firstBottom}, {std::clamp(height() / 4, 170, 230)}, Qt::Vertical);
     }
     if (!left.isEmpty())
         resizeDocks({left.front()}, {std::clamp(width() * 2 / 9, 260, 320)}, Qt::Horizontal);

@@ -124,6 +124,10 @@ QString formatValue(double value, const QString& unit)
 {
     if (unit == QStringLiteral("bytes"))
         return formatBytes(value);
+    if (unit == QStringLiteral("bytes/s"))
+        return formatBytes(value) + QStringLiteral("/s");
+    if (unit == QStringLiteral("share"))
+        return formatShare(value);
     const QString text = formatSignificant(value, kPlainCounts);
     return unit.isEmpty() ? text : text + u' ' + unit;
 }

@@ -27,7 +27,8 @@ NoticeStrip::NoticeStrip(QWidget* parent)
     m_detail->setReadOnly(true);
     m_detail->setFrameShape(QFrame::NoFrame);
     m_detail->setTabChangesFocus(true);
-    m_close->setAccessibleName(tr("Close this message"));
+    m_close->setToolTip(tr("Close this message"));
+    m_close->setAccessibleName(m_close->toolTip());
     auto* line = new QHBoxLayout;
     line->addWidget(m_what, 1);
     for (QToolButton* button : {m_more, m_copy, m_close})

@@ -320,8 +320,11 @@ void TimelineCanvas::paintEmpty(QPainter& painter) const
     painter.setPen(m_scene.theme.text);
     const QRect upper(all.left() + 20, all.top(), all.width() - 40, all.height() / 2 - 4);
     const bool live = m_scene.trace && m_scene.trace->captureStats().live;
+    const bool file = m_scene.trace && !live && !m_scene.trace->format().empty(); // one that was read to its end
     painter.drawText(upper, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWordWrap,
-                     live ? tr("Waiting for the first events") : tr("Nothing recorded yet"));
+                     live   ? tr("Waiting for the first events")
+                     : file ? tr("This trace holds no events")
+                            : tr("Nothing recorded yet"));
     painter.setFont(font());
     painter.setPen(m_scene.theme.dimText);
     const QRect lower(all.left() + 20, upper.bottom() + 10, all.width() - 40, all.height() / 2 - 10);

@@ -84,6 +84,9 @@ public:
     void zoomToSelected();
     void selectNext();
     void selectPrevious();
+    void selectOuter(); ///< what the selected slice lies in
+    void selectInner(); ///< the first slice within the selected one
+    void selectView();  ///< the range of time in view
     void rowUp();
     void rowDown();
     void toggleRow();

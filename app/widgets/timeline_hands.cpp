@@ -131,6 +131,38 @@ void TimelineCanvas::selectPrevious()
         selectAndShow(*previous);
 }
 
+void TimelineCanvas::selectOuter()
+{
+    if (isEmpty() || !m_scene.selected || m_scene.selected->depth == 0)
+        return;
+    const profiler::Slice& of = *m_scene.selected;
+    if (const auto outer = nearestSlice(*m_scene.trace, of.id.track, of.depth - 1, of.begin, profiler::Nanoseconds{0}))
+        selectAndShow(*outer);
+}
+
+void TimelineCanvas::selectInner()
+{
+    if (isEmpty() || !m_scene.selected)
+        return;
+    const profiler::Slice& of = *m_scene.selected;
+    auto inner = nearestSlice(*m_scene.trace, of.id.track, of.depth + 1, of.begin, of.duration);
+    if (inner && inner->begin < of.begin) // that of the slice before is nearer
+        inner = nextSlice(*m_scene.trace, *inner);
+    if (inner && of.range().contains(inner->begin))
+        selectAndShow(*inner);
+}
+
+void TimelineCanvas::selectView()
+{
+    const TimeRange all = m_scene.axis.bounds(), view = m_scene.axis.visible();
+    const TimeRange range{std::max(all.begin, view.begin), std::min(all.end, view.end)};
+    if (isEmpty() || range.empty())
+        return;
+    setSelectedSlice({});
+    setSelectedRange(range);
+    emit rangeSelected(range);
+}
+
 void TimelineCanvas::followFlow()
 {
     goAlong(true);

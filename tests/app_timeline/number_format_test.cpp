@@ -53,6 +53,8 @@ TEST(NumberFormat, NamesSharesRatiosRatesAndBytes)
     EXPECT_EQ(formatBytes(512).toStdString(), "512 B");
     EXPECT_EQ(formatBytes(38'535'168).toStdString(), "38.5 MB");
     EXPECT_EQ(formatValue(1.8e9, "bytes").toStdString(), "1.80 GB");
+    EXPECT_EQ(formatValue(0.612, "share").toStdString(), "61.2 %");
+    EXPECT_EQ(formatValue(1.8e6, "bytes/s").toStdString(), "1.80 MB/s");
     EXPECT_EQ(formatValue(0.41, "").toStdString(), "0.410");
     EXPECT_EQ(formatUs(41'200).toStdString(), "41.2 ms");
 }

@@ -161,6 +161,34 @@ TEST_F(TimelineCanvasTest, CommaAndPeriodGoThroughTheSlicesOfALane)
     EXPECT_TRUE(canvas.accessibleDescription().contains("step 2")) << canvas.accessibleDescription().toStdString();
 }
 
+TEST_F(TimelineCanvasTest, ShiftWithUpAndDownGoesOutAndIn)
+{
+    canvas.setSelectedSlice(step(4).id);
+    key(Qt::Key_Down, Qt::ShiftModifier);
+    ASSERT_TRUE(scene().selected);
+    const Slice inner = *scene().selected;
+    EXPECT_EQ(inner.depth, step(4).depth + 1);
+    EXPECT_TRUE(step(4).range().contains(inner.begin)) << "not the last of the step before, though that is nearer";
+    key(Qt::Key_Up, Qt::ShiftModifier);
+    EXPECT_EQ(scene().selected->id, step(4).id);
+    key(Qt::Key_Up, Qt::ShiftModifier);
+    EXPECT_EQ(scene().selected->id, step(4).id) << "it lies in nothing";
+}
+
+TEST_F(TimelineCanvasTest, RSelectsTheRangeInView)
+{
+    QSignalSpy selected(&canvas, &TimelineCanvas::rangeSelected);
+    canvas.bringIntoView(step(3).range());
+    canvas.setSelectedSlice(step(3).id);
+    key(Qt::Key_R);
+    ASSERT_EQ(selected.size(), 1);
+    EXPECT_FALSE(scene().selected);
+    EXPECT_EQ(*scene().range, scene().axis.visible());
+    canvas.fitAll();
+    key(Qt::Key_R);
+    EXPECT_EQ(*scene().range, scene().axis.bounds()) << "and no room beside the trace";
+}
+
 TEST_F(TimelineCanvasTest, MMeasuresAndEscLetsGo)
 {
     QTest::mouseMove(canvas.viewport(), {500, 300});

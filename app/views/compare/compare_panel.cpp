@@ -164,6 +164,7 @@ QWidget* ComparePanel::makePage()
     sides->addWidget(m_table);
     sides->setStretchFactor(0, 1);
     sides->setStretchFactor(1, 2);
+    sides->setSizes({100, 300}); // names need the room
     layout->addWidget(m_verdict);
     layout->addWidget(m_why);
     layout->addWidget(sides, 1);

@@ -80,14 +80,15 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     m_runs = new PlaceList("recentRuns", tr("Recent runs"), this);
     m_traces = new PlaceList("recentTraceList", tr("Recent traces"), this);
     m_samples = new PlaceList("sampleTraces", tr("Samples"), this);
-    // Each list stands below the door that it is nearest to.
     auto* doors = new QGridLayout;
     doors->setHorizontalSpacing(16);
+    for (int column = 0; column < 3; ++column)
+        doors->setColumnStretch(column, 1);
     int place = 0;
     for (QWidget* door : std::initializer_list<QWidget*>{tryIt, open, record})
         doors->addWidget(door, 0, place++);
     place = 0;
-    for (QWidget* list : std::initializer_list<QWidget*>{m_runs, m_traces, m_samples})
+    for (QWidget* list : std::initializer_list<QWidget*>{m_samples, m_traces, m_runs})
         doors->addWidget(list, 1, place++);
 
     auto* column = new QVBoxLayout;

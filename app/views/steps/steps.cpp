@@ -16,9 +16,9 @@ QWidget* create(const ViewContext& context, QWidget* parent)
         const auto analysed = session->analysed();
         view->showSteps(analysed ? analysed->facts.steps : std::vector<profiler::analysis::Step>());
         // A trace that has none leaves the room to the timeline; of one that is looked at, nobody knows yet.
-        const bool grows = session->trace()->captureStats().live || session->trace()->sliceCount() == 0;
-        if (analysed || grows)
-            view->setVisible(grows || !analysed->facts.steps.empty());
+        const bool mayCome = session->isRunOpen() || session->traceTitle().isEmpty();
+        if (analysed || mayCome)
+            view->setVisible(mayCome || !analysed->facts.steps.empty());
     };
     QObject::connect(session, &Session::traceChanged, view, [=] { view->setTrace(session->trace()); });
     QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
