@@ -18,6 +18,23 @@ namespace {
 // With the longest string behind it a frame is far below what readers take.
 constexpr std::size_t kStringFrame = 1 << 20;
 
+/// Whether the link of an event is a correlation id.
+bool isCorrelated(const EventRecord& record)
+{
+    if (record.type != EventType::Slice && record.type != EventType::Begin && record.type != EventType::Device)
+        return false;
+    switch (record.kind) {
+    case ActivityKind::CudaRuntime:
+    case ActivityKind::CudaDriver:
+    case ActivityKind::GpuUserAnnotation:
+    case ActivityKind::Sync:
+    case ActivityKind::Overhead:
+        return true;
+    default:
+        return isDeviceWork(record.kind);
+    }
+}
+
 template <class T>
 bool takeRaw(std::span<const std::byte>& bytes, T& value)
 {
@@ -122,6 +139,16 @@ PartRenumbering::KnownTrack& PartRenumbering::track(std::uint32_t number)
     if (isNew)
         at->second.number = m_trace.newTrack();
     return at->second;
+}
+
+/// CUPTI counts from 1 in each process: the process stands above an id's 32 bits.
+std::int64_t PartRenumbering::correlation(std::int64_t id)
+{
+    if (id <= 0)
+        return id;
+    if (!m_launcher)
+        m_launcher = m_trace.newLauncher();
+    return *m_launcher << 32 | (id & 0xffffffff);
 }
 
 Result<void> PartRenumbering::take(FrameType type, std::span<const std::byte> payload)
@@ -249,6 +276,8 @@ Result<void> PartRenumbering::takeBatch(const wire::EventBatch& batch, std::vect
         record.detail = string(record.detail);
         if (record.kind == ActivityKind::CpuOp && !namesTrack)
             record.bytes = string(record.bytes);
+        if (isCorrelated(record))
+            record.link = correlation(record.link);
     }
     m_trace.countEvents(
         static_cast<std::uint64_t>(std::count_if(rest.begin(), rest.end(), [](const EventRecord& record) {

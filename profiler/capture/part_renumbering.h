@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ public:
 
     std::uint32_t string(std::string_view text);
     std::uint32_t newTrack() { return m_tracks++; }
+    /// The number of a process that launches device work, in the order in which they come.
+    std::int64_t newLauncher() { return m_launchers++; }
     /// The number of a GPU: the one it has in its process, unless that is another GPU's already.
     std::uint32_t device(std::uint32_t wanted, const std::string& uuid);
     /// "GPU 1 clock" for "GPU-0011… clock", where the GPU of that UUID is known.
@@ -48,6 +51,7 @@ private:
     std::unordered_map<std::string, std::uint32_t> m_strings{{"", 0}};
     std::vector<wire::Payload> m_newStrings; ///< entries of frames to come
     std::uint32_t m_tracks = 0;
+    std::int64_t m_launchers = 0;
     std::map<std::string, std::uint32_t> m_devices; ///< by UUID
     std::set<std::uint32_t> m_deviceNumbers;
     std::map<std::string, std::string> m_metadata;
@@ -76,6 +80,7 @@ private:
     };
     std::uint32_t string(std::uint32_t id);
     KnownTrack& track(std::uint32_t number);
+    std::int64_t correlation(std::int64_t id);
     void takeStrings(std::span<const std::byte> payload);
     Result<void> takeTracks(std::span<const std::byte> payload);
     Result<void> writeTrack(const KnownTrack& track);
@@ -89,6 +94,7 @@ private:
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
     std::map<std::uint32_t, std::uint32_t> m_devices;
     std::map<std::string, std::string> m_facts;
+    std::optional<std::int64_t> m_launcher; ///< once a correlation id is met
     wire::LossEntry m_loss{};
     std::uint64_t m_missing = 0;
 };

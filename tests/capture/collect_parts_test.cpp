@@ -1,0 +1,75 @@
+#include "profiler/capture/collect_parts.h"
+
+#include "profiler/capture/recorder.h"
+#include "profiler/io/wire/tailing_reader.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+
+namespace {
+
+wire::EventRecord correlated(wire::EventType type, ActivityKind kind, std::uint32_t name, std::int64_t begin)
+{
+    wire::EventRecord record{};
+    record.type = type;
+    record.kind = kind;
+    record.name = name;
+    record.begin = begin;
+    record.end = begin + 10;
+    record.link = 7; // CUPTI counts from 1 in every process
+    return record;
+}
+
+/// A process that launched one kernel on a GPU of its own, and the step in which it did.
+void writeLauncher(const std::filesystem::path& path, std::uint32_t device, std::int64_t begin)
+{
+    auto recorder = Recorder::start({.path = path});
+    ASSERT_TRUE(recorder);
+    Recorder& to = **recorder;
+    const std::string number = std::to_string(device);
+    to.addDevice(DeviceId{device}, "Some GPU", "GPU-" + number);
+    wire::EventRecord call = correlated(wire::EventType::Slice, ActivityKind::CudaRuntime, to.intern("launch"), begin);
+    to.addBatch(to.namedTrack("calls of " + number, TrackKind::Thread), {&call, 1});
+    wire::EventRecord work[2] = {
+        correlated(wire::EventType::Device, ActivityKind::Kernel, to.intern("kernel of " + number), begin + 5), {}};
+    work[1].type = wire::EventType::Extra;
+    to.addBatch(to.streamTrack(DeviceId{device}, StreamId{7}), work);
+    wire::EventRecord step = correlated(wire::EventType::Slice, ActivityKind::Step, to.intern("step"), begin);
+    to.addBatch(to.namedTrack("steps", TrackKind::Thread), {&step, 1});
+    ASSERT_TRUE(to.finish());
+}
+
+} // namespace
+
+TEST(CollectParts, ALaunchLeadsToTheWorkOfItsOwnProcess)
+{
+    const TemporaryFolder folder;
+    writeLauncher(folder / "t.sstrace.11", 0, 1000);
+    writeLauncher(folder / "t.sstrace.12", 1, 1003);
+    const auto parts = findParts(folder / "t.sstrace");
+    ASSERT_EQ(parts.size(), 2U);
+    ASSERT_TRUE(collectParts(parts, {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}}));
+    const auto trace = wire::readTrace(folder / "t.sstrace");
+    ASSERT_TRUE(trace) << trace.error().message();
+    int calls = 0, steps = 0;
+    for (const Slice& call : (*trace)->ofKind(ActivityKind::CudaRuntime)) {
+        ++calls;
+        const auto flows = (*trace)->flowsOf(call.id);
+        ASSERT_EQ(flows.size(), 1U);
+        const std::string row = (*trace)->tracks()[call.id.track.value].name;
+        EXPECT_EQ((*trace)->name((*trace)->slice(flows[0].to)), "kernel of " + row.substr(row.size() - 1));
+    }
+    for (const Slice& step : (*trace)->ofKind(ActivityKind::Step)) {
+        ++steps;
+        EXPECT_EQ(step.args.value, 7) << "a step's number is no correlation id";
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(steps, 2);
+}
+
+} // namespace capture_test
