@@ -12,13 +12,13 @@ Recorder::State::LaneSlot* Recorder::State::slotOf(const HostLane* lane)
 
 /// A lane that an ended thread left. One of the same name keeps its track, so that workers that are made anew each
 /// epoch stay on their rows; any other must have been drained, since its track changes.
-Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid,
-                                                      bool otherNames)
+Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which)
 {
     for (HostLane* lane : released->list()) {
         LaneSlot* slot = slotOf(lane);
         const bool same = slot->name == name && slot->kind == kind;
-        const bool usable = same || (otherNames && slot->impl.capacity > 0 && slot->isDrained());
+        const bool usable = (slot->impl.capacity > 0) != (which == Reuse::WithoutRing) &&
+                            (same || (which != Reuse::SameName && slot->isDrained()));
         if (!usable || !released->take(lane))
             continue;
         slot->impl.reset();
@@ -36,6 +36,13 @@ Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackK
         return slot;
     }
     return nullptr;
+}
+
+bool Recorder::State::anyReleasedRing()
+{
+    const std::vector<HostLane*> lanesLeft = released->list();
+    return std::any_of(lanesLeft.begin(), lanesLeft.end(),
+                       [&](const HostLane* lane) { return slotOf(lane)->impl.capacity > 0; });
 }
 
 /// More threads than were counted on: what they do is lost and counted, all else is recorded.
@@ -75,16 +82,23 @@ Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKin
 Recorder::State::LaneSlot& Recorder::State::acquireLane(std::string_view name, TrackKind kind, std::int64_t tid)
 {
     const std::uint32_t id = strings.intern(name).id;
+    bool undrained = false;
     {
         const std::lock_guard lock(lanesMutex);
-        if (LaneSlot* slot = reuseLane(id, kind, tid, false))
+        if (LaneSlot* slot = reuseLane(id, kind, tid, Reuse::SameName))
             return *slot;
         if (std::ssize(lanes) < options.maxThreads && !ringsUsedUp)
             return newLane(id, kind, tid);
+        if (LaneSlot* slot = reuseLane(id, kind, tid, Reuse::WithRing))
+            return *slot;
+        undrained = anyReleasedRing();
     }
-    static_cast<void>(drain()); // so that a lane whose thread has ended can be taken; its error is kept
+    if (undrained)
+        static_cast<void>(drain()); // so that a lane whose thread has ended can be taken; its error is kept
     const std::lock_guard lock(lanesMutex);
-    if (LaneSlot* slot = reuseLane(id, kind, tid, true))
+    if (LaneSlot* slot = reuseLane(id, kind, tid, Reuse::WithRing))
+        return *slot;
+    if (LaneSlot* slot = reuseLane(id, kind, tid, Reuse::WithoutRing))
         return *slot;
     return newLane(id, kind, tid);
 }

@@ -55,7 +55,14 @@ struct Recorder::State {
           std::unique_ptr<wire::FrameWriter> file);
 
     LaneSlot& acquireLane(std::string_view name, TrackKind kind, std::int64_t tid);
-    LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, bool otherNames);
+    /// Which lanes of ended threads may be taken.
+    enum class Reuse {
+        SameName, ///< with a ring
+        WithRing, ///< any that is drained
+        WithoutRing
+    };
+    LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which);
+    bool anyReleasedRing();
     LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
     void noteLaneWithoutRing(const std::string& why);
     LaneSlot* slotOf(const HostLane* lane);

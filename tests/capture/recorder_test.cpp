@@ -5,6 +5,7 @@
 #include "tests/capture/temporary_folder.h"
 
 #include <gmock/gmock.h>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -197,6 +198,40 @@ TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
     EXPECT_TRUE(trace.ended);
     EXPECT_EQ(trace.loss.dropped, 1U);
     EXPECT_EQ(trace.tracks.size(), 2U);
+}
+
+TEST(Recorder, LanesWithoutRingsServeThreadsToCome)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
+    mark(recorder->thisThread(), "op");
+    std::set<const HostLane*> lanes;
+    for (int i = 0; i < 20; ++i)
+        std::thread([&] {
+            HostLane& lane = recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread);
+            mark(lane, "lost");
+            lanes.insert(&lane);
+        }).join();
+    EXPECT_EQ(lanes.size(), 1U) << "each takes the lane that the one before left";
+    EXPECT_EQ(recorder->stats().dropped, 20U);
+    ASSERT_TRUE(recorder->finish());
+    EXPECT_EQ(parseTrace(folder / "a.sstrace").of("thread " + std::to_string(gettid())).size(), 1U);
+}
+
+TEST(Recorder, AFreeRingIsTakenBeforeALaneOfTheSameNameWithoutOne)
+{
+    const TemporaryFolder folder;
+    auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
+    std::thread([&] {
+        mark(recorder->nameThisThread("first", TrackKind::Thread), "op");
+        std::thread([&] { mark(recorder->nameThisThread("worker", TrackKind::Thread), "lost"); }).join();
+    }).join();
+    std::thread([&] { mark(recorder->nameThisThread("worker", TrackKind::Thread), "kept"); }).join();
+    ASSERT_TRUE(recorder->finish());
+    const ParsedTrace trace = parseTrace(folder / "a.sstrace");
+    ASSERT_EQ(trace.of("worker").size(), 1U);
+    EXPECT_EQ(trace.name(trace.of("worker")[0]), "kept");
+    EXPECT_EQ(trace.loss.dropped, 1U);
 }
 
 TEST(Recorder, OneThreadWritesToSeveralRecorders)
