@@ -144,6 +144,30 @@ TEST(JsonCopy, TellsWhatItsOriginalHadLost)
     EXPECT_EQ((*again)->captureStats().dropped, 1U);
 }
 
+TEST(JsonCopy, TellsOnceWhatItShowsItself)
+{
+    const Folder folder;
+    // Two processes launch, a kernel has no launch, a slice ends after the one that it begins in, one event is broken.
+    auto trace = openedText(folder / "0.json", R"({"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":2,"tid":2,"ts":1,"dur":5,"args":{"correlation":2}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7,"correlation":9}},
+{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":11,"dur":5},
+{"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":14,"dur":5},
+{"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":1,"ts":x,"dur":5}]})");
+    constexpr std::string_view kOnce[] = {"no launch", "processes launch", "ends after", "grammar"};
+    for (int round = 0; round < 4; ++round) {
+        const std::vector<std::string>& notes = trace->captureStats().notes;
+        for (const std::string_view part : kOnce)
+            EXPECT_THAT(notes, testing::Contains(HasSubstr(std::string(part))).Times(1)) << "copy " << round;
+        EXPECT_EQ(notes.size(), std::size(kOnce)) << "copy " << round;
+        EXPECT_EQ(trace->captureStats().dropped, 1U);
+        const auto path = folder / (std::to_string(round + 1) + ".json");
+        ASSERT_TRUE(formats::saveTrace(*trace, path));
+        trace = *formats::openTrace(path);
+    }
+}
+
 TEST(JsonCopy, TellsWhatItLacks)
 {
     const Folder folder;

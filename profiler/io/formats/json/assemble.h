@@ -27,6 +27,8 @@ std::map<std::string, std::string> counterUnits(const std::map<std::string, std:
 /// @param losses  gets what the metadata events lack
 /// @return the processes of all rows, those of counters too
 Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses);
+/// Takes out what was noted of the trace that the file is a copy of and is as true of the file itself.
+void dropNotesToldTwice(std::vector<std::string>& notes);
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);
 
 } // namespace profiler::formats::json

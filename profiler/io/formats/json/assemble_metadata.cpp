@@ -2,6 +2,7 @@
 #include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/texts.h"
 
+#include <algorithm>
 #include <set>
 #include <simdjson.h>
 
@@ -67,10 +68,20 @@ void addDistributed(TraceBuilder& builder, std::string_view json)
         builder.setMetadata("versions.nccl", std::string(text));
 }
 
+constexpr std::string_view kOfCopy = "In what this file is a copy of: ";
+
+/// A note without the place in the file, which differs between a file and its copy.
+std::string_view withoutPlace(std::string_view note)
+{
+    note = note.substr(0, std::min(note.rfind(" (byte "), note.rfind(" (the first at byte ")));
+    while (note.ends_with('.'))
+        note.remove_suffix(1);
+    return note;
+}
+
 /// What the trace that the file is a copy of had lost.
 void addCapture(CaptureStats& stats, std::string_view json)
 {
-    constexpr std::string_view kOfCopy = "In what this file is a copy of: ";
     simdjson::dom::parser parser;
     simdjson::dom::element capture;
     if (parser.parse(simdjson::padded_string(json)).get(capture) != SUCCESS)
@@ -133,6 +144,17 @@ std::map<std::string, std::string> counterUnits(const std::map<std::string, std:
         if (std::string_view unit; value.get(unit) == SUCCESS)
             units.emplace(name, unit);
     return units;
+}
+
+void dropNotesToldTwice(std::vector<std::string>& notes)
+{
+    std::set<std::string, std::less<>> own;
+    for (const std::string& note : notes)
+        if (!note.starts_with(kOfCopy))
+            own.emplace(withoutPlace(note));
+    std::erase_if(notes, [&](const std::string& note) {
+        return note.starts_with(kOfCopy) && own.contains(withoutPlace(std::string_view(note).substr(kOfCopy.size())));
+    });
 }
 
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values)

@@ -82,6 +82,7 @@ public:
             stats.cut = true;
             stats.notes.push_back("Only a part could be inflated: " + damage + ".");
         }
+        dropNotesToldTwice(stats.notes);
         m_shared.builder.setArgSource(eventDetails(m_source));
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
         if (!trace)
