@@ -18,7 +18,6 @@ const CuptiApi& systemCupti()
         .enableRuntimeApi = cuptiActivityEnableRuntimeApi,
         .enableDriverApi = cuptiActivityEnableDriverApi,
         .enableAllSyncRecords = cuptiActivityEnableAllSyncRecords,
-        .flushPeriod = cuptiActivityFlushPeriod,
         .flushAll = cuptiActivityFlushAll,
         .getNumDroppedRecords = cuptiActivityGetNumDroppedRecords,
         .getNextRecord = cuptiActivityGetNextRecord,

@@ -21,7 +21,6 @@ struct CuptiApi {
     std::function<CUptiResult(CUpti_CallbackId, uint8_t)> enableRuntimeApi;
     std::function<CUptiResult(CUpti_CallbackId, uint8_t)> enableDriverApi;
     std::function<CUptiResult(uint8_t)> enableAllSyncRecords;
-    std::function<CUptiResult(uint32_t)> flushPeriod;
     std::function<CUptiResult(uint32_t)> flushAll;
     std::function<CUptiResult(CUcontext, uint32_t, size_t*)> getNumDroppedRecords;
     std::function<CUptiResult(uint8_t*, size_t, CUpti_Activity**)> getNextRecord;

@@ -21,6 +21,14 @@ std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords&
     return ids;
 }
 
+/// The oldest of those that wait for something are given up.
+template <class Waiting>
+void bound(std::vector<Waiting>& waiting)
+{
+    if (waiting.size() > kInHand)
+        waiting.erase(waiting.begin(), waiting.end() - kInHand);
+}
+
 } // namespace
 
 void CuptiDelivery::deliver(const CuptiRecords& records)
@@ -31,8 +39,10 @@ void CuptiDelivery::deliver(const CuptiRecords& records)
     deliverCalls(records);
     deliverEdges(records);
     deliverMemory(records);
-    if (m_waits.size() > kInHand || m_streamWaits.size() > kInHand || m_markers.size() > kInHand)
-        end();
+    bound(m_waits);
+    bound(m_streamWaits);
+    for (; m_markers.size() > kInHand; m_markers.erase(m_markers.begin())) // the ids count up: the oldest
+        m_recorder.countLoss(0, 1);
     // Only kinds that were asked for come, so one that is not known is a record that is lost.
     if (records.damaged + records.unknown > 0)
         m_recorder.countLoss(records.damaged + records.unknown, 0);
@@ -188,9 +198,10 @@ void CuptiDelivery::deliverMemory(const CuptiRecords& records)
 
 void CuptiDelivery::end()
 {
-    // An event that was recorded before the recording, or in another process, has no arrow; that is no loss.
-    if (const std::size_t lost = m_waits.size() + m_markers.size(); lost > 0)
-        m_recorder.countLoss(0, lost);
+    // An event that was recorded before the recording, or in another process, has no arrow; that is no loss. Nor is a
+    // wait without a call: CUPTI tells of each query that found its work done as of a wait, and queries are left out.
+    if (!m_markers.empty())
+        m_recorder.countLoss(0, m_markers.size());
     m_waits.clear();
     m_streamWaits.clear();
     m_markers.clear();

@@ -19,8 +19,7 @@ public:
     explicit CuptiDelivery(Recorder& recorder) : m_recorder(recorder) {}
 
     void deliver(const CuptiRecords& records);
-    /// No more buffers come: waits whose call was not seen, and markers without their other end, are counted as
-    /// unmatched.
+    /// No more buffers come: markers without their other end are counted as unmatched.
     void end();
 
 private:
@@ -49,7 +48,7 @@ private:
     // A wait and the call it belongs to may come in different buffers, in any order: recent calls are kept, the older
     // half is forgotten when the newer one is full.
     Calls m_calls, m_olderCalls;
-    std::vector<CuptiRecords::HostWait> m_waits;       ///< whose call has not come
+    std::vector<CuptiRecords::HostWait> m_waits;       ///< whose call has not come, the newest
     std::map<DeviceId, std::string> m_devices;         ///< told already; each context of a device tells it again
     std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: their last recording's sync id → correlation
     std::vector<CuptiRecords::StreamWait> m_streamWaits;     ///< whose event or call has not come

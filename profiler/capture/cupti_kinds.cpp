@@ -47,12 +47,53 @@ std::span<const CUpti_CallbackId> noisyRuntimeCalls()
     return kCalls;
 }
 
-std::span<const CUpti_CallbackId> launchingDriverCalls()
+std::span<const CUpti_CallbackId> workingDriverCalls()
 {
     static constexpr CUpti_CallbackId kCalls[] = {
         CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
         CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
         CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+        CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
+        CUPTI_DRIVER_TRACE_CBID_cuEventRecord_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags,
+        CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16Async_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async,
+        CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async_ptsz,
     };
     return kCalls;
 }

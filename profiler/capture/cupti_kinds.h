@@ -20,8 +20,8 @@ struct CuptiKind {
 std::span<const CuptiKind> cuptiKinds();
 /// Runtime calls that only ask for something and would be most of the records.
 std::span<const CUpti_CallbackId> noisyRuntimeCalls();
-/// Driver calls that launch kernels without the runtime: libraries use them, and without them their kernels lack a
-/// launch.
-std::span<const CUpti_CallbackId> launchingDriverCalls();
+/// Driver calls that give a device work, or wait for it, without the runtime: libraries launch kernels by them, and
+/// some programs do all by them. Without them kernels and copies lack their launch, and waits their thread.
+std::span<const CUpti_CallbackId> workingDriverCalls();
 
 } // namespace profiler::capture

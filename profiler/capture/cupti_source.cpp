@@ -10,9 +10,14 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
+#include <stop_token>
+#include <thread>
 
 namespace profiler::capture {
 
@@ -28,6 +33,9 @@ struct CuptiSource::State {
                                          std::size_t size, std::size_t valid);
 
     Result<void> prepare();
+    void startFlushing();
+    void flushRegularly(const std::stop_token& stop);
+    void endFlushing();
     Result<void> apply(CuptiLevel level);
     void applyCalls(CuptiLevel level);
     /// Puts what failed so far into the trace's notes.
@@ -54,7 +62,9 @@ struct CuptiSource::State {
     Recorder* recorder; ///< null once stopped: what comes later has no place
     CuptiDecoder decoder;
     CuptiDelivery delivery;
-    State* before = nullptr; ///< the state of the source before this one
+    State* before = nullptr;             ///< the state of the source before this one
+    CUptiResult flushed = CUPTI_SUCCESS; ///< the flusher's, until it has ended
+    std::jthread flusher;
 };
 
 namespace {
@@ -136,10 +146,44 @@ Result<void> CuptiSource::State::prepare()
     if (auto done = check(api.registerCallbacks(bufferRequested, bufferCompleted), kStart); !done)
         return done;
     registered = true;
-    const auto period = std::chrono::duration_cast<std::chrono::milliseconds>(options.flushEvery).count();
-    if (period > 0)
-        note(api.flushPeriod(static_cast<std::uint32_t>(period)), "flush GPU records regularly");
     return {};
+}
+
+void CuptiSource::State::startFlushing()
+{
+    if (options.flushEvery <= Nanoseconds{0})
+        return;
+    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    flusher = std::jthread([this](const std::stop_token& stop) { flushRegularly(stop); });
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+}
+
+/// What CUPTI flushes of itself are full buffers only (cuptiActivityFlushPeriod() as well): of a thread that launches
+/// little, nothing would come before the end.
+void CuptiSource::State::flushRegularly(const std::stop_token& stop)
+{
+    pthread_setname_np(pthread_self(), "GPU records");
+    std::mutex waiting;
+    std::condition_variable_any wake;
+    std::unique_lock lock(waiting);
+    while (!wake.wait_for(lock, stop, options.flushEvery, [&] { return stop.stop_requested(); })) {
+        flushed = api.flushAll(0);
+        if (flushed != CUPTI_SUCCESS)
+            return; // told at the end
+        countDropped(nullptr, 0);
+    }
+}
+
+void CuptiSource::State::endFlushing()
+{
+    if (!flusher.joinable())
+        return;
+    flusher.request_stop();
+    flusher.join();
+    note(flushed, "flush GPU records regularly");
 }
 
 Result<void> CuptiSource::State::apply(CuptiLevel level)
@@ -177,8 +221,9 @@ void CuptiSource::State::applyCalls(CuptiLevel level)
             note(api.enableRuntimeApi(call, 0), "leave out runtime calls that only ask");
     if (level == CuptiLevel::Full)
         return;
-    for (const CUpti_CallbackId call : launchingDriverCalls())
-        note(api.enableDriverApi(call, level == CuptiLevel::Standard ? 1 : 0), "record launches through the driver");
+    for (const CUpti_CallbackId call : workingDriverCalls())
+        note(api.enableDriverApi(call, level == CuptiLevel::Standard ? 1 : 0),
+             "record launches and waits through the driver");
 }
 
 void CuptiSource::State::countDropped(CUcontext context, std::uint32_t stream)
@@ -282,6 +327,7 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
         source->m = nullptr;
         return tl::unexpected(ready.error());
     }
+    source->m->startFlushing();
     return source;
 }
 
@@ -302,12 +348,11 @@ Result<void> CuptiSource::flush()
 Result<void> CuptiSource::stop()
 {
     if (s_active.load() == m) {
+        m->endFlushing();
         for (const CUpti_ActivityKind kind : m->enabled)
             m->note(m->api.disable(kind), "stop recording");
         m->enabled.clear();
         if (m->subscriber) {
-            if (m->options.flushEvery > Nanoseconds{0})
-                m->note(m->api.flushPeriod(0), "end regular flushing");
             static_cast<void>(m->check(m->api.flushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush GPU records"));
             m->countDropped(nullptr, 0);
         }

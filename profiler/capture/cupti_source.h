@@ -22,15 +22,16 @@ using CuptiLevel = CaptureLevel;
 
 struct CuptiOptions {
     CuptiLevel level = CuptiLevel::Standard;
-    /// A buffer is handed over when it is full, or its records are all complete at a flush: small ones bound what a
-    /// kill loses.
+    /// A buffer is handed over when it is full, or its records are all complete at a flush. Each thread that calls CUDA
+    /// fills its own.
     std::size_t bufferBytes = 256 << 10;
     /// Buffers made at the start. More are made when these are all in use, up to maxBuffers; then CUPTI drops and
     /// counts.
     std::size_t buffers = 8;
     std::size_t maxBuffers = 64;
-    Nanoseconds flushEvery =
-        std::chrono::milliseconds(200); ///< CUPTI's own thread hands over complete buffers; 0: never
+    /// How often a thread of the source has buffers handed over that are complete, full or not: what a kill loses, and
+    /// what a live view is behind. 0: never.
+    Nanoseconds flushEvery = std::chrono::milliseconds(500);
 };
 
 /// GPU work, runtime calls and their waits, from CUPTI into a recorder. One at a time in a process. Its methods are

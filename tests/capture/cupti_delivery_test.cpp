@@ -167,6 +167,32 @@ TEST_F(CuptiDeliveryTest, MarkersPairAndOthersAreCounted)
     EXPECT_EQ(read->captureStats().unmatched, 2U);
 }
 
+// CUPTI tells of each query that found its work done as of a wait; the calls are left out.
+TEST_F(CuptiDeliveryTest, QueriesAreNoLossAndTakeNoPlaceOfOthers)
+{
+    CuptiBuffer first, queries, last;
+    auto& start = first.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+    start.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+    start.id = 1;
+    start.timestamp = 10;
+    start.name = "range";
+    deliver(first);
+    for (std::uint32_t i = 0; i < 6000; ++i)
+        queries.timed<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 20 + i, 21 + i, 100 + i)
+            .type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+    deliver(queries);
+    auto& end = last.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+    end.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
+    end.id = 1;
+    end.timestamp = 9000;
+    addCall(last, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, 6018, 6099); // of the last wait
+    deliver(last);
+    const auto read = trace();
+    EXPECT_EQ(named(*read, ActivityKind::Nvtx, "range").size(), 1U);
+    EXPECT_EQ(std::ranges::distance(read->ofKind(ActivityKind::Sync)), 1);
+    EXPECT_EQ(read->captureStats().unmatched, 0U);
+}
+
 TEST_F(CuptiDeliveryTest, DevicesHaveTheirFacts)
 {
     CuptiBuffer buffer;

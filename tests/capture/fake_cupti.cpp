@@ -9,6 +9,7 @@ namespace capture_test {
 
 CUptiResult FakeCupti::call(const std::string& name)
 {
+    const std::lock_guard lock(m_mutex);
     calls.push_back(name);
     const auto failure = failures.find(name);
     return failure != failures.end() ? failure->second : CUPTI_SUCCESS;
@@ -54,10 +55,10 @@ FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
         return call("driver " + std::to_string(id) + " " + std::to_string(on));
     };
     api.enableAllSyncRecords = [this](uint8_t on) { return call("all syncs " + std::to_string(on)); };
-    api.flushPeriod = [this](uint32_t ms) { return call("period " + std::to_string(ms)); };
     api.flushAll = [this](uint32_t flag) {
         const CUptiResult status = call("flush " + std::to_string(flag));
         handOver();
+        ++flushes;
         return status;
     };
     api.getNumDroppedRecords = [this](CUcontext, uint32_t, size_t* count) {
@@ -90,12 +91,18 @@ void FakeCupti::put(CuptiBuffer& records)
         return;
     }
     std::memcpy(buffer, records.data(), records.size());
+    const std::lock_guard lock(m_mutex);
     m_filled.push_back({buffer, size, records.size()});
 }
 
 void FakeCupti::handOver()
 {
-    for (const Filled& filled : std::exchange(m_filled, {}))
+    std::vector<Filled> taken;
+    {
+        const std::lock_guard lock(m_mutex);
+        taken = std::exchange(m_filled, {});
+    }
+    for (const Filled& filled : taken)
         complete(filled.buffer, filled.size, filled.valid);
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,10 +30,11 @@ public:
     void complete(std::uint8_t* buffer, std::size_t size, std::size_t valid);
 
     profiler::capture::CuptiApi api;
-    std::vector<std::string> calls;
+    std::vector<std::string> calls;              ///< to be read while no thread of the source runs
     std::map<std::string, CUptiResult> failures; ///< by call as noted
     std::set<CUpti_ActivityKind> enabled;
     std::string otherTool;
+    std::atomic<int> flushes = 0;
     std::atomic<std::size_t> dropped = 0; ///< reported once, then 0, as CUPTI does
     CUpti_TimestampCallbackFunc clock = nullptr;
     std::atomic<bool> buffersWereZero = true;
@@ -45,6 +47,7 @@ private:
     };
     CUpti_BuffersCallbackRequestFunc m_request = nullptr;
     CUpti_BuffersCallbackCompleteFunc m_complete = nullptr;
+    std::mutex m_mutex; ///< of calls and m_filled
     std::vector<Filled> m_filled;
 };
 

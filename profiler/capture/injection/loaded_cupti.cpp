@@ -63,7 +63,6 @@ Result<const CuptiApi*> load()
     symbols.get(s_api.disable, "cuptiActivityDisable");
     symbols.get(s_api.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
     symbols.get(s_api.enableDriverApi, "cuptiActivityEnableDriverApi");
-    symbols.get(s_api.flushPeriod, "cuptiActivityFlushPeriod");
     symbols.get(s_api.flushAll, "cuptiActivityFlushAll");
     symbols.get(s_api.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
     symbols.get(s_api.getNextRecord, "cuptiActivityGetNextRecord");
