@@ -3,6 +3,7 @@
 #include "trainer/workloads/network.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <chrono>
 
 namespace trainer {
@@ -12,8 +13,8 @@ namespace {
 constexpr int kStepsBefore = 3;
 } // namespace
 
-GraphedStep::GraphedStep(Network& network, Work work)
-    : m_network(network), m_work(std::move(work)), m_parameters(network.parameters())
+GraphedStep::GraphedStep(Network& network, Work work, MakeGraph makeGraph)
+    : m_network(network), m_work(std::move(work)), m_makeGraph(std::move(makeGraph)), m_parameters(network.parameters())
 {
 }
 
@@ -46,7 +47,7 @@ void GraphedStep::record(const BatchTensors& batch)
     std::vector<at::Tensor> statistics;
     for (const at::Tensor& buffer : m_network.buffers())
         statistics.push_back(buffer.clone());
-    auto graph = cudaPlugin().makeGraph();
+    auto graph = m_makeGraph();
     graph->record([this] {
         dropGradients();
         m_result = m_work(m_batch);
@@ -63,7 +64,10 @@ void GraphedStep::record(const BatchTensors& batch)
 
 std::optional<GraphedStep::Result> GraphedStep::run(const BatchTensors& batch)
 {
+    m_largest = std::max(m_largest, batch.count);
     if (m_failed || m_stepsBefore++ < kStepsBefore)
+        return std::nullopt;
+    if (!m_graph && batch.count < m_largest)
         return std::nullopt;
     if (!m_graph) {
         try {
@@ -85,6 +89,7 @@ std::optional<GraphedStep::Result> GraphedStep::run(const BatchTensors& batch)
     for (std::size_t i = 0; i < m_parameters.size(); ++i)
         m_parameters[i].mutable_grad() = m_gradients[i];
     m_graph->replay();
+    ++m_steps;
     return Result{m_result.loss.clone(), m_result.pass.detached()};
 }
 

@@ -25,15 +25,22 @@ public:
     };
     using Work = std::function<Result(const BatchTensors& batch)>;
 
+    using MakeGraph = std::function<std::unique_ptr<CudaGraph>()>;
+
     /// @param work  forward and backward into gradients that are not there yet
-    GraphedStep(Network& network, Work work);
+    /// @param makeGraph  called when it is recorded; may throw
+    GraphedStep(
+        Network& network, Work work, MakeGraph makeGraph = [] { return cudaPlugin().makeGraph(); });
     ~GraphedStep();
 
-    /// Runs a step by the graph, recording it first when it is time. The gradients are in the parameters afterwards.
+    /// Runs a step by the graph, recording it first when it is time: at a batch as large as any before, since the last
+    /// of an epoch may be smaller. The gradients are in the parameters afterwards.
     /// @return nullopt: it must be done without (the first steps, another shape, a graph that failed)
     std::optional<Result> run(const BatchTensors& batch);
     /// Why there is no graph, once.
     std::optional<std::string> takeFailure();
+    /// Whether no step was run by it, although nothing failed.
+    [[nodiscard]] bool isUnused() const { return !m_failed && m_steps == 0; }
     /// Seconds that recording took; 0 before.
     [[nodiscard]] double recordSeconds() const { return m_recordSeconds; }
 
@@ -44,11 +51,13 @@ private:
 
     Network& m_network;
     Work m_work;
+    MakeGraph m_makeGraph;
     std::vector<at::Tensor> m_parameters, m_gradients;
     std::unique_ptr<CudaGraph> m_graph; // null until recorded
     BatchTensors m_batch;               // the memory that the graph reads
     Result m_result;
     int m_stepsBefore = 0;
+    std::int64_t m_largest = 0, m_steps = 0; // samples of a batch; steps by the graph
     bool m_failed = false;
     std::string m_failure;
     double m_recordSeconds = 0;

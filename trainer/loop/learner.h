@@ -42,6 +42,9 @@ public:
     /// @param share  of the step's loss that this micro-batch has
     /// @param last  of the step: ranks exchange their gradients now
     Output accumulate(const BatchTensors& batch, double share, bool last, Recording& recording);
+    /// The last micro-batch of a step on a rank that has none: `batch` is of no data, and changes neither weights nor
+    /// statistics.
+    Output standIn(const BatchTensors& batch, Recording& recording);
     /// Changes the weights.
     /// @param factor  for all gradients: where fewer samples came than the shares counted on
     /// @return false when the step was skipped, because FP16 gradients overflowed
@@ -60,6 +63,8 @@ public:
     [[nodiscard]] const Checkpointing& checkpointing() const { return *m_checkpointing; }
     /// Why the step is not compiled although that was asked for, once.
     std::optional<std::string> takeCompileFailure() { return m_graph ? m_graph->takeFailure() : std::nullopt; }
+    /// Whether the step is compiled and no step was run so, although nothing failed.
+    [[nodiscard]] bool graphIsUnused() const { return m_graph && m_graph->isUnused(); }
     /// What is to be said about eval.package, once each.
     std::optional<config::protocol::Notice> takePackageNotice()
     {

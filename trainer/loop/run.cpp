@@ -60,6 +60,7 @@ public:
         m_done.stopped = stopped();
         tellOfSkips();
         tellOfRange();
+        tellOfGraph();
         return m_done;
     }
 
@@ -197,6 +198,14 @@ private:
                              {},
                              "set optimizer.learning_rate to it and schedule.kind to one_cycle or cosine",
                              1});
+    }
+
+    void tellOfGraph()
+    {
+        if (m_training.learner().graphIsUnused())
+            m_around.progress.warn("No step ran as a CUDA graph: it is recorded at a whole batch after the third step, "
+                                   "and none came",
+                                   std::string(key::compile.name), "let the training run for more steps");
     }
 
     // Pause waits here, at the end of a step, for what comes next.

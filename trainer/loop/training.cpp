@@ -1,6 +1,7 @@
 #include "trainer/loop/training.h"
 
 #include "trainer/data/random.h"
+#include "trainer/data/stand_in.h"
 #include "trainer/hooks/autograd_profiler.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
@@ -60,19 +61,6 @@ at::Device withSettings(at::Device device, const config::TrainingConfig& config)
     setTf32(config[key::tf32]);
     setCudnnBenchmark(config[key::cudnnBenchmark]);
     return device;
-}
-
-// What stands for a batch without a good sample where other ranks wait for this one's gradients. Two samples, since the
-// statistics of a batch norm have no meaning for one.
-void fillInFor(data::Batch& batch, const data::SampleSpec& spec, std::int64_t batchSize)
-{
-    batch.count = std::min<std::int64_t>(batchSize, 2);
-    const auto clear = [&](std::byte* first, const data::ArraySpec& array) {
-        std::fill_n(first, static_cast<std::size_t>(batch.count) * array.bytes(), std::byte{0});
-    };
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
-        clear(batch.memory->inputs[i], spec.inputs[i]);
-    clear(batch.memory->target, spec.target);
 }
 
 std::int64_t ceilDivide(std::int64_t count, std::int64_t by)
@@ -175,7 +163,7 @@ std::optional<BatchTensors> Training::fetch()
     if (empty && !m_group)
         return tensors;
     if (empty)
-        fillInFor(*batch, m_dataset->spec(), m_config[key::batchSize]);
+        data::standIn(*batch, m_dataset->spec(), m_config[key::batchSize]);
     PhaseRange phase(m_recording, Phase::Copy, batch->index);
     tensors = m_feed.place(*batch, true,
                            data::sampleSeed(static_cast<std::uint64_t>(m_config[key::seed]), m_epoch, batch->index));
@@ -197,7 +185,7 @@ std::shared_future<double> Training::measure(Learner::Output output, std::int64_
 void Training::train(const BatchTensors& batch, bool last, Group& group)
 {
     if (batch.count == 0) { // for the other ranks' sake: it changes nothing but that they get on
-        static_cast<void>(m_learner.accumulate(batch, 0, last, m_recording));
+        static_cast<void>(m_learner.standIn(batch, m_recording));
         return;
     }
     const double share =

@@ -6,6 +6,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <deque>
+#include <exception>
 
 namespace trainer {
 
@@ -51,8 +52,13 @@ BatchFeed::BatchFeed(const config::TrainingConfig& config, const data::SampleSpe
 
 BatchFeed::~BatchFeed()
 {
-    if (m_stream)
+    if (!m_stream)
+        return;
+    try {
         m_stream->own.synchronize();
+    } catch (const std::exception&) {
+        // The device has failed, which is what the training ends with: no copy is on the way any more.
+    }
 }
 
 BatchTensors BatchFeed::copied(const BatchTensors& batch)
