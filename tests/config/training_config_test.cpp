@@ -117,6 +117,17 @@ TEST(Problems, AGraphDoesNotFollowParametersThatACheckMoves)
     }
 }
 
+TEST(Problems, AGraphHoldsNeitherRecomputationNorLooksAtGradients)
+{
+    for (const char* other : {"checkpointing=all", "checkpointing=cheap", "debug.anomaly=true"}) {
+        const auto problems = with({"compile=true", other}).problems(true);
+        ASSERT_EQ(problems.size(), 1u) << other;
+        EXPECT_EQ(problems[0].key, "compile");
+        EXPECT_THAT(with({other}).problems(true), IsEmpty());
+    }
+    EXPECT_THAT(with({"compile=true"}).problems(true), IsEmpty());
+}
+
 TEST(Problems, AFolderOfImagesMustBeGivenOtherDataAreGeneratedForWantOfAny)
 {
     const char* folder = "dataset.kind=image_folder";

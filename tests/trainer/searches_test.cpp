@@ -72,6 +72,18 @@ TEST(BatchSearch, FindsNothingWhereNothingFitsOrSomethingElseFails)
               std::nullopt);
 }
 
+TEST(BatchSearch, TakesWhatFailsAfterOneFittedForTooLarge)
+{
+    for (const std::int64_t room : {40, 64, 100, 127}) {
+        const auto found = searchBatch(32, 1000, [&](std::int64_t batch) {
+            return BatchTrial{batch <= room ? Outcome::Fits : Outcome::Failed, "CUDNN_STATUS_EXECUTION_FAILED"};
+        });
+        ASSERT_TRUE(found) << room;
+        EXPECT_LE(*found, room);
+        EXPECT_GE(*found + *found / 8, room) << room;
+    }
+}
+
 TEST(RangeTest, FindsWhereTheLossFallsFastest)
 {
     RangeTest test;

@@ -84,6 +84,18 @@ void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& fou
                          "false with debug.gradcheck and debug.gradgradcheck: they move the parameters in memory, and "
                          "a CUDA graph would go on with where they were",
                          {}});
+    if (config[key::compile] && config[key::checkpointing] != "off")
+        found.push_back(
+            {std::string(key::compile.name),
+             "true",
+             "false with checkpointing: recomputing needs the generators' states, which no CUDA graph gives",
+             {}});
+    if (config[key::compile] && config[key::anomaly])
+        found.push_back({std::string(key::compile.name),
+                         "true",
+                         "false with debug.anomaly: looking at each gradient waits for the device, which no CUDA graph "
+                         "can",
+                         {}});
     if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
         found.push_back({std::string(key::checkpointing.name),
                          "cheap",

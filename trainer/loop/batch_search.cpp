@@ -19,8 +19,9 @@ using Outcome = BatchTrial::Outcome;
 
 namespace {
 
-// The first step allocates gradients and what the optimizer keeps; the second has them all.
-constexpr const char* kSteps = "run.steps=3";
+// The first step allocates gradients and what the optimizer keeps; the second has them all. A CUDA graph, with memory
+// of its own, is recorded in the fourth.
+constexpr const char *kSteps = "run.steps=3", *kCompiledSteps = "run.steps=5";
 
 std::int64_t availableBytes()
 {
@@ -37,8 +38,9 @@ std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std:
     const auto set = [&](const std::string& assignment) { words.insert(words.end(), {"--set", assignment}); };
     for (const config::Difference& change : difference(config::TrainingConfig(), config))
         set(change.key + "=" + change.b);
-    for (const char* assignment : {"batch.find_max=false", kSteps, "capture.enabled=false", "run.checkpoint_every=0",
-                                   "run.resume=", "run.log_file=", "parallel.kind=none", "run.on_nan=continue"})
+    for (const char* assignment :
+         {"batch.find_max=false", config[config::key::compile] ? kCompiledSteps : kSteps, "capture.enabled=false",
+          "run.checkpoint_every=0", "run.resume=", "run.log_file=", "parallel.kind=none", "run.on_nan=continue"})
         set(assignment);
     set("batch.size=" + std::to_string(batch));
     return words;
@@ -99,21 +101,21 @@ std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
                                         const std::function<BatchTrial(std::int64_t)>& tryOut)
 {
     std::int64_t fits = 0, tooLarge = 0;
-    for (std::int64_t batch = std::min(first, most); tooLarge == 0; batch = std::min(batch * 2, most)) {
+    // What trains with fewer samples fails of their number: libraries have many words for want of memory.
+    const auto failsAlways = [&](std::int64_t batch) {
         const BatchTrial trial = tryOut(batch);
-        if (trial.outcome == Outcome::Failed)
-            return std::nullopt;
         (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
+        return trial.outcome == Outcome::Failed && fits == 0;
+    };
+    for (std::int64_t batch = std::min(first, most); tooLarge == 0; batch = std::min(batch * 2, most)) {
+        if (failsAlways(batch))
+            return std::nullopt;
         if (fits == most)
             return fits;
     }
-    while (tooLarge - fits > std::max<std::int64_t>(fits / 8, 1)) {
-        const std::int64_t batch = fits + (tooLarge - fits) / 2;
-        const BatchTrial trial = tryOut(batch);
-        if (trial.outcome == Outcome::Failed)
+    while (tooLarge - fits > std::max<std::int64_t>(fits / 8, 1))
+        if (failsAlways(fits + (tooLarge - fits) / 2))
             return std::nullopt;
-        (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
-    }
     return fits > 0 ? std::optional(fits) : std::nullopt;
 }
 

@@ -19,7 +19,8 @@ struct BatchTrial {
 
 /// The largest batch that fits: doubles it until it does not, then halves the gap down to an eighth.
 /// @param most  never tried beyond
-/// @return nullopt when not even the first fits, or when `tryOut` failed otherwise
+/// @return nullopt when not even the first fits, or when `tryOut` failed otherwise before one fitted; what fails after
+/// that is too large
 std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
                                         const std::function<BatchTrial(std::int64_t)>& tryOut);
 

@@ -3,9 +3,11 @@
 #include "trainer/loop/run.h"
 #include "trainer/models/model_file.h"
 
+#include <algorithm>
 #include <c10/util/Exception.h>
 #include <cstdlib>
 #include <iomanip>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <string_view>
@@ -21,12 +23,18 @@ std::string firstLine(std::string_view text)
     return std::string(text.substr(0, text.find('\n')));
 }
 
-// The allocator of the processor has no exception type of its own.
+// The allocator of the processor has no exception type of its own, nor has what CUDA and its libraries take for
+// themselves.
 bool isOutOfMemory(const std::exception& exception, std::string_view text)
 {
+    constexpr std::string_view kTexts[] = {
+        "can't allocate memory",       "not enough memory",
+        "CUDA error: out of memory",   "CUBLAS_STATUS_ALLOC_FAILED",
+        "CUDNN_STATUS_ALLOC_FAILED",   "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
+        "CUSPARSE_STATUS_ALLOC_FAILED"};
     return dynamic_cast<const std::bad_alloc*>(&exception) || dynamic_cast<const c10::OutOfMemoryError*>(&exception) ||
-           text.find("can't allocate memory") != std::string_view::npos ||
-           text.find("not enough memory") != std::string_view::npos;
+           std::any_of(std::begin(kTexts), std::end(kTexts),
+                       [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
 }
 
 // "536.9 MB more were asked for" where the allocator says so.
