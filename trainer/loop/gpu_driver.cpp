@@ -31,7 +31,7 @@ Function entry(void* library, const char* name)
 
 GpuState unusable(std::string reason)
 {
-    return {false, std::move(reason), {}, {}};
+    return {false, std::move(reason), {}, {}, 0};
 }
 
 std::string initFailure(int status)
@@ -56,7 +56,7 @@ std::string uuidText(const Uuid& uuid)
     return text;
 }
 
-GpuState askFirstDevice(void* library)
+GpuState askFirstDevice(void* library, int count)
 {
     const auto getDevice = entry<GetDevice>(library, "cuDeviceGet");
     const auto getName = entry<GetName>(library, "cuDeviceGetName");
@@ -72,7 +72,7 @@ GpuState askFirstDevice(void* library)
     if (major * 10 + minor < kOldestArchitecture)
         return unusable(fmt::format("{} is too old: it has compute capability {}.{}, and 7.5 is needed", name.data(),
                                     major, minor));
-    return {true, {}, name.data(), uuidText(uuid)};
+    return {true, {}, name.data(), uuidText(uuid), count};
 }
 
 } // namespace
@@ -96,7 +96,29 @@ GpuState askGpuDriver()
         return unusable(initFailure(status));
     if (count(&number) != 0 || number == 0)
         return unusable(initFailure(kNoDevice));
-    return askFirstDevice(library);
+    return askFirstDevice(library, number);
+}
+
+profiler::Result<void> enoughGpus(const config::TrainingConfig& config, const GpuState& gpu,
+                                  std::optional<int> localRank)
+{
+    namespace key = config::key;
+    const std::string kind = config[key::parallel];
+    if (!gpu.available || config[key::device] == "cpu" || kind == "none")
+        return {};
+    const bool isRank = kind == "ddp" && localRank;
+    const std::int64_t needed = isRank ? *localRank + 1 : config[key::localRanks];
+    if (needed <= gpu.count)
+        return {};
+    const std::string asked =
+        isRank ? fmt::format("LOCAL_RANK = {}", *localRank) : fmt::format("{} = {}", key::localRanks.name, needed);
+    return tl::unexpected(profiler::Error{
+        profiler::Error::Code::Invalid,
+        fmt::format("{} with parallel.kind = {} needs {} GPUs, one for each {}, and this process sees {}", asked, kind,
+                    needed, kind == "ddp" ? "rank" : "copy", gpu.count),
+        "CUDA_VISIBLE_DEVICES",
+        isRank ? "start fewer ranks, or set device=cpu"
+               : fmt::format("set {} to at most {}, or device=cpu", key::localRanks.name, gpu.count)});
 }
 
 } // namespace trainer

@@ -132,7 +132,7 @@ public:
         if (!device->note.empty())
             m_progress.warn(device->note, gpu.name, "the training runs on the processor");
         if (m_config[key::findMax] && !findBatch(**dataset))
-            return Exit::Failed;
+            return m_commands.stopRequested() ? refuse({profiler::Error::Code::Cancelled, {}, {}, {}}) : Exit::Failed;
         startRanks();
         const Exit exit = train(*dataset, *device);
         m_recording->finish();
@@ -157,7 +157,13 @@ private:
             const bool aboutGpu = !gpu.available && knob && (knob->needsGpu || problem.key == key::device.name);
             m_progress.fail(problem.message(), {}, aboutGpu ? gpu.reason : "");
         }
-        return problems.empty();
+        if (!problems.empty())
+            return false;
+        const auto localRank = LocalRanks::isRank() ? std::optional(Ranks::fromEnvironment().localRank) : std::nullopt;
+        const auto enough = enoughGpus(m_config, gpu, localRank);
+        if (!enough)
+            m_progress.fail(enough.error().what, enough.error().where, enough.error().mend);
+        return enough.has_value();
     }
 
     Exit refuse(const profiler::Error& error)
@@ -245,8 +251,21 @@ private:
         std::vector<std::string> arguments;
         for (const config::Difference& change : difference(config::TrainingConfig(), m_config))
             arguments.insert(arguments.end(), {"--set", change.key + "=" + change.b});
-        m_ranks = std::make_unique<LocalRanks>(ranks, arguments, m_invocation.trace,
-                                               [this](int rank, const std::string& line) { passOn(rank, line); });
+        m_ranks = std::make_unique<LocalRanks>(
+            ranks, arguments, m_invocation.trace, [this](int rank, const std::string& line) { passOn(rank, line); },
+            [this] { abortGroup(); });
+    }
+
+    // Where another rank died, this one's device may wait for it. Also on the thread that watches the ranks.
+    void abortGroup()
+    {
+        std::shared_ptr<ProcessGroup> group;
+        {
+            const std::lock_guard lock(m_ranksMutex);
+            group = m_group.lock();
+        }
+        if (group)
+            group->abort();
     }
 
     // What another rank has to say is said by this one, if it is worth it. On the thread that watches the ranks.
@@ -257,14 +276,14 @@ private:
         if (!notice || notice->severity == protocol::Notice::Severity::Info)
             return;
         std::fprintf(stderr, "rank %d: %s\n", rank, sentence(*notice).c_str());
-        const std::lock_guard lock(m_wordsMutex);
+        const std::lock_guard lock(m_ranksMutex);
         if (notice->severity == protocol::Notice::Severity::Error && m_lastWords.empty())
             m_lastWords = "rank " + std::to_string(rank) + " said: " + sentence(*notice);
     }
 
     std::string lastWords() const
     {
-        const std::lock_guard lock(m_wordsMutex);
+        const std::lock_guard lock(m_ranksMutex);
         return m_lastWords.empty() ? "look at what that rank said" : m_lastWords;
     }
 
@@ -284,8 +303,15 @@ private:
         const Ranks ranks = Ranks::fromEnvironment();
         m_recording->setMetadata("rank", std::to_string(ranks.rank));
         m_recording->setMetadata("ranks", std::to_string(ranks.size));
-        return std::make_shared<ProcessGroup>(ranks, device.device,
-                                              m_ranks ? [this] { watchRanks(); } : std::function<void()>());
+        auto group = std::make_shared<ProcessGroup>(ranks, device.device,
+                                                    m_ranks ? [this] { watchRanks(); } : std::function<void()>());
+        {
+            const std::lock_guard lock(m_ranksMutex);
+            m_group = group;
+        }
+        if (m_ranks && m_ranks->death()) // before it was known whom to tell
+            group->abort();
+        return group;
     }
 
     // In processes of their own, which may die of it.
@@ -293,21 +319,26 @@ private:
     {
         std::string failure;
         const auto tryOut = [&](std::int64_t batch) {
-            m_progress.report(protocol::Preparing{"Does a batch of " + std::to_string(batch) + " fit?", 0, 0});
-            BatchTrial trial = tryBatch(m_config, batch, m_config[key::memoryLimit] << 20);
             if (m_commands.stopRequested())
-                trial = {BatchTrial::Outcome::Failed, "it was stopped"};
-            failure = trial.why;
+                return BatchTrial{BatchTrial::Outcome::Failed, {}};
+            m_progress.report(protocol::Preparing{"Does a batch of " + std::to_string(batch) + " fit?", 0, 0});
+            const BatchTrial trial = tryBatch(m_config, batch, m_config[key::memoryLimit] << 20);
+            if (!trial.why.empty())
+                failure = trial.why;
             return trial;
         };
         const auto found =
             searchBatch(m_config[key::batchSize], largestBatch(dataset.size(data::Split::Train)), tryOut);
+        if (m_commands.stopRequested())
+            return false;
         if (!found) {
             m_progress.fail("No batch size was found: " +
                                 (failure.empty() ? "not even the smallest fits into memory" : failure),
                             {}, "start the search from a smaller batch.size");
             return false;
         }
+        if (!failure.empty())
+            m_progress.warn("A larger batch failed, which was taken for want of memory: " + failure);
         m_progress.report(
             protocol::Notice{protocol::Notice::Severity::Info,
                              "The largest batch that fits is " + std::to_string(*found) + "; the training uses it",
@@ -326,8 +357,9 @@ private:
     Progress& m_progress;
     Commands m_commands;
     std::unique_ptr<Recording> m_recording;
-    mutable std::mutex m_wordsMutex;
+    mutable std::mutex m_ranksMutex;     // of the next two, which the thread that watches the ranks uses
     std::string m_lastWords;             // of the first rank that failed
+    std::weak_ptr<ProcessGroup> m_group; // while it trains
     std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or not ours
 };
 

@@ -76,8 +76,9 @@ bool LocalRanks::isRank()
     return std::getenv("RANK") && std::getenv("WORLD_SIZE");
 }
 
-LocalRanks::LocalRanks(int size, const std::vector<std::string>& arguments, const fs::path& trace, Listener listener)
-    : m_listener(std::move(listener))
+LocalRanks::LocalRanks(int size, const std::vector<std::string>& arguments, const fs::path& trace, Listener listener,
+                       DeathListener deathListener)
+    : m_listener(std::move(listener)), m_deathListener(std::move(deathListener))
 {
     const int port = freePort();
     for (int rank = 1; rank < size; ++rank)
@@ -154,13 +155,16 @@ void LocalRanks::noteEnd(Child& child, int state)
 {
     while (child.progress >= 0) // its last words come before its end does
         read(child);
-    const std::lock_guard lock(m_mutex);
-    child.ended = true;
-    if (!m_death.empty() || m_ending || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
-        return;
-    m_death = "rank " + std::to_string(child.rank) +
-              (WIFSIGNALED(state) ? " was ended by signal " + std::to_string(WTERMSIG(state))
-                                  : " ended with status " + std::to_string(WEXITSTATUS(state)));
+    {
+        const std::lock_guard lock(m_mutex);
+        child.ended = true;
+        if (!m_death.empty() || m_ending || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
+            return;
+        m_death = "rank " + std::to_string(child.rank) +
+                  (WIFSIGNALED(state) ? " was ended by signal " + std::to_string(WTERMSIG(state))
+                                      : " ended with status " + std::to_string(WEXITSTATUS(state)));
+    }
+    m_deathListener();
 }
 
 void LocalRanks::watch()

@@ -18,12 +18,14 @@ class LocalRanks {
 public:
     /// A line of a rank's progress.
     using Listener = std::function<void(int rank, const std::string& line)>;
+    /// The first death of a rank, which death() tells by then.
+    using DeathListener = std::function<void()>;
 
     /// @param arguments  of this program, without its name and --trace; each rank gets them
     /// @param trace  of rank 0; the others take traceOf() it
-    /// @param listener  called on a thread of its own
+    /// @param listener, deathListener  called on a thread of their own
     LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
-               Listener listener);
+               Listener listener, DeathListener deathListener);
     ~LocalRanks();
     LocalRanks(const LocalRanks&) = delete;
     LocalRanks& operator=(const LocalRanks&) = delete;
@@ -53,6 +55,7 @@ private:
     void noteEnd(Child& child, int state);
 
     Listener m_listener;
+    DeathListener m_deathListener;
     std::vector<Child> m_children; // of the watching thread, once it runs
     mutable std::mutex m_mutex;
     std::string m_death;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr auto kToJoin = std::chrono::minutes(2);
 constexpr auto kLook = std::chrono::milliseconds(50);
-// A rank may be paused by its user for so long; one that died is noticed at once by its closed connection.
+// A rank may be paused by its user for so long. Of one that died Gloo's connection is closed at once; of NCCL see
+// abort().
 constexpr auto kToAnswer = std::chrono::hours(1);
 
 int number(const char* name, int fallback)
@@ -97,14 +98,13 @@ Ranks Ranks::fromEnvironment()
 struct ProcessGroup::State {
     c10::intrusive_ptr<c10d::Store> store;
     c10::intrusive_ptr<c10d::ProcessGroup> group;
-    c10::Device device = c10::kCPU;
+    c10::intrusive_ptr<c10d::Backend> hosts; ///< for what the ranks agree on
 };
 
 ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch)
     : m_ranks(ranks), m(std::make_unique<State>())
 {
     using Native = c10d::ProcessGroup;
-    m->device = device;
     m->store = joinStore(ranks);
     awaitAll(*m->store, ranks, watch);
     m->group = c10::make_intrusive<Native>(m->store, ranks.rank, ranks.size);
@@ -116,8 +116,10 @@ ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::fu
         m->group->setBackend(c10::kCPU, Native::BackendType::GLOO, makeGloo(m->store, ranks));
         m->group->setDefaultBackend(Native::BackendType::GLOO);
     }
+    m->hosts = makeGloo(c10::make_intrusive<c10d::PrefixStore>("hosts", m->store), ranks);
     barrier();
     m->group->setTimeout(kToAnswer);
+    m->hosts->setTimeout(kToAnswer);
 }
 
 ProcessGroup::~ProcessGroup() = default;
@@ -129,19 +131,23 @@ void ProcessGroup::barrier()
 
 bool ProcessGroup::anyOf(bool here)
 {
-    std::vector<at::Tensor> flag = {at::full({1}, here ? 1 : 0, at::TensorOptions(m->device).dtype(at::kInt))};
+    std::vector<at::Tensor> flag = {at::full({1}, here ? 1 : 0, at::kInt)};
     c10d::AllreduceOptions options;
     options.reduceOp = c10d::ReduceOp::MAX;
-    m->group->allreduce(flag, options)->wait();
+    m->hosts->allreduce(flag, options)->wait();
     return flag[0].item<int>() != 0;
 }
 
 void ProcessGroup::addUp(std::vector<double>& numbers)
 {
-    std::vector<at::Tensor> sums = {at::tensor(numbers, at::kDouble).to(m->device)};
-    m->group->allreduce(sums)->wait();
-    const at::Tensor here = sums[0].to(at::kCPU);
-    std::copy_n(here.const_data_ptr<double>(), numbers.size(), numbers.begin());
+    std::vector<at::Tensor> sums = {at::tensor(numbers, at::kDouble)};
+    m->hosts->allreduce(sums)->wait();
+    std::copy_n(sums[0].const_data_ptr<double>(), numbers.size(), numbers.begin());
+}
+
+void ProcessGroup::abort()
+{
+    m->group->abort();
 }
 
 c10d::ProcessGroup& ProcessGroup::native()

@@ -22,7 +22,8 @@ struct Ranks {
     static Ranks fromEnvironment();
 };
 
-/// Processes that exchange gradients: NCCL between GPUs, Gloo between processors. Joining waits for all of them.
+/// Processes that exchange gradients: NCCL between GPUs, Gloo between processors. What they agree on besides goes from
+/// host to host by Gloo, and waits for no device. Joining waits for all of them.
 class ProcessGroup {
 public:
     /// Throws std::exception when the others do not come within two minutes or the address cannot be used.
@@ -41,6 +42,9 @@ public:
     [[nodiscard]] bool anyOf(bool here);
     /// Adds up each number over the ranks; all must ask, with as many numbers.
     void addUp(std::vector<double>& numbers);
+    /// Another rank is gone: ends exchanges that wait for it, where NCCL's kernels would wait for the timeout. From any
+    /// thread.
+    void abort();
     /// LibTorch's own object, for its Reducer.
     [[nodiscard]] c10d::ProcessGroup& native();
 
