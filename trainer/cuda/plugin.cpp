@@ -1,9 +1,13 @@
 #include "trainer/parallel/cuda_plugin.h"
 
+#include <ATen/Context.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <mutex>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 namespace trainer {
@@ -12,6 +16,17 @@ namespace {
 
 // cuDNN, cuBLAS and the allocator settle in these; recorded before, their set-up would be part of the graph.
 constexpr int kWarmupRuns = 3;
+
+// Of an object that may be broken: what it says of that is of no interest.
+template <class Action>
+void attempt(const Action& action) noexcept
+{
+    try {
+        action();
+    } catch (const std::exception&) {
+        cudaGetLastError();
+    }
+}
 
 class Graph final : public CudaGraph {
 public:
@@ -24,29 +39,44 @@ public:
         for (int run = 0; run < kWarmupRuns; ++run)
             work();
         apart.synchronize();
-        m_graph.capture_begin();
+        const c10::MempoolId_t pool = at::cuda::graph_pool_handle();
         try {
+            m_graph.capture_begin(pool);
             work();
+            m_graph.capture_end();
         } catch (...) {
-            endFailedCapture();
+            endFailedCapture(apart.device_index(), pool);
             throw;
         }
-        m_graph.capture_end();
         apart.synchronize();
     }
     void replay() override { m_graph.replay(); }
 
 private:
-    // The capture is broken already: what ending it says is of no interest.
-    void endFailedCapture() noexcept
+    struct Captured final : at::cuda::CUDAGraph {
+        [[nodiscard]] bool hasEnded() const { return capture_ended_; }
+    };
+
+    // capture_end() throws of a capture that is broken before it has the allocators leave the graph's pool and the
+    // generator its counting, and the graph's destructor does neither: without a graph, the next random number would
+    // fail and memory go to a pool that nothing gives back.
+    void endFailedCapture(c10::DeviceIndex device, c10::MempoolId_t pool) noexcept
     {
-        try {
-            m_graph.capture_end();
-        } catch (const std::exception&) {
-            cudaGetLastError();
-        }
+        attempt([&] { m_graph.capture_end(); });
+        if (m_graph.hasEnded())
+            return;
+        attempt([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device, pool); });
+        attempt([&] { c10::cuda::CUDACachingAllocator::releasePool(device, pool); });
+        attempt([&] { at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(pool); });
+        attempt([&] { at::getHostAllocator(at::kCUDA)->release_pool(pool); });
+        attempt([&] {
+            at::Generator generator = at::globalContext().defaultGenerator({at::kCUDA, device});
+            const std::lock_guard lock(generator.mutex());
+            generator.graphsafe_set_state(
+                generator.clone()); // the same numbers to come, in a state that counts nothing
+        });
     }
-    at::cuda::CUDAGraph m_graph;
+    Captured m_graph;
 };
 
 std::unique_ptr<CudaGraph> makeGraph()

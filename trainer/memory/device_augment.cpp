@@ -26,21 +26,23 @@ at::Tensor noiseLike(const at::Tensor& values, std::uint64_t seed)
     return at::randn(values.sizes(), generator, values.options());
 }
 
+// Made on the host, used on the device: by way of page-locked memory, since a copy from any other waits for all that
+// the device has to do.
+at::Tensor onDevice(const at::Tensor& made, at::Device device)
+{
+    return device.is_cuda() ? made.pin_memory().to(device, made.scalar_type(), true) : made.to(device);
+}
+
 // Where each place of the shifted rows or columns comes from, and whether it lies in the picture.
 struct Origin {
     at::Tensor place, inside;
 };
 
-Origin origins(std::int64_t size, const std::vector<std::int64_t>& shifts, const std::vector<bool>& mirrored)
+/// @param shifts, mirrored  of each picture, on its device
+Origin origins(std::int64_t size, const at::Tensor& shifts, const at::Tensor& mirrored)
 {
-    const auto count = static_cast<std::int64_t>(shifts.size());
-    const at::Tensor place = at::empty({count, size}, at::kLong);
-    auto at = place.accessor<std::int64_t, 2>();
-    for (std::int64_t i = 0; i < count; ++i)
-        for (std::int64_t x = 0; x < size; ++x) {
-            const auto image = static_cast<std::size_t>(i);
-            at[i][x] = (mirrored[image] ? size - 1 - x : x) + shifts[image];
-        }
+    const at::Tensor along = at::arange(size, shifts.options()).unsqueeze(0);
+    const at::Tensor place = at::where(mirrored.unsqueeze(1), size - 1 - along, along) + shifts.unsqueeze(1);
     return {place.clamp(0, size - 1), place.ge(0).logical_and(place.lt(size))};
 }
 
@@ -84,31 +86,30 @@ at::Tensor cropped(const at::Tensor& images, std::uint64_t seed)
         map[i][1][1] = static_cast<float>(box.height / height);
         map[i][1][2] = static_cast<float>((2 * box.y + box.height) / height - 1);
     }
-    const at::Tensor grid = at::affine_grid_generator(maps.to(images.device()), images.sizes(), false);
+    const at::Tensor grid = at::affine_grid_generator(onDevice(maps, images.device()), images.sizes(), false);
     return at::grid_sampler(images, grid, kLinear, kBorder, false);
 }
 
 at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std::uint64_t seed)
 {
     const at::NoGradGuard noGradients;
-    const auto count = static_cast<std::size_t>(images.size(0));
+    const std::int64_t count = images.size(0), height = images.size(2), width = images.size(3);
     const auto most = static_cast<std::uint32_t>(how.mostShift);
-    std::vector<std::int64_t> dx(count), dy(count);
-    std::vector<bool> mirrored(count);
+    const at::Tensor drawn = at::empty({3, count}, at::kLong); // right, down, mirrored
+    auto draw = drawn.accessor<std::int64_t, 2>();
     data::Random random(seed);
-    for (std::size_t i = 0; i < count; ++i) {
-        dx[i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
-        dy[i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
-        mirrored[i] = how.mirrors && random.coin();
+    for (std::int64_t i = 0; i < count; ++i) {
+        draw[0][i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
+        draw[1][i] = static_cast<std::int64_t>(random.below(2 * most + 1)) - how.mostShift;
+        draw[2][i] = how.mirrors && random.coin() ? 1 : 0;
     }
-    const auto columns = origins(images.size(3), dx, mirrored);
-    const auto rows = origins(images.size(2), dy, std::vector<bool>(count, false));
-    const auto onDevice = [&](const at::Tensor& tensor) { return tensor.to(images.device()); };
-    const at::Tensor column = onDevice(columns.place).view({-1, 1, 1, images.size(3)}).expand_as(images);
-    const at::Tensor row = onDevice(rows.place).view({-1, 1, images.size(2), 1}).expand_as(images);
-    const at::Tensor inside = onDevice(
-        columns.inside.view({-1, 1, 1, images.size(3)}).logical_and(rows.inside.view({-1, 1, images.size(2), 1})));
-    const at::Tensor outside = onDevice(at::tensor(how.outside)).view({1, -1, 1, 1});
+    const at::Tensor there = onDevice(drawn, images.device());
+    const Origin columns = origins(width, there[0], there[2].ne(0));
+    const Origin rows = origins(height, there[1], at::zeros_like(there[2], at::kBool));
+    const at::Tensor column = columns.place.view({-1, 1, 1, width}).expand_as(images);
+    const at::Tensor row = rows.place.view({-1, 1, height, 1}).expand_as(images);
+    const at::Tensor inside = columns.inside.view({-1, 1, 1, width}).logical_and(rows.inside.view({-1, 1, height, 1}));
+    const at::Tensor outside = onDevice(at::tensor(how.outside), images.device()).view({1, -1, 1, 1});
     return at::where(inside, images.gather(2, row).gather(3, column), outside);
 }
 
@@ -134,8 +135,9 @@ Turned turned(const at::Tensor& volumes, const at::Tensor& labels, std::uint64_t
         change[1][i] = view.shift;
         change[2][i] = view.noise;
     }
-    const at::Tensor grid = at::affine_grid_generator(maps.to(volumes.device()), {count, 1, edge, edge, edge}, true);
-    const at::Tensor there = changes.to(volumes.device());
+    const at::Tensor grid =
+        at::affine_grid_generator(onDevice(maps, volumes.device()), {count, 1, edge, edge, edge}, true);
+    const at::Tensor there = onDevice(changes, volumes.device());
     const auto of = [&](std::int64_t which) { return there[which].view({-1, 1, 1, 1, 1}); };
     const at::Tensor values = at::grid_sampler(volumes, grid, kLinear, kBorder, true) * of(0) + of(1) +
                               noiseLike(volumes, seeds.bits()) * of(2);
