@@ -1,0 +1,164 @@
+#include "profiler/io/wire/tailing_reader.h"
+#include "tests/capture/cupti_source_fixture.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+// When buffers are handed over, and what becomes of them.
+namespace capture_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// CUPTI of itself hands over full buffers only, even where it is told a period.
+TEST_F(CuptiSourceTest, BuffersThatAreNotFullAreHandedOverRegularly)
+{
+    startFlushing({.flushEvery = std::chrono::milliseconds(5)});
+    for (std::uint32_t round = 1; round <= 2; ++round) {
+        CuptiBuffer buffer;
+        addKernel(buffer, round, 1);
+        cupti.put(buffer);
+        const auto track = "stream " + std::to_string(round);
+        const auto isThere = [&] { return !parseTrace(path).of(track).empty(); };
+        for (int tries = 0; tries < 2000 && !isThere(); ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_TRUE(isThere()) << "while the recording goes on";
+    }
+    cupti.dropped = 3;
+    EXPECT_TRUE(source->stop());
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "no flush comes after the end";
+    EXPECT_TRUE(source->notes().empty());
+    EXPECT_EQ(finished().loss.dropped, 3U);
+}
+
+TEST_F(CuptiSourceTest, ARegularFlushThatFailsIsToldAndNotTriedAgain)
+{
+    cupti.failures["flush 0"] = CUPTI_ERROR_UNKNOWN;
+    startFlushing({.flushEvery = std::chrono::milliseconds(1)});
+    for (int tries = 0; tries < 20'000 && cupti.flushes == 0; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(source->stop()) << "all comes at the end";
+    EXPECT_EQ(std::count(cupti.calls.begin(), cupti.calls.end(), "flush 0"), 1);
+    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("flush GPU records regularly")));
+}
+
+TEST_F(CuptiSourceTest, StoppingForcesOutIncompleteBuffersThenLetsGo)
+{
+    start();
+    CuptiBuffer buffer;
+    addKernel(buffer, 7, 1);
+    cupti.put(buffer);
+    cupti.calls.clear();
+    EXPECT_TRUE(source->stop());
+    EXPECT_THAT(cupti.calls, testing::IsSupersetOf({"disable 10", "flush 1", "unsubscribe"}));
+    EXPECT_LT(positionOf("disable 10"), positionOf("flush 1"));
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe");
+    EXPECT_TRUE(recorder->finish());
+    EXPECT_EQ(parseTrace(path).events.size(), 2U);
+}
+
+TEST_F(CuptiSourceTest, AFlushThatFailsIsAnErrorNowAndAtTheEnd)
+{
+    start();
+    cupti.failures["flush 0"] = CUPTI_ERROR_UNKNOWN;
+    EXPECT_FALSE(source->flush());
+    EXPECT_FALSE(source->stop());
+}
+
+// Each error at the driver's edge is one clear line in the trace, and all that the host did is there.
+TEST_F(CuptiSourceTest, AStopWhoseFlushFailsIsSaidInTheTraceAndTheHostsPartStays)
+{
+    start();
+    HostLane& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
+    std::size_t size = 0;
+    EXPECT_NE(cupti.request(&size), nullptr) << "outstanding, and never handed over";
+    cupti.failures["flush 1"] = CUPTI_ERROR_UNKNOWN;
+    EXPECT_FALSE(source->stop());
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "CUPTI is let go of all the same";
+    lane.push(ActivityKind::Phase, lane.intern("forward"), 0);
+    lane.pop();
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("flush GPU records")));
+    EXPECT_EQ((*trace)->sliceCount(), 1U);
+}
+
+// No buffer can be had: CUPTI gets none, drops, and says how many.
+TEST_F(CuptiSourceTest, WithoutBuffersRecordsAreDroppedAndCounted)
+{
+    start({.buffers = 0, .maxBuffers = 0});
+    std::size_t size = 1;
+    EXPECT_EQ(cupti.request(&size), nullptr);
+    EXPECT_EQ(size, 0U);
+    cupti.dropped = 12;
+    EXPECT_TRUE(source->flush());
+    EXPECT_TRUE(source->stop());
+    EXPECT_EQ(finished().loss.dropped, 12U);
+}
+
+TEST_F(CuptiSourceTest, BuffersAreZeroedAndUsedAgain)
+{
+    start({.bufferBytes = 8192, .buffers = 2, .maxBuffers = 3});
+    for (int round = 0; round < 20; ++round) {
+        CuptiBuffer buffer;
+        addKernel(buffer, 7, 1);
+        cupti.put(buffer);
+        cupti.put(buffer);
+        cupti.handOver();
+    }
+    EXPECT_TRUE(cupti.buffersWereZero);
+    std::size_t size = 0;
+    std::vector<std::uint8_t*> taken;
+    while (std::uint8_t* buffer = cupti.request(&size)) {
+        EXPECT_EQ(size, 8192U);
+        taken.push_back(buffer);
+    }
+    EXPECT_EQ(taken.size(), 3U) << "then CUPTI drops, and counts";
+    for (std::uint8_t* buffer : taken)
+        cupti.complete(buffer, size, 0);
+    const ParsedTrace trace = finished();
+    EXPECT_EQ(trace.events.size(), 80U);
+}
+
+TEST_F(CuptiSourceTest, BuffersThatComeAfterTheEndAreLeftAlone)
+{
+    start();
+    std::size_t size = 0;
+    std::uint8_t* buffer = cupti.request(&size);
+    ASSERT_NE(buffer, nullptr);
+    EXPECT_TRUE(source->stop());
+    source.reset();
+    EXPECT_TRUE(recorder->finish());
+    recorder.reset();
+    cupti.complete(buffer, size, 64); // the buffer still lives, the recorder does not
+    EXPECT_EQ(cupti.request(&size), nullptr);
+}
+
+TEST_F(CuptiSourceTest, CuptisThreadsAndTheTrainingShareIt)
+{
+    start({.bufferBytes = 4096, .buffers = 1, .maxBuffers = 16});
+    constexpr int kThreads = 3, kBuffers = 200;
+    std::vector<std::thread> threads;
+    for (std::uint32_t t = 0; t < kThreads; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < kBuffers; ++i) {
+                CuptiBuffer records;
+                addKernel(records, t, 1);
+                std::size_t size = 0;
+                std::uint8_t* buffer = nullptr;
+                while (!(buffer = cupti.request(&size)))
+                    std::this_thread::yield();
+                std::memcpy(buffer, records.data(), records.size());
+                cupti.complete(buffer, size, records.size());
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    const ParsedTrace trace = finished();
+    EXPECT_EQ(trace.events.size(), 2U * kThreads * kBuffers);
+    EXPECT_EQ(trace.loss.dropped, 0U);
+}
+
+} // namespace capture_test
