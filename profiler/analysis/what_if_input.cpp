@@ -203,7 +203,8 @@ InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSet
     InputPrediction prediction = predictOnce(model, now, then, computeThreads);
     const double error = errorByQuarters(model, now, then, computeThreads);
     prediction.lowUs -= error;
-    prediction.highUs += error;
+    // Chance may have hidden a part of what is saved, but no more than the wait can go.
+    prediction.highUs = std::min(prediction.highUs + error, model.waitUs);
     prediction.midUs = (prediction.lowUs + prediction.highUs) / 2;
     return prediction;
 }
