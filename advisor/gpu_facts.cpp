@@ -70,6 +70,8 @@ std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu
 
 std::string deviceNotRecorded(const Case& c)
 {
+    if (!c.config && c.trace.devices().empty() && !holdsATraining(c.trace))
+        return "The trace holds neither operators nor phases of a training, nor work of a GPU.";
     return c.config ? "The run asked for a GPU, but the trace holds nothing that ran there."
                     : "The program had a GPU, but the trace holds nothing that ran there: its work was not recorded.";
 }

@@ -21,8 +21,6 @@ constexpr double kDeviations = 10, kAbove = 0.5;
 // A batch of hard samples is over with the next one; weights that were thrown off stay so for some steps.
 constexpr std::size_t kAfter = 4;
 constexpr std::ptrdiff_t kLasting = 3;
-// Plateaus that are shorter than a quarter of this are left again: of chance, of the tokens' frequencies.
-constexpr std::size_t kLeastToJudge = 400;
 
 struct Moments {
     double mean = 0, variance = 0;

@@ -14,8 +14,10 @@ struct LossCurve {
     /// deviation of those, and over half of it again, which at least two of the three after them are as well: what
     /// neither noise nor a batch of hard samples does.
     [[nodiscard]] std::vector<profiler::CounterSample> spikes() const;
+    /// Samples. Plateaus that are shorter than a quarter of this are left again: of chance, of the tokens' frequencies.
+    static constexpr std::size_t kLeastToJudge = 400;
     /// How much the last quarter's mean is below the quarter's before it, as a share of the latter; and two standard
-    /// errors of that. No value under four hundred samples.
+    /// errors of that. No value under kLeastToJudge samples.
     struct Fall {
         double share = 0, error = 0;
     };

@@ -110,7 +110,8 @@ std::optional<MemoryUse> memoryUse(const Case& c)
 std::string memoryNotRecorded(const Case& c)
 {
     if (ranOnCpu(c))
-        return "How much memory the run may take is not known: set batch.memory_limit to have it judged.";
+        return c.config ? "How much memory the run may take is not known: set batch.memory_limit to have it judged."
+                        : "How much memory the run may take is not known: the trace does not say what its machine had.";
     return "The trace does not record how much of the device's memory was taken (record at the level full).";
 }
 

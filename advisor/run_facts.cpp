@@ -95,8 +95,17 @@ bool hasDeviceWork(const profiler::Trace& trace)
     });
 }
 
+bool holdsATraining(const profiler::Trace& trace)
+{
+    return profiler::analysis::hasKind(trace, ActivityKind::CpuOp) ||
+           profiler::analysis::hasKind(trace, ActivityKind::Phase);
+}
+
 bool ranOnCpu(const Case& c)
 {
+    // A trace that holds nothing, or counters only, says nothing of where the work was done.
+    if (!c.config && !holdsATraining(c.trace))
+        return false;
     const bool asked = c.config && (*c.config)[config::key::device] == "cuda";
     const bool shown = !c.config && (profiler::analysis::anyName(c.trace, isOfAGpu) || hasGpuMemory(c.trace));
     return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace) && !shown;

@@ -11,8 +11,11 @@
 /// What several rules ask of a run.
 namespace advisor {
 
+/// Operators or phases of a training are in it.
+bool holdsATraining(const profiler::Trace& trace);
 /// The run used no CUDA device: none was asked for, none is recorded and none did anything, nor do operators or memory
-/// of a GPU show in an imported trace that was recorded without its work.
+/// of a GPU show in an imported trace that was recorded without its work. Without a configuration
+/// a trace must hold a training to say so.
 bool ranOnCpu(const Case& c);
 /// Some device ran kernels, copies or memsets.
 bool hasDeviceWork(const profiler::Trace& trace);

@@ -117,11 +117,20 @@ std::vector<Start> laterStarts(const Case& c)
     return found;
 }
 
+/// Our own recording shows the workers that load for steps; other profilers see those in processes not at all.
+bool hadNoWorkers(const Case& c)
+{
+    if (c.config)
+        return (*c.config)[config::key::workers] == 0;
+    return c.trace.format() == "stepscope" && c.facts.statistics.steadyCount > 0 && c.facts.input.workers == 0 &&
+           byBegin(c, profiler::phase::kWorkerStart).empty();
+}
+
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::persistentWorkers])
         return silent("Workers are kept between epochs already.");
-    if (c.config && (*c.config)[config::key::workers] == 0)
+    if (hadNoWorkers(c))
         return silent("There are no workers to keep.");
     const std::vector<Start> starts = laterStarts(c);
     if (starts.empty())

@@ -85,7 +85,9 @@ Advice check(const Case& c)
         return silent("Convolutions before a norm are made without a bias.");
     const Convolutions found = convolutions(c);
     if (found.all == 0)
-        return found.unknown > 0 ? cannotTell("The inputs of convolutions were not recorded (record shapes).")
+        return found.unknown > 0
+                   ? cannotTell("The inputs of convolutions were not recorded (stepscope-cli record --ops "
+                                "--level full; PyTorch's profiler: record_shapes=True).")
                : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ? cannotTell("Operators were not recorded.")
                                                                             : silent("No convolution ran.");
     if (found.beforeNorm == 0)

@@ -44,7 +44,13 @@ Advice check(const Case& c)
             curve);
     const auto fall = curve.lastFall();
     if (!fall)
-        return cannotTell("The trace holds too few values of the loss to see whether a constant rate still lowers it.");
+        return cannotTell(
+            curve.samples.size() < LossCurve::kLeastToJudge
+                ? fmt::format(
+                      "The trace holds {} values of the loss: {} are needed to see whether a constant rate still "
+                      "lowers it.",
+                      curve.samples.size(), LossCurve::kLeastToJudge)
+                : "The loss is not a number for a while: whether a constant rate still lowers it cannot be told.");
     if (const auto whole = curve.wholeFall(); !whole || *whole < kHasLearnt)
         return cannotTell(fmt::format("The loss has hardly fallen since the start ({}): whether a constant rate "
                                       "is what holds it up cannot be told.",

@@ -342,5 +342,18 @@ TEST(TransferClaims, CopiesFromUnknownMemoryMayBlockWhateverIsAsked)
     EXPECT_EQ(copies(100, "src=managed").state, State::Fires);
 }
 
+TEST(NextSteps, AreThoseThatThereAre)
+{
+    const std::string run = cpuRun(1000, 100);
+    EXPECT_THAT(judge("batch_find_max", run).reason, testing::Not(HasSubstr("batch.memory_limit")))
+        << "a program that was recorded has no such setting";
+    EXPECT_THAT(Judged("batch_find_max", run).advice().reason, HasSubstr("set batch.memory_limit"));
+    EXPECT_THAT(judge("model_conv_bias", "main\nop aten::conv2d 0 100").reason, HasSubstr("--ops --level full"));
+    std::string losses = run + "counter loss\n";
+    for (int i = 0; i < 375; ++i)
+        losses += fmt::format("sample {} 1\n", i);
+    EXPECT_THAT(Judged("schedule_kind", losses).advice().reason, HasSubstr("375 values of the loss: 400 are needed"));
+}
+
 } // namespace
 } // namespace advisor_test
