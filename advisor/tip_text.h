@@ -1,5 +1,10 @@
 #pragma once
 
+#include "advisor/advice.h"
+#include "trainer/config/training_config.h"
+
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace advisor {
@@ -19,5 +24,10 @@ std::string_view tipText(std::string_view key);
 std::string_view tipSection(std::string_view key, std::string_view heading);
 /// The code of a section, without its fence; empty where there is none.
 std::string_view tipCode(std::string_view key, std::string_view heading);
+/// The same with the run's own numbers of samples and workers where a tip's examples of them stand: what `change` sets,
+/// else what the configuration has of those that the tip is not about.
+/// @param config  of the run; null: not known
+std::string tipCodeOfRun(std::string_view key, std::string_view heading, const std::optional<Toggle>& change,
+                         const config::TrainingConfig* config);
 
 } // namespace advisor

@@ -22,14 +22,15 @@ Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evi
 }
 
 /// To paste, for what was found.
-Json codeJson(const RuleAdvice& row)
+Json codeJson(const RuleAdvice& row, const config::TrainingConfig* config)
 {
     if (row.advice.state != State::Fires || tipText(row.id).empty())
         return nullptr;
-    return {{"python", tipCode(row.id, tip_section::kPyTorch)}, {"cpp", tipCode(row.id, tip_section::kLibTorch)}};
+    return {{"python", tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, config)},
+            {"cpp", tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, config)}};
 }
 
-Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
+Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::TrainingConfig* config)
 {
     const Advice& advice = row.advice;
     Json json = {{"id", row.id},
@@ -44,7 +45,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row)
     json["toggle"] = toggleJson(advice.toggle);
     if (!advice.toggle)
         json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle);
-    json["code"] = codeJson(row);
+    json["code"] = codeJson(row, config);
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;
     return json;
@@ -111,11 +112,12 @@ Json toggleJson(const std::optional<Toggle>& toggle)
     return {{"key", toggle->key}, {"from", toggle->from}, {"to", toggle->to}};
 }
 
-Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice)
+Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
+                const config::TrainingConfig* config)
 {
     Json rows = Json::array();
     for (const RuleAdvice& row : advice)
-        rows.push_back(oneJson(trace, row));
+        rows.push_back(oneJson(trace, row, config));
     return {{"schema", 1}, {"advice", rows}};
 }
 

@@ -15,6 +15,8 @@ std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
 nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
 nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
 /// The fields of `advise --json`; times of evidence count from the trace's begin.
-nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice);
+/// @param config  of the run; null: not known
+nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
+                                  const config::TrainingConfig* config);
 
 } // namespace advisor::cli

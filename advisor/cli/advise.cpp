@@ -47,9 +47,10 @@ std::string savingText(const Saving& saving)
 }
 
 /// What to paste where there is nothing to set.
-std::string codeText(std::string_view rule)
+std::string codeText(std::string_view rule, const config::TrainingConfig* config)
 {
-    std::string_view code = tipCode(rule, tip_section::kPyTorch);
+    const std::string whole = tipCodeOfRun(rule, tip_section::kPyTorch, {}, config);
+    std::string_view code = whole;
     std::string text = code.empty() ? "" : "             In PyTorch:\n";
     while (!code.empty()) {
         const std::string_view line = code.substr(0, code.find('\n'));
@@ -59,7 +60,7 @@ std::string codeText(std::string_view rule)
     return text;
 }
 
-std::string toText(const RuleAdvice& row)
+std::string toText(const RuleAdvice& row, const config::TrainingConfig* config)
 {
     const Advice& advice = row.advice;
     // A title says what was found: it would read wrong where nothing was.
@@ -74,7 +75,7 @@ std::string toText(const RuleAdvice& row)
         text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
                             advice.toggle->from);
     else
-        text += wrapped(advice.whyNoToggle, kWidth, 13) + codeText(row.id);
+        text += wrapped(advice.whyNoToggle, kWidth, 13) + codeText(row.id, config);
     for (const std::string& caveat : advice.caveats)
         text += wrapped("- " + caveat, kWidth, 13);
     return text;
@@ -100,13 +101,14 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
         return kBadInput;
     }
     const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
-    const auto advice = advise(**trace, facts, *configuration ? &**configuration : nullptr);
+    const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
+    const auto advice = advise(**trace, facts, config);
     if (options.json) {
-        streams.out << jsonText(adviceJson(**trace, advice)) << '\n';
+        streams.out << jsonText(adviceJson(**trace, advice, config)) << '\n';
         return kDone;
     }
     for (const RuleAdvice& row : advice)
-        streams.out << toText(row) << '\n';
+        streams.out << toText(row, config) << '\n';
     return kDone;
 }
 

@@ -12,12 +12,14 @@
 #include "advisor/report/report.h"
 #include "advisor/tip_text.h"
 #include "advisor/tuner/record_training.h"
+#include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
 #include "advisor/tuner/tuner.h"
 #include "profiler/io/formats/format.h"
 
 #include <fmt/format.h>
 #include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 namespace advisor::cli {
@@ -26,6 +28,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using profiler::Error;
+
+constexpr std::size_t kReasonWidth = 110;
 
 /// A folder that goes away with its owner.
 class TemporaryFolder {
@@ -96,7 +100,9 @@ Json toJson(const TuneResult& result)
             {"best", Json::parse(result.best.toJson())},
             {"changes", changes},
             {"samples_per_s_ratio",
-             {{"value", result.ratio.value}, {"ci95", Json::array({result.ratio.low, result.ratio.high})}}},
+             {{"value", result.ratio.value},
+              {"ci95", Json::array({result.ratio.low, result.ratio.high})},
+              {"measured", isRatioMeasured(result)}}},
             {"whole", result.whole ? cli::toJson(*result.whole) : Json(nullptr)},
             {"trials", trials},
             {"code", codeJson(result)},
@@ -105,12 +111,13 @@ Json toJson(const TuneResult& result)
             {"seconds_spent", result.secondsSpent}};
 }
 
-std::string toText(const TuneResult& result)
+/// The table of what was tried, each row with the reason for its verdict below it.
+std::string trialsText(const std::vector<TuneTrial>& trials)
 {
-    TextTable table({"Change", "Outcome", "Samples/s (95 %)", "Measured (95 %)", "Predicted"});
-    for (const TuneTrial& trial : result.trials) {
-        std::vector<std::string> row = {trial.change.key + " = " + trial.change.to,
-                                        std::string(outcomeName(trial.outcome)), "–", "–",
+    TextTable table({"Change", "Verdict", "Samples/s (95 %)", "Measured (95 %)", "Predicted"});
+    for (const TuneTrial& trial : trials) {
+        std::vector<std::string> row = {trial.change.key + " = " + trial.change.to, std::string(trialVerdict(trial)),
+                                        "–", "–",
                                         predictedText(trial.result ? predictedHere(*trial.result) : trial.predicted)};
         if (trial.result) {
             row[2] = ratioText(trial.result->samplesPerSecond);
@@ -118,9 +125,23 @@ std::string toText(const TuneResult& result)
         }
         table.add(std::move(row));
     }
-    std::string text = table.empty() ? std::string("Nothing was tried.\n") : table.text();
-    text += fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}), in {:.0f} s. {}\n",
-                        result.ratio.value, result.ratio.low, result.ratio.high, result.secondsSpent, result.why);
+    std::istringstream rows(table.text());
+    std::string text, row;
+    std::getline(rows, row); // the header
+    text += row + '\n';
+    for (const TuneTrial& trial : trials) {
+        std::getline(rows, row);
+        text += row + '\n';
+        if (!trial.why.empty())
+            text += wrapped(trial.why, kReasonWidth, 6);
+    }
+    return text;
+}
+
+std::string toText(const TuneResult& result)
+{
+    std::string text = result.trials.empty() ? std::string() : trialsText(result.trials);
+    text += fmt::format("{} {} ({:.0f} s spent.)\n", tuneSummary(result), result.why, result.secondsSpent);
     const std::string code = codeText(result, tip_section::kPyTorch);
     return code.empty() ? text : text + "\nTo paste, in PyTorch:\n\n" + code;
 }

@@ -5,6 +5,7 @@
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
 #include "advisor/tip_text.h"
+#include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
@@ -180,12 +181,10 @@ void addExperiments(ReportModel& model, const ReportInput& input)
 
 void addTuning(ReportModel& model, const TuneResult& tuning)
 {
-    const Interval& ratio = tuning.ratio;
     ReportModel::Table table{"What tuning made of it", {"Setting", "Before", "After"}, {}, {}};
     for (const config::Difference& row : config::difference(tuning.start, tuning.best))
         table.rows.push_back({row.key, row.a, row.b});
-    table.note = fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}). {}", ratio.value,
-                             ratio.low, ratio.high, tuning.why);
+    table.note = tuneSummary(tuning) + ' ' + tuning.why;
     model.results.insert(model.results.begin(), std::move(table));
 }
 
@@ -232,13 +231,13 @@ void addCode(ReportModel& model, const ReportInput& input)
     // What fires in the end of a tuning has been tried: what was kept counts.
     if (input.tuning) {
         for (const TunedCode& piece : codeToPaste(*input.tuning))
-            model.code.push_back({piece.setting.key, std::string(piece.python), std::string(piece.cpp)});
+            model.code.push_back({piece.setting.key, piece.python, piece.cpp});
         return;
     }
     for (const RuleAdvice& row : model.advice)
         if (row.advice.state == State::Fires && !tipText(row.id).empty())
-            model.code.push_back({row.id, std::string(tipCode(row.id, tip_section::kPyTorch)),
-                                  std::string(tipCode(row.id, tip_section::kLibTorch))});
+            model.code.push_back({row.id, tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, input.config),
+                                  tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, input.config)});
 }
 
 } // namespace

@@ -34,10 +34,11 @@ std::vector<TunedCode> codeToPaste(const TuneResult& result)
         std::erase_if(settings, [](const auto& setting) { return setting.key == config::key::batchSize.name; });
     for (config::Difference& setting : settings) {
         std::string rule = ruleOf(result, setting.key);
-        const std::string_view python = tipCode(rule, tip_section::kPyTorch),
-                               cpp = tipCode(rule, tip_section::kLibTorch);
+        const Toggle change{setting.key, setting.a, setting.b};
+        std::string python = tipCodeOfRun(rule, tip_section::kPyTorch, change, &result.best),
+                    cpp = tipCodeOfRun(rule, tip_section::kLibTorch, change, &result.best);
         if (!python.empty() || !cpp.empty())
-            code.push_back({std::move(rule), std::move(setting), python, cpp});
+            code.push_back({std::move(rule), std::move(setting), std::move(python), std::move(cpp)});
     }
     return code;
 }
@@ -47,7 +48,7 @@ std::string codeText(const TuneResult& result, std::string_view heading)
     const bool python = heading == tip_section::kPyTorch;
     std::string text;
     for (const TunedCode& piece : codeToPaste(result))
-        if (const std::string_view code = python ? piece.python : piece.cpp; !code.empty())
+        if (const std::string& code = python ? piece.python : piece.cpp; !code.empty())
             text += fmt::format("{} {}: {} instead of {}\n{}\n\n", python ? "#" : "//", piece.setting.key,
                                 piece.setting.b, piece.setting.a, code);
     return text;

@@ -12,7 +12,7 @@ namespace advisor {
 struct TunedCode {
     std::string rule; ///< whose tip it is
     config::Difference setting;
-    std::string_view python, cpp;
+    std::string python, cpp;
 };
 /// One of each setting that differs between start and best and whose tip has code, in the settings' order; none of a
 /// batch of which an update of the weights sees as many samples as before, in more parts or fewer.

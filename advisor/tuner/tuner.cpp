@@ -71,9 +71,21 @@ private:
             m_result.why = fmt::format("{} changes were tried.", kMostTrials);
         else if (m_plan.budget.count() > 0 &&
                  secondsToTry() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
-            m_result.why = "The time was over.";
+            m_result.why = timeWasOver();
         return !m_result.why.empty();
     }
+
+    /// With the change that took most of it, so that nobody takes what was not tried for what does not pay.
+    [[nodiscard]] std::string timeWasOver() const
+    {
+        const auto longest = std::max_element(m_result.trials.begin(), m_result.trials.end(),
+                                              [](const TuneTrial& a, const TuneTrial& b) { return took(a) < took(b); });
+        if (longest == m_result.trials.end() || took(*longest) < 0.5 * static_cast<double>(m_plan.budget.count()))
+            return "The time was over.";
+        return fmt::format("The time was over: {} = {} alone took {:.0f} s of {} s.", longest->change.key,
+                           longest->change.to, took(*longest), m_plan.budget.count());
+    }
+    static double took(const TuneTrial& trial) { return trial.result ? trial.result->secondsSpent : 0; }
 
     Result<void> record()
     {

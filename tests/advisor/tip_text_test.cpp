@@ -40,5 +40,24 @@ TEST(TipText, UnknownKeysAndHeadingsAreEmpty)
     EXPECT_THAT(tipCode("loader.workers", tip_section::kWhy), IsEmpty());
 }
 
+TEST(TipText, CodeHasTheValuesOfTheRunAndOfTheChange)
+{
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.set("batch.size", "32"));
+    const Toggle change{"loader.workers", "0", "1"};
+    const std::string python = tipCodeOfRun("loader.workers", tip_section::kPyTorch, change, &config);
+    EXPECT_THAT(python, HasSubstr("DataLoader(dataset, batch_size=32, shuffle=True"));
+    EXPECT_THAT(python, HasSubstr("num_workers=1)\n"));
+    EXPECT_THAT(tipCodeOfRun("loader.workers", tip_section::kLibTorch, change, &config),
+                HasSubstr(".batch_size(32).workers(1).max_jobs(4)"));
+    // Without workers the example would not run: that of other tips stays.
+    EXPECT_THAT(tipCodeOfRun("loader.pin_memory", tip_section::kPyTorch, {}, &config),
+                HasSubstr("batch_size=32, num_workers=4, "));
+    EXPECT_THAT(tipCodeOfRun("host.bound", tip_section::kPyTorch, {}, &config), HasSubstr("batch_size=256"))
+        << "it is about a larger one";
+    EXPECT_EQ(tipCodeOfRun("loader.workers", tip_section::kPyTorch, {}, nullptr),
+              tipCode("loader.workers", tip_section::kPyTorch));
+}
+
 } // namespace
 } // namespace advisor

@@ -14,6 +14,7 @@ namespace {
 
 using experiment_test::Script;
 using experiment_test::scriptedTrainer;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -129,8 +130,28 @@ TEST(TuneCommand, IsTextForReaders)
     const Ended ended = runScripted({"tune", "--config", folder.write("c.json", "{}")});
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("loader.workers = 1"));
-    EXPECT_THAT(ended.out, HasSubstr("× the samples per second"));
+    EXPECT_THAT(ended.out, HasSubstr("× the samples per second (at least"));
+    EXPECT_THAT(ended.out, HasSubstr(" kept. "));
     EXPECT_THAT(ended.out, HasSubstr("To paste, in PyTorch"));
+}
+
+TEST(TuneCommand, WhatWasNotMeasuredIsNoNumberAndWhatDoesNotPaySaysWhy)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("t.sstrace", kWaits), config = folder.write("c.json", "{}");
+    const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.005"}, {"SCRIPT_TRACE", trace}};
+    const Ended ended = runScripted({"tune", "--config", config, "-o", folder / "tuned"});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, Not(HasSubstr("× the samples per second")));
+    EXPECT_THAT(ended.out, HasSubstr("Of 1 change measured none was shown to pay"));
+    EXPECT_THAT(ended.out, ContainsRegex("loader.workers = 1 +costs "));
+    EXPECT_THAT(ended.out, Not(HasSubstr("dropped")));
+    EXPECT_THAT(contentsOf(folder / "tuned/report.html"), Not(HasSubstr("× the samples per second")));
+    const Json json = jsonOf(runScripted({"tune", "--config", config, "--json"}));
+    EXPECT_EQ(json["samples_per_s_ratio"]["measured"], false);
+    // Its reason stands below the row, each word of it.
+    const std::string why = json["trials"][0]["why"].get<std::string>();
+    EXPECT_THAT(ended.out, HasSubstr("\n      " + why.substr(0, why.find(' '))));
 }
 
 TEST(TuneCommand, NeverReplacesTheConfigurationThatItTunes)

@@ -1,6 +1,7 @@
 #include "advisor/tuner/tuner.h"
 
 #include "advisor/tip_text.h"
+#include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
 #include "tests/experiment/script.h"
 #include "tests/support/trace_text.h"
@@ -79,6 +80,38 @@ TEST(Tuner, DropsWhatDoesNotPay)
     EXPECT_EQ(result->best, result->start);
     EXPECT_DOUBLE_EQ(result->ratio.value, 1);
     EXPECT_EQ(recordings, 1);
+}
+
+TEST(Tuner, TellsWhichChangeTookTheTime)
+{
+    const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_STEP_US", "20000"}, {"SCRIPT_SPEEDUP", "0.8"}};
+    int recordings = 0;
+    TunePlan plan = planWith(recordings);
+    plan.budget = std::chrono::seconds(2);
+    plan.turn = std::chrono::milliseconds(200);
+    const auto result = tune(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    ASSERT_EQ(result->trials.size(), 1U);
+    EXPECT_THAT(result->why, HasSubstr("The time was over: loader.workers = 1 alone took"));
+}
+
+TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
+{
+    TuneResult result;
+    EXPECT_EQ(tuneSummary(result), "Nothing was tried: the settings stay as they are.");
+    result.trials.resize(2);
+    result.trials[0].outcome = TuneTrial::Outcome::Skipped;
+    result.trials[1].outcome = TuneTrial::Outcome::Failed;
+    EXPECT_THAT(tuneSummary(result), HasSubstr("Nothing that was tried could be measured"));
+    result.trials[0].outcome = TuneTrial::Outcome::Dropped;
+    result.trials[0].result.emplace();
+    EXPECT_EQ(tuneSummary(result), "Of 1 change measured none was shown to pay: the settings stay as they are.");
+    EXPECT_EQ(trialVerdict(result.trials[0]), verdictName(result.trials[0].result->verdict));
+    result.trials[1].outcome = TuneTrial::Outcome::Kept; // by memory or loss: no ratio
+    result.trials[1].result.emplace();
+    EXPECT_THAT(tuneSummary(result), HasSubstr("were not measured"));
+    result.ratio = {1.5, 1.4, 1.6};
+    EXPECT_EQ(tuneSummary(result), "1.50 × the samples per second (at least 1.40, at most 1.60): 1 of 2 changes kept.");
 }
 
 TEST(Tuner, SurvivesATrialThatDies)

@@ -1,0 +1,38 @@
+#include "advisor/tuner/tune_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace advisor {
+
+bool isRatioMeasured(const TuneResult& result)
+{
+    // Where nothing was put into it, it is a bare 1.
+    return result.whole || result.ratio.low < result.ratio.high;
+}
+
+std::string tuneSummary(const TuneResult& result)
+{
+    const auto count = [&](auto takes) { return std::count_if(result.trials.begin(), result.trials.end(), takes); };
+    const auto kept = count([](const TuneTrial& trial) { return trial.outcome == TuneTrial::Outcome::Kept; });
+    const auto measured = count([](const TuneTrial& trial) { return trial.result.has_value(); });
+    if (result.trials.empty())
+        return "Nothing was tried: the settings stay as they are.";
+    if (measured == 0)
+        return "Nothing that was tried could be measured: the settings stay as they are.";
+    const std::string changes = fmt::format("{} {}", measured, measured == 1 ? "change" : "changes");
+    if (kept == 0)
+        return fmt::format("Of {} measured none was shown to pay: the settings stay as they are.", changes);
+    if (!isRatioMeasured(result))
+        return fmt::format("{} of {} kept; the samples per second of the whole were not measured.", kept, changes);
+    return fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}): {} of {} kept.",
+                       result.ratio.value, result.ratio.low, result.ratio.high, kept, changes);
+}
+
+std::string_view trialVerdict(const TuneTrial& trial)
+{
+    return trial.outcome == TuneTrial::Outcome::Dropped && trial.result ? verdictName(trial.result->verdict)
+                                                                        : outcomeName(trial.outcome);
+}
+
+} // namespace advisor
