@@ -29,7 +29,8 @@ Json changesJson(const std::vector<Toggle>& changes)
     return rows;
 }
 
-/// Time of one unit in each arm. Samples of equal number make its ratio a / b that of the throughput, b / a.
+/// Time of one unit in each arm. Samples of equal number make its ratio a / b that of the throughput, b / a: in noise
+/// it differs from that of the two times, which are means over all turns, so that it says what it is.
 Json unitJson(const ExperimentResult& result, std::string_view measure)
 {
     if (result.plan.measure != measure || result.unitUsB <= 0)
@@ -41,7 +42,8 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
     return {{"a", result.unitUsA},
             {"b", result.unitUsB},
             {"ratio", sameSamples ? result.samplesPerSecond.value : result.unitUsA / result.unitUsB},
-            {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)}};
+            {"ci95", sameSamples ? ci95(result.samplesPerSecond) : Json(nullptr)},
+            {"ratio_of", sameSamples ? "geometric mean over pairs" : "a and b"}};
 }
 
 /// Differences are a − b: above zero the change's loss is the lower one.

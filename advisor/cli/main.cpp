@@ -1,9 +1,15 @@
 #include "advisor/cli/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <functional>
 #include <iostream>
+#include <poll.h>
+#include <unistd.h>
 
 namespace {
 
@@ -26,6 +32,22 @@ struct CommandLine {
 
 constexpr const char* kJson = "Print JSON instead of a table";
 constexpr const char* kConfig = "Training configuration (JSON)";
+
+/// A number that `fits`; else the option's error is what `why` says of it. (CLI11's own write their limits out.)
+CLI::Validator number(bool (*fits)(double), const char* why)
+{
+    return {[fits, why](std::string& text) {
+                double value = 0;
+                const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && fits(value);
+                return good ? std::string() : text + ' ' + why;
+            },
+            std::string()};
+}
+
+CLI::Validator positive()
+{
+    return number([](double value) { return value > 0; }, "is not above 0");
+}
 
 void addSteps(CLI::App& command, StepChoice& steps)
 {
@@ -97,12 +119,11 @@ void addRunners(CLI::App& app, CommandLine& line)
     experiment->add_option("--trace", line.experiment.trace, "Trace of the baseline to predict from");
     experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
-    experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")
-        ->check(CLI::PositiveNumber);
+    experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(positive());
     experiment
         ->add_option("--horizon", line.experiment.horizonSeconds,
                      "Judged by the loss: seconds that both train from each seed; else as the training, at most 20")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     experiment->add_flag("--json", line.experiment.json, kJson);
     experiment->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
@@ -112,8 +133,9 @@ void addProof(CLI::App& app, CommandLine& line)
 {
     CLI::App* tune = app.add_subcommand("tune", "Applies what pays, one after another, each measured");
     tune->add_option("--config", line.tune.config, kConfig)->required();
-    tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend at most")
-        ->check(CLI::PositiveNumber)
+    tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend, at least 20; what runs then is ended")
+        ->check(number([](double value) { return value >= 20; },
+                       "is too short: a recording and one experiment take 20 s at the least"))
         ->capture_default_str();
     tune->add_option("-o,--output", line.tune.output, "Folder for config.json, code.md and report.html");
     tune->add_flag("--json", line.tune.json, kJson);
@@ -133,7 +155,9 @@ void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record = app.add_subcommand("record", "Runs any program, recorded: CUDA, NVTX, and Python's PyTorch");
     record->add_option("-o,--output", line.record.trace, "Trace file to write")->required();
-    record->add_option("--level", line.record.level, "How much of the GPU is recorded: more costs more")
+    record
+        ->add_option("--level", line.record.level,
+                     "How much of the GPU is recorded: more costs more; full has the shapes of --ops' operators too")
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
     CLI::Option* ops = record->add_flag("--ops", line.record.operators,
@@ -143,23 +167,52 @@ void addRecorder(CLI::App& app, CommandLine& line)
             ->add_option("--ops-every", line.record.opsEvery,
                          "Operators only in a window of steps near the start, and in one at the beginning of every so "
                          "many training steps")
-            ->check(CLI::PositiveNumber)
+            ->check(positive())
             ->needs(ops);
     record->add_option("--ops-window", line.record.opsWindow, "How many steps each of those windows has")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->needs(every)
         ->capture_default_str();
-    record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases");
+    record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases")
+        ->excludes(ops);
     record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
-        ->check(CLI::NonNegativeNumber);
+        ->check(number([](double value) { return value >= 0; }, "is below 0"));
     record->add_option("--for", line.record.seconds, "Seconds that are recorded; else to the command's end")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     record->add_option("--report", line.record.report, "Write what came of it into this file, as JSON");
     record->add_flag("--json", line.record.json, "Print what was recorded as JSON, on the standard error stream");
     record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
     record->positionals_at_end();
     record->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
+}
+
+/// What was printed may not have arrived: that a disk is full shows when buffers are written.
+int statusOnceWritten(int status)
+{
+    errno = 0;
+    std::cout.flush();
+    const bool failed = std::fflush(stdout) != 0 || !std::cout || std::ferror(stdout) != 0;
+    const char* why = errno != 0 ? std::strerror(errno) : "is the disk full?";
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    const bool readerGone = failed && ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
+    if (!failed || readerGone)
+        return status;
+    std::cerr << "the output could not be written: " << why << '\n';
+    return status == kDone ? kBadInput : status;
+}
+
+/// What is wrong, for a person: a command that does not exist is named with those that do.
+std::string textOf(const CLI::ParseError& wrong, const CLI::App& app, const std::vector<std::string>& words)
+{
+    const std::string first = words.empty() ? std::string() : words.front();
+    std::string commands;
+    bool known = first.empty() || first.front() == '-';
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands += (commands.empty() ? "" : ", ") + command->get_name();
+        known = known || command->get_name() == first;
+    }
+    return known ? wrong.what() : "There is no command '" + first + "': choose one of " + commands;
 }
 
 } // namespace
@@ -180,9 +233,9 @@ int main(int argc, char** argv)
         app.parse(argc, argv);
     } catch (const CLI::ParseError& wrong) { // CLI11's way to say anything, --help too
         if (wrong.get_exit_code() == 0)
-            return app.exit(wrong);
-        std::cerr << wrong.what() << " (stepscope-cli --help)\n";
+            return statusOnceWritten(app.exit(wrong));
+        std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
         return kWrongUsage;
     }
-    return line.run({std::cout, std::cerr});
+    return statusOnceWritten(line.run({std::cout, std::cerr}));
 }

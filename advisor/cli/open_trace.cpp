@@ -1,6 +1,7 @@
 #include "advisor/cli/open_trace.h"
 
 #include "advisor/cli/interrupt.h"
+#include "profiler_formats_formats_registry.h"
 
 #include <chrono>
 #include <cstdio>
@@ -44,6 +45,20 @@ profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::fi
     options.progress = [&](double share) { line.show(share); };
     options.stop = line.stop();
     return profiler::formats::openTrace(path, options);
+}
+
+profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::string_view command)
+{
+    using profiler::Error;
+    const std::string name = path.filename().string();
+    for (const auto& [stem, format] : profiler::formats::all())
+        for (const std::string_view extension : format.extensions)
+            if (stem != "stepscope" && name.ends_with(extension))
+                return tl::unexpected(
+                    Error{Error::Code::Invalid,
+                          fmt::format("{} writes Stepscope's own format, which {} is not", command, extension),
+                          path.string(), fmt::format("{} into a .sstrace, then convert that", command)});
+    return {};
 }
 
 } // namespace advisor::cli

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace advisor::cli {
 
@@ -31,5 +32,8 @@ private:
 
 /// Opens a trace of any format, with progress.
 profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path);
+
+/// What records writes our own format, whatever the file is called: another format's extension is an error.
+profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::string_view command);
 
 } // namespace advisor::cli

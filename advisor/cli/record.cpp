@@ -1,4 +1,5 @@
 #include "advisor/cli/commands.h"
+#include "advisor/cli/open_trace.h"
 #include "advisor/cli/record_report.h"
 #include "advisor/cli/recorded_process.h"
 #include "profiler/capture/collect_parts.h"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -133,8 +135,10 @@ public:
     void start(const fs::path& part, pid_t command, const profiler::TimeRange& window)
     {
         auto recorder = capture::Recorder::start({.path = part, .ringEvents = 1 << 12, .maxThreads = 4});
-        if (!recorder)
-            return; // the command's own parts will meet the same trouble, and say so
+        if (!recorder) { // the command's own parts will meet the same trouble
+            m_trouble = recorder.error();
+            return;
+        }
         m_recorder = std::move(*recorder);
         m_recorder->nameProcess("machine");
         m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command, .within = window});
@@ -142,10 +146,16 @@ public:
     void end()
     {
         m_sampler.reset();
+        if (m_recorder)
+            if (const auto finished = m_recorder->finish(); !finished)
+                m_trouble = finished.error();
         m_recorder.reset();
     }
+    /// Why nothing can be written beside the trace, where that is so.
+    [[nodiscard]] const std::optional<Error>& trouble() const { return m_trouble; }
 
 private:
+    std::optional<Error> m_trouble;
     std::unique_ptr<capture::Recorder> m_recorder;
     std::unique_ptr<capture::SystemSampler> m_sampler;
 };
@@ -160,19 +170,31 @@ std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<f
     return parts;
 }
 
-Error nothingRecorded(const RecordOptions& options)
+/// @param trouble  that this process itself met in writing beside the trace: the command's processes met it too
+Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble)
 {
+    if (trouble) {
+        Error error = *trouble;
+        error.what = "nothing was recorded, since no part of the trace could be written: " + error.what;
+        return error;
+    }
     if (options.after > 0)
         return {Error::Code::NotFound,
                 fmt::format("nothing was recorded after {} s", options.after),
                 {},
                 "begin earlier: the command had ended by then, or did no more with CUDA, NVTX or Python"};
+    if (!options.python)
+        return {Error::Code::NotFound,
+                "nothing was recorded: the command and its children used neither CUDA nor NVTX, and --no-python leaves "
+                "out what a Python does",
+                {},
+                "Record a Python without --no-python; a statically linked program cannot be recorded"};
     return {Error::Code::NotFound,
             "nothing was recorded: the command and its children used neither CUDA nor NVTX, nor a Python that loads "
             "our module",
             {},
-            "Record a program that does; a Python must not run with -I, -E or -S, and a statically linked program "
-            "cannot be recorded"};
+            "Record a program that does, unless a process said above why it is not recorded; a Python must not run "
+            "with -I, -E or -S, and a statically linked program cannot be recorded"};
 }
 
 RecordReport failed(Error error, std::optional<CommandEnd> end = {})
@@ -182,7 +204,7 @@ RecordReport failed(Error error, std::optional<CommandEnd> end = {})
 
 /// Makes the trace of what the command's processes have left.
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
-                       const CommandEnd& end)
+                       const CommandEnd& end, const std::optional<Error>& trouble)
 {
     std::vector<pid_t> writers;
     for (const auto& part : newParts(trace, before))
@@ -192,7 +214,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     const auto parts = newParts(trace, before);
     if (parts.empty() || parts.front().pid == getpid()) {
         capture::removeParts(parts);
-        return failed(nothingRecorded(options), end);
+        return failed(nothingRecorded(options, trouble), end);
     }
     auto collected =
         capture::collectParts(parts, {.trace = trace,
@@ -232,13 +254,17 @@ RecordReport recorded(const RecordOptions& options)
     if (!end)
         return failed(end.error());
     samples.end();
-    return collected(options, *trace, before, *end);
+    return collected(options, *trace, before, *end, samples.trouble());
 }
 
 } // namespace
 
 int record(const RecordOptions& options, const Streams& streams)
 {
+    if (const auto named = checkTraceName(options.trace, "record"); !named) {
+        streams.err << named.error().message() << '\n';
+        return kWrongUsage;
+    }
     std::error_code none;
     if (!options.report.empty() &&
         fs::weakly_canonical(options.report, none) == fs::weakly_canonical(options.trace, none)) {

@@ -4,6 +4,7 @@
 #include "advisor/numbers.h"
 #include "advisor/report/closer_look_tables.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/range_name.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -93,11 +94,22 @@ std::string ranksText(const Trace& trace, const Summary& summary)
                        track.name);
 }
 
+/// Names for --step-range, as nobody knows those of another's program.
+std::string candidatesText(const Trace& trace)
+{
+    constexpr std::size_t kNamed = 10;
+    std::string names;
+    for (const RepeatedRange& range : countedRanges(trace, kNamed))
+        names += fmt::format("{}{} ({} times)", names.empty() ? "" : ", ", range.name, range.count);
+    return names.empty() ? names
+                         : wrapped("--step-range takes ranges of one of these names for steps: " + names + '.', 110, 0);
+}
+
 std::string stepsText(const Trace& trace, const Summary& summary)
 {
     const StepStatistics& s = summary.statistics;
     if (s.count == 0)
-        return "\nNo steps are marked. --steps-from repetition looks for what repeats.\n";
+        return "\nNo steps are marked. --steps-from repetition looks for what repeats.\n" + candidatesText(trace);
     TextTable table({"", "steady mean", "median", "90 % below", "min", "max"});
     table.add({fmt::format("{} steps, {} of them steady", s.count, s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),

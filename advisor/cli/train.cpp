@@ -2,6 +2,7 @@
 #include "advisor/cli/configured.h"
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/json_text.h"
+#include "advisor/cli/open_trace.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/numbers.h"
 
@@ -172,6 +173,10 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
 
 int train(const TrainOptions& options, const Streams& streams)
 {
+    if (const auto named = checkTraceName(options.trace, "train"); !named) {
+        streams.err << named.error().message() << '\n';
+        return kWrongUsage;
+    }
     const auto loaded = loadConfiguration(options.config, streams);
     if (!loaded)
         return loaded.error();

@@ -82,7 +82,7 @@ bool isOfRange(std::string_view name, std::string_view range)
     return std::all_of(between.begin(), between.begin() + static_cast<std::ptrdiff_t>(separators), separates);
 }
 
-std::vector<std::string_view> repeatedRanges(const Trace& trace, std::size_t most)
+std::vector<RepeatedRange> countedRanges(const Trace& trace, std::size_t most)
 {
     struct Sum {
         std::int64_t count = 0;
@@ -108,10 +108,18 @@ std::vector<std::string_view> repeatedRanges(const Trace& trace, std::size_t mos
     std::vector<std::pair<std::string_view, Sum>> sorted(sums.begin(), sums.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
-    std::vector<std::string_view> names;
+    std::vector<RepeatedRange> ranges;
     for (const auto& [name, sum] : sorted)
-        if (names.size() < most)
-            names.push_back(name);
+        if (ranges.size() < most)
+            ranges.push_back({name, sum.count});
+    return ranges;
+}
+
+std::vector<std::string_view> repeatedRanges(const Trace& trace, std::size_t most)
+{
+    std::vector<std::string_view> names;
+    for (const RepeatedRange& range : countedRanges(trace, most))
+        names.push_back(range.name);
     return names;
 }
 

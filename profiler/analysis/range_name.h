@@ -21,8 +21,14 @@ std::optional<std::int64_t> numberOf(std::string_view range);
 /// "step" is the range of "step" and of all that withoutNumber() calls so, not of "stepper".
 bool isOfRange(std::string_view name, std::string_view range);
 
+struct RepeatedRange {
+    std::string_view name;
+    std::int64_t count = 0;
+};
 /// Names, without their numbers, of NVTX ranges and annotations of the host that come twice or more: those that may be
 /// steps. Most time first; they live as long as the trace. Each finds its ranges by isOfRange().
+std::vector<RepeatedRange> countedRanges(const Trace& trace, std::size_t most);
+/// The names alone.
 std::vector<std::string_view> repeatedRanges(const Trace& trace, std::size_t most);
 
 } // namespace profiler::analysis

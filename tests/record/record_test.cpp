@@ -103,6 +103,7 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
         {cli + " record -o " + (folder / "").string() + " -- true", "the output is a folder", 1},
         {cli + " record -o " + out + " -- true", "nothing was recorded: the command", 1},
         {cli + " record -o " + out + " -- false", "nothing was recorded: the command", 1},
+        {cli + " record -o " + out + " --no-python -- true", "--no-python leaves out what a Python does", 1},
         {cli + " record -o " + out + " -- sh -c 'exit 7'", "nothing was recorded", 7},
         {cli + " record -o " + out, "COMMAND", 2},
         {cli + " record -- true", "--output", 2},
@@ -132,6 +133,17 @@ TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
     EXPECT_LT(ranges.size(), 20U);
     EXPECT_EQ(recorded->captureStats().unmatched, 0U) << "the end of what began before is no fault";
     EXPECT_FALSE(recorded->captureStats().cut);
+}
+
+TEST(Record, WhereNoPartCanBeWrittenThatIsTheCause)
+{
+    const Folder folder;
+    // As on a full disk no file can grow.
+    const Ended ended =
+        shell(folder, "(trap '' XFSZ; ulimit -f 0; " + std::string(STEPSCOPE_CLI) + " record -o '" +
+                          (folder / "t.sstrace").string() + "' -- " + kProgram + " ranges > /dev/null) 2>&1 | cat >&2");
+    EXPECT_THAT(ended.err, HasSubstr("nothing was recorded, since no part of the trace could be written"));
+    EXPECT_THAT(ended.err, testing::Not(HasSubstr("used neither")));
 }
 
 TEST(Record, AWindowThatNeverBeganIsSaid)

@@ -45,7 +45,7 @@ Result<void> TrainingConfig::set(std::string_view key, std::string_view text)
 Result<void> TrainingConfig::setAssignment(std::string_view assignment)
 {
     const auto equals = assignment.find('=');
-    if (equals == std::string_view::npos)
+    if (equals == std::string_view::npos || equals == 0)
         return tl::unexpected(ConfigError{
             {}, fmt::format("'{}' sets nothing", assignment), "write key=value, as in loader.workers=2", {}});
     return set(assignment.substr(0, equals), assignment.substr(equals + 1));

@@ -47,8 +47,12 @@ std::string knownFormats(bool writable)
         if (writable ? !format.write : !format.read)
             continue;
         text += (text.empty() ? "" : ", ") + std::string(format.title) + " (";
-        for (std::size_t i = 0; i < format.extensions.size(); ++i)
-            text += (i == 0 ? "" : ", ") + std::string(format.extensions[i]);
+        const char* before = "";
+        for (const std::string_view extension : format.extensions)
+            if (!writable || !extension.ends_with(".zst")) { // read, but written by no format
+                text += before + std::string(extension);
+                before = ", ";
+            }
         text += ")";
     }
     return text;
