@@ -62,7 +62,7 @@ TEST(Output, ThatCannotBeWrittenIsAnError)
     for (const std::string& command : {"summarize " + trace, "advise --json " + trace, "diff " + trace + ' ' + trace,
                                        std::string("describe"), std::string("--help")}) {
         EXPECT_EQ(shell(STEPSCOPE_CLI " " + command + " > /dev/full 2> " + said), 1) << command;
-        EXPECT_THAT(textOf(said), HasSubstr("could not be written: No space left on device")) << command;
+        EXPECT_THAT(textOf(said), HasSubstr("the output could not be written: ")) << command;
     }
     // A reader that has seen enough is no failure.
     const std::string status = folder / "status";
