@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
@@ -14,21 +15,50 @@ struct Arguments {
     QString trace, configuration;
 };
 
+/// What the command line may hold.
+struct CommandLine {
+    CommandLine()
+    {
+        parser.setApplicationDescription(
+            QApplication::translate("main", "Shows where the time of a training step goes."));
+        parser.addHelpOption();
+        parser.addVersionOption();
+        parser.addOption(
+            {"config", QApplication::translate("main", "Start with this training configuration."), "FILE"});
+        parser.addPositionalArgument(
+            "TRACE", QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, or ours."),
+            "[TRACE]");
+    }
+
+    QCommandLineParser parser;
+};
+
+/// Where only a word is asked for there need be no display, without which an application of windows cannot even begin.
+void answerWithoutADisplay(int argc, char** argv)
+{
+    const QCoreApplication application(argc, argv);
+    CommandLine line;
+    // Qt's own options are written with one dash: -style, -platform.
+    line.parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
+    line.parser.parse(QCoreApplication::arguments());
+    if (line.parser.isSet("help"))
+        line.parser.showHelp();
+    if (line.parser.isSet("version"))
+        line.parser.showVersion();
+}
+
 Arguments parse(const QApplication& application)
 {
-    QCommandLineParser parser;
-    parser.setApplicationDescription(QApplication::translate("main", "Shows where the time of a training step goes."));
-    parser.addHelpOption();
-    parser.addVersionOption();
-    const QCommandLineOption config("config",
-                                    QApplication::translate("main", "Start with this training configuration."), "FILE");
-    parser.addOption(config);
-    parser.addPositionalArgument(
-        "TRACE", QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, or ours."),
-        "[TRACE]");
-    parser.process(application);
-    const QStringList positional = parser.positionalArguments();
-    return {positional.value(0), parser.value(config)};
+    CommandLine line;
+    line.parser.process(application);
+    const QStringList positional = line.parser.positionalArguments();
+    if (positional.size() > 1) {
+        const QString text = QApplication::translate(
+            "main", "Stepscope opens one trace: %1 is one too many. Open it in a second window.");
+        std::fprintf(stderr, "%s\n", qPrintable(text.arg(positional[1])));
+        std::exit(EXIT_FAILURE);
+    }
+    return {positional.value(0), line.parser.value("config")};
 }
 
 /// For tests/bench/first_paint.sh.
@@ -50,6 +80,7 @@ int main(int argc, char** argv)
     QApplication::setApplicationDisplayName("Stepscope");
     QApplication::setApplicationVersion(STEPSCOPE_VERSION);
     QApplication::setDesktopFileName("stepscope");
+    answerWithoutADisplay(argc, argv);
     QApplication application(argc, argv);
     const Arguments arguments = parse(application);
     QApplication::setWindowIcon(QIcon(":/icons/stepscope.svg"));

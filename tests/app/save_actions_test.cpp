@@ -82,7 +82,18 @@ void SaveActionsTest::aTraceOfCountersOnlyIsExported()
     const SaveAs dialog(folder.filePath("again.json"));
     exportTrace->trigger();
     QVERIFY(strip(app, "was exported"));
-    QVERIFY(QFile::exists(folder.filePath("again.json")));
+    app.session.openTrace(folder.filePath("again.json").toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, 20000);
+    const auto again = app.session.trace();
+    const auto power = std::find_if(again->tracks().begin(), again->tracks().end(), [](const profiler::Track& track) {
+        return track.kind == profiler::TrackKind::Counter;
+    });
+    QVERIFY(power != again->tracks().end());
+    const auto samples = again->counter(power->id);
+    QCOMPARE(samples.size(), std::size_t(2));
+    QCOMPARE(samples[0].value, 50.0);
+    QCOMPARE(samples[1].value, 70.0);
+    QCOMPARE((samples[1].time - samples[0].time).count(), 1'000'000);
 }
 
 void SaveActionsTest::withoutATraceThereIsNothingToExport()

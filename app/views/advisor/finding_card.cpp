@@ -256,7 +256,8 @@ void FindingCard::toggleTip()
         QStringList caveats;
         for (const std::string& caveat : m_advice.advice.caveats)
             caveats << QString::fromStdString(caveat);
-        m_tip = new TipBox(ruleId(), caveats, this);
+        const auto& config = m_context.session->traceConfiguration();
+        m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, config ? &*config : nullptr, this);
         m_tip->hide();
         layout()->addWidget(m_tip);
     }

@@ -68,7 +68,9 @@ QWidget* makeCode(const QString& code, QWidget* parent)
 
 } // namespace
 
-TipBox::TipBox(const QString& ruleId, const QStringList& caveats, QWidget* parent) : QWidget(parent)
+TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
+               const config::TrainingConfig* config, QWidget* parent)
+    : QWidget(parent)
 {
     const std::string key = ruleId.toStdString();
     const auto section = [&](std::string_view heading) { return asQString(advisor::tipSection(key, heading)); };
@@ -83,7 +85,7 @@ TipBox::TipBox(const QString& ruleId, const QStringList& caveats, QWidget* paren
     auto* code = new QTabWidget(this);
     code->setDocumentMode(true);
     for (const auto heading : {advisor::tip_section::kPyTorch, advisor::tip_section::kLibTorch})
-        if (const QString text = asQString(advisor::tipCode(key, heading)); !text.isEmpty())
+        if (const QString text = asQString(advisor::tipCodeOfRun(key, heading, change, config)); !text.isEmpty())
             code->addTab(makeCode(text, code), asQString(heading));
     code->setVisible(code->count() > 0);
     layout->addWidget(code);

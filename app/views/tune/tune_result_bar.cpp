@@ -1,6 +1,7 @@
 #include "app/views/tune/tune_result_bar.h"
 
 #include "advisor/tip_text.h"
+#include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
@@ -95,7 +96,7 @@ void TuneResultBar::showResult()
     const advisor::TuneResult& result = *m_session->tuning().result();
     show();
     const bool better = !(result.start == result.best);
-    m_summary->setText(tuneSummary(result) + ' ' + QString::fromStdString(result.why));
+    m_summary->setText(QString::fromStdString(advisor::tuneSummary(result) + ' ' + result.why));
     colourSummary();
     m_apply->setVisible(better);
     m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());

@@ -5,7 +5,6 @@
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>
-#include <algorithm>
 
 namespace app {
 
@@ -120,22 +119,6 @@ EvidenceRow tuneRow(const advisor::TuneProgress& progress)
     addRatio(row, progress.ratio);
     row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Words::tr("measuring …"), 0}});
     return row;
-}
-
-QString tuneSummary(const advisor::TuneResult& result)
-{
-    const auto kept = std::count_if(result.trials.begin(), result.trials.end(),
-                                    [](const TuneTrial& trial) { return trial.outcome == TuneTrial::Outcome::Kept; });
-    if (result.trials.empty())
-        return Words::tr("Nothing was tried.");
-    if (kept == 0)
-        return Words::tr("None of the %1 changes that were tried pays: the settings stay as they are.")
-            .arg(result.trials.size());
-    const auto fixed = [](double value) { return QString::number(value, 'f', 2); };
-    return Words::tr("%1 the samples per second (at least %2, at most %3): %4 of %5 changes kept.")
-        .arg(formatRatio(result.ratio.value), fixed(result.ratio.low), fixed(result.ratio.high))
-        .arg(kept)
-        .arg(result.trials.size());
 }
 
 QString trialText(const TuneTrial& trial)

@@ -14,8 +14,6 @@ std::vector<EvidenceModel::Column> tuneColumns();
 EvidenceRow tuneRow(const advisor::TuneTrial& trial, std::size_t number);
 /// What is being tried, under those that ended.
 EvidenceRow tuneRow(const advisor::TuneProgress& progress);
-/// "1.82 × the samples per second (at least 1.70, at most 1.95): 3 of 7 changes kept."
-QString tuneSummary(const advisor::TuneResult& result);
 /// Why a trial ended as it did, in a sentence or two: its title, predicted beside measured, why.
 QString trialText(const advisor::TuneTrial& trial);
 
