@@ -18,17 +18,28 @@ if(STEPSCOPE_CCACHE)
       "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" "CCACHE_NOHASHDIR=true" "${STEPSCOPE_CCACHE}")
 endif()
 
+set(STEPSCOPE_STD_HEADERS "${CMAKE_CURRENT_LIST_DIR}/std_headers.h")
+
 add_library(stepscope_warnings INTERFACE)
 target_compile_options(stepscope_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 
 if(STEPSCOPE_SANITIZE)
   add_compile_options("-fsanitize=${STEPSCOPE_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${STEPSCOPE_SANITIZE}")
+  # Sanitized programs are many and large: GNU's linker takes minutes for all of them.
+  find_program(STEPSCOPE_LLD ld.lld)
+  if(STEPSCOPE_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 
-# A room: a static library of ours, warned about and included from the root.
+# A room: a static library of ours, warned about and included from the root. HEADERS: what is compiled once for all of its files.
 function(stepscope_library name)
-  add_library(${name} STATIC ${ARGN})
+  cmake_parse_arguments(arg "" "HEADERS" "" ${ARGN})
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  if(arg_HEADERS)
+    target_precompile_headers(${name} PRIVATE "${arg_HEADERS}")
+  endif()
   target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE stepscope_warnings)
 endfunction()

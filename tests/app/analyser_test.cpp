@@ -5,7 +5,7 @@
 #include "tests/app/app_support.h"
 
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>

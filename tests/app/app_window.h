@@ -2,7 +2,7 @@
 
 #include "app/main_window.h"
 
-#include <QtTest>
+#include <QTest>
 
 namespace app_test {
 

@@ -1,6 +1,6 @@
 #include "app/session/background.h"
 
-#include <QtTest>
+#include <QTest>
 #include <latch>
 
 using app::Background;

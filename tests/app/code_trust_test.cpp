@@ -8,7 +8,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using app::CodeFile;
 using app::CodeGate;

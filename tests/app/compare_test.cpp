@@ -9,7 +9,7 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 #include <fmt/format.h>
 
 using app::Session;

@@ -10,7 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 #include <algorithm>
 
 using app::ConfigurationForm;

@@ -4,8 +4,8 @@
 #include "tests/app/app_window.h"
 
 #include <QDockWidget>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 #include <set>
 
 using app_test::App;

@@ -10,7 +10,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 #include <algorithm>
 
 // A long file while it loads, the part of it that is there, and what a copy takes along.

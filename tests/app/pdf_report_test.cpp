@@ -7,9 +7,9 @@
 #include <QFile>
 #include <QPdfWriter>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextTable>
-#include <QtTest>
 
 using advisor::ReportModel;
 

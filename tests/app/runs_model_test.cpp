@@ -3,7 +3,7 @@
 #include "tests/app/app_support.h"
 
 #include <QAbstractItemModelTester>
-#include <QtTest>
+#include <QTest>
 #include <cmath>
 #include <limits>
 

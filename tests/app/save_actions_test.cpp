@@ -4,8 +4,9 @@
 
 #include <QAction>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using app_test::App;
 using app_test::find;

@@ -7,8 +7,8 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSignalSpy>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 #include <cmath>
 #include <limits>
 
@@ -150,8 +150,7 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(loaded && *loaded);
     QVERIFY((*loaded)->journal.changes.size() == 1 && (*loaded)->journal.predictions.made == 3);
     const app::KeptChange &was = kept.journal.changes[0], &is = (*loaded)->journal.changes[0];
-    QCOMPARE(is.ruleId, was.ruleId);
-    QCOMPARE(is.title, was.title);
+    QCOMPARE(std::pair(is.ruleId, is.title), std::pair(was.ruleId, was.title));
     QCOMPARE(is.toggle.to, was.toggle.to);
     const advisor::ExperimentResult &a = was.result, &b = is.result;
     QCOMPARE(b.plan.baseline, a.plan.baseline);
@@ -245,17 +244,12 @@ void SessionKeepTest::aStepOfAnOlderVersionIsRead()
     QJsonObject step = json["undo"].toArray().at(0).toObject();
     step["kept"] = step["kept"].toArray().at(0); // a step had one change, and no list
     json["undo"] = QJsonArray{step};
-    QVERIFY(json.contains("predictions"));
-    json.remove("predictions");
-    file.close();
+    QVERIFY(!json.take("predictions").isUndefined());
     write(sessionPath(), QJsonDocument(json).toJson());
     Session session;
     session.restore();
-    app::Predictions ofKept;
-    ofKept.count(keptChange().result);
-    QCOMPARE(ofKept.made, 1);
-    QCOMPARE(session.journal().predictions.made, 1);
-    QCOMPARE(session.journal().predictions.held, ofKept.held);
+    const app::Predictions& read = session.journal().predictions;
+    QCOMPARE(std::pair(read.made, read.held), std::pair(1, 0)); // counted anew from what was kept
     session.undoStack()->undo();
     QVERIFY(session.journal().changes.empty());
 }
@@ -316,9 +310,8 @@ void SessionKeepTest::whatIsKeptFitsTheConfigurationOfThatMoment()
     {
         Session session;
         session.restore();
-        auto configuration = shortTraining(60);
-        QVERIFY(configuration.set("batch.size", "64"));
-        session.setConfiguration(configuration, "short");
+        session.setConfiguration(shortTraining(60), "short");
+        QVERIFY(!session.setKnob("batch.size", "64"));
         QSignalSpy finished(&session, &Session::experimentFinished);
         session.startExperiment(advice);
         QTRY_VERIFY_WITH_TIMEOUT(finished.count() == 1, 90000);

@@ -11,7 +11,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using app::RunState;
 using app::Session;

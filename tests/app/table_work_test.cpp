@@ -10,7 +10,7 @@
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using app_test::find;
 

@@ -9,9 +9,9 @@
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QToolBar>
 #include <QToolButton>
-#include <QtTest>
 
 // The whole ring by mouse and keyboard, in the real window with the real trainer: configure, train, see, measure, keep,
 // undo.
