@@ -24,7 +24,7 @@ std::string shortName(std::string_view name)
     constexpr std::size_t kMost = 72;
     if (name.starts_with("void "))
         name.remove_prefix(5);
-    return name.size() > kMost ? std::string(name.substr(0, kMost)) + "…" : std::string(name);
+    return name.size() > kMost ? fmt::format("{}…", name.substr(0, kMost)) : std::string(name);
 }
 
 /// "4 × NVIDIA H100"
