@@ -3,6 +3,7 @@
 #include <QCollator>
 #include <QCoreApplication>
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -14,6 +15,7 @@ using profiler::TrackKind;
 
 namespace {
 
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kManyThreads = 4; ///< more other threads than this start folded
 
 QString text(const char* source)
@@ -92,11 +94,31 @@ public:
         if (const auto rest = found.find(0); rest != found.end())
             for (RowNode& node : nodesOf(rest->second, {}))
                 top.push_back(std::move(node));
+        std::stable_sort(top.begin(), top.end(),
+                         [this](const RowNode& a, const RowNode& b) { return wishOf(a) < wishOf(b); });
         return top;
     }
 
 private:
     using Sorted = std::map<std::pair<Rank, std::uint32_t>, std::vector<const Track*>>;
+
+    [[nodiscard]] bool ofNone(const Track& track) const
+    {
+        return track.kind == TrackKind::Counter && (!several() || processOf(track) == 0);
+    }
+
+    /// Where the file wants the process or the device of a node; counters that stand beside them stay last.
+    [[nodiscard]] std::int64_t wishOf(const RowNode& node) const
+    {
+        if (node.kind != RowNode::Kind::Group) {
+            const Track& track = m_trace.track(node.track);
+            return ofNone(track) ? kLast : track.processSortIndex;
+        }
+        std::int64_t wish = kLast;
+        for (const RowNode& child : node.children)
+            wish = std::min(wish, wishOf(child));
+        return wish;
+    }
 
     [[nodiscard]] bool several() const { return m_processes.size() > 1; }
 

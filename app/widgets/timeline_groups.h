@@ -22,7 +22,8 @@ struct RowNode {
 };
 
 /// The tree in its natural order. Tracks without any slice are left out, and a group that would hold one row only.
-/// With a single process its level is left out too.
+/// With a single process its level is left out too. Processes and devices stand as the trace's file wishes
+/// (Track::processSortIndex), those without a wish by their numbers, devices last.
 std::vector<RowNode> rowTree(const profiler::Trace& trace);
 
 } // namespace app

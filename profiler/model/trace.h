@@ -33,14 +33,15 @@ inline constexpr int kTrackKinds = static_cast<int>(TrackKind::Annotation) + 1;
 struct Track {
     TrackId id;
     TrackKind kind = TrackKind::Thread;
-    std::string name;           ///< "main thread", "loader worker 0", "stream 7", "loss"
-    std::int64_t pid = 0;       ///< process, 0 where unknown
-    std::int64_t tid = 0;       ///< system thread id, 0 for streams and counters
-    DeviceId device;            ///< Stream and Annotation only
-    StreamId stream;            ///< Stream and Annotation only
-    std::string unit;           ///< Counter only: "bytes", "samples/s", ""
-    std::string processName{};  ///< of pid: "python", "python 4711"; empty where unknown
-    std::int32_t sortIndex = 0; ///< the file's wish: smaller ones of a process first; equal: in the order of ids
+    std::string name;                  ///< "main thread", "loader worker 0", "stream 7", "loss"
+    std::int64_t pid = 0;              ///< process, 0 where unknown
+    std::int64_t tid = 0;              ///< system thread id, 0 for streams and counters
+    DeviceId device;                   ///< Stream and Annotation only
+    StreamId stream;                   ///< Stream and Annotation only
+    std::string unit;                  ///< Counter only: "bytes", "samples/s", ""
+    std::string processName{};         ///< of pid: "python", "python 4711"; empty where unknown
+    std::int32_t sortIndex = 0;        ///< the file's wish: smaller ones of a process first; equal: in the order of ids
+    std::int32_t processSortIndex = 0; ///< the file's wish: processes and devices with smaller ones first
 };
 
 /// Arguments that analyses and rules use; what does not apply is zero or Unknown.

@@ -108,6 +108,53 @@ TEST(TrackRows, StandAsTheFileWishes)
     EXPECT_THAT(names(rows), ElementsAre("Loader workers", "b", "d", "c", "a"));
 }
 
+/// Adds a track with a slice, or with a sample, of a process and a device of those wishes.
+void addOf(TraceBuilder& builder, TrackKind kind, const char* name, std::int64_t pid, std::int32_t wish,
+           std::uint32_t device = 0)
+{
+    Track track;
+    track.kind = kind;
+    track.name = name;
+    track.pid = pid;
+    track.processSortIndex = wish;
+    track.device = {device};
+    addTrack(builder, track);
+}
+
+TEST(TrackRows, ProcessesStandAsTheFileWishes)
+{
+    TraceBuilder builder;
+    addOf(builder, TrackKind::MainThread, "main", 10, 30);
+    addOf(builder, TrackKind::MainThread, "main", 20, -1);
+    addOf(builder, TrackKind::MainThread, "main", 30, 30);
+    addOf(builder, TrackKind::Stream, "stream 7", 0, 30, 0);
+    addOf(builder, TrackKind::Stream, "stream 7", 1, 5, 1);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Process 20 · main", "GPU 1", "stream 7", "Process 10 · main",
+                                         "Process 30 · main", "GPU 0", "stream 7"));
+}
+
+TEST(TrackRows, DevicesStandBesideTheOnlyProcessAsTheFileWishes)
+{
+    for (const auto& [host, first, second] : {std::tuple(4711, 16777216, 16777217), std::tuple(4711, 9, 8)}) {
+        TraceBuilder builder;
+        addOf(builder, TrackKind::Counter, "load", 4711, host);
+        addOf(builder, TrackKind::MainThread, "main", 4711, host);
+        addOf(builder, TrackKind::LoaderWorker, "worker", 4711, host);
+        addOf(builder, TrackKind::Stream, "stream 7", 0, first, 0);
+        addOf(builder, TrackKind::Stream, "stream 7", 1, second, 1);
+        TrackRows rows;
+        rows.setTrace(builder.finish());
+        if (first > host)
+            EXPECT_THAT(names(rows), ElementsAre("Loader workers", "worker", "main", "GPU 0", "stream 7", "GPU 1",
+                                                 "stream 7", "Counters", "load"));
+        else
+            EXPECT_THAT(names(rows), ElementsAre("GPU 1", "stream 7", "GPU 0", "stream 7", "Loader workers", "worker",
+                                                 "main", "Counters", "load"));
+    }
+}
+
 TEST(TrackRows, CountNumbersNotLetters)
 {
     TraceBuilder builder;

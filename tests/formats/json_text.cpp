@@ -84,7 +84,8 @@ std::string dump(const Trace& trace)
                 << trace.string(s.args.types) << '\n';
         for (const CounterSample& sample : trace.counter(row.id))
             out << "  " << toNs(sample.time) << " = " << sample.value << '\n';
-        rows[row.processName + "/" + row.name + "/" + std::to_string(row.pid)] += out.str();
+        rows[row.processName + "/" + row.name + "/" + std::to_string(row.pid) + " at " +
+             std::to_string(row.processSortIndex) + "/" + std::to_string(row.sortIndex)] += out.str();
     }
     std::string text;
     for (const auto& [name, slices] : rows)

@@ -151,6 +151,29 @@ TEST(PytorchSchemas, OldFilesAreReadInFull)
     EXPECT_EQ(track(*trace, "PyTorch Profiler")->processName, "Traces");
 }
 
+TEST(PytorchSchemas, ProcessesAndThreadsSayWhereTheyWantToStand)
+{
+    const auto trace = json_test::open(json_test::object(R"json(
+{"ph":"M","name":"process_sort_index","pid":4711,"tid":0,"ts":1,"args":{"sort_index":4711}},
+{"ph":"M","name":"thread_sort_index","pid":4711,"tid":8,"ts":1,"args":{"sort_index":-1}},
+{"ph":"M","name":"process_sort_index","pid":0,"tid":0,"ts":1,"args":{"sort_index":16777216}},
+{"ph":"M","name":"thread_sort_index","pid":0,"tid":7,"ts":1,"args":{"sort_index":7}},
+{"ph":"M","name":"process_sort_index","pid":"Spans","tid":0,"ts":1,"args":{"sort_index":99999999999}},
+{"ph":"X","cat":"cpu_op","name":"a","pid":4711,"tid":8,"ts":1,"dur":5},
+{"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":9},
+{"ph":"C","name":"load","pid":4711,"ts":1,"args":{"load":5}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5,"args":{"device":0,"stream":7}})json"));
+    const auto wish = [&](std::string_view name) {
+        const Track* row = track(*trace, name);
+        EXPECT_TRUE(row) << name;
+        return row ? std::pair(row->processSortIndex, row->sortIndex) : std::pair(0, 0);
+    };
+    EXPECT_EQ(wish("thread 8"), std::pair(4711, -1));
+    EXPECT_EQ(wish("stream 7"), std::pair(16777216, 7));
+    EXPECT_EQ(wish("load"), std::pair(4711, 0));
+    EXPECT_EQ(wish("PyTorch Profiler"), std::pair(2147483647, 0)) << "more than there is room for";
+}
+
 // As PyTorch 2 writes: fractional µs, lower-case categories, flows that say what ids say too.
 constexpr std::string_view kNew = R"json({
   "schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "computeMajor": 9, "computeMinor": 0}],

@@ -25,7 +25,8 @@ struct PerfettoView {
     };
     struct Track {
         std::string name;
-        std::uint64_t parent = 0;
+        std::uint64_t parent = 0, rank = 0;
+        std::int64_t sortIndex = 0; ///< of a process or a thread
         std::vector<Slice> slices;
         std::vector<std::size_t> open;
         std::vector<std::pair<std::uint64_t, double>> samples;
@@ -76,6 +77,10 @@ private:
             track.name = descriptor.has(4)   ? std::string(descriptor.message(4).text(5))
                          : descriptor.has(3) ? std::string(descriptor.message(3).text(6))
                                              : std::string(descriptor.text(2));
+            track.rank = descriptor.number(12);
+            const std::uint32_t identity = descriptor.has(4) ? 4 : 3;
+            if (descriptor.has(identity))
+                track.sortIndex = static_cast<std::int64_t>(descriptor.message(identity).number(3));
             EXPECT_TRUE(track.parent == 0 || tracks.contains(track.parent)) << track.name;
         }
         const Message interned = packet.message(12);
@@ -166,6 +171,28 @@ TEST(Perfetto, CountersKeepTheirValues)
     ASSERT_EQ(view.named("loss").size(), 1U);
     EXPECT_THAT(view.named("loss")[0]->samples,
                 ElementsAre(std::pair(std::uint64_t{10000}, 2.5), std::pair(std::uint64_t{110000}, 1.25)));
+}
+
+TEST(Perfetto, RowsStandAsTheFileWished)
+{
+    const PerfettoView view(exported("thread a pid=1 tid=1 process=p sort=3 process_sort=-7\n op x 0 5\n"
+                                     "thread b pid=1 tid=2 process=p sort=-2 process_sort=-7\n op x 0 5\n"
+                                     "thread c pid=2 tid=3 process=q\n op x 0 5\n"
+                                     "stream 0 7 sort=9 process_sort=-8\n kernel k 0 5\n"
+                                     "stream 0 8 sort=4 process_sort=-8\n kernel k 0 5",
+                                     "a.pftrace"));
+    const auto only = [&](std::string_view name) {
+        const auto found = view.named(name);
+        EXPECT_EQ(found.size(), 1U) << name;
+        return found.empty() ? PerfettoView::Track{} : *found.front();
+    };
+    EXPECT_EQ(only("p").sortIndex, -7);
+    EXPECT_EQ(only("q").sortIndex, 0);
+    EXPECT_EQ(only("a").sortIndex, 3);
+    EXPECT_EQ(only("b").sortIndex, -2);
+    EXPECT_LT(only("b").rank, only("a").rank);
+    EXPECT_LT(only("stream 8").rank, only("stream 7").rank);
+    EXPECT_EQ(static_cast<std::int64_t>(only("device 0").rank), -8);
 }
 
 TEST(Perfetto, TimesBeforeZeroAreMoved)

@@ -95,6 +95,23 @@ TEST(PytorchJson, CountersReadBack)
     EXPECT_THAT(counters.begin()->second, testing::ElementsAre(2.5, 1.25));
 }
 
+TEST(PytorchJson, RowsKeepTheirOrder)
+{
+    const auto back = thereAndBack(*traceFromText("thread a pid=1 tid=1 process=p sort=3 process_sort=-7\n op x 0 5\n"
+                                                  "thread b pid=2 tid=2 process=q\n op x 0 5\n"
+                                                  "stream 0 7 sort=-2 process_sort=2147483647\n kernel k 0 5\n"
+                                                  "stream 0 7 pid=2 name=\"stream 7\" sort=5 process_sort=2147483647\n"
+                                                  " kernel l 0 5\n"
+                                                  "counter load pid=1 process_sort=-7\n sample 1 2"));
+    std::map<std::string, std::pair<int, int>> wishes;
+    for (const Track& track : back->tracks())
+        wishes[track.name] = {track.processSortIndex, track.sortIndex};
+    EXPECT_EQ(wishes["a"], std::pair(-7, 3));
+    EXPECT_EQ(wishes["b"], std::pair(0, 0));
+    EXPECT_EQ(wishes["stream 7"], std::pair(2147483647, -2));
+    EXPECT_EQ(wishes["load"].first, -7);
+}
+
 TEST(PytorchJson, SaysTheSameOfTheSteps)
 {
     using namespace analysis;

@@ -5,7 +5,6 @@
 #include "profiler/model/trace_builder.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <random>
 #include <unistd.h>
@@ -260,22 +259,6 @@ TEST_F(PackedDetailsOfTraces, TakeNoRoomWhereThereAreNone)
     ASSERT_TRUE(writePacked(*make(std::make_shared<Places>()), m_copy));
     EXPECT_LT(std::filesystem::file_size(m_path) + 10'000, std::filesystem::file_size(m_copy));
     EXPECT_EQ(open(m_path)->argSource(), nullptr);
-}
-
-TEST_F(PackedDetailsOfTraces, AreNotInFilesOfTheFirstVersionWhichOpenAllTheSame)
-{
-    ASSERT_TRUE(writePacked(*make(nullptr), m_path));
-    packed::FileHeader header{};
-    std::fstream file(m_path, std::ios::binary | std::ios::in | std::ios::out);
-    file.read(reinterpret_cast<char*>(&header), sizeof header);
-    header.version = 1;
-    header.checksum = packed::headerChecksum(header);
-    file.seekp(0);
-    file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.close();
-    const auto trace = open(m_path);
-    EXPECT_EQ(trace->sliceCount(), 2 * kSlices);
-    EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
 TEST_F(PackedDetailsOfTraces, AWritingThatIsStoppedLeavesNothing)

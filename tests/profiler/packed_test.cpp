@@ -58,7 +58,7 @@ TEST_F(Packed, KeepsEverythingOfATrace)
 meta config {"a": 1}
 device 0 "Tesla V100" GPU-1
 lost dropped=3 unmatched=1 cut note="something was lost"
-main pid=5 tid=6 process=python
+main pid=5 tid=6 process=python sort=-3 process_sort=70000
  step 3 0 100
  op aten::linear 1 20 seq=7 ext=12 shapes="[[2, 3]]" types="[float]"
  call launch 3 2 corr=9 dev=0 on=7
@@ -221,6 +221,29 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("empty"));
     EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);
     EXPECT_EQ(readPacked(m_folder).error().code, Error::Code::Invalid);
+}
+
+TEST_F(Packed, OlderVersionsOpen)
+{
+    std::ifstream in{STEPSCOPE_PACKED_VERSION_2, std::ios::binary};
+    std::vector<char> raw{std::istreambuf_iterator<char>{in}, {}};
+    packed::FileHeader header{};
+    ASSERT_GT(raw.size(), sizeof header);
+    std::memcpy(&header, raw.data(), sizeof header);
+    ASSERT_EQ(header.version, 2U);
+    for (const std::uint32_t version : {2, 1}) { // of a trace without devices they are the same
+        header.version = version;
+        header.checksum = packed::headerChecksum(header);
+        std::memcpy(raw.data(), &header, sizeof header);
+        put(raw);
+        const auto trace = read();
+        EXPECT_EQ(trace->sliceCount(), 3U);
+        EXPECT_THAT(trace->devices(), testing::IsEmpty());
+        for (const std::string& note : trace->captureStats().notes)
+            EXPECT_THAT(note, testing::Not(HasSubstr("damaged")));
+        for (const Track& track : trace->tracks())
+            EXPECT_EQ(track.processSortIndex, 0);
+    }
 }
 
 TEST_F(Packed, AFailedOrStoppedWritingLeavesWhatWasThere)

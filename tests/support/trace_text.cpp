@@ -83,6 +83,10 @@ std::string trackLine(const Track& track)
         text += " unit=" + quoted(track.unit);
     if (!track.processName.empty())
         text += " process=" + quoted(track.processName);
+    if (track.sortIndex != 0)
+        text += fmt::format(" sort={}", track.sortIndex);
+    if (track.processSortIndex != 0)
+        text += fmt::format(" process_sort={}", track.processSortIndex);
     return text + '\n';
 }
 

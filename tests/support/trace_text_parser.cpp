@@ -193,7 +193,7 @@ bool TextFeeder::State::trackLine(const TextLine& line)
 
 void TextFeeder::State::selectTrack(const TextLine& line, Track track, std::size_t words)
 {
-    line.expect(words, {"name", "pid", "tid", "unit", "process"});
+    line.expect(words, {"name", "pid", "tid", "unit", "process", "sort", "process_sort"});
     std::string key = track.name + (words == 2 ? "/" + line.word(0) : std::string{});
     const auto [found, isNew] = tracks.try_emplace({track.kind, std::move(key)});
     if (isNew) {
@@ -205,6 +205,8 @@ void TextFeeder::State::selectTrack(const TextLine& line, Track track, std::size
             track.processName = *process;
         track.pid = line.number("pid", 0);
         track.tid = line.number("tid", 0);
+        track.sortIndex = static_cast<std::int32_t>(line.number("sort", 0));
+        track.processSortIndex = static_cast<std::int32_t>(line.number("process_sort", 0));
         found->second = builder.addTrack(std::move(track));
     }
     current = found->second;

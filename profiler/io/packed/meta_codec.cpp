@@ -17,6 +17,7 @@ void putTrack(ByteWriter& writer, const Trace& trace, const Track& track)
     writer.put(track.device.value);
     writer.put(track.stream.value);
     writer.put(track.sortIndex);
+    writer.put(track.processSortIndex);
     const auto samples = trace.counter(track.id);
     writer.put(static_cast<std::uint32_t>(samples.size()));
     for (const CounterSample& sample : samples) {
@@ -25,7 +26,7 @@ void putTrack(ByteWriter& writer, const Trace& trace, const Track& track)
     }
 }
 
-void takeTrack(ByteReader& reader, TraceBuilder& builder)
+void takeTrack(ByteReader& reader, std::uint32_t version, TraceBuilder& builder)
 {
     Track track;
     const auto kind = reader.take<std::uint8_t>();
@@ -37,6 +38,8 @@ void takeTrack(ByteReader& reader, TraceBuilder& builder)
     track.device.value = reader.take<std::uint32_t>();
     track.stream.value = reader.take<std::uint32_t>();
     track.sortIndex = reader.take<std::int32_t>();
+    if (version > 2)
+        track.processSortIndex = reader.take<std::int32_t>();
     const TrackId id = builder.addTrack(std::move(track));
     constexpr std::size_t kSampleBytes = 16;
     for (std::uint32_t count = reader.takeCount(kSampleBytes); count > 0; --count) {
@@ -191,7 +194,7 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, Tr
     constexpr std::size_t kFlow = 17;
     meta.limits.tracks = reader.takeCount(kLeastTrack);
     for (std::uint32_t i = 0; i < meta.limits.tracks && !reader.failed(); ++i)
-        takeTrack(reader, builder);
+        takeTrack(reader, version, builder);
     for (std::uint32_t count = reader.takeCount(kLeastDevice); count > 0 && !reader.failed(); --count) {
         Device device;
         device.id.value = reader.take<std::uint32_t>();

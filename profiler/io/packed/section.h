@@ -17,13 +17,13 @@
 ///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
 ///     DetailsIndex  where details lie; not there where there are none
 ///
-/// Version 1 has no details, and nothing of a device but its name and UUID.
+/// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes.
 ///
 /// A damaged block costs its slices only; without its Overview (a cut file) the blocks are found one after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 struct FileHeader {
     char magic[8];

@@ -15,6 +15,7 @@ void append(Harvest& whole, Harvest&& part);
 struct Process {
     std::int64_t pid = 0;
     std::string name;
+    std::int32_t sortIndex = 0;
 };
 using Processes = std::map<std::pair<std::int64_t, bool>, Process>;
 

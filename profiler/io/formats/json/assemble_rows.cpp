@@ -112,9 +112,12 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
         const Named& named = process->second;
         // A device's process has the program's name; its label says which device it is.
         track.processName = onDevice && !named.labels.empty() ? named.labels : named.name;
+        track.processSortIndex = named.sortIndex;
     }
-    const auto thread = names.threads.find(
-        {{key.process, key.processIsText}, onDevice ? key.stream : key.thread, onDevice ? false : key.threadIsText});
+    // The thread of a device's lane is one that our writer made up, else 0.
+    const auto thread = names.threads.find({{key.process, key.processIsText},
+                                            onDevice && key.thread == 0 ? key.stream : key.thread,
+                                            !onDevice && key.threadIsText});
     if (thread != names.threads.end())
         track.sortIndex = thread->second.sortIndex;
     if (onDevice) {
@@ -172,7 +175,8 @@ Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses
         const LaneInfo& lane = shared.lanes[i];
         Track track = makeTrack(lane, names);
         if (lane.key.lane == Lane::Host)
-            processes.try_emplace({lane.key.process, lane.key.processIsText}, Process{track.pid, track.processName});
+            processes.try_emplace({lane.key.process, lane.key.processIsText},
+                                  Process{track.pid, track.processName, track.processSortIndex});
         if (!lane.track)
             continue;
         // The thread that the steps are on; without steps the one whose number is its process's, as Linux has it.

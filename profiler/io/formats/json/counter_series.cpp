@@ -33,6 +33,7 @@ void CounterSeries::finish(SharedBuild& shared, const Processes& processes,
             process != processes.end()) {
             counter.pid = process->second.pid;
             counter.processName = process->second.name;
+            counter.processSortIndex = process->second.sortIndex;
         }
         const auto unit = units.find(counter.name);
         counter.unit = unit != units.end() ? unit->second : series.isBytes ? "bytes" : "";

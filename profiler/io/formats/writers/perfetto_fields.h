@@ -16,10 +16,11 @@ inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2; // of kSequen
 namespace track_descriptor {
 inline constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8,
                                kChildOrdering = 11, kRank = 12;
-inline constexpr std::uint32_t kPid = 1, kTid = 2, kThreadName = 5, kProcessName = 6; // of kProcess and kThread
-inline constexpr std::uint32_t kUnit = 3, kUnitName = 6;                              // of kCounter
-inline constexpr std::uint64_t kExplicit = 3;                                         // of kChildOrdering
-inline constexpr std::uint64_t kUnspecified = 0, kBytes = 3;                          // of kUnit
+inline constexpr std::uint32_t kPid = 1, kTid = 2, kSortIndex = 3, kThreadName = 5,
+                               kProcessName = 6;             // of kProcess and kThread
+inline constexpr std::uint32_t kUnit = 3, kUnitName = 6;     // of kCounter
+inline constexpr std::uint64_t kExplicit = 3;                // of kChildOrdering
+inline constexpr std::uint64_t kUnspecified = 0, kBytes = 3; // of kUnit
 } // namespace track_descriptor
 
 namespace track_event {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 
 namespace profiler::formats::writers {
@@ -19,9 +20,29 @@ bool isThread(const Track& track)
     return host && track.pid > 0 && track.tid > 0;
 }
 
+/// An int32 is written as an int64 is.
+std::uint64_t signedNumber(std::int32_t value)
+{
+    return static_cast<std::uint64_t>(std::int64_t{value});
+}
+
+/// By track: its place among all when they stand as the trace's file wished.
+std::vector<std::uint64_t> ranksOf(std::span<const Track> tracks)
+{
+    std::vector<std::uint32_t> order(tracks.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return tracks[a].sortIndex < tracks[b].sortIndex; });
+    std::vector<std::uint64_t> ranks(tracks.size());
+    for (std::uint64_t place = 0; place < order.size(); ++place)
+        ranks[order[place]] = place;
+    return ranks;
+}
+
 } // namespace
 
-PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trace.tracks().size() + 1)
+PerfettoTracks::PerfettoTracks(const Trace& trace)
+    : m_trace(trace), m_ranks(ranksOf(trace.tracks())), m_next(trace.tracks().size() + 1)
 {
     std::set<std::pair<std::int64_t, std::int64_t>> threads;
     for (const Track& track : trace.tracks()) {
@@ -31,12 +52,14 @@ PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trac
         Proto descriptor;
         descriptor.number(field::kUuid, of(track.id));
         descriptor.number(field::kParent, parent);
-        descriptor.number(field::kRank, track.id.value);
+        descriptor.number(field::kRank, m_ranks[track.id.value]);
         // Two tracks of one thread would be one to Perfetto: the second is a plain one.
         if (isThread(track) && threads.emplace(track.pid, track.tid).second) {
             Proto identity;
             identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
             identity.number(field::kTid, static_cast<std::uint64_t>(track.tid));
+            if (track.sortIndex != 0)
+                identity.number(field::kSortIndex, signedNumber(track.sortIndex));
             identity.text(field::kThreadName, track.name);
             descriptor.message(field::kThread, identity);
         } else {
@@ -54,12 +77,14 @@ PerfettoTracks::PerfettoTracks(const Trace& trace) : m_trace(trace), m_next(trac
     }
 }
 
-std::uint64_t PerfettoTracks::group(std::string_view name)
+std::uint64_t PerfettoTracks::group(std::string_view name, std::int32_t sortIndex)
 {
     Proto descriptor;
     descriptor.number(field::kUuid, m_next);
     descriptor.text(field::kName, name);
     descriptor.number(field::kChildOrdering, field::kExplicit);
+    if (sortIndex != 0)
+        descriptor.number(field::kRank, signedNumber(sortIndex));
     m_descriptors.push_back(std::move(descriptor));
     return m_next++;
 }
@@ -70,9 +95,12 @@ std::uint64_t PerfettoTracks::processOf(const Track& track)
     if (!isNew)
         return process->second;
     if (track.pid <= 0) // Perfetto takes 0 for the kernel's idle process
-        return process->second = group(track.processName.empty() ? "process" : track.processName);
+        return process->second =
+                   group(track.processName.empty() ? "process" : track.processName, track.processSortIndex);
     Proto descriptor, identity;
     identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
+    if (track.processSortIndex != 0)
+        identity.number(field::kSortIndex, signedNumber(track.processSortIndex));
     identity.text(field::kProcessName,
                   track.processName.empty() ? fmt::format("process {}", track.pid) : track.processName);
     descriptor.number(field::kUuid, m_next);
@@ -91,7 +119,7 @@ std::uint64_t PerfettoTracks::deviceOf(const Track& track)
     const auto named =
         std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.id == track.device; });
     const std::string name = named == devices.end() || named->name.empty() ? "" : ": " + named->name;
-    return known->second = group(fmt::format("device {}{}", track.device.value, name));
+    return known->second = group(fmt::format("device {}{}", track.device.value, name), track.processSortIndex);
 }
 
 std::uint64_t PerfettoTracks::beside(TrackId track, Proto& descriptor)
@@ -99,7 +127,7 @@ std::uint64_t PerfettoTracks::beside(TrackId track, Proto& descriptor)
     descriptor.number(field::kUuid, m_next);
     descriptor.number(field::kParent, m_parents[track.value]);
     descriptor.text(field::kName, m_trace.track(track).name);
-    descriptor.number(field::kRank, track.value);
+    descriptor.number(field::kRank, m_ranks[track.value]);
     return m_next++;
 }
 

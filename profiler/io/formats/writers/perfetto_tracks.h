@@ -10,7 +10,7 @@
 namespace profiler::formats::writers {
 
 /// The tracks of a trace as Perfetto's TrackDescriptors: threads within their process, streams within their device,
-/// counters beside them.
+/// counters beside them; in the order that the trace's file wished.
 class PerfettoTracks {
 public:
     explicit PerfettoTracks(const Trace& trace);
@@ -23,9 +23,10 @@ public:
 private:
     std::uint64_t processOf(const Track& track);
     std::uint64_t deviceOf(const Track& track);
-    std::uint64_t group(std::string_view name);
+    std::uint64_t group(std::string_view name, std::int32_t sortIndex);
 
     const Trace& m_trace;
+    std::vector<std::uint64_t> m_ranks; ///< by track: order among siblings
     std::vector<Proto> m_descriptors;
     std::vector<std::uint64_t> m_parents;                         ///< by track
     std::map<std::int64_t, std::uint64_t> m_processes, m_devices; ///< uuid by number

@@ -120,19 +120,32 @@ private:
         m_out += "}}";
     }
 
+    /// Nothing where the file that the trace came from had no wish.
+    void writeOrder(const char* what, Address address, std::int32_t sortIndex)
+    {
+        if (sortIndex == 0)
+            return;
+        beginEvent("M", address);
+        print(",\"name\":\"{}\",\"args\":{{\"sort_index\":{}}}}}", what, sortIndex);
+    }
+
     void writeNames()
     {
         std::set<std::int64_t> processes;
         std::set<Address> threads;
         for (const Track& track : m_trace.tracks()) {
             const Address address = m_addresses[track.id.value];
-            if (processes.insert(address.pid).second)
+            if (processes.insert(address.pid).second) {
                 writeName("process_name", address,
                           isOfDevice(track)           ? fmt::format("GPU {}", address.pid)
                           : track.processName.empty() ? std::string("process")
                                                       : track.processName);
-            if (track.kind != TrackKind::Counter && threads.insert(address).second)
+                writeOrder("process_sort_index", address, track.processSortIndex);
+            }
+            if (track.kind != TrackKind::Counter && threads.insert(address).second) {
                 writeName("thread_name", address, track.name, json::ownRowName(track.kind));
+                writeOrder("thread_sort_index", address, track.sortIndex);
+            }
             m_file.grown();
         }
     }
