@@ -89,8 +89,8 @@ struct ExperimentResult {
     Verdict verdict = Verdict::Inconclusive;
     std::string why; ///< one sentence
     double secondsSpent = 0;
-    /// No two trainers were resident: a training over several processes takes no turns, or both did not fit into the
-    /// memory. Losses were not compared, and the peaks are not known.
+    /// No two trainers were resident, since both did not fit into the memory. Losses were not compared, and the peaks
+    /// are not known.
     bool oneAtATime = false;
 };
 
@@ -100,9 +100,8 @@ struct ExperimentResult {
 ///                      or it is not known
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs = 0);
 
-/// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread. Where one of them
-/// cannot take turns (parallel.kind = ddp), or both together run out of memory, one trains at a time, in the same
-/// order.
+/// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread. Where both together
+/// run out of memory, one trains at a time, in the same order. With parallel.kind = ddp an arm is all of its ranks.
 ///
 /// Judged by convergence, both train equally long from the same seed, then from the next; what is compared is the loss
 /// that they have come to. Where a schedule needs to know the training's length, that is the steps of this time.

@@ -116,8 +116,14 @@ bool sameBatches(const std::vector<Toggle>& changes)
 {
     constexpr std::string_view kOther[] = {key::batchSize.name, key::accumulation.name, key::findMax.name,
                                            key::seed.name,      key::shuffle.name,      key::augment.name};
+    // With ddp each rank has a batch of its own.
+    const auto otherRanks = [](const Toggle& change) {
+        return change.key == key::localRanks.name ||
+               (change.key == key::parallel.name &&
+                (change.to == "ddp" || change.from == "ddp" || change.from.empty()));
+    };
     return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
-        return change.key.starts_with("dataset.") ||
+        return change.key.starts_with("dataset.") || otherRanks(change) ||
                std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther);
     });
 }

@@ -18,20 +18,14 @@ using Clock = Bounds::Clock;
 
 namespace {
 
-/// Several processes train together, and none of them can wait for turns.
-bool spansProcesses(const config::TrainingConfig& config)
-{
-    return config[config::key::parallel] == "ddp";
-}
-
 bool isOutOfMemory(const Interruption& interruption)
 {
     return interruption.why == Interruption::Why::Failed &&
            interruption.error.message().find("ut of memory") != std::string::npos;
 }
 
-/// Two resident trainers that take turns. Where a training takes none, or both do not fit into the memory, one trains
-/// at a time, in a process of its own for each turn.
+/// Two resident trainers that take turns. Where both do not fit into the memory, one trains at a time, in a process of
+/// its own for each turn.
 class Throughput {
 public:
     explicit Throughput(const ExperimentRun& run)
@@ -40,16 +34,10 @@ public:
         m_result.plan = run.plan;
         m_drop = m_steps ? stepsToDrop(run.configs) : 0;
         m_bounds.preparing = [this](const protocol::Preparing& preparing) { tellPreparing(preparing); };
-        if (std::any_of(run.configs.begin(), run.configs.end(), spansProcesses))
-            trainOneAtATime("a training over several processes takes no turns");
     }
 
     Result<ExperimentResult> go()
     {
-        if (m_result.oneAtATime && !m_steps)
-            return tl::unexpected(profiler::Error{profiler::Error::Code::Unsupported,
-                                                  "A training over several processes is timed by its steps alone",
-                                                  m_run.plan.measure, "compare whole runs instead"});
         for (;;) {
             if (const auto measured = m_result.oneAtATime ? lonePair() : pair(); !measured) {
                 if (!startsOver(measured.error()))
@@ -72,7 +60,7 @@ public:
 private:
     Outcome<void> pair();
     Outcome<void> lonePair();
-    void trainOneAtATime(std::string why);
+    void trainOneAtATime();
     bool startsOver(const Interruption& interruption);
     Outcome<void> startBoth();
     Outcome<void> warmBoth();
@@ -95,7 +83,6 @@ private:
     double m_warmUpSeconds = 0;            // latest
     std::int64_t m_loneDrop = 0;           // steps; 0: not known yet
     std::array<double, 2> m_loneSeconds{}; // latest, from start to end
-    std::string m_whyOneAtATime;
     PreparingTold m_preparing;
     LossComparison m_losses;
     ExperimentProgress m_state;
@@ -211,7 +198,7 @@ Outcome<void> Throughput::lonePair()
     return {};
 }
 
-void Throughput::trainOneAtATime(std::string why)
+void Throughput::trainOneAtATime()
 {
     m_arms.clear(); // what they hold is free for the next one
     m_result.oneAtATime = true;
@@ -221,7 +208,6 @@ void Throughput::trainOneAtATime(std::string why)
     m_units = 0;
     m_losses = {};
     m_state.ratio.reset();
-    m_whyOneAtATime = std::move(why);
 }
 
 /// Two resident trainers need the memory of both: one may have enough for itself.
@@ -229,7 +215,7 @@ bool Throughput::startsOver(const Interruption& interruption)
 {
     if (m_result.oneAtATime || !m_steps || !isOutOfMemory(interruption))
         return false;
-    trainOneAtATime("both together ran out of memory");
+    trainOneAtATime();
     return true;
 }
 
@@ -270,8 +256,8 @@ Result<ExperimentResult> Throughput::finish(Verdict verdict, bool outOfTime)
     m_result.verdict = verdict == Verdict::Pays && !m_result.lossParity ? Verdict::DoesNotPay : verdict;
     m_result.why = explain(m_result, outOfTime);
     if (m_result.oneAtATime)
-        m_result.why +=
-            fmt::format(" One trainer ran at a time, since {}; what they learn was not compared.", m_whyOneAtATime);
+        m_result.why += " One trainer ran at a time, since both together ran out of memory; what they learn was not "
+                        "compared.";
     return std::move(m_result);
 }
 

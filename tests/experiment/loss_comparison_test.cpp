@@ -177,6 +177,10 @@ TEST(SameBatches, NotWithAnotherBatchSizeOrOtherData)
     EXPECT_FALSE(sameBatches({{"dataset.samples", "2000", "4000"}}));
     EXPECT_FALSE(sameBatches({{"gradient.accumulation", "1", "4"}})) << "four batches to each loss";
     EXPECT_FALSE(sameBatches({{"batch.find_max", "false", "true"}}));
+    EXPECT_TRUE(sameBatches({{"parallel.kind", "none", "dp"}})) << "parts of one batch";
+    EXPECT_FALSE(sameBatches({{"parallel.kind", "dp", "ddp"}})) << "a batch for each rank";
+    EXPECT_FALSE(sameBatches({{"parallel.kind", "", "dp"}})) << "from what is not known";
+    EXPECT_FALSE(sameBatches({{"parallel.local_ranks", "2", "4"}}));
 }
 
 } // namespace

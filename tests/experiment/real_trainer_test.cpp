@@ -126,6 +126,37 @@ TEST(RealTrainer, AFarTooLowLearningRate)
     EXPECT_FALSE(result->lossParity);
 }
 
+TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
+{
+    // Large images for a small network: what it keeps for the backward pass is most of the memory.
+    ExperimentPlan plan =
+        planFor(smallTraining({"workload=convnet", "model.width=32", "dataset.kind=generated_images",
+                               "dataset.samples=400", "dataset.source_size=64", "dataset.image_size=64",
+                               "run.threads=1", "batch.size=16", "parallel.kind=ddp", "parallel.local_ranks=2"}));
+    plan.judgedBy = JudgedBy::Memory;
+    plan.changes = {{"checkpointing", "none", "all"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    print("checkpointing=all, 2 ranks", *result);
+    EXPECT_EQ(result->verdict, Verdict::Pays);
+    EXPECT_TRUE(result->lossParity);
+    EXPECT_GT(result->savedBytes.low, 1e6);
+}
+
+TEST(RealTrainer, ABetterLearningRateOnTwoRanks)
+{
+    ExperimentPlan plan = learner("0.0001");
+    for (const char* assignment : {"parallel.kind=ddp", "parallel.local_ranks=2", "batch.size=8"})
+        ASSERT_TRUE(plan.baseline.setAssignment(assignment));
+    plan.changes = {{"optimizer.learning_rate", "0.0001", "0.02"}};
+    const auto result = runExperiment(plan, {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    printLosses("optimizer.learning_rate=0.02, 2 ranks", *result);
+    EXPECT_TRUE(result->lossAtEqualTime->validation);
+    EXPECT_EQ(result->verdict, Verdict::Pays);
+    EXPECT_GT(result->lossAtEqualTime->saved.low, 0);
+}
+
 TEST(RealTrainer, AnAAgainstAnAByWhatItLearns)
 {
     constexpr int kExperiments = 20;

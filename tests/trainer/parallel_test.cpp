@@ -28,6 +28,17 @@ double finalLoss(const Finished& run)
     return run.one<protocol::Done>().finalLoss;
 }
 
+pid_t childOf(pid_t parent)
+{
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
+        std::ifstream children(entry.path() / "children");
+        pid_t child = 0;
+        if (children >> child)
+            return child;
+    }
+    return 0;
+}
+
 TEST(DataParallel, OfOneProcessEqualsOneModel)
 {
     const TestFolder folder;
@@ -68,6 +79,69 @@ TEST(DistributedDataParallel, OnTwoRanksEqualsOneWithTwiceTheBatch)
     EXPECT_EQ(two.one<protocol::Done>().steps, one.one<protocol::Done>().steps);
 }
 
+TEST(DistributedDataParallel, TakesTurnsAsOneProcessDoes)
+{
+    const TestFolder folder;
+    auto alone = kComparable, ranks = kComparable;
+    alone.insert(alone.end(), {"batch.size=16", "dataset.validation_share=0.25"});
+    ranks.insert(ranks.end(),
+                 {"batch.size=8", "dataset.validation_share=0.25", "parallel.kind=ddp", "parallel.local_ranks=2"});
+    std::vector<protocol::TurnResult> results[2];
+    for (const std::size_t which : {0, 1}) {
+        auto arguments = smallTraining(folder.path(), which == 0 ? alone : ranks);
+        arguments.emplace_back("--turns");
+        TrainerRun run(arguments);
+        for (const auto& turn : {protocol::Turn{"steps", 2, 3}, protocol::Turn{"steps", 0, 1},
+                                 protocol::Turn{"epoch", 0, 1}, protocol::Turn{"validation", 0, 2}}) {
+            run.send(turn);
+            const auto result = run.await<protocol::TurnResult>();
+            ASSERT_TRUE(result) << run.end().output;
+            results[which].push_back(*result);
+        }
+        run.send(protocol::Stop{});
+        EXPECT_EQ(run.end().status, 0);
+    }
+    for (std::size_t turn = 0; turn < 4; ++turn) {
+        const protocol::TurnResult &one = results[0][turn], &two = results[1][turn];
+        EXPECT_EQ(two.what, one.what);
+        EXPECT_EQ(two.seconds.size(), one.seconds.size());
+        EXPECT_EQ(two.samples, one.samples) << "of both ranks";
+        EXPECT_GT(two.peakBytes, 0);
+        ASSERT_EQ(two.losses.size(), one.losses.size());
+        for (std::size_t i = 0; i < one.losses.size(); ++i)
+            EXPECT_NEAR(two.losses[i], one.losses[i], 1e-5) << "the mean of both ranks', of " << one.what;
+    }
+}
+
+TEST(DistributedDataParallel, EndsWithItsStarterWhileItWaitsForATurn)
+{
+    const TestFolder folder;
+    auto arguments = smallTraining(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
+    arguments.emplace_back("--turns");
+    TrainerRun run(arguments);
+    ASSERT_TRUE(run.await<protocol::Hello>());
+    run.closeInput();
+    EXPECT_EQ(run.end().status, 0);
+}
+
+TEST(DistributedDataParallel, SaysWhichRankDiedBetweenTurns)
+{
+    const TestFolder folder;
+    auto arguments = smallTraining(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
+    arguments.emplace_back("--turns");
+    TrainerRun run(arguments);
+    run.send(protocol::Turn{"steps", 0, 1});
+    ASSERT_TRUE(run.await<protocol::TurnResult>());
+    const pid_t rank = childOf(run.pid());
+    ASSERT_GT(rank, 0);
+    ::kill(rank, SIGKILL);
+    run.send(protocol::Turn{"steps", 0, 1});
+    EXPECT_EQ(run.end().status, static_cast<int>(protocol::Exit::Failed));
+    const auto told = run.all<protocol::Notice>();
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back().what, HasSubstr("rank 1 was ended by signal 9"));
+}
+
 TEST(DistributedDataParallel, AccumulatesAndRecomputesAsOneRankDoes)
 {
     const TestFolder folder;
@@ -100,17 +174,6 @@ TEST(DistributedDataParallel, WritesATraceForEachRankByOneClock)
         EXPECT_LT(steps(zero)[i].begin, steps(one)[i].end()) << i;
         EXPECT_LT(steps(one)[i].begin, steps(zero)[i].end()) << i;
     }
-}
-
-pid_t childOf(pid_t parent)
-{
-    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
-        std::ifstream children(entry.path() / "children");
-        pid_t child = 0;
-        if (children >> child)
-            return child;
-    }
-    return 0;
 }
 
 TEST(DistributedDataParallel, EndsWithAClearErrorWhenARankDies)

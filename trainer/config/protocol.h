@@ -51,13 +51,13 @@ struct EpochProgress {
     double seconds = 0;              ///< since the first step began, this validation included
     std::string metric = "accuracy"; ///< what the model is judged by: accuracy, perplexity, dice, rmse, loss
 };
-/// Answer to a Turn.
+/// Answer to a Turn; of several ranks, what all of them came to, in the time of the first.
 struct TurnResult {
     std::string what;            ///< "steps", "epoch" or "validation"
     std::vector<double> seconds; ///< of each timed step, epoch or validation
     std::vector<double> losses;  ///< of each timed step, or mean of each timed validation; empty for epochs
     std::int64_t samples = 0;    ///< over the timed ones
-    std::int64_t peakBytes = 0;  ///< most that tensors held at once on the device so far
+    std::int64_t peakBytes = 0;  ///< most that tensors held at once on one device so far
 };
 /// Something the user should know: a broken file that was skipped, a disk that is full.
 struct Notice {

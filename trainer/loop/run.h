@@ -26,7 +26,8 @@ public:
 
 /// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop.
 config::protocol::Done trainThrough(Training& training, const Surroundings& around);
-/// Parked until a Turn comes; answers each; until a Stop.
+/// Parked until a Turn comes; answers each; until a Stop. Of several ranks the first takes commands, for all, and
+/// answers for all: samples are those of all ranks, losses their means, the peak that of the rank that needs most.
 config::protocol::Done trainByTurns(Training& training, const Surroundings& around);
 /// Steps that the configuration asks for.
 std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t stepsPerEpoch);

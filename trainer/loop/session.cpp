@@ -13,9 +13,11 @@
 
 #include <ATen/ATen.h>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <torch/version.h>
 #include <unistd.h>
@@ -100,7 +102,7 @@ class Session {
 public:
     Session(const Invocation& invocation, Progress& progress)
         : m_invocation(invocation), m_config(invocation.config), m_progress(progress),
-          m_commands(STDIN_FILENO, invocation.turns)
+          m_commands(STDIN_FILENO, invocation.turns && !isFurtherRank())
     {
     }
 
@@ -146,11 +148,6 @@ public:
 private:
     bool acceptable(const GpuState& gpu)
     {
-        if (m_invocation.turns && m_config[key::parallel] == "ddp") {
-            m_progress.fail("Turns are for one process, and parallel.kind = ddp has several", {},
-                            "compare whole runs instead");
-            return false;
-        }
         const auto problems = m_config.problems(gpu.available);
         for (const config::ConfigError& problem : problems) {
             const config::Knob* knob = config::findKnob(problem.key);
@@ -242,6 +239,13 @@ private:
         return m_ranks ? m_ranks->death() : std::nullopt;
     }
 
+    // One that is told by the first what to do: nobody speaks to it.
+    [[nodiscard]] bool isFurtherRank() const
+    {
+        const char* rank = std::getenv("RANK");
+        return m_config[key::parallel] == "ddp" && LocalRanks::isRank() && std::string_view(rank) != "0";
+    }
+
     // Started by torchrun, this process is one of them already; else the further ones are started here.
     void startRanks()
     {
@@ -251,6 +255,8 @@ private:
         std::vector<std::string> arguments;
         for (const config::Difference& change : difference(config::TrainingConfig(), m_config))
             arguments.insert(arguments.end(), {"--set", change.key + "=" + change.b});
+        if (m_invocation.turns)
+            arguments.emplace_back("--turns");
         m_ranks = std::make_unique<LocalRanks>(
             ranks, arguments, m_invocation.trace, [this](int rank, const std::string& line) { passOn(rank, line); },
             [this] { abortGroup(); });

@@ -3,6 +3,10 @@
 #include "trainer/memory/peak_memory.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 
 namespace trainer {
 
@@ -12,10 +16,14 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
+// The first rank is told what to do, and tells the others: by numbers, which they add up.
+constexpr std::array<std::string_view, 3> kUnits = {"steps", "epoch", "validation"};
+
 class Turns {
 public:
     Turns(Training& training, const Surroundings& around)
-        : m_training(training), m_around(around), m_files(around.config, around.recording, around.progress, true)
+        : m_training(training), m_around(around), m_first(!around.group || around.group->rank() == 0),
+          m_files(around.config, around.recording, around.progress, m_first)
     {
     }
 
@@ -23,8 +31,8 @@ public:
     {
         const auto begin = Clock::now();
         m_training.park();
-        while (!stopped())
-            obey(m_around.commands.wait());
+        while (!m_stopped)
+            m_first ? obey(m_around.commands.wait()) : follow();
         const Meter::Means means = m_training.takeMeans();
         m_done.finalLoss = means.loss;
         m_done.steps = m_training.steps();
@@ -37,7 +45,13 @@ public:
     }
 
 private:
-    [[nodiscard]] bool stopped() const { return m_around.commands.stopRequested(); }
+    // Ranks must all stop at the same place, or those that go on would wait for the others.
+    bool stopped()
+    {
+        const bool here = m_around.commands.stopRequested();
+        m_stopped = m_around.group ? m_around.group->anyOf(here) : here;
+        return m_stopped;
+    }
 
     void obey(const protocol::Command& command)
     {
@@ -45,9 +59,36 @@ private:
             m_around.progress.warn("A command was not understood: " + *complaint);
         if (const auto* record = std::get_if<protocol::Record>(&command))
             m_training.recordOps(record->steps);
+        else if (std::holds_alternative<protocol::Stop>(command))
+            share(std::nullopt);
         else if (const auto* turn = std::get_if<protocol::Turn>(&command))
-            take(*turn);
+            share(*turn);
         // Pause and Resume change nothing: between turns it is paused, within one it is timed.
+    }
+
+    /// @param turn  none: it is over
+    void share(const std::optional<protocol::Turn>& turn)
+    {
+        const auto unit = std::find(kUnits.begin(), kUnits.end(), turn ? turn->what : kUnits.front());
+        std::vector<double> told = {turn ? 1.0 : 0.0, static_cast<double>(unit - kUnits.begin()),
+                                    turn ? static_cast<double>(turn->drop) : 0.0,
+                                    turn ? static_cast<double>(turn->count) : 0.0};
+        if (m_around.group)
+            m_around.group->addUp(told);
+        m_stopped = !turn;
+        if (turn)
+            take(*turn);
+    }
+
+    /// Another rank than the first.
+    void follow()
+    {
+        std::vector<double> told(4, 0.0);
+        m_around.group->addUp(told);
+        m_stopped = told[0] == 0;
+        if (!m_stopped)
+            take({std::string(kUnits.at(static_cast<std::size_t>(told[1]))), static_cast<std::int64_t>(told[2]),
+                  static_cast<std::int64_t>(told[3])});
     }
 
     void take(const protocol::Turn& turn)
@@ -63,14 +104,34 @@ private:
             once(turn.what, i >= turn.drop, i + 1 == turn.drop + turn.count);
         }
         m_training.park();
-        if (stopped())
+        if (m_stopped || stopped())
             return;
-        // Only now: reading a loss back would have waited for the device in every step.
-        for (const at::Tensor& loss : m_losses)
-            m_result.losses.push_back(loss.item<double>());
-        m_result.peakBytes = peakTensorBytes(m_training.learner().device());
+        gather();
         m_samples += m_result.samples;
         m_around.progress.report(m_result);
+    }
+
+    // What a turn came to, over all ranks. Only now: reading a loss back would have waited for the device in every
+    // step.
+    void gather()
+    {
+        std::vector<double> sums; // of each step: of its losses and how many there are, one at most from each rank
+        for (const at::Tensor& loss : m_losses)
+            sums.insert(sums.end(), {loss.defined() ? loss.item<double>() : 0.0, loss.defined() ? 1.0 : 0.0});
+        const std::size_t steps = sums.size();
+        sums.resize(steps + static_cast<std::size_t>(m_training.ranks()) + 1);
+        const auto peaks = sums.begin() + static_cast<std::ptrdiff_t>(steps);
+        peaks[m_around.group ? m_around.group->rank() : 0] =
+            static_cast<double>(peakTensorBytes(m_training.learner().device()));
+        sums.back() = static_cast<double>(m_result.samples);
+        if (m_around.group)
+            m_around.group->addUp(sums);
+        for (std::size_t i = 0; i < steps; i += 2)
+            if (sums[i + 1] > 0)
+                m_result.losses.push_back(sums[i] / sums[i + 1]);
+        // The one that needs most.
+        m_result.peakBytes = static_cast<std::int64_t>(*std::max_element(peaks, sums.end() - 1));
+        m_result.samples = static_cast<std::int64_t>(sums.back());
     }
 
     void once(const std::string& what, bool timed, bool last)
@@ -102,7 +163,7 @@ private:
         const std::int64_t index = m_training.steps();
         const Training::Step step = m_training.step();
         m_files.stepDone(index, step, Seconds(Clock::now() - m_begin).count(), m_training);
-        if (timed && step.lossOnDevice.defined())
+        if (timed)
             m_losses.push_back(step.lossOnDevice);
         return step.samples;
     }
@@ -118,7 +179,8 @@ private:
 
     std::int64_t validation(bool timed)
     {
-        const Training::Validation validation = m_training.validate([this] { return stopped(); });
+        // Its means are those of all ranks, which come together at its end alone.
+        const auto validation = m_training.validate([this] { return m_around.commands.stopRequested(); });
         if (timed)
             m_result.losses.push_back(validation.means.loss);
         return validation.samples;
@@ -126,10 +188,11 @@ private:
 
     Training& m_training;
     const Surroundings& m_around;
+    bool m_first, m_stopped = false;
     RunFiles m_files; // what it costs to write them is part of a step
     Clock::time_point m_begin = Clock::now();
     protocol::TurnResult m_result;
-    std::vector<at::Tensor> m_losses;
+    std::vector<at::Tensor> m_losses; // of each timed step; undefined where it had no samples
     protocol::Done m_done;
     std::int64_t m_samples = 0;
     double m_timed = 0;
