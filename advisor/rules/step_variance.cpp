@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 
@@ -19,6 +20,12 @@ constexpr std::size_t kFewestSteps = 5;
 constexpr double kRestless = 1.25;
 // µs: an interrupt, and what it leaves in the caches, takes as much of any step.
 constexpr double kInterrupt = 250;
+// What slows the training itself comes back. So often, or in so many of the steps: less may be the machine's.
+constexpr std::size_t kOften = 3, kTwice = 2;
+constexpr double kOftenShare = 0.15;
+// Below this share of the time nobody would miss it.
+constexpr double kWorthFixing = 0.02;
+constexpr double kNormalQuantile = 1.96; // of 97.5 %
 // What our recorder calls them; and how long another thread then keeps the core: to the next of Linux's usual 250 ticks
 // a second.
 constexpr std::string_view kForcedSwitches = "switches, forced";
@@ -88,9 +95,57 @@ std::optional<double> interruptions(const Trace& trace, const std::vector<Step>&
     return std::nullopt;
 }
 
+/// Steps that take much longer than the usual one. Those that follow each other are one occurrence: whatever it was, it
+/// came once.
+struct SlowSteps {
+    std::vector<Step> steps; ///< the slowest first
+    std::size_t occurrences = 0;
+    double excessUs = 0;        ///< more than the median, of all of them together
+    bool onlyBeginning = false; ///< none but steps that are slow by nature
+};
+SlowSteps slowSteps(const std::vector<Step>& all, double medianUs, double limitUs)
+{
+    SlowSteps slow;
+    bool before = false;
+    for (const Step& step : all) {
+        const double us = toUs(step.range.duration());
+        const bool isSlow = us > limitUs;
+        // In a profile that begins in the middle of a run, too, a slow first step is a beginning.
+        slow.onlyBeginning = slow.onlyBeginning || (isSlow && !isSteady(step));
+        if (isSlow && isSteady(step)) {
+            slow.occurrences += before ? 0 : 1;
+            slow.steps.push_back(step);
+            slow.excessUs += us - medianUs;
+        }
+        before = isSlow && isSteady(step);
+    }
+    slow.onlyBeginning = slow.onlyBeginning && slow.steps.empty();
+    std::stable_sort(slow.steps.begin(), slow.steps.end(),
+                     [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
+    return slow;
+}
+
+bool recurs(const SlowSteps& slow, double share)
+{
+    return slow.occurrences >= kOften || (slow.occurrences >= kTwice && share >= kOftenShare);
+}
+
+/// What the slow steps cost in the mean over all: how often they come is known by so many occurrences as were seen.
+/// Source: Wilson's score interval of a share (E. B. Wilson, JASA 22, 1927), which holds for few as well; what an
+/// occurrence costs is taken to be what it cost here.
+Saving costOf(const SlowSteps& slow, std::size_t steps)
+{
+    const auto n = static_cast<double>(steps), seen = static_cast<double>(slow.occurrences);
+    const double share = seen / n, z2 = kNormalQuantile * kNormalQuantile;
+    const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+    const double reach = kNormalQuantile / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+    const double each = slow.excessUs / seen;
+    return perStep((middle - reach) * each, share * each, (middle + reach) * each);
+}
+
 Advice check(const Case& c)
 {
-    std::vector<Step> steady = comparable(c.facts.steps);
+    const std::vector<Step> steady = comparable(c.facts.steps);
     std::vector<double> us;
     for (const Step& step : steady)
         us.push_back(toUs(step.range.duration()));
@@ -98,40 +153,48 @@ Advice check(const Case& c)
         return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(),
                                       steady.size() == 1 ? " does" : "s do"));
     const double median = percentile(us, 0.5);
-    const double slow = percentile(us, 0.9);
-    // In a profile that begins in the middle of a run, too, a slow first step is a beginning.
-    double slowestSteady = 0;
-    for (const Step& step : steady)
-        if (isSteady(step))
-            slowestSteady = std::max(slowestSteady, toUs(step.range.duration()));
+    const double limit = std::max(kRestless * median, median + kInterrupt);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
     const std::string range =
         fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
-    if (median <= 0 || slow < std::max(kRestless * median, median + kInterrupt))
-        return silent(fmt::format("Steps are even: {}, nine of ten under {}.", range, timeText(slow)));
-    if (slowestSteady <= kRestless * median)
-        return silent(fmt::format("Steps are even but for their beginning: {}, the slowest steady one {}.", range,
-                                  timeText(slowestSteady)));
+    const SlowSteps slow = slowSteps(steady, median, limit);
+    if (median <= 0 || slow.onlyBeginning)
+        return silent(fmt::format("Steps are even but for their beginning: {}.", range));
+    if (slow.steps.empty())
+        return silent(fmt::format("Steps are even: {}.", range));
+    const std::string often = fmt::format("{} of {} steps {} over {}", slow.steps.size(), us.size(),
+                                          slow.steps.size() == 1 ? "takes" : "take", timeText(limit));
+    const double share = static_cast<double>(slow.steps.size()) / static_cast<double>(us.size());
+    if (slow.occurrences < kTwice && share >= kOftenShare)
+        return cannotTell(fmt::format("Steps vary, {}: {}, but it came once, and whether that comes back so few steps "
+                                      "do not show. Record more.",
+                                      range, often));
+    if (!recurs(slow, share))
+        return silent(fmt::format("Steps are even but for {}: {}, {}. It may have been the machine.",
+                                  slow.occurrences == 1 ? "once" : "twice", range, often));
+    const Saving cost = costOf(slow, us.size());
+    if (cost.low < kWorthFixing * median)
+        return silent(fmt::format("Slow steps come back, but cost little: {}, {}, {} in the mean over all steps, by "
+                                  "what was seen at least {}.",
+                                  range, often, timeText(cost.mid), timeText(cost.low)));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
         return cannotTell(fmt::format(
             "Steps vary ({}), but {:.0f} times a second a thread lost its core to another one: whether the training "
             "itself varies is not to be seen. Give it fewer threads than there are cores (run.threads, "
             "loader.workers), or a machine for itself.",
             range, *rate));
-    std::stable_sort(steady.begin(), steady.end(),
-                     [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
-    const std::vector<Step> slowest(
-        steady.begin(), steady.begin() + std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(steady.size() / 10)));
-    const NamedPart& part = varyingPart(slowest, steady);
+    const NamedPart& part = varyingPart(slow.steps, steady);
     Advice advice = fires(fmt::format(
-        "Steps vary: {}; one in ten takes over {}. {}", range, timeText(slow),
+        "Steps vary: {}; {}, which costs {} to {} in the mean over all steps. {}", range, often, timeText(cost.low),
+        timeText(cost.high),
         part.part == &StepParts::other ? "No part of a step that the trace marks is where the slowest lose their time."
                                        : fmt::format("The slowest lose their time in {}.", part.name)));
-    advice.saving = perStep(0, mean(us) - median, slow - median);
+    advice.saving = cost;
+    advice.concerns = cost.mid / mean(us);
     advice.caveats = {"Means of so uneven steps need many of them: judge changes by the interval."};
     advice.whyNoToggle = "No single setting: look at what the slow steps do.";
     std::vector<SliceId> evidence;
-    for (const Step& step : slowest)
+    for (const Step& step : slow.steps)
         evidence.push_back(step.slice);
     addEvidence(advice, c.trace, evidence);
     return advice;

@@ -103,23 +103,6 @@ TEST(WorkOnWeights, WhatAnotherRankDoesMeanwhileIsNoneOfIt)
     EXPECT_EQ(advice.reason, judge("optimizer_fused", alone).reason);
 }
 
-std::string profiled(const std::vector<int>& us)
-{
-    std::string text = "format pytorch-json\nmain\n";
-    int at = 0, index = 3;
-    for (const int duration : us) {
-        text += fmt::format("step {} {} {}\n", index++, at, duration);
-        at += duration;
-    }
-    return text;
-}
-
-TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsABeginning)
-{
-    EXPECT_EQ(judge("step_variance", profiled({9000, 1000, 1010, 1020, 1000, 1010})).state, State::Silent);
-    EXPECT_EQ(judge("step_variance", profiled({1000, 1010, 1800, 1000, 1700, 1010})).state, State::Fires);
-}
-
 std::string memory(int allocated, int reserved, std::string_view device = "0")
 {
     return fmt::format(

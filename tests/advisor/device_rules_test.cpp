@@ -307,12 +307,14 @@ TEST(StepVariance, NamesThePartThatVaries)
 {
     const auto judged = imported("step_variance", R"(
         main
-          repeat 9 every 3000
-            step 0 0 1000
-            phase forward 0 600
+          step 0 0 1000
+          phase forward 0 600
+          step 1 3000 2500
+          phase forward 3000 2000
+          repeat 8 every 3000
+            step 2 6000 1000
+            phase forward 6000 600
           end
-          step 9 27000 2500
-          phase forward 27000 2000
           step 10 30000 2500
           phase forward 30000 2000
     )");

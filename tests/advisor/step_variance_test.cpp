@@ -1,0 +1,78 @@
+// Which slow steps are the training's own, and what they cost.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::HasSubstr;
+
+std::string profiled(const std::vector<int>& us)
+{
+    std::string text = "format pytorch-json\nmain\n";
+    int at = 0, index = 3;
+    for (const int duration : us) {
+        text += fmt::format("step {} {} {}\n", index++, at, duration);
+        at += duration;
+    }
+    return text;
+}
+
+TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsABeginning)
+{
+    EXPECT_EQ(judge("step_variance", profiled({9000, 1000, 1010, 1020, 1000, 1010})).state, State::Silent);
+    EXPECT_EQ(judge("step_variance", profiled({1000, 1010, 1800, 1000, 1700, 1010})).state, State::Fires);
+}
+
+/// So many steps of 30 ms, but for those of these numbers, which take that long.
+std::vector<int> slowAt(std::size_t steps, std::initializer_list<std::size_t> slow, int us = 52'000)
+{
+    std::vector<int> durations;
+    for (std::size_t i = 0; i < steps; ++i)
+        durations.push_back(30'000 + 100 * static_cast<int>(i % 3));
+    for (const std::size_t at : slow)
+        durations[at] = us;
+    return durations;
+}
+
+TEST(StepVarianceClaims, WhatDoesNotComeBackMayBeTheMachine)
+{
+    const advisor::Advice once = judge("step_variance", profiled(slowAt(18, {9})));
+    EXPECT_EQ(once.state, State::Silent);
+    EXPECT_THAT(once.reason, HasSubstr("1 of 18 steps takes over 37.6 ms"));
+    EXPECT_THAT(once.reason, HasSubstr("the machine"));
+    const advisor::Advice oneOfFew = judge("step_variance", profiled(slowAt(6, {3}, 300'000)));
+    EXPECT_EQ(oneOfFew.state, State::CannotTell) << "however slow";
+    EXPECT_THAT(oneOfFew.reason, HasSubstr("whether that comes back"));
+    EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {9, 10, 11, 12}))).state, State::CannotTell)
+        << "one after the other: it came once";
+    EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {4, 9}))).state, State::Silent) << "twice in so many";
+    EXPECT_EQ(judge("step_variance", profiled(slowAt(10, {4, 7}))).state, State::Fires) << "twice in few";
+    EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {4, 9, 14}))).state, State::Fires);
+}
+
+TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
+{
+    const advisor::Advice rare = judge("step_variance", profiled(slowAt(400, {50, 150, 250})));
+    EXPECT_EQ(rare.state, State::Silent);
+    EXPECT_THAT(rare.reason, HasSubstr("cost little"));
+    EXPECT_EQ(judge("step_variance", profiled(slowAt(400, {50, 150, 250}, 600'000))).state, State::Fires);
+    // A step in five of 21.9 ms more; by Wilson's interval of 16 in 80 that is 12.7 to 30.0 % of the steps.
+    std::vector<int> fifth = slowAt(80, {});
+    for (std::size_t i = 2; i < fifth.size(); i += 5)
+        fifth[i] = 52'000;
+    const advisor::Advice often = judge("step_variance", profiled(fifth));
+    ASSERT_EQ(often.state, State::Fires);
+    ASSERT_TRUE(often.saving);
+    EXPECT_NEAR(often.saving->low, 0.1273 * 21'900, 30);
+    EXPECT_NEAR(often.saving->mid, 0.2 * 21'900, 30);
+    EXPECT_NEAR(often.saving->high, 0.3005 * 21'900, 30);
+    EXPECT_NEAR(often.concerns, 0.2 * 21.9 / 34.5, 0.01);
+    EXPECT_EQ(often.evidence.size(), 10U) << "the slow ones";
+}
+
+} // namespace
+} // namespace advisor_test
