@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -253,6 +254,32 @@ TEST(DistributedDataParallel, ARankThatDiesBeforeItJoinsEndsTheRunWithItsMessage
             last = *notice;
     EXPECT_THAT(last.what, HasSubstr("rank 1 ended with status"));
     EXPECT_THAT(last.mend, HasSubstr("run.rank1.sstrace"));
+}
+
+void asRankFiveOfTwo()
+{
+    ::setenv("RANK", "5", 1);
+    ::setenv("WORLD_SIZE", "2", 1);
+}
+
+TEST(RanksInTheEnvironment, AreOfNoConcernToATrainingByOneProcess)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"run.steps=1"}), asRankFiveOfTwo);
+    const auto ended = run.end();
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    EXPECT_EQ(run.all<protocol::Done>().size(), 1u);
+}
+
+TEST(RanksInTheEnvironment, ThatMakeNoSenseAreBadInputToRanks)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"run.steps=1", "parallel.kind=ddp"}), asRankFiveOfTwo);
+    const auto ended = run.end();
+    EXPECT_EQ(ended.status, static_cast<int>(protocol::Exit::BadInput)) << ended.output;
+    const auto told = run.all<protocol::Notice>();
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back().what, HasSubstr("RANK, WORLD_SIZE or MASTER_PORT make no sense"));
 }
 
 TEST(DataParallel, EachCopyHasOneTrack)

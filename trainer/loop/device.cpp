@@ -1,5 +1,6 @@
 #include "trainer/loop/device.h"
 
+#include "trainer/parallel/local_ranks.h"
 #include "trainer/parallel/process_group.h"
 
 #include <ATen/Context.h>
@@ -32,7 +33,8 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
     const std::string problem = loadCudaLibraries();
     if (problem.empty()) {
         // Each process that trains with others on this machine has a GPU of its own.
-        const int index = config[config::key::parallel] == "ddp" ? Ranks::fromEnvironment().localRank : 0;
+        const bool isRank = config[config::key::parallel] == "ddp" && LocalRanks::isRank();
+        const int index = isRank ? Ranks::fromEnvironment().localRank : 0;
         const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
         c10::impl::VirtualGuardImpl(c10::kCUDA).setDevice(device);
         return ChosenDevice{device, gpu.name, {}};

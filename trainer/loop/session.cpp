@@ -156,12 +156,22 @@ private:
         }
         if (!problems.empty())
             return false;
-        const auto localRank = LocalRanks::isRank() ? std::optional(Ranks::fromEnvironment().localRank) : std::nullopt;
+        std::optional<int> localRank;
+        try {
+            if (isRank())
+                localRank = Ranks::fromEnvironment().localRank;
+        } catch (const std::runtime_error& bad) {
+            m_progress.fail(bad.what());
+            return false;
+        }
         const auto enough = enoughGpus(m_config, gpu, localRank);
         if (!enough)
             m_progress.fail(enough.error().what, enough.error().where, enough.error().mend);
         return enough.has_value();
     }
+
+    // Of a training by one process those variables say nothing: it may itself be a job of some launcher.
+    bool isRank() const { return m_config[key::parallel] == "ddp" && LocalRanks::isRank(); }
 
     Exit refuse(const profiler::Error& error)
     {
@@ -182,7 +192,7 @@ private:
         if (m_invocation.trace.empty())
             return {};
         // Ranks are started with the same command line.
-        const int rank = m_config[key::parallel] == "ddp" && LocalRanks::isRank() ? Ranks::fromEnvironment().rank : 0;
+        const int rank = isRank() ? Ranks::fromEnvironment().rank : 0;
         auto started = Recording::start(LocalRanks::traceOf(m_invocation.trace, rank), m_config[key::captureEnabled],
                                         static_cast<int>(m_config[key::workers]));
         if (!started)
