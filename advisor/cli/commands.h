@@ -25,6 +25,7 @@ struct Streams {
 struct SummarizeOptions {
     std::filesystem::path trace;
     StepChoice steps;
+    bool closer = false; ///< a closer look too, which costs more than all the rest
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);

@@ -67,6 +67,9 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* summarize = app.add_subcommand("summarize", "What is in a trace and where the steps' time goes");
     summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
     addSteps(*summarize, line.summarize.steps);
+    summarize->add_flag("--closer", line.summarize.closer,
+                        "A closer look too, which takes longer: the device's queue, the critical path, copies, who "
+                        "sets memory, who waits for the device, loader workers, stragglers");
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });

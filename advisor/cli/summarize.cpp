@@ -15,7 +15,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         return kBadInput;
     }
     profiler::Result<std::vector<profiler::analysis::Step>> steps;
-    const Summary summary = summaryOf(**trace, [&] {
+    Summary summary = summaryOf(**trace, [&] {
         steps = chosenSteps(**trace, options.steps, options.trace);
         return steps.value_or(std::vector<profiler::analysis::Step>());
     });
@@ -23,6 +23,8 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         streams.err << steps.error().message() << '\n';
         return kBadInput;
     }
+    if (options.closer)
+        summary.look = profiler::analysis::closerLook(**trace, summary.steps);
     if (options.json)
         streams.out << jsonText(toJson(**trace, summary)) << '\n';
     else

@@ -86,7 +86,6 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.input = inputWait(trace, summary.steps);
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);
-    summary.look = closerLook(trace, summary.steps);
     return summary;
 }
 

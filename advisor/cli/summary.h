@@ -41,9 +41,9 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
-    profiler::analysis::CloserLook look;
+    std::optional<profiler::analysis::CloserLook> look; ///< as it costs more than all the rest: where asked for
 };
-/// With the steps that it marks.
+/// With the steps that it marks, without a closer look.
 Summary summaryOf(const profiler::Trace& trace);
 /// @param findSteps  asked once, on another thread
 Summary summaryOf(const profiler::Trace& trace,

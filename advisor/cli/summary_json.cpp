@@ -193,7 +193,8 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"top_kernels", kernels},
                  {"memory", memoryJson(summary.memory)},
                  {"data_loss", lossJson(trace.captureStats())}};
-    addCloserLook(json, summary.look);
+    if (summary.look)
+        addCloserLook(json, *summary.look);
     return json;
 }
 

@@ -273,7 +273,8 @@ std::string lookText(const Trace& trace, const CloserLook& look)
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + stepsText(trace, summary) + partsText(summary) + breakdownText(summary.breakdown) +
-           loaderText(summary) + deviceText(summary) + memoryText(summary) + lookText(trace, summary.look);
+           loaderText(summary) + deviceText(summary) + memoryText(summary) +
+           (summary.look ? lookText(trace, *summary.look) : std::string());
 }
 
 } // namespace advisor::cli

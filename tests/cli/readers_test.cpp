@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::StartsWith;
 
 std::vector<std::string> keys(const Json& object)
 {
@@ -80,11 +83,9 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
 {
     const Folder folder;
     const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
-    EXPECT_THAT(keys(json),
-                ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy", "devices",
-                            "steps", "versions", "breakdown", "loader", "comm", "sync", "idle", "top_kernels", "memory",
-                            "data_loss", "launches", "critical_path", "copy_bandwidth", "memset_origins",
-                            "sync_callers", "loader_workers", "stragglers"));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy",
+                                        "devices", "steps", "versions", "breakdown", "loader", "comm", "sync", "idle",
+                                        "top_kernels", "memory", "data_loss"));
     EXPECT_EQ(json["schema"], 1);
     EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
     EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
@@ -152,7 +153,9 @@ TEST(Summarize, LooksCloserAtAGpuRun)
             copy DtoH 77 2 bytes=4 src=device dst=pageable
         end
     )");
-    const Json json = jsonOf(run({"summarize", trace, "--json"}));
+    const Json json = jsonOf(run({"summarize", trace, "--closer", "--json"}));
+    EXPECT_THAT(keys(json), IsSupersetOf({"data_loss", "launches", "critical_path", "copy_bandwidth", "memset_origins",
+                                          "sync_callers", "loader_workers", "stragglers"}));
     const Json device = json["launches"]["devices"].at(0);
     EXPECT_EQ(device["launches_per_step"], 2);
     EXPECT_EQ(device["call_us"]["median"], 5);
@@ -170,22 +173,33 @@ TEST(Summarize, LooksCloserAtAGpuRun)
     EXPECT_THAT(reasonsOf(json)["stragglers"], HasSubstr("no kernels of collective communication"));
     EXPECT_EQ(reasonsOf(json)["launches"], "");
 
-    const std::string text = run({"summarize", trace}).out;
+    const std::string text = run({"summarize", trace, "--closer"}).out;
     for (const char* part : {"Launches and the device's queue", "What decided the duration", "Who sets memory",
                              "Where the host waits for the device", "aten::item", "What the trace does not tell"})
         EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(Summarize, LooksCloserOnlyWhereAsked)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("a.sstrace", kGpuRun);
+    const std::string text = run({"summarize", trace}).out, closer = run({"summarize", "--closer", trace}).out;
+    EXPECT_THAT(text, Not(HasSubstr("What decided the duration")));
+    EXPECT_THAT(text, Not(HasSubstr("What the trace does not tell")));
+    EXPECT_THAT(closer, StartsWith(text)) << "all the rest is the same";
+    EXPECT_THAT(closer, HasSubstr("What decided the duration"));
+}
+
 TEST(Summarize, SaysWhatTheTraceDoesNotTell)
 {
     const Folder folder;
-    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
+    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--closer", "--json"}));
     for (const auto& [key, reason] : reasonsOf(json))
         EXPECT_NE(reason, "") << key;
     EXPECT_EQ(json["critical_path"]["total_us"], 20000);
-    const std::string text = run({"summarize", folder.trace("b.sstrace", kCpuRun)}).out;
+    const std::string text = run({"summarize", folder.trace("b.sstrace", kCpuRun), "--closer"}).out;
     EXPECT_THAT(text, HasSubstr("What a device did"));
-    EXPECT_THAT(text, testing::Not(HasSubstr("Which rank")));
+    EXPECT_THAT(text, Not(HasSubstr("Which rank")));
 }
 
 TEST(Summarize, OfAGpuRun)
