@@ -35,8 +35,9 @@ Json launchesJson(const LaunchStatistics& launches)
     return {{"devices", devices}, {"cannot_tell", textOrNull(launches.cannotTell)}};
 }
 
-Json pathJson(const CriticalPath& path)
+Json pathJson(const CloserLook& look)
 {
+    const CriticalPath& path = look.path;
     constexpr std::size_t kMost = 30;
     if (path.total().count() == 0)
         return nullptr;
@@ -49,8 +50,14 @@ Json pathJson(const CriticalPath& path)
                                                                            : "host"},
                         {"time_us", toUs(row.time)}});
     }
-    return {{"total_us", toUs(path.total())}, {"host_us", toUs(path.host)},       {"device_us", toUs(path.device)},
-            {"loader_us", toUs(path.loader)}, {"latency_us", toUs(path.latency)}, {"top", rows}};
+    return {{"total_us", toUs(path.total())},
+            {"host_us", toUs(path.host)},
+            {"device_us", toUs(path.device)},
+            {"loader_us", toUs(path.loader)},
+            {"latency_us", toUs(path.latency)},
+            {"steps", look.pathPart.steps},
+            {"only_steps_with_ops", look.pathPart.steps < look.part.steps},
+            {"top", rows}};
 }
 
 Json sumJson(const CopyClass::Sum& sum)
@@ -146,7 +153,7 @@ Json stragglersJson(const Stragglers& stragglers)
 void addCloserLook(Json& json, const CloserLook& look)
 {
     json["launches"] = launchesJson(look.launches);
-    json["critical_path"] = pathJson(look.path);
+    json["critical_path"] = pathJson(look);
     json["copy_bandwidth"] = copiesJson(look.copies);
     json["memset_origins"] = sitesJson(look.memsets, true);
     json["sync_callers"] = sitesJson(look.syncs, false);

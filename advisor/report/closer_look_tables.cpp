@@ -3,6 +3,7 @@
 #include "advisor/numbers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -113,13 +114,34 @@ std::string_view placeName(ReplayWork::Where where)
     return where == ReplayWork::Where::Device ? "device" : where == ReplayWork::Where::Loader ? "loader" : "host";
 }
 
-LookTable pathTable(const CriticalPath& path)
+std::string pathNote(const CloserLook& look, bool allRows)
 {
-    LookTable table{.key = "critical_path",
-                    .heading = "What decided the duration (critical path)",
-                    .columns = {{"Work"}, {"Where"}, {"Time", true}, {"Share", true}},
-                    .rows = {},
-                    .note = {}};
+    const CriticalPath& path = look.path;
+    const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
+                                                          {path.device, "on devices"},
+                                                          {path.loader, "in loader workers"},
+                                                          {path.latency, "between a cause and its effect"}};
+    std::string shares;
+    for (const auto& [time, where] : places)
+        if (time.count() > 0)
+            shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
+    std::string note = (allRows ? "Only what stands here is worth shortening: " : "Of it: ") + shares + '.';
+    if (look.pathPart.steps < look.part.steps)
+        note += fmt::format(" Of {} of {} steps, those whose operators are recorded: in the others only phases name "
+                            "the host's work.",
+                            look.pathPart.steps, look.part.steps);
+    return note;
+}
+
+LookTable pathTable(const CloserLook& look, std::size_t room)
+{
+    const CriticalPath& path = look.path;
+    LookTable table{
+        .key = "critical_path",
+        .heading = "What decided the duration (critical path)",
+        .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time a step" : "Time", true}, {"Share", true}},
+        .rows = {},
+        .note = {}};
     std::map<std::pair<std::string_view, ReplayWork::Where>, const CriticalPath::Piece*> longest;
     for (const CriticalPath::Piece& piece : path.pieces) {
         if (piece.latency || piece.name.empty())
@@ -131,18 +153,10 @@ LookTable pathTable(const CriticalPath& path)
     for (const CriticalPath::Share& row : path.byName) {
         const auto piece = longest.find({row.name, row.where});
         table.rows.push_back({{text(row.name.empty() ? "(no event)" : row.name), text(placeName(row.where)),
-                               time(row.time), share(part(row.time, path.total()))},
+                               timeUs(look.pathPart.perStep(toUs(row.time))), share(part(row.time, path.total()))},
                               piece == longest.end() ? std::nullopt : std::optional(piece->second->slice)});
     }
-    const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
-                                                          {path.device, "on devices"},
-                                                          {path.loader, "in loader workers"},
-                                                          {path.latency, "between a cause and its effect"}};
-    std::string shares;
-    for (const auto& [time, where] : places)
-        if (time.count() > 0)
-            shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
-    table.note = "Only what stands here is worth shortening: " + shares + ".";
+    table.note = pathNote(look, table.rows.size() <= room);
     return table;
 }
 
@@ -186,24 +200,26 @@ LookTable copyTable(const CopyBandwidth& copies)
     return table;
 }
 
-LookTable siteTable(const CallSites& sites, std::string key, std::string heading, bool filled, bool perStep)
+/// All of it a step's, where there are steps.
+LookTable siteTable(const CallSites& sites, const JudgedPart& part, std::string key, std::string heading, bool filled)
 {
+    const bool perStep = part.steps > 0;
     LookTable table{.key = std::move(key),
                     .heading = std::move(heading),
-                    .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "A step" : "Count", true}},
+                    .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "Calls a step" : "Calls", true}},
                     .rows = {},
                     .note = {}};
     if (filled)
-        table.columns.push_back({"Bytes", true});
-    table.columns.push_back({"Time", true});
+        table.columns.push_back({perStep ? "Bytes a step" : "Bytes", true});
+    table.columns.push_back({perStep ? "Time a step" : "Time", true});
     for (const CallSite& site : sites.sites) {
         LookTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
                             text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
                             number(site.countPerStep)},
                            site.longest};
         if (filled)
-            row.cells.push_back(bytes(site.bytes));
-        row.cells.push_back(time(site.time));
+            row.cells.push_back(bytes(std::llround(part.perStep(static_cast<double>(site.bytes)))));
+        row.cells.push_back(timeUs(part.perStep(toUs(site.time))));
         table.rows.push_back(std::move(row));
     }
     if (sites.unlinked > 0)
@@ -255,12 +271,11 @@ LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& straggl
 std::vector<LookTable> lookTables(const profiler::Trace& trace, const CloserLook& look, std::size_t most)
 {
     std::vector<LookTable> tables;
-    const bool perStep = look.part.steps > 0;
-    tables.push_back(launchTable(trace, look.launches, perStep));
-    tables.push_back(pathTable(look.path));
+    tables.push_back(launchTable(trace, look.launches, look.part.steps > 0));
+    tables.push_back(pathTable(look, most));
     tables.push_back(copyTable(look.copies));
-    tables.push_back(siteTable(look.memsets, "memset_origins", "Who sets memory on the device", true, perStep));
-    tables.push_back(siteTable(look.syncs, "sync_callers", "Where the host waits for the device", false, perStep));
+    tables.push_back(siteTable(look.memsets, look.part, "memset_origins", "Who sets memory on the device", true));
+    tables.push_back(siteTable(look.syncs, look.part, "sync_callers", "Where the host waits for the device", false));
     if (look.loader.cannotTell.empty())
         tables.push_back(workerTable(look.loader));
     if (look.stragglers.cannotTell.empty())

@@ -1,6 +1,8 @@
 #include "profiler/analysis/closer_look.h"
 
+#include <algorithm>
 #include <future>
+#include <iterator>
 #include <utility>
 
 namespace profiler::analysis {
@@ -8,21 +10,36 @@ namespace profiler::analysis {
 namespace {
 
 /// What tells where the host's own time goes, beside calls and phases. Other slices may span the whole trace.
-CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps)
+CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const JudgedPart& part)
 {
-    return criticalPath(trace, ReplayGraph::of(trace, steps, [](const Slice& slice) {
-                            return slice.kind == ActivityKind::CpuOp || slice.kind == ActivityKind::UserAnnotation ||
-                                   slice.kind == ActivityKind::Nvtx;
-                        }));
+    return criticalPath(trace,
+                        ReplayGraph::of(trace, steps,
+                                        [](const Slice& slice) {
+                                            return slice.kind == ActivityKind::CpuOp ||
+                                                   slice.kind == ActivityKind::UserAnnotation ||
+                                                   slice.kind == ActivityKind::Nvtx;
+                                        }),
+                        part.window);
+}
+
+/// Where operators are recorded in a few steps only, the host's work of all others has none but its phases' names: both
+/// in one sum would tell the same work twice, under two names.
+JudgedPart partOfPath(const std::vector<Step>& steps, const JudgedPart& part)
+{
+    std::vector<Step> withOps;
+    std::copy_if(steps.begin(), steps.end(), std::back_inserter(withOps),
+                 [&](const Step& step) { return step.opsRecorded && part.holds(step.range.begin); });
+    return withOps.empty() ? part : judgedPart(withOps);
 }
 
 } // namespace
 
 CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps)
 {
-    auto path = std::async(std::launch::async, [&] { return namedPath(trace, steps); });
     CloserLook look;
     look.part = judgedPart(steps);
+    look.pathPart = partOfPath(steps, look.part);
+    auto path = std::async(std::launch::async, [&] { return namedPath(trace, steps, look.pathPart); });
     const JudgedPart& part = look.part;
     const LaunchCalls calls(trace);
     look.launches = launchStatistics(trace, calls, part);

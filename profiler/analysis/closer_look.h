@@ -14,9 +14,10 @@ namespace profiler::analysis {
 /// Analyses that no rule stands on: for who looks closer at a trace that is whole. They cost about as much again as
 /// analyse(), so nothing that is refreshed while a trace grows asks for them.
 struct CloserLook {
-    JudgedPart part; ///< what all but the path, the workers and the best copies look at
+    JudgedPart part; ///< what all but the workers, the best copies and, as told below, the path look at
     LaunchStatistics launches;
     CriticalPath path;
+    JudgedPart pathPart; ///< of those steps the ones with operators, where others have none: names stay comparable
     CopyBandwidth copies;
     CallSites memsets, syncs;
     LoaderBalance loader;

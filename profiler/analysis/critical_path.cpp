@@ -9,7 +9,7 @@ namespace profiler::analysis {
 struct CriticalPathWalk {
     const Trace& trace;
     const ReplayGraph& graph;
-    TimeRange within;
+    const Intervals& within;
     ReplayGraph::Run run = graph.run({});
     CriticalPath path{};
 
@@ -22,9 +22,18 @@ struct CriticalPathWalk {
 
     void add(const ReplayGraph::Node& node, ReplayWork::Where where, std::int64_t begin, std::int64_t end, bool latency)
     {
-        TimeRange range{traceTime(begin), traceTime(end)};
-        if (!within.empty())
-            range = range.clippedTo(within);
+        const TimeRange range{traceTime(begin), traceTime(end)};
+        if (within.empty()) {
+            put(node, where, range, latency);
+            return;
+        }
+        const auto windows = overlapping(within, range);
+        for (auto window = windows.rbegin(); window != windows.rend(); ++window)
+            put(node, where, range.clippedTo(*window), latency);
+    }
+
+    void put(const ReplayGraph::Node& node, ReplayWork::Where where, TimeRange range, bool latency)
+    {
         if (range.empty())
             return;
         path.pieces.push_back({node.slice, range, std::string(trace.string(node.name)), where, latency});
@@ -35,11 +44,29 @@ struct CriticalPathWalk {
         sum += range.duration();
     }
 
+    /// The last work; of workers only where nothing else works.
+    [[nodiscard]] std::uint32_t last() const
+    {
+        std::uint32_t found = ReplayGraph::kNone;
+        bool ofLoader = true;
+        for (const ReplayGraph::Lane& lane : graph.m_lanes) {
+            const bool loader = lane.where == ReplayWork::Where::Loader;
+            if (lane.begin == lane.end || (loader && !ofLoader))
+                continue;
+            const auto first = run.ends.begin();
+            const auto end = static_cast<std::uint32_t>(std::max_element(first + lane.begin, first + lane.end) - first);
+            if (found == ReplayGraph::kNone || (ofLoader && !loader) || run.ends[end] > run.ends[found])
+                found = end;
+            ofLoader = loader;
+        }
+        return found;
+    }
+
     void go()
     {
         if (run.ends.empty())
             return;
-        auto at = static_cast<std::uint32_t>(std::max_element(run.ends.begin(), run.ends.end()) - run.ends.begin());
+        std::uint32_t at = last();
         for (;;) {
             const ReplayGraph::Lane& lane = graph.m_lanes[laneOf(at)];
             const ReplayGraph::Node& node = graph.m_nodes[at];
@@ -72,7 +99,7 @@ struct CriticalPathWalk {
     }
 };
 
-CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, TimeRange within)
+CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within)
 {
     CriticalPathWalk walk{trace, graph, within};
     walk.go();

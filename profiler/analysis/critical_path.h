@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/replay.h"
 
 #include <string>
@@ -22,14 +23,15 @@ struct CriticalPath {
         ReplayWork::Where where{};
         Nanoseconds time{};
     };
-    std::vector<Piece> pieces; ///< in time, without gaps between them
+    std::vector<Piece> pieces; ///< in time, without gaps but for what was left out
     std::vector<Share> byName; ///< largest first, latencies left out
     Nanoseconds host{}, loader{}, device{}, latency{};
 
     [[nodiscard]] Nanoseconds total() const { return host + loader + device + latency; }
 };
 
+/// It ends with the last work of the host or a device: what workers load beyond that nobody waits for.
 /// @param within  only what lies in here; empty: all
-CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, TimeRange within = {});
+CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within = {});
 
 } // namespace profiler::analysis

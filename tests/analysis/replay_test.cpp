@@ -258,8 +258,13 @@ TEST(CriticalPath, LeavesOutWhatHidBehindOtherWork)
     };
     EXPECT_TRUE(has("long"));
     EXPECT_FALSE(has("short"));
-    const CriticalPath part = criticalPath(*trace, ReplayGraph::of(*trace, {}), {traceTime(10'000), traceTime(20'000)});
-    EXPECT_EQ(part.total(), std::chrono::microseconds(10));
+    const CriticalPath part =
+        criticalPath(*trace, ReplayGraph::of(*trace, {}),
+                     {{traceTime(10'000), traceTime(20'000)}, {traceTime(90'000), traceTime(98'000)}});
+    EXPECT_EQ(part.total(), std::chrono::microseconds(10 + 8));
+    ASSERT_GE(part.pieces.size(), 2U);
+    EXPECT_EQ(part.pieces.front().range.begin, traceTime(10'000));
+    EXPECT_EQ(part.pieces.back().range.end, traceTime(98'000));
 }
 
 } // namespace

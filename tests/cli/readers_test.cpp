@@ -18,8 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
-using testing::Not;
-using testing::StartsWith;
 
 std::vector<std::string> keys(const Json& object)
 {
@@ -121,85 +119,6 @@ TEST(Summarize, OfACpuRun)
     EXPECT_TRUE(json["comm"]["overlap"].is_null());
     EXPECT_THAT(json["devices"], IsEmpty());
     EXPECT_EQ(json["data_loss"], (Json{{"dropped", 0}, {"unmatched", 0}, {"notes", Json::array()}}));
-}
-
-/// Reasons by the key that gives them; empty where something is told.
-std::map<std::string, std::string> reasonsOf(const Json& json)
-{
-    std::map<std::string, std::string> reasons;
-    for (const char* key :
-         {"launches", "copy_bandwidth", "memset_origins", "sync_callers", "loader_workers", "stragglers"})
-        reasons[key] = json[key]["cannot_tell"].is_null() ? "" : json[key]["cannot_tell"].get<std::string>();
-    return reasons;
-}
-
-TEST(Summarize, LooksCloserAtAGpuRun)
-{
-    const Folder folder;
-    const std::string trace = folder.trace("a.sstrace", R"(
-        device 0 "NVIDIA H100" GPU-1
-        repeat 4 every 100
-          main
-            step 0 0 100
-            op aten::mm 15 30
-            call cudaLaunchKernel 20 5 corr=5
-            op aten::zero_ 45 10
-            call cudaMemsetAsync 48 2 corr=6
-            op aten::item 55 30
-            call cudaStreamSynchronize 60 20
-          stream 0 7
-            kernel gemm 30 40 corr=5
-            memset Memset 75 1 bytes=64 corr=6
-            copy DtoH 77 2 bytes=4 src=device dst=pageable
-        end
-    )");
-    const Json json = jsonOf(run({"summarize", trace, "--closer", "--json"}));
-    EXPECT_THAT(keys(json), IsSupersetOf({"data_loss", "launches", "critical_path", "copy_bandwidth", "memset_origins",
-                                          "sync_callers", "loader_workers", "stragglers"}));
-    const Json device = json["launches"]["devices"].at(0);
-    EXPECT_EQ(device["launches_per_step"], 2);
-    EXPECT_EQ(device["call_us"]["median"], 5);
-    EXPECT_EQ(device["delay_us"]["median"], 18.5); // of 10 and 27
-    EXPECT_EQ(device["queue"]["max"], 1);
-    EXPECT_EQ(device["launched_into_empty"], 0.5); // the memset finds the kernel at work
-    EXPECT_EQ(json["memset_origins"]["sites"].at(0)["ops"], "aten::zero_");
-    EXPECT_EQ(json["memset_origins"]["sites"].at(0)["count_per_step"], 1);
-    EXPECT_EQ(json["sync_callers"]["sites"].at(0)["ops"], "aten::item");
-    EXPECT_EQ(json["sync_callers"]["time_us"], 60);
-    EXPECT_EQ(json["copy_bandwidth"]["classes"].at(0)["bytes"], 12);
-    EXPECT_TRUE(json["copy_bandwidth"]["classes"].at(0)["of_best"].is_null());
-    EXPECT_EQ(json["critical_path"]["total_us"], 400);
-    EXPECT_GT(json["critical_path"]["device_us"], 0);
-    EXPECT_THAT(reasonsOf(json)["stragglers"], HasSubstr("no kernels of collective communication"));
-    EXPECT_EQ(reasonsOf(json)["launches"], "");
-
-    const std::string text = run({"summarize", trace, "--closer"}).out;
-    for (const char* part : {"Launches and the device's queue", "What decided the duration", "Who sets memory",
-                             "Where the host waits for the device", "aten::item", "What the trace does not tell"})
-        EXPECT_THAT(text, HasSubstr(part));
-}
-
-TEST(Summarize, LooksCloserOnlyWhereAsked)
-{
-    const Folder folder;
-    const std::string trace = folder.trace("a.sstrace", kGpuRun);
-    const std::string text = run({"summarize", trace}).out, closer = run({"summarize", "--closer", trace}).out;
-    EXPECT_THAT(text, Not(HasSubstr("What decided the duration")));
-    EXPECT_THAT(text, Not(HasSubstr("What the trace does not tell")));
-    EXPECT_THAT(closer, StartsWith(text)) << "all the rest is the same";
-    EXPECT_THAT(closer, HasSubstr("What decided the duration"));
-}
-
-TEST(Summarize, SaysWhatTheTraceDoesNotTell)
-{
-    const Folder folder;
-    const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--closer", "--json"}));
-    for (const auto& [key, reason] : reasonsOf(json))
-        EXPECT_NE(reason, "") << key;
-    EXPECT_EQ(json["critical_path"]["total_us"], 20000);
-    const std::string text = run({"summarize", folder.trace("b.sstrace", kCpuRun), "--closer"}).out;
-    EXPECT_THAT(text, HasSubstr("What a device did"));
-    EXPECT_THAT(text, Not(HasSubstr("Which rank")));
 }
 
 TEST(Summarize, OfAGpuRun)
