@@ -13,12 +13,14 @@ using profiler::analysis::toUs;
 
 bool showsWhatLiesOutside(const Case& c)
 {
-    return c.facts.statistics.steadyCount > 0 && !hasDeviceWork(c.trace) &&
+    return c.facts.statistics.steadyCount > 0 &&
            toUs(c.facts.statistics.steadyMeanParts.other) < c.facts.statistics.steadyMeanUs * (1 - 1e-9);
 }
 
 std::optional<Saving> savedInFirstSteps(const Case& c)
 {
+    if (hasDeviceWork(c.trace)) // which hides some of it
+        return std::nullopt;
     const auto& steps = c.facts.steps;
     std::vector<double> all, saved;
     for (const auto& step : steps)

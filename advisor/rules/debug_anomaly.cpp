@@ -1,4 +1,6 @@
+#include "advisor/chosen_work.h"
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
@@ -93,6 +95,36 @@ std::optional<Saving> saving(const Case& c, const Checks& checks)
     return perStep(low, (low + high) / 2, high);
 }
 
+/// What a step is shorter by without its checks, each of which waits for the device; no value where that is not to be
+/// replayed. What remembering takes comes on top.
+std::optional<Saving> savedByChecksAlone(const Case& c)
+{
+    const SliceSet checks = operatorsIn(
+        c.trace,
+        [](std::string_view name) {
+            return name == "aten::isnan" || name == "aten::_is_any_true" || name == "aten::item" ||
+                   name == "aten::is_nonzero";
+        },
+        phase::kBackward);
+    const ChosenWork work(c.trace, checks);
+    const auto without = [&](const ReplayWork& piece) {
+        const bool gone = work.onHost(piece) || work.onDevice(piece);
+        return ReplayChange{.factor = gone ? 0.0 : 1.0, .waits = !work.onHost(piece)};
+    };
+    return savingByReplay(c, checks, without, without);
+}
+
+std::string whyNotKnown(const Case& c)
+{
+    const auto least = hasDeviceWork(c.trace) ? savedByChecksAlone(c) : std::nullopt;
+    if (least && least->mid > 0)
+        return fmt::format("Without its checks a step would take {} less, by the replay of this trace; what "
+                           "remembering takes besides is not to be seen. Measure it.",
+                           timeText(least->mid));
+    return "The checks are the least of it: remembering takes longer, in the forward pass, and there is no validation "
+           "on the processor, without gradients, to compare that with.";
+}
+
 Advice finding(const Case& c, const Checks& checks)
 {
     Advice advice =
@@ -102,9 +134,7 @@ Advice finding(const Case& c, const Checks& checks)
         advice.reason += fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
     advice.saving = saving(c, checks);
     if (!advice.saving)
-        advice.whyNoPrediction =
-            "The checks are the least of it: remembering takes longer, in the forward pass, and there is no validation "
-            "on the processor, without gradients, to compare that with.";
+        advice.whyNoPrediction = whyNotKnown(c);
     if (c.facts.statistics.steadyCount > 0)
         advice.concerns =
             toUs(c.facts.statistics.steadyMeanParts.forward + c.facts.statistics.steadyMeanParts.backward) /

@@ -1,4 +1,6 @@
 #include "advisor/debug_tool.h"
+#include "advisor/replay_saving.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
@@ -11,6 +13,23 @@ namespace {
 
 using profiler::analysis::toUs;
 
+/// The same where a device works beside the host: by the replay, since it may hide all of that.
+/// @param shareOutside  of what lies outside of the phases, at least the profiler's
+/// @param shareInside  of what the host does inside them, at most
+std::optional<Saving> besideADevice(const Case& c, double shareOutside, double shareInside)
+{
+    using profiler::analysis::ReplayChange;
+    using profiler::analysis::ReplayWork;
+    const auto without = [](double outside, double inside) {
+        return [outside, inside](const ReplayWork& work) {
+            const bool works =
+                work.where == ReplayWork::Where::Host && !work.waits && work.phase != profiler::phase::kDataWait;
+            return ReplayChange{.factor = 1 - (!works ? 0 : work.phase.empty() ? outside : inside)};
+        };
+    };
+    return savingByReplay(c, without(shareOutside, 0), without(1, shareInside));
+}
+
 /// What a step spends outside of its phases is gathering what the profiler wrote; writing it takes about as long again,
 /// in between the operators, where nothing tells them apart.
 std::optional<Saving> saving(const Case& c)
@@ -20,7 +39,10 @@ std::optional<Saving> saving(const Case& c)
         if (profiler::analysis::isSteady(step))
             outside.push_back(toUs(step.parts.other));
     const double low = profiler::analysis::percentile(outside, 0.1);
-    const double high = std::min(2 * profiler::analysis::mean(outside), c.facts.statistics.steadyMeanUs);
+    const double usual = profiler::analysis::mean(outside), step = c.facts.statistics.steadyMeanUs;
+    if (hasDeviceWork(c.trace))
+        return usual > 0 ? besideADevice(c, low / usual, std::min(1.0, usual / (step - usual))) : std::nullopt;
+    const double high = std::min(2 * usual, step);
     return perStep(low, (low + high) / 2, high);
 }
 

@@ -92,14 +92,16 @@ std::optional<Saving> saving(const Case& c, double us, double quickUs, bool chec
         saved.ofUs = turn;
         return saved;
     }
-    if (checkpoints)
-        return std::nullopt;
-    const auto to = [](double factor) {
-        return [factor](const ReplayWork& work) {
-            return ReplayChange{.factor = work.where == ReplayWork::Where::Host && isFileWork(work.phase) ? factor : 1};
+    // What is copied from the device stays in the step, and of a checkpoint that is up to half of the rest.
+    const auto to = [](double log, double checkpoint) {
+        return [log, checkpoint](const ReplayWork& work) {
+            const bool calls = work.kind == ActivityKind::CudaRuntime || work.kind == ActivityKind::CudaDriver;
+            const bool goes = work.where == ReplayWork::Where::Host && isFileWork(work.phase) && !work.waits &&
+                              !(calls && work.phase == phase::kCheckpoint);
+            return ReplayChange{.factor = !goes ? 1 : work.phase == phase::kLog ? log : checkpoint};
         };
     };
-    return savingByReplay(c, to(taken), to(0));
+    return savingByReplay(c, to(taken, std::max(taken, 0.5)), to(0, 0));
 }
 
 Advice check(const Case& c)

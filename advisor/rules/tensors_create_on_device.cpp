@@ -1,5 +1,7 @@
+#include "advisor/chosen_work.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -42,6 +44,7 @@ struct Found {
     std::int64_t count = 0;
     Nanoseconds time{}; ///< of the fill, of the copy and of its operator without the calls that wait for the device
     std::vector<SliceId> copies;
+    SliceSet fills, moves; ///< operators
 };
 
 /// Host copies to the device by the correlation of their call.
@@ -95,9 +98,26 @@ void searchThread(const Trace& trace, TrackId track, const std::vector<SliceBrie
                 found.time +=
                     fill.duration + copied.duration + outermost[op].duration - timeOfCalls(calls, outermost[op]);
                 found.copies.push_back(copy);
+                found.fills.insert(fill.id);
+                found.moves.insert(outermost[op].id);
                 break;
             }
     }
+}
+
+/// A device fills what it needs by a launch, as it copies by a call: at least the host's fill goes, and the call takes
+/// what it took; at most the copy goes, with its call and what that waits for.
+std::optional<Saving> saving(const Case& c, const Found& found)
+{
+    SliceSet cut = found.fills;
+    cut.insert(found.moves.begin(), found.moves.end());
+    const ChosenWork filling(c.trace, found.fills), moving(c.trace, found.moves);
+    return savingByReplay(
+        c, cut, [&](const ReplayWork& work) { return ReplayChange{.factor = filling.onHost(work) ? 0.0 : 1.0}; },
+        [&](const ReplayWork& work) {
+            const bool moves = moving.onHost(work) || moving.onDevice(work);
+            return ReplayChange{.factor = moves || filling.onHost(work) ? 0.0 : 1.0, .waits = !moving.onHost(work)};
+        });
 }
 
 Advice check(const Case& c)
@@ -130,7 +150,7 @@ Advice check(const Case& c)
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    else
+    else if (!(advice.saving = saving(c, found)))
         advice.whyNoPrediction = fmt::format("By this trace it saves at most {} a step: measure it.", timeText(us));
     advice.caveats = {"The random numbers of the host and of the device differ."};
     setToggle(advice, c, kKey, "true");

@@ -1,5 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace advisor::rules {
 namespace {
@@ -82,6 +84,25 @@ double exposedShare(const Case& c, std::span<const OnDevice> devices)
     return toUs(meanExposed(devices)) / toUs(c.facts.device.windowTime());
 }
 
+/// At least the host goes on at once and its stream waits for the copy as before; at most the copy is on a stream of
+/// its own as well, and nothing waits for it. Where too few launches are known to replay that: what of the copies no
+/// kernel hides.
+Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
+{
+    std::unordered_set<SliceId> copies;
+    for (const Slice& copy : waited)
+        copies.insert(copy.id);
+    const auto ordersAhead = [&copies](bool apart) {
+        return [&copies, apart](const ReplayWork& work) {
+            const bool copy = work.where == ReplayWork::Where::Device && copies.contains(work.slice);
+            return ReplayChange{.waits = !(work.waits && copies.contains(work.cause)), .blocks = !(apart && copy)};
+        };
+    };
+    if (const auto replayed = savingByReplay(c, ordersAhead(false), ordersAhead(true)))
+        return *replayed;
+    return spreadOverSteps(exposedInEachStep(c, devices));
+}
+
 /// @param waited  copies that the host waits for, longest first
 Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
@@ -94,7 +115,7 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
                                   shareText(share)));
     advice.concerns = share;
     if (steps)
-        advice.saving = spreadOverSteps(exposedInEachStep(c, devices));
+        advice.saving = saving(c, waited, devices);
     else
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",

@@ -1,4 +1,6 @@
+#include "advisor/chosen_work.h"
 #include "advisor/numbers.h"
+#include "advisor/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
@@ -63,6 +65,25 @@ std::vector<SliceId> zeroPhases(const Trace& trace)
     return ids;
 }
 
+/// On a device: at least the fills go, with what they take of the host; at most all of the phase and every addition
+/// into a gradient. What that holds up the replay tells; no value where the trace does not link enough for it.
+std::optional<Saving> savingOnDevice(const Case& c)
+{
+    const SliceSet fills = operatorsIn(c.trace, isFill, phase::kZeroGrad);
+    const SliceSet additions = operatorsIn(c.trace, isAccumulate, phase::kBackward);
+    SliceSet cut = fills;
+    cut.insert(additions.begin(), additions.end());
+    const ChosenWork filling(c.trace, fills), adding(c.trace, additions);
+    const auto isFilling = [&](const ReplayWork& work) { return filling.onHost(work) || filling.onDevice(work); };
+    return savingByReplay(
+        c, cut, [&](const ReplayWork& work) { return ReplayChange{.factor = isFilling(work) ? 0.0 : 1.0}; },
+        [&](const ReplayWork& work) {
+            const bool zeroing = work.where == ReplayWork::Where::Host && work.phase == phase::kZeroGrad;
+            return ReplayChange{
+                .factor = zeroing || isFilling(work) || adding.onHost(work) || adding.onDevice(work) ? 0.0 : 1.0};
+        });
+}
+
 Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
 {
     const double stepUs = c.facts.statistics.steadyMeanUs;
@@ -82,9 +103,13 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
                                             fills, timeText(found.accumulateUs))
                               : fills + ", to which backward then adds.");
     advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
-    if (hasDeviceWork(c.trace) || !ranOnCpu(c))
-        advice.whyNoPrediction = "The fills run on the device behind other work; what they hold up is not recorded.";
-    else if (found.fillUs > kLargeFillUs * found.fills)
+    if (hasDeviceWork(c.trace))
+        advice.saving = savingOnDevice(c);
+    if (!ranOnCpu(c)) {
+        if (!advice.saving)
+            advice.whyNoPrediction =
+                "The fills run on the device behind other work; what they hold up is not recorded.";
+    } else if (found.fillUs > kLargeFillUs * found.fills)
         advice.whyNoPrediction =
             "Gradients as large as these are taken from the system anew in each step, page by page: "
             "what that costs is not in this trace.";
