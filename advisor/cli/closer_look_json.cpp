@@ -75,7 +75,7 @@ Json copiesJson(const CopyBandwidth& copies)
         Json entry = {
             {"kind", copyKindName(row.kind)}, {"src", memoryKindName(row.src)}, {"dst", memoryKindName(row.dst)}};
         entry.update(sumJson(row.all));
-        const auto share = copies.shareOfBest(row);
+        const auto share = copies.shareOfBest(row.all, row.kind);
         entry["of_best"] = share ? Json(*share) : Json(nullptr);
         entry["over_best_us"] = share ? Json(toUs(row.overBest)) : Json(nullptr);
         for (std::size_t size = 0; size < kCopySizes; ++size)
@@ -92,7 +92,12 @@ Json copiesJson(const CopyBandwidth& copies)
                         {"dst", memoryKindName(row.dst)},
                         {"bytes", row.bytes},
                         {"gb_per_s", row.gbPerSecond}});
-    return {{"classes", classes}, {"best", best}, {"cannot_tell", textOrNull(copies.cannotTell)}};
+    Json link;
+    if (copies.link)
+        link = {{"pcie_generation", copies.link->generation},
+                {"width", copies.link->width},
+                {"gb_per_s", copies.link->gbPerSecond()}};
+    return {{"classes", classes}, {"best", best}, {"link", link}, {"cannot_tell", textOrNull(copies.cannotTell)}};
 }
 
 Json sitesJson(const CallSites& sites, bool filled)

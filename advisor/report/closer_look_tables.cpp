@@ -125,7 +125,7 @@ std::string pathNote(const CloserLook& look, bool allRows)
     for (const auto& [time, where] : places)
         if (time.count() > 0)
             shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
-    std::string note = (allRows ? "Only what stands here is worth shortening: " : "Of it: ") + shares + '.';
+    std::string note = (allRows ? "Only what stands here is worth shortening: " : "Of the path: ") + shares + '.';
     if (look.pathPart.steps < look.part.steps)
         note += fmt::format(" Of {} of {} steps, those whose operators are recorded: in the others only phases name "
                             "the host's work.",
@@ -160,10 +160,36 @@ LookTable pathTable(const CloserLook& look, std::size_t room)
     return table;
 }
 
+std::string copyNote(const CopyBandwidth& copies)
+{
+    const auto byLink = [&](const CopyClass& row) { return copies.judgedByLink(row.kind); };
+    const bool link = std::any_of(copies.classes.begin(), copies.classes.end(), byLink);
+    std::string note;
+    if (link)
+        note = fmt::format("Between host and device the best is what the link ({}) carries in one direction, {:.1f} "
+                           "GB/s; headers of packets take about a tenth of it.",
+                           copies.link->text(), copies.link->gbPerSecond());
+    std::string measured;
+    for (const BestCopy& best : copies.best)
+        if (!copies.judgedByLink(best.kind))
+            measured +=
+                fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
+                            bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
+    if (!measured.empty())
+        note += (link ? std::string(" For other kinds the best copy of a MiB or more stands for it:")
+                      : std::string("The trace does not tell what the link can do. The best copy of a MiB or more of "
+                                    "each kind stands for it:")) +
+                measured;
+    else if (!link)
+        note = "No copy is as large as a MiB: small ones take as long as starting them does, so how fast the link is "
+               "cannot be told.";
+    return note;
+}
+
 LookTable copyTable(const CopyBandwidth& copies)
 {
     LookTable table{.key = "copy_bandwidth",
-                    .heading = "Copies against the best of them",
+                    .heading = "Copies against the best that they can reach",
                     .columns = {{"Copies"},
                                 {"From"},
                                 {"To"},
@@ -174,29 +200,19 @@ LookTable copyTable(const CopyBandwidth& copies)
                                 {"GB/s", true},
                                 {"of the best", true}},
                     .rows = {},
-                    .note = "The trace does not tell what the link can do. The best copy of a MiB or more of each kind "
-                            "stands for it:"};
+                    .note = copyNote(copies)};
     for (const CopyClass& row : copies.classes)
         for (std::size_t size = 0; size < kCopySizes; ++size) {
             const CopyClass::Sum& sum = row.sizes[size];
             if (sum.count == 0)
                 continue;
-            const BestCopy* best = copies.bestOf(row.kind);
-            const double ofBest = best ? std::min(sum.gbPerSecond() / best->gbPerSecond, 1.0) : 0;
+            const std::optional<double> ofBest = copies.shareOfBest(sum, row.kind);
             table.rows.push_back(
                 {{text(copyKindName(row.kind)), text(memoryKindName(row.src)), text(memoryKindName(row.dst)),
                   text(copySizeName(size)), number(static_cast<double>(sum.count)), bytes(sum.bytes), time(sum.time),
-                  speed(sum.gbPerSecond()), best ? share(ofBest) : Cell{"–", -1}},
+                  speed(sum.gbPerSecond()), ofBest ? share(*ofBest) : Cell{"–", -1}},
                  row.longest});
         }
-    for (const BestCopy& best : copies.best)
-        table.note +=
-            fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
-                        bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
-    if (copies.best.empty())
-        table.note =
-            "No copy is as large as a MiB: small ones take as long as starting them does, so how fast the link "
-            "is cannot be told.";
     return table;
 }
 

@@ -44,6 +44,20 @@ void takeBest(std::vector<BestCopy>& best, const Slice& copy)
         *known = row;
 }
 
+/// What the recording program's driver said of the devices' links.
+std::optional<PcieLink> linkOf(const Trace& trace)
+{
+    std::optional<PcieLink> same;
+    for (const Device& device : trace.devices()) {
+        const auto entry = trace.metadata().find(PcieLink::key(device.uuid));
+        const auto link = entry == trace.metadata().end() ? std::nullopt : PcieLink::fromText(entry->second);
+        if (!link || (same && *same != *link))
+            return std::nullopt;
+        same = link;
+    }
+    return same;
+}
+
 } // namespace
 
 std::string_view copySizeName(std::size_t size)
@@ -59,18 +73,34 @@ const BestCopy* CopyBandwidth::bestOf(CopyKind kind) const
     return found == best.end() ? nullptr : &*found;
 }
 
-std::optional<double> CopyBandwidth::shareOfBest(const CopyClass& row) const
+bool CopyBandwidth::judgedByLink(CopyKind kind) const
 {
-    const BestCopy* reference = bestOf(row.kind);
-    if (!reference || row.all.time.count() <= 0)
+    const BestCopy* measured = bestOf(kind);
+    return link && (kind == CopyKind::HtoD || kind == CopyKind::DtoH) &&
+           (!measured || measured->gbPerSecond <= link->gbPerSecond());
+}
+
+std::optional<double> CopyBandwidth::bestGbPerSecond(CopyKind kind) const
+{
+    if (judgedByLink(kind))
+        return link->gbPerSecond();
+    const BestCopy* measured = bestOf(kind);
+    return measured ? std::optional(measured->gbPerSecond) : std::nullopt;
+}
+
+std::optional<double> CopyBandwidth::shareOfBest(const CopyClass::Sum& copies, CopyKind kind) const
+{
+    const std::optional<double> reference = bestGbPerSecond(kind);
+    if (!reference || copies.time.count() <= 0)
         return std::nullopt;
-    return std::min(row.all.gbPerSecond() / reference->gbPerSecond, 1.0);
+    return std::min(copies.gbPerSecond() / *reference, 1.0);
 }
 
 CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part)
 {
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, CopyClass> classes;
     CopyBandwidth result;
+    result.link = linkOf(trace);
     bool any = false;
     for (const Track& track : trace.tracks())
         forEachViewOf(trace, track.id, ActivityKind::GpuMemcpy, [&](const SliceView& view) {
@@ -91,8 +121,8 @@ CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part)
             add(row.sizes[sizeOf(copy.args.bytes)], copy);
         });
     for (auto& [key, row] : classes) {
-        if (const BestCopy* reference = result.bestOf(row.kind)) {
-            const double least = static_cast<double>(row.all.bytes) / reference->gbPerSecond;
+        if (const auto reference = result.bestGbPerSecond(row.kind)) {
+            const double least = static_cast<double>(row.all.bytes) / *reference;
             row.overBest = std::max(row.all.time - Nanoseconds{std::llround(least)}, Nanoseconds{0});
         }
         result.classes.push_back(row);

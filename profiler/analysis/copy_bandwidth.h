@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/analysis/judged_steps.h"
+#include "profiler/model/pcie_link.h"
 #include "profiler/model/trace.h"
 
 #include <array>
@@ -35,12 +36,12 @@ struct CopyClass {
     std::array<Sum, kCopySizes> sizes{};
     SliceId longest; ///< its longest copy
     Nanoseconds longestTime{};
-    /// What the trace's best copy of this kind would have saved: time less bytes at that bandwidth. 0 without one.
+    /// What the best bandwidth of this kind would have saved: time less bytes at that bandwidth. 0 without one.
     Nanoseconds overBest{};
 };
 
-/// The best bandwidth that a copy of a kind reached: what the link gives at least. A trace tells neither generation nor
-/// width of a link, so this stands for it; only copies of a MiB and more count, as small ones time their own start.
+/// The best bandwidth that a copy of a kind reached: what the link gives at least. Where a trace does not tell the
+/// link, this stands for it; only copies of a MiB and more count, as small ones time their own start.
 struct BestCopy {
     CopyKind kind{};
     double gbPerSecond = 0;
@@ -52,12 +53,21 @@ struct BestCopy {
 struct CopyBandwidth {
     std::vector<CopyClass> classes; ///< by time, largest first
     std::vector<BestCopy> best;     ///< of each kind that has a large enough one, of the whole trace
-    std::string cannotTell;         ///< why nothing stands here; empty: something does
+    /// Between host and devices: recorded of each device of the trace, the same for all.
+    std::optional<PcieLink> link;
+    std::string cannotTell; ///< why nothing stands here; empty: something does
 
+    /// True where the link's rate is the best that copies of a kind can reach: between host and device, unless one of
+    /// them was faster, so that they go another way (NVLink-C2C).
+    [[nodiscard]] bool judgedByLink(CopyKind kind) const;
+    /// 10⁹ bytes a second that copies of a kind can reach: the link's, else the best copy's; empty: nothing tells.
+    [[nodiscard]] std::optional<double> bestGbPerSecond(CopyKind kind) const;
+    /// Achieved bandwidth of copies over the best of their kind, [0, 1]; empty where there is none to compare.
+    [[nodiscard]] std::optional<double> shareOfBest(const CopyClass::Sum& copies, CopyKind kind) const;
+
+private:
     /// Null: no copy of that kind was large enough.
     [[nodiscard]] const BestCopy* bestOf(CopyKind kind) const;
-    /// Achieved bandwidth of copies over the best one's of their kind, [0, 1]; empty where there is none to compare.
-    [[nodiscard]] std::optional<double> shareOfBest(const CopyClass& row) const;
 };
 CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part);
 

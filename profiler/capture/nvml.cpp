@@ -46,6 +46,8 @@ struct Nvml::Functions {
     int (*power)(void*, unsigned*) = nullptr;
     int (*temperature)(void*, unsigned, unsigned*) = nullptr;
     int (*reasons)(void*, unsigned long long*) = nullptr;
+    int (*linkGeneration)(void*, unsigned*) = nullptr;
+    int (*linkWidth)(void*, unsigned*) = nullptr;
 
     template <class Function>
     void get(Function*& to, const char* name)
@@ -69,6 +71,8 @@ struct Nvml::Functions {
         get(power, "nvmlDeviceGetPowerUsage");
         get(temperature, "nvmlDeviceGetTemperature");
         get(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+        get(linkGeneration, "nvmlDeviceGetMaxPcieLinkGeneration");
+        get(linkWidth, "nvmlDeviceGetCurrPcieLinkWidth");
         return init && shutdown && count && handle && uuid;
     }
 };
@@ -130,6 +134,16 @@ GpuState Nvml::state(std::size_t index) const
     if (unsigned long long bits = 0; m->reasons && m->reasons(device, &bits) == kSuccess)
         state.throttling = bits;
     return state;
+}
+
+std::optional<PcieLink> Nvml::link(std::size_t index) const
+{
+    void* const device = m_devices.at(index);
+    unsigned generation = 0, width = 0;
+    if (!m->linkGeneration || m->linkGeneration(device, &generation) != kSuccess || !m->linkWidth ||
+        m->linkWidth(device, &width) != kSuccess)
+        return std::nullopt;
+    return PcieLink::of(generation, width);
 }
 
 std::string throttlingText(std::uint64_t reasons)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/model/pcie_link.h"
 #include "profiler/model/result.h"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ public:
     /// UUIDs ("GPU-…"): the one name of a GPU that CUDA and NVML share, whose numbers differ.
     [[nodiscard]] const std::vector<std::string>& uuids() const { return m_uuids; }
     [[nodiscard]] GpuState state(std::size_t index) const;
+    /// The generation that GPU and machine reach under load, as an idle link steps down, and the lanes that are wired
+    /// now; empty where the driver does not tell.
+    [[nodiscard]] std::optional<PcieLink> link(std::size_t index) const;
     [[nodiscard]] const std::string& driverVersion() const { return m_driver; }
 
 private:

@@ -142,6 +142,9 @@ void SystemSampler::State::run()
             nvml.emplace(std::move(*opened));
             if (!nvml->driverVersion().empty())
                 recorder.setMetadata("versions.cuda_driver", nvml->driverVersion());
+            for (std::size_t i = 0; i < nvml->uuids().size(); ++i)
+                if (const auto link = nvml->link(i))
+                    recorder.setMetadata(PcieLink::key(nvml->uuids()[i]), link->text());
         }
     }
     std::unique_lock lock(mutex);

@@ -15,6 +15,11 @@ CopyBandwidth bandwidthOf(std::string_view text)
     return copyBandwidth(*trace, judgedPart(findSteps(*trace)));
 }
 
+std::optional<double> shareOf(const CopyBandwidth& copies, std::size_t row)
+{
+    return copies.shareOfBest(copies.classes.at(row).all, copies.classes.at(row).kind);
+}
+
 constexpr std::string_view kCopies = R"(
     stream 0 7
       copy HtoD 0 100 bytes=2000000 src=pinned dst=device
@@ -45,10 +50,10 @@ TEST(CopyBandwidth, TheBestLargeCopyOfAKindStandsForTheLink)
     ASSERT_EQ(copies.best.size(), 1U); // 4 bytes tell nothing of a link
     EXPECT_NEAR(copies.best[0].gbPerSecond, 20, 1e-9);
     EXPECT_EQ(copies.best[0].src, MemoryKind::Pinned);
-    EXPECT_NEAR(copies.shareOfBest(copies.classes[0]).value(), 6.001 / 0.81 / 20, 1e-9);
+    EXPECT_NEAR(shareOf(copies, 0).value(), 6.001 / 0.81 / 20, 1e-9);
     EXPECT_NEAR(static_cast<double>(copies.classes[0].overBest.count()), 810'000 - 300'050, 1);
-    EXPECT_NEAR(copies.shareOfBest(copies.classes[1]).value(), 1, 1e-9);
-    EXPECT_FALSE(copies.shareOfBest(copies.classes[2]).has_value());
+    EXPECT_NEAR(shareOf(copies, 1).value(), 1, 1e-9);
+    EXPECT_FALSE(shareOf(copies, 2).has_value());
 }
 
 TEST(CopyBandwidth, ACopyIsInTheClassOfItsSize)
@@ -69,7 +74,34 @@ TEST(CopyBandwidth, StepsAreJudgedTheBestIsOfTheWholeTrace)
     const CopyBandwidth copies = bandwidthOf(text);
     ASSERT_EQ(copies.classes.size(), 1U);
     EXPECT_EQ(copies.classes[0].all.bytes, 4'000'000);
-    EXPECT_NEAR(copies.shareOfBest(copies.classes[0]).value(), 0.5, 1e-9);
+    EXPECT_NEAR(shareOf(copies, 0).value(), 0.5, 1e-9);
+}
+
+TEST(CopyBandwidth, TheLinkOfTheDeviceIsTheBestWhereTheTraceTellsIt)
+{
+    const std::string devices = "device 0 \"NVIDIA A100\" GPU-a\nmeta link.GPU-a PCIe 4.0 x16\n";
+    const CopyBandwidth copies = bandwidthOf(devices + std::string(kCopies) + "copy DtoD 1400 100 bytes=50000000\n");
+    EXPECT_EQ(copies.link, (PcieLink{4, 16}));
+    const double rate = 16 * 2 * 128.0 / 130; // GB/s
+    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::HtoD).value(), rate, 1e-9);
+    EXPECT_NEAR(shareOf(copies, 0).value(), 6.001 / 0.81 / rate, 1e-9);
+    EXPECT_NEAR(static_cast<double>(copies.classes[0].overBest.count()), 810'000 - 6'001'000 / rate, 1);
+    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoH).value(), rate, 1e-9) << "small copies need no large one then";
+    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoD).value(), 500, 1e-9) << "these do not go by the link";
+}
+
+TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
+{
+    const auto bestOf = [](const std::string& facts) {
+        return bandwidthOf(facts + std::string(kCopies)).bestGbPerSecond(CopyKind::HtoD).value();
+    };
+    const std::string a = "device 0 A GPU-a\n", b = "device 1 B GPU-b\n", of = "meta link.GPU-";
+    EXPECT_NEAR(bestOf(a + of + "a PCIe 3.0 x16\n"), 20, 1e-9) << "one was faster than it could be";
+    EXPECT_NEAR(bestOf(a + of + "b PCIe 5.0 x16\n"), 20, 1e-9) << "another device's";
+    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n"), 20, 1e-9) << "one device's is not told";
+    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x8\n"), 20, 1e-9) << "they differ";
+    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x16\n"), 63.015, 0.001);
+    EXPECT_NEAR(bestOf(a + of + "a very fast\n"), 20, 1e-9);
 }
 
 TEST(CopyBandwidth, NoTimeAndNoBytesDivideNothing)

@@ -1,0 +1,50 @@
+#include "profiler/capture/nvml.h"
+
+#include "profiler/capture/system_sampler.h"
+#include "tests/capture/fake_nvml.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capture_test {
+namespace {
+
+using namespace profiler;
+using namespace profiler::capture;
+
+TEST(NvmlLink, IsTheGenerationAndTheWidthThatTheDriverTells)
+{
+    setFakeGpus({{"GPU-a", 5, 16}, {"GPU-b", 3, 8}});
+    const auto nvml = Nvml::open();
+    ASSERT_TRUE(nvml) << nvml.error().message();
+    ASSERT_THAT(nvml->uuids(), testing::ElementsAre("GPU-a", "GPU-b"));
+    EXPECT_EQ(nvml->link(0), (PcieLink{5, 16}));
+    EXPECT_EQ(nvml->link(1), (PcieLink{3, 8}));
+}
+
+TEST(NvmlLink, IsNoneWhereTheDriverTellsNoneOrNonsense)
+{
+    setFakeGpus({{"GPU-a", std::nullopt, 16}, {"GPU-b", 4, std::nullopt}, {"GPU-c", 0, 16}, {"GPU-d", 5, 99}});
+    const auto nvml = Nvml::open();
+    ASSERT_TRUE(nvml);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_FALSE(nvml->link(i)) << i;
+}
+
+TEST(NvmlLink, IsAFactOfTheTrace)
+{
+    setFakeGpus({{"GPU-a", 4, 16}, {"GPU-b", std::nullopt, std::nullopt}});
+    const TemporaryFolder folder;
+    auto recorder = Recorder::start({.path = folder / "a.sstrace"});
+    ASSERT_TRUE(recorder);
+    SystemSampler::start(**recorder, {.every = std::chrono::milliseconds(10)}).reset();
+    ASSERT_TRUE((*recorder)->finish());
+    const auto metadata = parseTrace(folder / "a.sstrace").metadata;
+    EXPECT_EQ(metadata.at("link.GPU-a"), "PCIe 4.0 x16");
+    EXPECT_FALSE(metadata.contains("link.GPU-b"));
+}
+
+} // namespace
+} // namespace capture_test
