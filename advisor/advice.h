@@ -25,6 +25,7 @@ struct Saving {
 /// A change of one knob.
 struct Toggle {
     std::string key, from, to; ///< values as config::toText has them
+    friend bool operator==(const Toggle&, const Toggle&) = default;
 };
 
 /// A place in the trace that shows it.

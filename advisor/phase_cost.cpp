@@ -112,6 +112,8 @@ std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std:
     if (!found.ranges.empty() && found.launched.empty())
         return std::nullopt;
     const ReachedDevices reached = reachedDevices(c, found.launched);
+    if (!found.ranges.empty() && reached.busy.empty())
+        return std::nullopt; // calls that gave no device work, such as a synchronize
     const double idle = idleShare(c, reached.busy);
     if (idle < kWaitsForTheHost)
         return device.usPerStep(total(reached.launched));

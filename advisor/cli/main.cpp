@@ -38,8 +38,9 @@ CLI::Validator number(bool (*fits)(double), const char* why)
 {
     return {[fits, why](std::string& text) {
                 double value = 0;
-                const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && fits(value);
-                return good ? std::string() : text + ' ' + why;
+                if (!CLI::detail::lexical_cast(text, value) || !std::isfinite(value))
+                    return '"' + text + "\" is not a number";
+                return fits(value) ? std::string() : text + ' ' + why;
             },
             std::string()};
 }

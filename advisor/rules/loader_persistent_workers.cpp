@@ -117,13 +117,14 @@ std::vector<Start> laterStarts(const Case& c)
     return found;
 }
 
-/// Our own recording shows the workers that load for steps; other profilers see those in processes not at all.
+/// Our own recording shows the workers that load for steps, where it shows loading at all (a program of C++ may have
+/// threads of its own for it); other profilers see those in processes not at all.
 bool hadNoWorkers(const Case& c)
 {
     if (c.config)
         return (*c.config)[config::key::workers] == 0;
     return c.trace.format() == "stepscope" && c.facts.statistics.steadyCount > 0 && c.facts.input.workers == 0 &&
-           byBegin(c, profiler::phase::kWorkerStart).empty();
+           !byBegin(c, phase::kDataWait).empty() && byBegin(c, phase::kWorkerStart).empty();
 }
 
 Advice check(const Case& c)

@@ -8,6 +8,7 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
+#include <chrono>
 
 namespace app {
 
@@ -26,6 +27,9 @@ profiler::Error ioError(const std::string& what, const std::filesystem::path& wh
     return {profiler::Error::Code::Io, what, where.string(),
             "check that the disk has room and the folder can be written"};
 }
+
+/// Another window that asks whether the run is being trained holds the lock for a moment.
+constexpr std::chrono::milliseconds kLockPatience{1000};
 
 /// A window trains it, this one or another. The lock of an app that crashed is told by its process being gone.
 bool isBeingTrained(const std::filesystem::path& folder)
@@ -91,7 +95,7 @@ std::unique_ptr<QLockFile> lockRun(const RunRecord& run)
 {
     auto lock = std::make_unique<QLockFile>(toQString(run.folder / kLockName));
     lock->setStaleLockTime(0);
-    return lock->tryLock(0) ? std::move(lock) : nullptr;
+    return lock->tryLock(kLockPatience) ? std::move(lock) : nullptr;
 }
 
 profiler::Result<void> saveOutcome(const RunRecord& run)

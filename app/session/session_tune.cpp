@@ -16,9 +16,8 @@ QString asQString(const std::string& text)
 /// A journal holds this change already, whatever rule it came from.
 bool holds(const Journal& journal, const advisor::Toggle& toggle)
 {
-    return std::any_of(journal.changes.begin(), journal.changes.end(), [&](const KeptChange& kept) {
-        return kept.toggle.key == toggle.key && kept.toggle.from == toggle.from && kept.toggle.to == toggle.to;
-    });
+    return std::any_of(journal.changes.begin(), journal.changes.end(),
+                       [&](const KeptChange& kept) { return kept.toggle == toggle; });
 }
 
 } // namespace

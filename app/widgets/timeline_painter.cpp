@@ -42,6 +42,9 @@ void TimelinePainter::paint(QPainter& painter, TimelineScene& scene)
     const QRect lanes = scene.lanesRect();
     if (lanes.width() <= 0 || lanes.height() <= 0)
         return;
+    if (m_longGapsOf != scene.gaps)
+        m_longGaps.clear();
+    m_longGapsOf = scene.gaps;
     const auto ticks = axisTicks(scene.axis);
     Key key{scene.trace,           scene.axis,        scene.theme,   scene.size,
             scene.ratio,           scene.headerWidth, scene.scrollY, scene.rows.revision(),
@@ -194,9 +197,6 @@ void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, cons
         std::for_each(gaps.begin(), gaps.end(), put);
         return;
     }
-    if (m_longGapsOf != scene.gaps)
-        m_longGaps.clear();
-    m_longGapsOf = scene.gaps;
     const LongGaps& known = m_longGaps.try_emplace(device, scene.gaps->byDevice.at(device)).first->second;
     known.forEach(gaps, profiler::Nanoseconds{static_cast<std::int64_t>(kThinGap * scene.axis.nsPerPixel())}, put);
 }

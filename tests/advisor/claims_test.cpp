@@ -91,6 +91,16 @@ TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
     EXPECT_THAT(judged("optimizer_fused", optimizing(300, 150)).reason, HasSubstr("45.0 %"));
 }
 
+TEST(WorkOnWeights, CallsThatGiveTheDeviceNothingDoNotTell)
+{
+    std::string waits = optimizing(300, 0);
+    const std::string launch = "call cudaLaunchKernel 402 5 corr=7";
+    waits.replace(waits.find(launch), launch.size(),
+                  "call cudaStreamSynchronize 402 5 corr=8\ncall cudaLaunchKernel 1 5 corr=7");
+    for (const char* stem : {"batch_size", "optimizer_fused"})
+        EXPECT_EQ(judge(stem, waits).state, State::CannotTell) << stem;
+}
+
 TEST(WorkOnWeights, WhatAnotherRankDoesMeanwhileIsNoneOfIt)
 {
     std::string alone = optimizing(15, 300);

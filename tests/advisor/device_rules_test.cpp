@@ -48,6 +48,18 @@ TEST(LoaderPinMemory, SmallCopiesAreNoBatches)
     EXPECT_EQ(imported("loader_pin_memory", text(65536)).advice().state, State::Fires);
 }
 
+TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
+{
+    std::string copies =
+        "copy HtoD 0 100 bytes=100000 src=pageable dst=device\ncopy HtoD 700 50 bytes=100000 src=pinned dst=device";
+    for (int i = 0; i < 50; ++i)
+        copies += fmt::format("\ncopy HtoD {} 2 bytes=8 src=pageable dst=device", 200 + 5 * i);
+    const auto judged = imported("loader_pin_memory", copyRun(copies));
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->high, 50, 1e-9) << judged.advice().reason;
+    EXPECT_THAT(judged.advice().reason, HasSubstr("10 large copies"));
+}
+
 TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
 {
     const auto judged =

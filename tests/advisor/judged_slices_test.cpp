@@ -221,6 +221,17 @@ TEST(LoaderPersistentWorkers, TheWorkersOfAValidationAreNotThoseOfAnEpoch)
     EXPECT_EQ(advice.evidence.size(), 3U) << "the first epoch has to start them anyway";
 }
 
+TEST(LoaderPersistentWorkers, AProgramWhoseLoadingIsNotSeenMayHaveWorkers)
+{
+    const auto recorded = [](std::string_view more) {
+        return judge("loader_persistent_workers",
+                     fmt::format("format stepscope\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\n", more));
+    };
+    EXPECT_EQ(recorded("nvtx load 0 100").state, State::CannotTell);
+    const Advice advice = recorded("phase \"data wait\" 0 100");
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+}
+
 TEST(LoaderPersistentWorkers, OneStartIsNoRange)
 {
     const Advice advice = startsOfWorkers(2);

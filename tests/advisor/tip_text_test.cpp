@@ -49,7 +49,7 @@ TEST(TipText, CodeHasTheValuesOfTheRunAndOfTheChange)
     EXPECT_THAT(python, HasSubstr("DataLoader(dataset, batch_size=32, shuffle=True"));
     EXPECT_THAT(python, HasSubstr("num_workers=1)\n"));
     EXPECT_THAT(tipCodeOfRun("loader.workers", tip_section::kLibTorch, change, &config),
-                HasSubstr(".batch_size(32).workers(1).max_jobs(4)"));
+                HasSubstr(".batch_size(32).workers(1).max_jobs(2)"));
     // Without workers the example would not run: that of other tips stays.
     EXPECT_THAT(tipCodeOfRun("loader.pin_memory", tip_section::kPyTorch, {}, &config),
                 HasSubstr("batch_size=32, num_workers=4, "));
@@ -57,6 +57,21 @@ TEST(TipText, CodeHasTheValuesOfTheRunAndOfTheChange)
         << "it is about a larger one";
     EXPECT_EQ(tipCodeOfRun("loader.workers", tip_section::kPyTorch, {}, nullptr),
               tipCode("loader.workers", tip_section::kPyTorch));
+}
+
+TEST(TipText, LibTorchCountsBatchesInFlightOverAllWorkers)
+{
+    config::TrainingConfig config;
+    ASSERT_TRUE(config.set("loader.prefetch_factor", "3"));
+    const auto code = [&](std::string_view key, const Toggle& change, const config::TrainingConfig* of) {
+        return tipCodeOfRun(key, tip_section::kLibTorch, change, of);
+    };
+    EXPECT_THAT(code("loader.workers", {"loader.workers", "0", "8"}, &config), HasSubstr(".workers(8).max_jobs(24)"));
+    EXPECT_THAT(code("loader.workers", {"loader.workers", "0", "8"}, nullptr), HasSubstr(".workers(8).max_jobs(16)"));
+    ASSERT_TRUE(config.set("loader.workers", "8"));
+    for (const char* tip : {"loader.prefetch_factor", "step.variance"})
+        EXPECT_THAT(code(tip, {"loader.prefetch_factor", "3", "5"}, &config), HasSubstr(".workers(8).max_jobs(40)"))
+            << tip;
 }
 
 } // namespace

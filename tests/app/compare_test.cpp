@@ -1,3 +1,4 @@
+#include "app/session/samples.h"
 #include "app/views/compare/compare_panel.h"
 #include "app/views/compare/distribution_chart.h"
 #include "app/widgets/evidence_table.h"
@@ -85,6 +86,7 @@ private slots:
     void aFileThatIsNoTraceIsTold();
     void whatIsStillReadIsNotCompared();
     void keptRunsCanBeChosen();
+    void samplesCanBeCompared();
     void theListOfRunsAsksForIt();
     void histogramsCountEveryStep();
 };
@@ -193,6 +195,22 @@ void CompareTest::keptRunsCanBeChosen()
     QTRY_VERIFY(find<QLabel>(&panel, "compareVerdict")->isVisible());
     const QString why = find<QLabel>(&panel, "compareWhy")->text();
     QVERIFY2(why.contains("Settings: Workers 0 → 2."), qPrintable(why));
+}
+
+void CompareTest::samplesCanBeCompared()
+{
+    const auto samples = app::allSamples();
+    Session session;
+    app::ComparePanel panel(&session, nullptr);
+    panel.resize(900, 300);
+    panel.show();
+    auto* choice = find<QComboBox>(&panel, "compareWith");
+    QCOMPARE(choice->findText(samples[0].title), -1);
+    session.openTrace(*app::sampleFile(samples[1]));
+    QTRY_VERIFY_WITH_TIMEOUT(choice->findText(samples[0].title) >= 0, 20'000);
+    QCOMPARE(choice->findText(samples[1].title), -1);
+    emit choice->activated(choice->findText(samples[0].title));
+    QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&panel, "compareVerdict")->isVisible(), 20'000);
 }
 
 void CompareTest::theListOfRunsAsksForIt()

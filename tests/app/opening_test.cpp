@@ -144,6 +144,10 @@ void OpeningTest::openedTracesAreRemembered()
     QCOMPARE(menu->actions().front()->text(), QString("elsewhere.sstrace"));
     menu->actions().front()->trigger();
     QTRY_COMPARE(opened.count(), 2);
+    // On the first page as well: it may have been recorded again meanwhile.
+    find<QAction>(&app.window, "home")->trigger();
+    find<QWidget>(&app.window, "recentTraceList")->findChildren<QToolButton*>().front()->click();
+    QTRY_COMPARE(opened.count(), 3);
 }
 
 void OpeningTest::theStartPageListsTracesAndSamples()

@@ -138,9 +138,11 @@ void FindingCard::connectMeasurement()
 
 void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
 {
-    m_advice = advice;
+    const advisor::Advice before = std::exchange(m_advice, advice).advice;
     m_rank = rank;
     const advisor::Advice& a = m_advice.advice;
+    if (m_tip && (a.toggle != before.toggle || a.caveats != before.caveats))
+        makeTip(); // its code has the toggle's value
     m_title->setText(QString::fromStdString(a.title));
     m_reason->setText(QString::fromStdString(a.reason));
     m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction));
@@ -250,17 +252,23 @@ void FindingCard::showNextEvidence()
     m_context.selection->show(withSurroundings(place.range), place.track);
 }
 
+void FindingCard::makeTip()
+{
+    const bool unfolded = m_tip && m_tip->isVisibleTo(this);
+    delete m_tip;
+    QStringList caveats;
+    for (const std::string& caveat : m_advice.advice.caveats)
+        caveats << QString::fromStdString(caveat);
+    const auto& config = m_context.session->traceConfiguration();
+    m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, config ? &*config : nullptr, this);
+    m_tip->setVisible(unfolded);
+    layout()->addWidget(m_tip);
+}
+
 void FindingCard::toggleTip()
 {
-    if (!m_tip) {
-        QStringList caveats;
-        for (const std::string& caveat : m_advice.advice.caveats)
-            caveats << QString::fromStdString(caveat);
-        const auto& config = m_context.session->traceConfiguration();
-        m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, config ? &*config : nullptr, this);
-        m_tip->hide();
-        layout()->addWidget(m_tip);
-    }
+    if (!m_tip)
+        makeTip();
     m_tip->setVisible(!m_tip->isVisibleTo(this));
     m_why->setIcon(icon(m_tip->isVisibleTo(this) ? "collapse" : "expand", QPalette::PlaceholderText));
 }

@@ -41,6 +41,7 @@ private:
     QWidget* makeWhy();
     void connectMeasurement();
     void showNextEvidence();
+    void makeTip();
     void toggleTip();
     void refreshApply();
     void refreshMeasurement();

@@ -4,6 +4,7 @@
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/session/analyser.h"
+#include "app/session/samples.h"
 #include "app/views/compare/distribution_chart.h"
 #include "app/widgets/evidence_table.h"
 #include "app/widgets/words.h"
@@ -207,6 +208,10 @@ void ComparePanel::listRuns()
             continue;
         m_choice->addItem(nameOf(run), asQString(run.trace().string()));
     }
+    if (isSampleFile(m_session->tracePath()))
+        for (const Sample& sample : allSamples())
+            if (const auto file = sampleFile(sample); file && *file != m_session->tracePath())
+                m_choice->addItem(sample.title, asQString(file->string()));
     m_choice->addItem(icon("open"), tr("A file…"));
     const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;
     if (!m_file.empty() && !isRun)

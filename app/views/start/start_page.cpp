@@ -168,8 +168,8 @@ void StartPage::recordProgram()
 
 void StartPage::open(const std::filesystem::path& trace)
 {
-    // The trace of a training that goes on is on screen already.
-    if (trace == m_session->tracePath())
+    // The trace of a training that goes on is on screen already; any other may have changed since it was read.
+    if (trace == m_session->tracePath() && m_session->isRunOpen())
         leave();
     else
         m_session->openTrace(trace);

@@ -1,0 +1,66 @@
+#include "app/session/selection.h"
+#include "app/session/session.h"
+#include "app/views/advisor/finding_card.h"
+#include "app/views/advisor/tip_box.h"
+#include "tests/app/app_support.h"
+
+#include <QPlainTextEdit>
+#include <QTest>
+#include <QToolButton>
+
+using app_test::find;
+
+// What a card shows when its verdict is given anew, as each second of a live run.
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+advisor::RuleAdvice workers(const char* to)
+{
+    advisor::RuleAdvice advice;
+    advice.id = "loader.workers";
+    advice.advice.toggle = advisor::Toggle{"loader.workers", "0", to};
+    return advice;
+}
+
+QString code(const app::FindingCard& card)
+{
+    QString all;
+    for (const auto* edit : card.findChildren<QPlainTextEdit*>())
+        all += edit->toPlainText();
+    return all;
+}
+
+} // namespace
+
+class FindingCardTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void theCodeFollowsTheAdvice();
+};
+
+void FindingCardTest::theCodeFollowsTheAdvice()
+{
+    app::Session session;
+    app::Selection selection;
+    app::FindingCard card({&session, &selection}, workers("2"), nullptr);
+    auto* why = find<QToolButton>(&card, "why");
+    why->click();
+    QVERIFY2(code(card).contains("num_workers=2"), qPrintable(code(card)));
+    const auto* edit = card.findChild<QPlainTextEdit*>();
+    card.setAdvice(workers("2"), 1);
+    QCOMPARE(card.findChild<QPlainTextEdit*>(), edit); // what did not change stays, with what is selected in it
+    card.setAdvice(workers("4"), 1);
+    QVERIFY2(code(card).contains("num_workers=4") && !code(card).contains("num_workers=2"), qPrintable(code(card)));
+    QVERIFY(card.findChild<app::TipBox*>()->isVisibleTo(&card)); // and it is unfolded as before
+    why->click();
+    card.setAdvice(workers("8"), 1);
+    QVERIFY(!card.findChild<app::TipBox*>()->isVisibleTo(&card));
+}
+
+QTEST_MAIN(FindingCardTest)
+#include "finding_card_test.moc"
