@@ -84,13 +84,14 @@ LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& laun
                                 {"Queue mean", true},
                                 {"max", true},
                                 {"Queue empty", true},
-                                {"Launch-bound", true}},
+                                {"Into empty queue", true}},
                     .rows = {},
                     .note =
                         "Call: how long a call takes that launches a kernel. Delay: from a launch to the begin of "
                         "its work. Queue: what is launched and has not begun. Empty: the share of time in which the "
-                        "device had ended all that was launched and waited for the host. Launch-bound: the share of "
-                        "the launches that found it so."};
+                        "device had ended all that was launched and waited for the host. Into empty queue: the share "
+                        "of the launches that found it so, be it for slow launching or for a wait for data or for "
+                        "the device before."};
     for (const DeviceLaunches& device : launches.devices) {
         table.rows.push_back(
             {{text(deviceName(trace, device.id)), number(device.launchesPerStep), timeUs(device.callUs),
@@ -278,7 +279,7 @@ LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& straggl
                              "it came more than {} after the first.",
                              shareText(stragglers.waitedShare), timeText(toUs(stragglers.spread)));
     if (stragglers.alone > 0)
-        table.note += fmt::format(" {} kernels of communication overlap none of another device.", stragglers.alone);
+        table.note += fmt::format(" {} kernels of communication end with none of another device.", stragglers.alone);
     return table;
 }
 

@@ -43,10 +43,47 @@ void forEachCollective(std::span<const Part> parts, Take&& take)
         take(parts.subspan(first));
 }
 
+// Ranks are let go within microseconds of each other.
+constexpr Nanoseconds kTogether = std::chrono::microseconds(20);
+
 class Counting {
 public:
     explicit Counting(const JudgedPart& part) : m_part(part) {}
 
+    /// What overlaps is as many collectives as end apart from each other.
+    void takeOverlapping(std::span<const Part> kernels)
+    {
+        std::vector<Part> parts(kernels.begin(), kernels.end());
+        std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.range.end < b.range.end; });
+        Nanoseconds apart = Nanoseconds::max();
+        for (const Part& kernel : parts)
+            apart = std::min(apart, kernel.range.duration() / 10);
+        apart = std::max(apart, kTogether);
+        for (auto first = parts.begin(); first != parts.end();) {
+            const auto next = std::adjacent_find(
+                first, parts.end(), [&](const Part& a, const Part& b) { return b.range.end - a.range.end > apart; });
+            const auto end = next == parts.end() ? next : next + 1;
+            std::stable_sort(first, end, isEarlier);
+            take({first, end});
+            first = end;
+        }
+    }
+
+    static bool isEarlier(const Part& a, const Part& b) { return a.range.begin < b.range.begin; }
+
+    Stragglers result()
+    {
+        for (auto& [device, rank] : m_ranks) {
+            rank.device = device;
+            m_found.ranks.push_back(rank);
+        }
+        m_found.spread = Nanoseconds{std::llround(percentile(std::move(m_spreads), 0.5))};
+        if (m_time.count() > 0)
+            m_found.waitedShare = static_cast<double>(m_found.waited.count()) / static_cast<double>(m_time.count());
+        return std::move(m_found);
+    }
+
+private:
     void take(std::span<const Part> collective)
     {
         if (!m_part.holds(collective.front().range.begin))
@@ -72,19 +109,6 @@ public:
         }
     }
 
-    Stragglers result()
-    {
-        for (auto& [device, rank] : m_ranks) {
-            rank.device = device;
-            m_found.ranks.push_back(rank);
-        }
-        m_found.spread = Nanoseconds{std::llround(percentile(std::move(m_spreads), 0.5))};
-        if (m_time.count() > 0)
-            m_found.waitedShare = static_cast<double>(m_found.waited.count()) / static_cast<double>(m_time.count());
-        return std::move(m_found);
-    }
-
-private:
     const JudgedPart& m_part;
     std::map<DeviceId, RankArrival> m_ranks;
     std::vector<double> m_spreads;
@@ -98,23 +122,30 @@ Stragglers stragglers(const Trace& trace, const JudgedPart& part)
 {
     std::map<StringId, std::vector<Part>> byName;
     std::set<DeviceId> devices;
+    bool exchanges = false;
     NameAnswers isComm(trace, [](std::string_view name) { return isCommunication(name); });
+    NameAnswers isExchange(trace, [](std::string_view name) { return name.find("SendRecv") != name.npos; });
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream)
             forEachViewOf(trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
                 if (!isComm(kernel.nameId()))
                     return;
+                if (isExchange(kernel.nameId())) {
+                    exchanges = true;
+                    return;
+                }
                 byName[kernel.nameId()].push_back({kernel.range(), track.device, kernel.id()});
                 devices.insert(track.device);
             });
     Counting counting(part);
     for (auto& [name, parts] : byName) {
-        std::stable_sort(parts.begin(), parts.end(),
-                         [](const Part& a, const Part& b) { return a.range.begin < b.range.begin; });
-        forEachCollective(parts, [&](std::span<const Part> collective) { counting.take(collective); });
+        std::stable_sort(parts.begin(), parts.end(), Counting::isEarlier);
+        forEachCollective(parts, [&](std::span<const Part> kernels) { counting.takeOverlapping(kernels); });
     }
     Stragglers found = counting.result();
-    if (devices.empty())
+    if (devices.empty() && exchanges)
+        found.cannotTell = "ranks only send to each other: stages of a pipeline wait for each other by design";
+    else if (devices.empty())
         found.cannotTell = "the trace holds no kernels of collective communication";
     else if (devices.size() == 1)
         found.cannotTell = "one rank's trace does not tell when the others came: several ranks in one trace would";

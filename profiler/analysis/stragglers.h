@@ -16,13 +16,14 @@ struct RankArrival {
     Nanoseconds waited{};  ///< its kernels, for the last one to come
 };
 
-/// Which rank the others wait for. Kernels of NCCL and RCCL of one name on different devices that overlap are taken for
-/// one collective: none can end before all have begun. Groups of ranks side by side, each with a collective of the same
-/// name at the same time, cannot be told from one.
+/// Which rank the others wait for. Kernels of NCCL and RCCL of one name on different devices that overlap and end
+/// together (within a tenth of the shortest one) are taken for one collective: none can end before all have begun, and
+/// what one group of ranks does ends when it likes beside another's. Sends and receives are left out: that stages of a
+/// pipeline wait for each other is their way of working.
 struct Stragglers {
     std::vector<RankArrival> ranks; ///< by device
     std::int64_t collectives = 0;   ///< in which two or more devices took part, in the judged steps
-    std::int64_t alone = 0;         ///< kernels that no other device's overlaps: their others lie in another trace
+    std::int64_t alone = 0;         ///< kernels that end with no other device's: their others lie in another trace
     Nanoseconds waited{};           ///< summed over ranks
     double waitedShare = 0;         ///< of the time of these collectives' kernels, [0, 1]
     Nanoseconds spread{};           ///< from first to last begin, the median collective

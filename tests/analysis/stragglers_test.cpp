@@ -73,6 +73,37 @@ TEST(Stragglers, DifferentCollectivesAtOneTimeAreNotMixed)
     EXPECT_EQ(found.cannotTell, "no kernel of communication overlaps one of the same name on another device");
 }
 
+TEST(Stragglers, GroupsSideBySideAreNotTakenForOne)
+{
+    const Stragglers found = stragglersOf(R"(
+        stream 0 7
+          kernel ncclKernel_AllReduce 0 2000
+        stream 1 7
+          kernel ncclKernel_AllReduce 40 1960
+        stream 2 7
+          kernel ncclKernel_AllReduce 900 2000
+        stream 3 7
+          kernel ncclKernel_AllReduce 910 1990
+    )");
+    EXPECT_EQ(found.collectives, 2);
+    EXPECT_EQ(found.waited, std::chrono::microseconds(40 + 10));
+    ASSERT_EQ(found.ranks.size(), 4U);
+    EXPECT_EQ(found.ranks[1].last, 1);
+    EXPECT_EQ(found.ranks[3].last, 1);
+}
+
+TEST(Stragglers, StagesOfAPipelineMayWait)
+{
+    const Stragglers found = stragglersOf(R"(
+        stream 0 7
+          kernel ncclDevKernel_SendRecv 0 500
+        stream 1 7
+          kernel ncclDevKernel_SendRecv 400 100
+    )");
+    EXPECT_EQ(found.collectives, 0);
+    EXPECT_EQ(found.cannotTell, "ranks only send to each other: stages of a pipeline wait for each other by design");
+}
+
 TEST(Stragglers, OneRankCannotTell)
 {
     EXPECT_EQ(stragglersOf("stream 0 7\nkernel ncclKernel_AllReduce 0 20").cannotTell,
