@@ -2,7 +2,9 @@
 #include "tests/trainer/trainer_run.h"
 
 #include "profiler/io/wire/tailing_reader.h"
+#include "trainer/parallel/own_address.h"
 
+#include <arpa/inet.h>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -10,8 +12,14 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <netinet/in.h>
 #include <set>
+#include <sstream>
+#include <sys/socket.h>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 
 // Several processes train one model, over Gloo on the processor.
 using namespace trainer_test;
@@ -190,6 +198,82 @@ TEST(DistributedDataParallel, EndsWithAClearErrorWhenARankDies)
     const auto told = run.all<protocol::Notice>();
     ASSERT_FALSE(told.empty());
     EXPECT_THAT(told.back().what, HasSubstr("rank 1 was ended by signal 9"));
+}
+
+// Where the process listens over IPv4, but for the store, which listens everywhere: "127.0.0.1" once for each mesh.
+std::vector<std::string> listeningAddresses(pid_t pid)
+{
+    std::set<std::string> own;
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+        std::error_code closed;
+        own.insert(fs::read_symlink(entry.path(), closed).string());
+    }
+    std::ifstream sockets("/proc/" + std::to_string(pid) + "/net/tcp");
+    std::vector<std::string> found;
+    for (std::string line; std::getline(sockets, line);) {
+        std::istringstream row(line);
+        const std::vector<std::string> words{std::istream_iterator<std::string>(row), {}};
+        if (words.size() < 10 || words[3] != "0A" || !own.contains("socket:[" + words[9] + "]"))
+            continue;
+        const in_addr address{static_cast<in_addr_t>(std::stoul(words[1].substr(0, 8), nullptr, 16))};
+        char text[INET_ADDRSTRLEN] = "";
+        if (address.s_addr != INADDR_ANY && ::inet_ntop(AF_INET, &address, text, sizeof(text)))
+            found.emplace_back(text);
+    }
+    return found;
+}
+
+TEST(DistributedDataParallel, RanksOfOneMachineMeetOnItsLoopback)
+{
+    const TestFolder folder;
+    TrainerRun run(smallTraining(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2", "run.steps=100000"}));
+    ASSERT_TRUE(run.await<protocol::StepProgress>());
+    // For gradients, and for what the ranks agree on.
+    EXPECT_THAT(listeningAddresses(run.pid()), testing::ElementsAre("127.0.0.1", "127.0.0.1"));
+    run.send(protocol::Stop{});
+    EXPECT_EQ(run.end().status, 0);
+}
+
+int freePort()
+{
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+// As torchrun starts a rank on each of two hosts.
+TEST(DistributedDataParallel, RanksOfSeveralHostsMeetOnTheWayToTheFirst)
+{
+    const auto here = trainer::addressTowardsAnywhere();
+    if (!here)
+        GTEST_SKIP() << "this machine has no address but its loopback's";
+    const TestFolder folder;
+    EXPECT_EQ(train(folder.path()).ended.status, 0); // makes the images
+    const std::string port = std::to_string(freePort());
+    // The second host is told an address; the first has nothing but the loopback for its own name.
+    const auto asRank = [&](const char* rank, const std::string& master) {
+        return [=, &port] {
+            ::setenv("RANK", rank, 1);
+            ::setenv("LOCAL_RANK", "0", 1);
+            ::setenv("WORLD_SIZE", "2", 1);
+            ::setenv("LOCAL_WORLD_SIZE", "1", 1);
+            ::setenv("MASTER_ADDR", master.c_str(), 1);
+            ::setenv("MASTER_PORT", port.c_str(), 1);
+        };
+    };
+    const auto arguments = smallTraining(folder.path(), {"parallel.kind=ddp", "run.steps=100000"});
+    TrainerRun first(arguments, asRank("0", "127.0.1.1")), second(arguments, asRank("1", *here));
+    ASSERT_TRUE(first.await<protocol::StepProgress>());
+    EXPECT_THAT(listeningAddresses(first.pid()), testing::ElementsAre(*here, *here));
+    EXPECT_THAT(listeningAddresses(second.pid()), testing::ElementsAre(*here, *here));
+    first.send(protocol::Stop{});
+    EXPECT_EQ(first.end().status, 0);
+    EXPECT_EQ(second.end().status, 0);
 }
 
 // The folder of the small training's images; of these files nothing can be read.

@@ -1,6 +1,5 @@
 #include "trainer/loop/batch_search.h"
 #include "trainer/loop/range_test.h"
-#include "trainer/parallel/local_ranks.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -119,13 +118,6 @@ TEST(RangeTest, FindsNothingInALossThatOnlyRises)
     for (int i = 1; i < 20; ++i)
         test.add(i, i);
     EXPECT_EQ(test.steepest(), std::nullopt);
-}
-
-TEST(LocalRanks, HaveTracesOfTheirOwn)
-{
-    EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 0), "/a/run.sstrace");
-    EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 3), "/a/run.rank3.sstrace");
-    EXPECT_EQ(LocalRanks::traceOf("", 1), "");
 }
 
 } // namespace

@@ -272,7 +272,7 @@ private:
             [this] { abortGroup(); });
     }
 
-    // Where another rank died, this one's device may wait for it. Also on the thread that watches the ranks.
+    // Where another rank died, this one's device may wait for it. On a thread of m_ranks, where nobody would catch.
     void abortGroup()
     {
         std::shared_ptr<ProcessGroup> group;
@@ -280,8 +280,12 @@ private:
             const std::lock_guard lock(m_ranksMutex);
             group = m_group.lock();
         }
-        if (group)
-            group->abort();
+        try {
+            if (group)
+                group->abort();
+        } catch (const std::exception& failure) { // its own death is told by whoever waits for the exchange
+            std::fprintf(stderr, "the exchange between the ranks was not ended: %s\n", failure.what());
+        }
     }
 
     // What another rank has to say is said by this one, if it is worth it. On the thread that watches the ranks.

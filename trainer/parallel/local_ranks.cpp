@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace trainer {
@@ -91,6 +92,8 @@ LocalRanks::~LocalRanks()
 {
     m_ending = true;
     m_thread.join();
+    if (m_telling.joinable())
+        m_telling.join();
 }
 
 void LocalRanks::start(int rank, int size, int port, const std::vector<std::string>& arguments, const fs::path& trace)
@@ -164,7 +167,17 @@ void LocalRanks::noteEnd(Child& child, int state)
                   (WIFSIGNALED(state) ? " was ended by signal " + std::to_string(WTERMSIG(state))
                                       : " ended with status " + std::to_string(WEXITSTATUS(state)));
     }
-    m_deathListener();
+    tellOfDeath();
+}
+
+// The ranks are watched on, and ended at the end, however long that takes.
+void LocalRanks::tellOfDeath()
+{
+    try {
+        m_telling = std::thread(m_deathListener);
+    } catch (const std::system_error&) { // no thread is to be had
+        m_deathListener();
+    }
 }
 
 void LocalRanks::watch()

@@ -18,14 +18,16 @@ class LocalRanks {
 public:
     /// A line of a rank's progress.
     using Listener = std::function<void(int rank, const std::string& line)>;
-    /// The first death of a rank, which death() tells by then.
+    /// The first death of a rank, which death() tells by then. May take long; must not throw.
     using DeathListener = std::function<void()>;
 
     /// @param arguments  of this program, without its name and --trace; each rank gets them
     /// @param trace  of rank 0; the others take traceOf() it
-    /// @param listener, deathListener  called on a thread of their own
+    /// @param listener  called on a thread that watches the ranks
+    /// @param deathListener  called on a thread of its own
     LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
                Listener listener, DeathListener deathListener);
+    /// Ends the ranks, then waits for the listeners.
     ~LocalRanks();
     LocalRanks(const LocalRanks&) = delete;
     LocalRanks& operator=(const LocalRanks&) = delete;
@@ -53,6 +55,7 @@ private:
     void watch();
     void read(Child& child);
     void noteEnd(Child& child, int state);
+    void tellOfDeath();
 
     Listener m_listener;
     DeathListener m_deathListener;
@@ -60,6 +63,7 @@ private:
     mutable std::mutex m_mutex;
     std::string m_death;
     std::atomic<bool> m_ending = false;
+    std::thread m_telling; // of the watching thread, until that has ended
     std::thread m_thread;
 };
 

@@ -1,6 +1,7 @@
 #include "trainer/parallel/process_group.h"
 
 #include "trainer/parallel/cuda_plugin.h"
+#include "trainer/parallel/own_address.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
@@ -71,13 +72,34 @@ bool isLocal(const std::string& address)
     return address == "127.0.0.1" || address == "localhost";
 }
 
-c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>& store, const Ranks& ranks)
+// A host may know its own name as an address that no other reaches: Debian's has 127.0.1.1 for it.
+std::string addressForOthers(const Ranks& ranks)
+{
+    const bool severalHosts = number("LOCAL_WORLD_SIZE", ranks.size) < ranks.size;
+    auto here = addressTowards(ranks.address);
+    if (here && severalHosts && isLoopback(*here))
+        here = addressTowardsAnywhere();
+    if (!here)
+        throw std::runtime_error(here.error().message());
+    return *here;
+}
+
+// One device: with several there is a mesh for each, and exchanges go by them in turns.
+std::vector<std::shared_ptr<gloo::transport::Device>> meshDevice(const Ranks& ranks)
 {
     using Gloo = c10d::ProcessGroupGloo;
-    const auto options = Gloo::Options::create_default(kToJoin);
-    options->devices.push_back(isLocal(ranks.address) ? Gloo::createDeviceForHostname("127.0.0.1")
-                                                      : Gloo::createDefaultDevice());
-    return c10::make_intrusive<Gloo>(store, ranks.rank, ranks.size, options);
+    if (isLocal(ranks.address))
+        return {Gloo::createDeviceForHostname("127.0.0.1")};
+    if (!text("GLOO_SOCKET_IFNAME", "").empty()) // which LibTorch follows
+        return Gloo::Options::create_default(kToJoin)->devices;
+    return {Gloo::createDeviceForHostname(addressForOthers(ranks))};
+}
+
+c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>& store, const Ranks& ranks)
+{
+    const auto options = c10d::ProcessGroupGloo::Options::create(kToJoin);
+    options->devices = meshDevice(ranks);
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, ranks.rank, ranks.size, options);
 }
 
 } // namespace
@@ -117,7 +139,12 @@ ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::fu
         m->group->setDefaultBackend(Native::BackendType::GLOO);
     }
     m->hosts = makeGloo(c10::make_intrusive<c10d::PrefixStore>("hosts", m->store), ranks);
+    // Before the others wait for it: a rank whose GPU has no room fails here.
+    std::vector<at::Tensor> first = {at::zeros({1}, at::TensorOptions(device).dtype(at::kInt))};
     barrier();
+    // NCCL connects in the first exchange, and waits for all of them without end: now, as all were here a moment ago.
+    // A rank that dies later, while it makes its model, leaves connections behind that abort() can end.
+    m->group->allreduce(first)->wait();
     m->group->setTimeout(kToAnswer);
     m->hosts->setTimeout(kToAnswer);
 }

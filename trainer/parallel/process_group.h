@@ -26,7 +26,8 @@ struct Ranks {
 /// host to host by Gloo, and waits for no device. Joining waits for all of them.
 class ProcessGroup {
 public:
-    /// Throws std::exception when the others do not come within two minutes or the address cannot be used.
+    /// Throws std::exception when the others do not come within two minutes or the address cannot be used. Where ranks
+    /// are on several hosts, each is reached at its address on the way to rank 0's; GLOO_SOCKET_IFNAME names another.
     /// @param watch  asked now and then while the others are still to come: throws when that is in vain. As long as it
     ///               does not, they may take longer. Empty: nobody can tell
     ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch = {});
@@ -43,7 +44,8 @@ public:
     /// Adds up each number over the ranks; all must ask, with as many numbers.
     void addUp(std::vector<double>& numbers);
     /// Another rank is gone: ends exchanges that wait for it, where NCCL's kernels would wait for the timeout. From any
-    /// thread.
+    /// thread. Waits until that is done, which may take as long as an exchange may; throws std::exception where it
+    /// fails.
     void abort();
     /// LibTorch's own object, for its Reducer.
     [[nodiscard]] c10d::ProcessGroup& native();

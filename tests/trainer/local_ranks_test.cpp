@@ -1,0 +1,132 @@
+#include "trainer/parallel/local_ranks.h"
+#include "trainer/parallel/own_address.h"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace trainer;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto kLong = 20s; // for what takes a moment
+
+// "--progress-fd N" of this process, which a rank gets.
+int progressDescriptor()
+{
+    std::ifstream file("/proc/self/cmdline");
+    const std::string words{std::istreambuf_iterator(file), {}};
+    const std::string option("--progress-fd\0", 14);
+    return std::atoi(words.c_str() + words.find(option) + option.size());
+}
+
+// What the ranks of the test below do: this program is started for each. The first dies, the second says its number
+// as long as it lives.
+TEST(LocalRanks, DISABLED_Rank)
+{
+    if (std::getenv("RANK") == std::string("1"))
+        ::_exit(7);
+    const std::string line = std::to_string(::getpid()) + "\n";
+    while (::write(progressDescriptor(), line.data(), line.size()) > 0)
+        std::this_thread::sleep_for(5ms);
+}
+
+struct Heard {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int lines = 0, deaths = 0;
+    pid_t lives = 0;
+    bool ended = false; ///< the second rank was seen to be gone while the death was told
+
+    void line(const std::string& text)
+    {
+        const std::lock_guard lock(mutex);
+        lives = std::atoi(text.c_str());
+        ++lines;
+        changed.notify_all();
+    }
+    bool moreLines(int count)
+    {
+        std::unique_lock lock(mutex);
+        const int wanted = lines + count;
+        return changed.wait_for(lock, kLong, [&] { return lines >= wanted; });
+    }
+    // As long as an exchange that cannot be ended.
+    void death()
+    {
+        std::unique_lock lock(mutex);
+        ++deaths;
+        changed.notify_all();
+        changed.wait_for(lock, kLong, [this] { return lives > 0; });
+        const pid_t other = lives;
+        lock.unlock();
+        const auto begin = std::chrono::steady_clock::now();
+        while (!ended && std::chrono::steady_clock::now() - begin < kLong) {
+            ended = ::kill(other, 0) != 0 && errno == ESRCH;
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+};
+
+TEST(LocalRanks, ADeathThatTakesLongToTellHoldsUpNeitherTheirWordsNorTheirEnd)
+{
+    Heard heard;
+    {
+        const LocalRanks ranks(
+            3, {"--gtest_filter=LocalRanks.DISABLED_Rank", "--gtest_also_run_disabled_tests", "--gtest_brief=1"}, {},
+            [&](int rank, const std::string& line) {
+                EXPECT_EQ(rank, 2);
+                heard.line(line);
+            },
+            [&] { heard.death(); });
+        {
+            std::unique_lock lock(heard.mutex);
+            ASSERT_TRUE(heard.changed.wait_for(lock, kLong, [&] { return heard.deaths == 1 && heard.lines > 0; }));
+        }
+        EXPECT_EQ(ranks.death(), "rank 1 ended with status 7");
+        EXPECT_TRUE(heard.moreLines(3)) << "while the death is told";
+    }
+    EXPECT_TRUE(heard.ended);
+    EXPECT_EQ(heard.deaths, 1);
+}
+
+TEST(LocalRanks, HaveTracesOfTheirOwn)
+{
+    EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 0), "/a/run.sstrace");
+    EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 3), "/a/run.rank3.sstrace");
+    EXPECT_EQ(LocalRanks::traceOf("", 1), "");
+}
+
+TEST(OwnAddress, IsTheOneOnTheWayThere)
+{
+    EXPECT_EQ(addressTowards("127.0.0.1").value(), "127.0.0.1");
+    EXPECT_TRUE(isLoopback(addressTowards("localhost").value()));
+    const auto out = addressTowardsAnywhere();
+    if (!out)
+        GTEST_SKIP() << "this machine has no way out";
+    EXPECT_FALSE(isLoopback(*out));
+    EXPECT_EQ(addressTowards(*out).value(), *out) << "its own";
+}
+
+TEST(OwnAddress, OfAHostThatNobodyKnowsIsAnErrorWithItsName)
+{
+    const auto found = addressTowards("no-such-host.invalid");
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().what, testing::HasSubstr("no-such-host.invalid"));
+    EXPECT_EQ(found.error().where, "MASTER_ADDR");
+}
+
+} // namespace
