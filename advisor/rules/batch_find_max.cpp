@@ -2,11 +2,15 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
+
+using profiler::analysis::toUs;
 
 constexpr std::string_view kKey = "batch.find_max";
 // Of the memory that there is: from here on a batch at least twice as large fits.
@@ -28,6 +32,10 @@ Advice check(const Case& c)
             fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
     Advice advice = fires(
         fmt::format("Memory was at most {} full: a batch at least twice as large fits.", shareText(use->share())));
+    // What of a step does not grow with the batch, as far as the trace marks it: going over the weights.
+    if (const auto& step = c.facts.statistics; step.steadyMeanUs > 0)
+        advice.concerns =
+            std::min(1.0, toUs(step.steadyMeanParts.optimizer + step.steadyMeanParts.zeroGrad) / step.steadyMeanUs);
     advice.whyNoPrediction = "How fast larger batches are is not in this trace: measure it.";
     advice.caveats = {"A larger batch wants another learning rate: see optimizer.lr_scaling.",
                       "Very large batches may generalise worse.",

@@ -1,4 +1,5 @@
 #include "advisor/gpu_facts.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 
@@ -95,6 +96,9 @@ Advice check(const Case& c)
     Advice advice =
         fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
                           found.beforeNorm, found.all));
+    // All convolutions' share, by how many of them it is.
+    advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
+                      static_cast<double>(found.all);
     advice.whyNoPrediction = "What the bias costs is inside the convolution's time: measure it.";
     advice.caveats = {"Only directly before the norm: with an activation in between the bias counts.",
                       "Weights saved with a bias do not load into layers without one."};

@@ -1,8 +1,10 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/slice_queries.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -47,6 +49,17 @@ Replication replication(const Trace& trace)
     return found;
 }
 
+/// Of the steps' time, or of the whole trace where no steps are marked.
+double shareOfSteps(const Case& c, Nanoseconds time)
+{
+    Nanoseconds all{};
+    for (const Step& step : c.facts.steps)
+        all += step.range.duration();
+    if (all.count() == 0)
+        all = c.trace.range().duration();
+    return all.count() > 0 ? std::min(1.0, toUs(time) / toUs(all)) : 0;
+}
+
 Advice check(const Case& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
@@ -65,6 +78,7 @@ Advice check(const Case& c)
                           found.copying.count() > 0
                               ? fmt::format(", {} for {} steps", timeText(toUs(found.copying)), found.forwards.size())
                               : std::string()));
+    advice.concerns = shareOfSteps(c, found.copying);
     advice.whyNoPrediction =
         "Distributed processes overlap their communication: what is left of it is not in this trace.";
     advice.caveats = {"One process for each GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.",

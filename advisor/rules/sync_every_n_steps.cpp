@@ -280,6 +280,7 @@ Advice finding(const Case& c, const Reading& reading, std::int64_t every)
     const std::string caller = callerOf(c.trace, reading.slices.front());
     Advice advice = fires(fmt::format("In each step the device idles for {} after {}{}.", timeText(reading.idleUs),
                                       waysText(reading), caller.empty() ? "" : " (" + caller + ")"));
+    advice.concerns = std::min(1.0, reading.idleUs / c.facts.statistics.steadyMeanUs);
     addEvidence(advice, c.trace, reading.slices);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     if (mayReadMetrics(c, reading)) {

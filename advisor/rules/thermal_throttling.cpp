@@ -110,6 +110,8 @@ Advice finding(const Case& c, const Held& held)
                                 shareText(held.share), held.highest)
                   : fmt::format("At up to {:.0f} °C the device's clock fell to {} of its highest.", held.highest,
                                 shareText(held.share)));
+    // The driver says how often; a lower clock takes so much of the speed.
+    advice.concerns = held.byDriver ? held.share : 1 - held.share;
     advice.whyNoPrediction = "Cooling is no setting: what a cool device would have done is not in this trace.";
     advice.whyNoToggle = "No setting mends it: see to cooling and to the power limit.";
     advice.caveats = {"Timings taken meanwhile compare with nothing: let the device cool down first."};

@@ -1,0 +1,62 @@
+// What share of the time a finding without a prediction is about, which ranks it.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::State;
+
+void expectConcerns(const Advice& advice, double share)
+{
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_NEAR(advice.concerns, share, 1e-6);
+}
+
+TEST(Concerns, OfReadingBackTheIdlenessAfterIt)
+{
+    expectConcerns(Judged("sync_every_n_steps", gpuRun(30, 20)).advice(), 0.3);
+}
+
+TEST(Concerns, OfALargerBatchWhatGoesOverTheWeights)
+{
+    const std::string run =
+        "main\nrepeat 5 every 100\nstep 0 0 100\nphase \"zero grad\" 0 5\nphase optimizer 80 15\nend\n"
+        "counter memory\nsample 0 1000\nsample 300 20000000\n";
+    expectConcerns(Judged("batch_find_max", run, {"batch.memory_limit=100"}).advice(), 0.2);
+}
+
+TEST(Concerns, OfABiasItsPartOfTheConvolutions)
+{
+    const std::string run = "main\nrepeat 5 every 1000\nstep 0 0 1000\n"
+                            "op aten::conv2d 0 200 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
+                            "op aten::batch_norm 200 50\n"
+                            "op aten::conv2d 250 200 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], []]\"\n"
+                            "op aten::relu 450 350\nend\n";
+    expectConcerns(judge("model_conv_bias", run), 0.25); // half of them, which are half of the operators
+}
+
+TEST(Concerns, OfDataParallelItsCopies)
+{
+    expectConcerns(judge("parallel_kind",
+                         "main\nrepeat 5 every 100\nstep 0 0 100\nannotation DataParallel.forward 0 50\n"
+                         "op Broadcast 1 10\nop Gather 40 5\nend\n"),
+                   0.15);
+    expectConcerns(judge("parallel_kind", "main\nrepeat 5 every 100\nannotation DataParallel.forward 0 100\n"
+                                          "op Broadcast 1 10\nend\n"),
+                   0.1);
+}
+
+TEST(Concerns, OfAHotDeviceWhatItLost)
+{
+    const std::string hot = "device 0 gpu\nmain\nstep 0 0 1000\nstream 0 7\nkernel a 0 500\n"
+                            "counter \"GPU 0 temperature\"\nsample 0 50\nsample 500 84\n";
+    expectConcerns(judge("thermal_throttling", hot + "counter \"GPU 0 clock\"\nsample 0 1600\nsample 600 1200\n"),
+                   0.25);
+    expectConcerns(judge("thermal_throttling", hot + "counter \"GPU 0 throttled\"\nsample 0 0\nsample 600 1\n"), 0.5);
+}
+
+} // namespace
+} // namespace advisor_test
