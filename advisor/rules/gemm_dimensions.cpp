@@ -1,0 +1,289 @@
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+constexpr std::string_view kKey = "gemm.dimensions";
+constexpr int kFirstWithTensorCores = 70;
+// Of the time: below, other sizes buy nothing that can be measured, nor where the device waits for the host.
+constexpr double kWorthFixing = 0.05;
+// Where padding makes more than this of the work, what it wins is lost again: a product with a vector.
+constexpr double kMostPadding = 1.5;
+constexpr std::size_t kMostNamed = 3;
+
+/// rows × columns of the result, and what is summed over.
+using Sizes = std::array<std::int64_t, 3>;
+
+std::int64_t volume(const Sizes& sizes)
+{
+    return sizes[0] * sizes[1] * sizes[2];
+}
+
+std::string text(const Sizes& sizes)
+{
+    return fmt::format("{} × {} × {}", sizes[0], sizes[1], sizes[2]);
+}
+
+/// Index of the first factor among the operator's inputs; no value for what is no matrix product.
+std::optional<std::size_t> firstFactor(std::string_view op)
+{
+    if (op == "aten::mm" || op == "aten::bmm")
+        return 0;
+    if (op == "aten::addmm" || op == "aten::baddbmm" || op == "aten::_addmm_activation")
+        return 1;
+    return std::nullopt;
+}
+
+/// From "[[4, 5], [5, 6]]", of bmm "[[8, 4, 5], [8, 5, 6]]": 4 × 6 × 5. No value where that is not recorded.
+std::optional<Sizes> sizesOf(std::string_view shapes, std::size_t first)
+{
+    const std::vector<std::string> inputs = listEntries(shapes);
+    if (inputs.size() < first + 2)
+        return std::nullopt;
+    const auto a = listEntries(inputs[first]), b = listEntries(inputs[first + 1]);
+    if (a.size() < 2 || b.size() != a.size())
+        return std::nullopt;
+    const auto number = [](const std::string& entry) { return std::strtoll(entry.c_str(), nullptr, 10); };
+    const Sizes sizes = {number(a[a.size() - 2]), number(b.back()), number(a.back())};
+    return *std::min_element(sizes.begin(), sizes.end()) > 0 ? std::optional(sizes) : std::nullopt;
+}
+
+/// What sizes should be multiples of: 16 bytes. Source: NVIDIA, Deep Learning Performance: Matrix Multiplication
+/// Background (sizes of 8 for FP16, of 4 for TF32, that tensor cores may be used and used well). 0: no product of
+/// tensor cores.
+std::int64_t unitOf(Precision precision)
+{
+    switch (precision) {
+    case Precision::Fp16:
+    case Precision::Bf16:
+        return 8;
+    case Precision::Tf32:
+        return 4;
+    case Precision::Fp8:
+    case Precision::Int8:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+/// By the type of the operator's inputs: sixteen bits may be multiplied by a kernel whose name does not say so.
+Precision inputPrecision(std::string_view types)
+{
+    if (types.find("Half") != types.npos)
+        return Precision::Fp16;
+    return types.find("BFloat16") != types.npos ? Precision::Bf16 : Precision::Unknown;
+}
+
+Sizes padded(const Sizes& sizes, std::int64_t unit)
+{
+    Sizes result = sizes;
+    for (std::int64_t& size : result)
+        size = (size + unit - 1) / unit * unit;
+    return result;
+}
+
+struct Product {
+    SliceId op;
+    std::optional<Sizes> sizes;
+    Precision precision = Precision::Unknown;
+    Nanoseconds time{}; ///< of its kernels in the judged window
+    bool onTensorCores = false;
+};
+
+/// Products of host threads by the correlations of the calls in them.
+struct Products {
+    std::vector<Product> all;
+    std::unordered_map<std::uint64_t, std::size_t> byCall;
+};
+
+Products productsOf(const Trace& trace)
+{
+    Products found;
+    NameAnswers factor(trace, firstFactor);
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+            continue;
+        const std::vector<SliceBrief> ops = briefsWhere(trace, track.id, [&](const SliceView& slice) {
+            return slice.kind() == ActivityKind::CpuOp && factor(slice.nameId());
+        });
+        if (ops.empty())
+            continue;
+        const std::size_t base = found.all.size();
+        for (const SliceBrief& op : ops) {
+            const SliceArgs args = trace.slice(op.id).args;
+            found.all.push_back({.op = op.id,
+                                 .sizes = sizesOf(trace.string(args.shapes), *factor(op.name)),
+                                 .precision = inputPrecision(trace.string(args.types))});
+        }
+        forEachView(trace, track.id, [&](const SliceView& call) {
+            if ((call.kind() != ActivityKind::CudaRuntime && call.kind() != ActivityKind::CudaDriver) ||
+                call.correlation().value == 0)
+                return;
+            const auto after = std::upper_bound(ops.begin(), ops.end(), call.begin(),
+                                                [](TraceTime at, const SliceBrief& op) { return at < op.begin; });
+            if (after != ops.begin() && call.begin() < std::prev(after)->end())
+                found.byCall.emplace(call.correlation().value,
+                                     base + static_cast<std::size_t>(std::prev(after) - ops.begin()));
+        });
+    }
+    return found;
+}
+
+/// Adds what the device did for each.
+void addKernels(const Case& c, Products& products)
+{
+    struct Kind {
+        bool product = false, tensorCores = false;
+        Precision precision = Precision::Unknown;
+    };
+    NameAnswers kinds(c.trace, [](std::string_view name) {
+        return Kind{isProduct(kernelClass(name)), usesTensorCores(name), kernelPrecision(name)};
+    });
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+                const auto product = products.byCall.find(kernel.correlation().value);
+                if (product == products.byCall.end() || !beginsWithin(kernel.begin(), c.facts.device.window))
+                    return;
+                Product& of = products.all[product->second];
+                of.time += kernel.duration();
+                const Kind kind = kinds(kernel.nameId());
+                if (!kind.product)
+                    return;
+                of.onTensorCores = of.onTensorCores || kind.tensorCores;
+                if (of.precision == Precision::Unknown)
+                    of.precision = kind.precision;
+            });
+}
+
+/// Products of one size, and what they should be.
+struct Odd {
+    Nanoseconds time{};
+    Sizes better{};
+    std::int64_t unit = 0;
+    std::vector<SliceId> ops;
+};
+
+struct Found {
+    Nanoseconds recorded{};                 ///< kernels of products whose sizes are known
+    Nanoseconds time{};                     ///< of those, whose sizes are odd
+    Nanoseconds idle{};                     ///< of those, off the tensor cores
+    std::vector<std::pair<Sizes, Odd>> odd; ///< longest first
+};
+
+Found oddProducts(const Products& products)
+{
+    Found found;
+    std::map<std::pair<Sizes, std::int64_t>, Odd> odd;
+    for (const Product& product : products.all) {
+        if (!product.sizes || product.time.count() == 0)
+            continue;
+        found.recorded += product.time;
+        const std::int64_t unit = unitOf(product.precision);
+        const Sizes better = unit > 0 ? padded(*product.sizes, unit) : *product.sizes;
+        if (better == *product.sizes ||
+            static_cast<double>(volume(better)) > kMostPadding * static_cast<double>(volume(*product.sizes)))
+            continue;
+        found.time += product.time;
+        found.idle += product.onTensorCores ? Nanoseconds{} : product.time;
+        Odd& of = odd[{*product.sizes, unit}];
+        of.time += product.time;
+        of.better = better;
+        of.unit = unit;
+        of.ops.push_back(product.op);
+    }
+    for (auto& [key, of] : odd)
+        found.odd.emplace_back(key.first, std::move(of));
+    std::stable_sort(found.odd.begin(), found.odd.end(),
+                     [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+    return found;
+}
+
+Advice finding(const Case& c, const Found& found, double share)
+{
+    std::string named;
+    for (std::size_t i = 0; i < std::min(kMostNamed, found.odd.size()); ++i) {
+        const auto& [sizes, odd] = found.odd[i];
+        named += fmt::format("{}{} → {}", i == 0 ? "" : "; ", text(sizes), text(odd.better));
+    }
+    if (found.odd.size() > kMostNamed)
+        named += fmt::format("; and {} more", found.odd.size() - kMostNamed);
+    const double idle = toUs(found.idle) / toUs(found.time);
+    Advice advice = fires(fmt::format(
+        "{} of kernel time are matrix products whose sizes are no multiples of {}, for which tensor cores {}: {}.",
+        shareText(share), found.odd.front().second.unit, idle > 0.5 ? "stay idle" : "are fed with padding", named));
+    advice.concerns = shareOfTime(c, share);
+    advice.whyNoPrediction = "Other sizes run other kernels, whose times are not in this trace: measure it.";
+    advice.whyNoToggle = "The sizes are the model's, the vocabulary's and the batch's: no setting changes them.";
+    advice.caveats = {"Classes that were added only to fill up must be left out of the loss and of what is predicted.",
+                      "Padding is memory and work as well: not where it adds more than it wins."};
+    std::vector<SliceId> evidence;
+    for (const auto& [sizes, odd] : found.odd)
+        evidence.push_back(odd.ops.front());
+    addEvidence(advice, c.trace, evidence);
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, which has no tensor cores."))
+        return *advice;
+    const KernelWork& work = c.facts.device.work;
+    if (work.all.count == 0)
+        return cannotTell("No kernels were recorded.");
+    if (ranOnAmd(c))
+        return silent("The device is AMD's, whose matrix cores want other sizes.");
+    const std::optional<int> capability = computeCapability(c);
+    if (capability && *capability < kFirstWithTensorCores)
+        return silent(fmt::format("The device (sm_{}) has no tensor cores.", *capability));
+    if (work.share(KernelClass::Gemm) < kWorthFixing)
+        return silent(
+            fmt::format("Matrix products are only {} of kernel time.", shareText(work.share(KernelClass::Gemm))));
+    Products products = productsOf(c.trace);
+    if (std::none_of(products.all.begin(), products.all.end(),
+                     [](const Product& product) { return product.sizes.has_value(); }))
+        return cannotTell("The sizes of matrix products were not recorded (stepscope-cli record --ops --level full; "
+                          "PyTorch's profiler: record_shapes=True).");
+    addKernels(c, products);
+    const Found found = oddProducts(products);
+    if (found.recorded.count() == 0)
+        return cannotTell("Which kernels ran for which matrix product is not recorded.");
+    const double share = work.share(found.time);
+    if (shareOfTime(c, share) < kWorthFixing)
+        return silent(fmt::format("Matrix products on tensor cores whose sizes are no multiples of 8 (TF32: of 4) are "
+                                  "only {} of the time.",
+                                  shareText(shareOfTime(c, share))));
+    if (!capability)
+        return cannotTell("The trace does not say which GPU it was: tensor cores came with sm_70.");
+    return finding(c, found, share);
+}
+
+} // namespace
+
+Rule gemm_dimensions()
+{
+    return {kKey, "Sizes of matrix products do not fit tensor cores", check};
+}
+
+} // namespace advisor::rules
