@@ -25,4 +25,16 @@ TEST(Failure, WantOfMemoryHasManyWords)
               "The training failed at step 3: CUDA error: an illegal memory access was encountered");
 }
 
+// A search for the largest batch goes by these words.
+TEST(Failure, AStepThatDoesNotFitAsAGraphIsAWarningOfWantOfMemory)
+{
+    const auto full = explainUncompiled(std::runtime_error("CUDA error: out of memory\nand more"));
+    EXPECT_EQ(full.severity, config::protocol::Notice::Severity::Warning);
+    EXPECT_TRUE(full.what.starts_with("Out of memory")) << full.what;
+    EXPECT_EQ(full.where, "CUDA error: out of memory");
+    const auto other = explainUncompiled(std::runtime_error("operation not permitted when stream is capturing"));
+    EXPECT_EQ(other.severity, config::protocol::Notice::Severity::Warning);
+    EXPECT_FALSE(other.what.starts_with("Out of memory")) << other.what;
+}
+
 } // namespace

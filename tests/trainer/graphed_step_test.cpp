@@ -2,9 +2,14 @@
 #include "trainer/workloads/network.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <c10/util/intrusive_ptr.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <stdexcept>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
+#include <vector>
 
 using namespace trainer;
 
@@ -91,8 +96,68 @@ TEST(GraphedStep, WhatFailsIsToldAndNotTakenForUnused)
     for (int i = 0; i < 5; ++i)
         EXPECT_FALSE(step.run(batch));
     EXPECT_FALSE(step.isUnused());
-    EXPECT_EQ(step.takeFailure(), "no such library");
-    EXPECT_EQ(step.takeFailure(), std::nullopt);
+    const auto failure = step.takeFailure();
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->severity, config::protocol::Notice::Severity::Warning);
+    EXPECT_EQ(failure->where, "no such library");
+    EXPECT_FALSE(step.takeFailure());
+}
+
+// Its statistics change in each pass.
+class Normalised final : public Network {
+public:
+    Normalised() : m_norm(register_module("norm", torch::nn::BatchNorm1d(2))) {}
+    Pass forward(const BatchTensors& batch) override { return {m_norm->forward(batch.inputs[0]), batch.target}; }
+    [[nodiscard]] Objective objective() const override { return Objective::Numbers; }
+
+private:
+    torch::nn::BatchNorm1d m_norm;
+};
+
+// A recording that runs the work, as all do, and then has no memory left.
+class TooLarge final : public CudaGraph {
+public:
+    void record(const std::function<void()>& work) override
+    {
+        work();
+        throw std::bad_alloc();
+    }
+    void replay() override {}
+};
+
+TEST(GraphedStep, ARecordingThatFailsIsUndone)
+{
+    Normalised network;
+    const auto isAlive = [](const c10::weak_intrusive_ptr<c10::TensorImpl>& tensor) { return !tensor.expired(); };
+    std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> given;
+    GraphedStep step(
+        network,
+        [&](const BatchTensors& batch) {
+            const Pass pass = network.forward(batch);
+            const at::Tensor loss = pass.predictions.mean();
+            loss.backward();
+            GraphedStep::Result result{loss.detach(), pass.detached()};
+            for (const at::Tensor& tensor : {batch.inputs[0], batch.target, result.loss, result.pass.predictions})
+                given.emplace_back(tensor.getIntrusivePtr());
+            return result;
+        },
+        [] { return std::make_unique<TooLarge>(); });
+    std::vector<at::Tensor> before;
+    for (const at::Tensor& buffer : network.buffers())
+        before.push_back(buffer.clone());
+    ASSERT_EQ(before.size(), 3u) << "mean, variance, and how many batches";
+
+    const BatchTensors batch{{at::arange(8, at::kFloat).reshape({4, 2})}, at::zeros({4, 2}), 4};
+    for (int i = 0; i < 5; ++i)
+        EXPECT_FALSE(step.run(batch));
+    ASSERT_EQ(given.size(), 4u) << "it was tried once";
+    const auto buffers = network.buffers();
+    for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_TRUE(at::equal(buffers[i], before[i])) << i;
+    EXPECT_EQ(std::count_if(given.begin(), given.end(), isAlive), 0) << "memory that the next step may need";
+    for (const at::Tensor& parameter : network.parameters())
+        EXPECT_FALSE(parameter.grad().defined());
+    EXPECT_TRUE(step.takeFailure().value().what.starts_with("Out of memory"));
 }
 
 } // namespace

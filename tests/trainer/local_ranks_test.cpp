@@ -1,3 +1,5 @@
+#include "tests/trainer/started_again.h"
+
 #include "trainer/parallel/local_ranks.h"
 #include "trainer/parallel/own_address.h"
 
@@ -7,10 +9,8 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -24,15 +24,6 @@ namespace {
 
 constexpr auto kLong = 20s; // for what takes a moment
 
-// "--progress-fd N" of this process, which a rank gets.
-int progressDescriptor()
-{
-    std::ifstream file("/proc/self/cmdline");
-    const std::string words{std::istreambuf_iterator(file), {}};
-    const std::string option("--progress-fd\0", 14);
-    return std::atoi(words.c_str() + words.find(option) + option.size());
-}
-
 // What the ranks of the test below do: this program is started for each. The first dies, the second says its number
 // as long as it lives.
 TEST(LocalRanks, DISABLED_Rank)
@@ -40,7 +31,7 @@ TEST(LocalRanks, DISABLED_Rank)
     if (std::getenv("RANK") == std::string("1"))
         ::_exit(7);
     const std::string line = std::to_string(::getpid()) + "\n";
-    while (::write(progressDescriptor(), line.data(), line.size()) > 0)
+    while (::write(trainer_test::progressDescriptor(), line.data(), line.size()) > 0)
         std::this_thread::sleep_for(5ms);
 }
 

@@ -78,20 +78,21 @@ std::string everything(int descriptor)
 
 BatchTrial judge(const std::string& progress, int state)
 {
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
-        return {Outcome::Fits, {}};
     // Ended by the kernel, or by its own runtime where memory failed on a thread that cannot report it.
     if (WIFSIGNALED(state))
         return {Outcome::OutOfMemory, {}};
     std::string last;
     for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
         if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
-            if (const auto* notice = std::get_if<protocol::Notice>(&*record);
-                notice && notice->severity == protocol::Notice::Severity::Error) {
+            if (const auto* notice = std::get_if<protocol::Notice>(&*record)) {
+                // A warning too: the step fitted, and as the CUDA graph that was asked for it did not.
                 if (notice->what.starts_with("Out of memory"))
                     return {Outcome::OutOfMemory, {}};
-                last = sentence(*notice);
+                if (notice->severity == protocol::Notice::Severity::Error)
+                    last = sentence(*notice);
             }
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return {Outcome::Fits, {}};
     return {Outcome::Failed, last.empty() ? "the trainer ended before its first step" : last};
 }
 

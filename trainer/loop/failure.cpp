@@ -37,6 +37,13 @@ bool isOutOfMemory(const std::exception& exception, std::string_view text)
                        [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
 }
 
+// c10's what() has a backtrace that is of no use to users.
+std::string textOf(const std::exception& exception)
+{
+    const auto* error = dynamic_cast<const c10::Error*>(&exception);
+    return error ? error->what_without_backtrace() : exception.what();
+}
+
 // "536.9 MB more were asked for" where the allocator says so.
 std::string askedFor(std::string_view text)
 {
@@ -56,9 +63,7 @@ std::string askedFor(std::string_view text)
 Notice explain(const std::exception& exception, std::int64_t step)
 {
     const std::string at = step < 0 ? "" : " at step " + std::to_string(step);
-    // c10's what() has a backtrace that is of no use to users.
-    const auto* error = dynamic_cast<const c10::Error*>(&exception);
-    const std::string text = error ? error->what_without_backtrace() : exception.what();
+    const std::string text = textOf(exception);
     Notice notice;
     notice.severity = Notice::Severity::Error;
     if (isOutOfMemory(exception, text)) {
@@ -93,6 +98,17 @@ Notice explain(const std::exception& exception, std::int64_t step)
         notice.what = "The training failed" + at + ": " + firstLine(text);
     }
     return notice;
+}
+
+Notice explainUncompiled(const std::exception& exception)
+{
+    const std::string text = textOf(exception);
+    if (isOutOfMemory(exception, text))
+        return {Notice::Severity::Warning,
+                "Out of memory while the step was compiled as a CUDA graph; the training goes on without",
+                askedFor(text), "choose a smaller batch.size: a graph has memory of its own", 1};
+    return {Notice::Severity::Warning, "The step could not be compiled as a CUDA graph; the training goes on without",
+            firstLine(text), "a graph needs fixed shapes, and no operator that waits for the device", 1};
 }
 
 } // namespace trainer

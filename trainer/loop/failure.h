@@ -12,4 +12,7 @@ namespace trainer {
 /// @param step  at which it ended; negative: before the first
 config::protocol::Notice explain(const std::exception& exception, std::int64_t step = -1);
 
+/// Why a step could not be recorded as a CUDA graph: a warning, since the training goes on without.
+config::protocol::Notice explainUncompiled(const std::exception& exception);
+
 } // namespace trainer

@@ -1,10 +1,12 @@
 #include "trainer/loop/graphed_step.h"
 
-#include "trainer/workloads/network.h"
+#include "trainer/loop/failure.h"
+#include "trainer/workloads/buffers_before.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace trainer {
 
@@ -44,18 +46,18 @@ void GraphedStep::record(const BatchTensors& batch)
         m_batch.inputs.push_back(input.clone());
     m_batch.target = batch.target.clone();
     // The runs before the recording would update batch norms' statistics with the same batch again and again.
-    std::vector<at::Tensor> statistics;
-    for (const at::Tensor& buffer : m_network.buffers())
-        statistics.push_back(buffer.clone());
+    BuffersBefore statistics(m_network);
     auto graph = m_makeGraph();
-    graph->record([this] {
-        dropGradients();
-        m_result = m_work(m_batch);
-    });
-    const at::NoGradGuard noGradients;
-    auto buffers = m_network.buffers();
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-        buffers[i].copy_(statistics[i]);
+    try {
+        graph->record([this] {
+            dropGradients();
+            m_result = m_work(m_batch);
+        });
+    } catch (...) {
+        statistics.restore();
+        throw;
+    }
+    statistics.restore();
     for (const at::Tensor& parameter : m_parameters)
         m_gradients.push_back(parameter.grad());
     m_graph = std::move(graph);
@@ -74,8 +76,9 @@ std::optional<GraphedStep::Result> GraphedStep::run(const BatchTensors& batch)
             record(batch);
         } catch (const std::exception& failure) {
             m_failed = true;
-            m_failure = failure.what();
-            m_failure = m_failure.substr(0, m_failure.find('\n'));
+            m_failure = explainUncompiled(failure);
+            m_batch = {};
+            m_result = {};
             dropGradients();
             return std::nullopt;
         }
@@ -93,11 +96,9 @@ std::optional<GraphedStep::Result> GraphedStep::run(const BatchTensors& batch)
     return Result{m_result.loss.clone(), m_result.pass.detached()};
 }
 
-std::optional<std::string> GraphedStep::takeFailure()
+std::optional<config::protocol::Notice> GraphedStep::takeFailure()
 {
-    if (m_failure.empty())
-        return std::nullopt;
-    return std::exchange(m_failure, {});
+    return std::exchange(m_failure, std::nullopt);
 }
 
 } // namespace trainer

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "trainer/config/protocol.h"
 #include "trainer/memory/batch_memory.h"
 #include "trainer/models/objective.h"
 #include "trainer/parallel/cuda_plugin.h"
@@ -7,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace trainer {
@@ -37,8 +37,8 @@ public:
     /// of an epoch may be smaller. The gradients are in the parameters afterwards.
     /// @return nullopt: it must be done without (the first steps, another shape, a graph that failed)
     std::optional<Result> run(const BatchTensors& batch);
-    /// Why there is no graph, once.
-    std::optional<std::string> takeFailure();
+    /// Why there is no graph, once. A recording that failed leaves the network as it was, and holds no memory.
+    std::optional<config::protocol::Notice> takeFailure();
     /// Whether no step was run by it, although nothing failed.
     [[nodiscard]] bool isUnused() const { return !m_failed && m_steps == 0; }
     /// Seconds that recording took; 0 before.
@@ -59,7 +59,7 @@ private:
     int m_stepsBefore = 0;
     std::int64_t m_largest = 0, m_steps = 0; // samples of a batch; steps by the graph
     bool m_failed = false;
-    std::string m_failure;
+    std::optional<config::protocol::Notice> m_failure;
     double m_recordSeconds = 0;
 };
 

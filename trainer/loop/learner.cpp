@@ -2,6 +2,7 @@
 
 #include "trainer/models/options.h"
 #include "trainer/precision/autocast.h"
+#include "trainer/workloads/buffers_before.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
@@ -128,29 +129,6 @@ void Learner::wasteWork(const Output& output) const
     const at::NoGradGuard noGradients;
     static_cast<void>(at::softmax(output.pass.predictions, 1).mean(0));
 }
-
-namespace {
-
-// What a model keeps beside its weights: the statistics of batch norms.
-class BuffersBefore {
-public:
-    explicit BuffersBefore(const Network& network) : m_buffers(network.buffers())
-    {
-        for (const at::Tensor& buffer : m_buffers)
-            m_before.push_back(buffer.clone());
-    }
-    void restore()
-    {
-        const at::NoGradGuard noGradients;
-        for (std::size_t i = 0; i < m_buffers.size(); ++i)
-            m_buffers[i].copy_(m_before[i]);
-    }
-
-private:
-    std::vector<at::Tensor> m_buffers, m_before;
-};
-
-} // namespace
 
 Learner::Output Learner::standIn(const BatchTensors& batch, Recording& recording)
 {

@@ -62,7 +62,10 @@ public:
     [[nodiscard]] const WeightUpdate& weights() const { return *m_update; }
     [[nodiscard]] const Checkpointing& checkpointing() const { return *m_checkpointing; }
     /// Why the step is not compiled although that was asked for, once.
-    std::optional<std::string> takeCompileFailure() { return m_graph ? m_graph->takeFailure() : std::nullopt; }
+    std::optional<config::protocol::Notice> takeCompileFailure()
+    {
+        return m_graph ? m_graph->takeFailure() : std::nullopt;
+    }
     /// Whether the step is compiled and no step was run so, although nothing failed.
     [[nodiscard]] bool graphIsUnused() const { return m_graph && m_graph->isUnused(); }
     /// What is to be said about eval.package, once each.

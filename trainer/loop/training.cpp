@@ -265,8 +265,7 @@ Training::Step Training::step()
     if (!m_blocksTold)
         tellOfBlocks();
     if (const auto failure = m_learner.takeCompileFailure())
-        m_progress.warn("The step could not be compiled as a CUDA graph; the training goes on without", *failure,
-                        "a graph needs fixed shapes, and no operator that waits for the device");
+        m_progress.report(*failure);
     group.step.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
     return group.step;
 }

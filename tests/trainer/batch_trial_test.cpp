@@ -1,0 +1,55 @@
+#include "tests/trainer/started_again.h"
+
+#include "trainer/config/protocol.h"
+#include "trainer/loop/batch_search.h"
+
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+
+using namespace trainer;
+using config::protocol::Notice;
+using Outcome = BatchTrial::Outcome;
+
+namespace {
+
+// What the trainer of a trial does: this program is started for it.
+TEST(BatchTrial, DISABLED_Trainer)
+{
+    const std::string line = std::string(std::getenv("TRIAL_SAYS")) + "\n";
+    ASSERT_EQ(::write(trainer_test::progressDescriptor(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    ::_exit(std::atoi(std::getenv("TRIAL_STATUS")));
+}
+
+BatchTrial trialOf(Notice::Severity severity, const char* what, int status)
+{
+    std::string line = config::protocol::toLine(Notice{severity, what, {}, {}, 1});
+    while (line.ends_with('\n'))
+        line.pop_back();
+    ::setenv("GTEST_FILTER", "BatchTrial.DISABLED_Trainer", 1);
+    ::setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
+    ::setenv("GTEST_BRIEF", "1", 1);
+    ::setenv("TRIAL_SAYS", line.c_str(), 1);
+    ::setenv("TRIAL_STATUS", std::to_string(status).c_str(), 1);
+    const BatchTrial trial = tryBatch({}, 8, 0);
+    for (const char* name :
+         {"GTEST_FILTER", "GTEST_ALSO_RUN_DISABLED_TESTS", "GTEST_BRIEF", "TRIAL_SAYS", "TRIAL_STATUS"})
+        ::unsetenv(name);
+    return trial;
+}
+
+TEST(BatchTrial, WantOfMemoryIsTakenFromWhatTheTrainerSays)
+{
+    EXPECT_EQ(trialOf(Notice::Severity::Error, "Out of memory at step 1", 3).outcome, Outcome::OutOfMemory);
+    // The step fits, its CUDA graph does not: a training that is to be compiled needs a smaller batch.
+    EXPECT_EQ(trialOf(Notice::Severity::Warning, "Out of memory while the step was compiled", 0).outcome,
+              Outcome::OutOfMemory);
+    EXPECT_EQ(trialOf(Notice::Severity::Warning, "The step could not be compiled", 0).outcome, Outcome::Fits);
+    const BatchTrial failed = trialOf(Notice::Severity::Error, "no such file", 3);
+    EXPECT_EQ(failed.outcome, Outcome::Failed);
+    EXPECT_THAT(failed.why, testing::HasSubstr("no such file"));
+}
+
+} // namespace
