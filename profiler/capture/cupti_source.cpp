@@ -17,6 +17,7 @@
 #include <optional>
 #include <pthread.h>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 namespace profiler::capture {
@@ -157,7 +158,11 @@ void CuptiSource::State::startFlushing()
     sigset_t all, mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    flusher = std::jthread([this](const std::stop_token& stop) { flushRegularly(stop); });
+    try {
+        flusher = std::jthread([this](const std::stop_token& stop) { flushRegularly(stop); });
+    } catch (const std::system_error& none) { // the program is at its limit of threads
+        notes.push_back(std::string("GPU records are not flushed regularly: ") + none.what());
+    }
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 

@@ -2,7 +2,11 @@
 #include "tests/capture/cupti_source_fixture.h"
 
 #include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <pthread.h>
+#include <system_error>
 #include <thread>
 
 // When buffers are handed over, and what becomes of them.
@@ -41,6 +45,46 @@ TEST_F(CuptiSourceTest, ARegularFlushThatFailsIsToldAndNotTriedAgain)
     EXPECT_TRUE(source->stop()) << "all comes at the end";
     EXPECT_EQ(std::count(cupti.calls.begin(), cupti.calls.end(), "flush 0"), 1);
     EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("flush GPU records regularly")));
+}
+
+// Where no thread is to be had: one that asks for more than all of the address space for its stack gets none.
+class NoMoreThreads {
+public:
+    NoMoreThreads()
+    {
+        pthread_getattr_default_np(&m_before);
+        pthread_attr_t endless = m_before;
+        pthread_attr_setstacksize(&endless, std::size_t{1} << 47);
+        pthread_setattr_default_np(&endless);
+    }
+    ~NoMoreThreads() { pthread_setattr_default_np(&m_before); }
+    NoMoreThreads(const NoMoreThreads&) = delete;
+    NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+private:
+    pthread_attr_t m_before{};
+};
+
+TEST_F(CuptiSourceTest, WithoutAThreadToFlushRegularlyTheRecordingGoesOnAndSaysSo)
+{
+    {
+        const NoMoreThreads none;
+        ASSERT_THROW(std::thread([] {}).join(), std::system_error);
+        startFlushing({.flushEvery = std::chrono::milliseconds(1)});
+    }
+    sigset_t blocked;
+    ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &blocked), 0);
+    EXPECT_EQ(sigismember(&blocked, SIGTERM), 0) << "the program's own signals still come";
+    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("GPU records are not flushed regularly")));
+    CuptiBuffer buffer;
+    addKernel(buffer, 7, 1);
+    cupti.put(buffer);
+    EXPECT_TRUE(source->stop());
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ((*trace)->sliceCount(), 1U) << "all comes at the end";
+    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("GPU records are not flushed regularly")));
 }
 
 TEST_F(CuptiSourceTest, StoppingForcesOutIncompleteBuffersThenLetsGo)

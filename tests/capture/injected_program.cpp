@@ -40,6 +40,7 @@ InjectedRun::InjectedRun(std::string_view what, std::string_view trace)
         dup2(outFile, STDOUT_FILENO);
         dup2(errFile, STDERR_FILENO);
         setenv("NVTX_INJECTION64_PATH", INJECTION_LIBRARY, 1);
+        setenv("LD_LIBRARY_PATH", CUPTI_FOLDER, 1);
         unsetenv("STEPSCOPE_RECORD");
         if (!trace.empty())
             setenv("STEPSCOPE_RECORD", record.c_str(), 1);

@@ -143,6 +143,17 @@ TEST(Injection, WhatWasRecordedSurvivesEveryEnd)
     EXPECT_EQ(WTERMSIG(InjectedRun("terminated").status), SIGTERM);
 }
 
+// What a library does at exit that was loaded later comes first: CUPTI's, which the recording opens itself.
+TEST(Injection, CuptiIsLetGoOfBeforeItsOwnEnd)
+{
+    const InjectedRun run("cuda");
+    ASSERT_TRUE(WIFEXITED(run.status)) << "ended by signal " << WTERMSIG(run.status);
+    EXPECT_EQ(run.err, "CUPTI ends let go of\n");
+    const ParsedTrace trace = run.main();
+    EXPECT_TRUE(trace.ended);
+    EXPECT_THAT(nesting(trace, ofMainThread(run, trace)), testing::ElementsAre("after CUDA 0"));
+}
+
 TEST(Injection, ABurstThatOutrunsTheWriterIsCountedAndHoldsNothingUp)
 {
     const InjectedRun run("burst");

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <string>
 #include <sys/wait.h>
@@ -167,6 +168,17 @@ void endBadly(const std::string& how)
         raise(SIGINT);
 }
 
+/// What the CUDA driver does when a program initialises it.
+void initialiseCuda()
+{
+    void* const library = dlopen(std::getenv("NVTX_INJECTION64_PATH"), RTLD_NOW);
+    if (!library)
+        return;
+    reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+    nvtxRangePushA("after CUDA");
+    nvtxRangePop();
+}
+
 } // namespace
 
 int main(int count, char** arguments)
@@ -188,6 +200,8 @@ int main(int count, char** arguments)
         burst();
     else if (what == "slowly")
         slowly(count > 2 ? std::atoi(arguments[2]) : 1);
+    else if (what == "cuda")
+        initialiseCuda();
     else if (what == "fork")
         forkAChild();
     else

@@ -5,6 +5,7 @@
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/variables.h"
 
+#include <cstdlib>
 #include <memory>
 #include <unistd.h>
 
@@ -36,8 +37,12 @@ void startCupti(Recorder& recorder)
         return;
     }
     auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()}); // what fails is in the trace
-    if (source)
-        cuda() = {std::move(*source), g_generation.load()};
+    if (!source)
+        return;
+    cuda() = {std::move(*source), g_generation.load()};
+    // What is registered last is done first. CUPTI's own end, and that of its table of functions, were registered after
+    // ours, when this library was loaded.
+    std::atexit(end);
 }
 
 void stopCupti()
