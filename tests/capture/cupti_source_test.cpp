@@ -136,7 +136,8 @@ TEST_F(CuptiSourceTest, LevelsEnableWhatTheyNeed)
     EXPECT_THAT(cupti.enabled, Not(Contains(CUPTI_ACTIVITY_KIND_DRIVER)));
     for (const CUpti_CallbackId call :
          {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-          CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
+          CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+          CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds,
           CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize})
         EXPECT_THAT(cupti.calls, Contains("driver " + std::to_string(call) + " 1"));
     EXPECT_EQ(cupti.calls.back(), "flush 0") << "the window before is handed over";
