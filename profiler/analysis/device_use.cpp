@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace profiler::analysis {
 
@@ -92,12 +93,25 @@ bool isCommunicationCall(std::string_view name)
            std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return name.starts_with(mark); });
 }
 
+namespace {
+
+// "MmBackward0", "Log2Backward0". "Backward" and "Run Backward 12" are a program's own.
+bool isBackwardNode(std::string_view name)
+{
+    constexpr std::string_view kEnd = "Backward";
+    const auto end = name.find_last_not_of("0123456789");
+    const std::string_view word = name.substr(0, end == name.npos ? 0 : end + 1);
+    return word.size() > kEnd.size() && word.ends_with(kEnd) && word.find(' ') == word.npos &&
+           std::isalnum(static_cast<unsigned char>(word[word.size() - kEnd.size() - 1]));
+}
+
+} // namespace
+
 bool isOperatorRange(std::string_view name)
 {
     constexpr std::array<std::string_view, 4> kBegins = {"aten::", "c10d::", "autograd::engine::", "torch::autograd::"};
     constexpr std::array<std::string_view, 2> kMarks = {", seq = ", ", op_id = "};
-    const auto end = name.find_last_not_of("0123456789");
-    return name.substr(0, end == name.npos ? 0 : end + 1).ends_with("Backward") ||
+    return isBackwardNode(name) ||
            std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return name.starts_with(begin); }) ||
            std::any_of(kMarks.begin(), kMarks.end(), [&](auto mark) { return name.find(mark) != name.npos; });
 }

@@ -102,10 +102,14 @@ TEST(DeviceUse, PageLockingAndMappingIsAllocation)
 TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
 {
     for (const char* range :
-         {"aten::mm", "\"aten::mm, seq = 12, op_id = 7\"", "\"AllToAll4D, seq = 3\"", "MmBackward0"})
+         {"aten::mm", "\"aten::mm, seq = 12, op_id = 7\"", "\"AllToAll4D, seq = 3\"", "MmBackward0", "Log2Backward0"})
         EXPECT_EQ(causesOf(std::string("main\nnvtx ") + range + " 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
                   (Causes{{"launch", 60}, {"other", 30}}))
             << range;
+    for (const char* range : {"Backward", "Backward0", "\"Backward 12\"", "\"Run Backward\"", "_Backward"})
+        EXPECT_EQ(causesOf(std::string("main\nnvtx ") + range + " 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
+                  (Causes{{"other", 90}}))
+            << range << " is the program's own";
     EXPECT_EQ(causesOf("main\nnvtx forward 20 60\ndomain d\nnvtx aten::mm 20 60\nstream 0 7\n"
                        "kernel a 0 10\nkernel b 100 10"),
               (Causes{{"other", 90}}))
