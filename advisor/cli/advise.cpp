@@ -103,6 +103,10 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
     const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
     const auto advice = advise(**trace, facts, config);
+    if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {
+        streams.err << "a part of the trace cannot be read any more, so there is no advice: " << missing.why << '\n';
+        return kBadInput;
+    }
     if (options.json) {
         streams.out << jsonText(adviceJson(**trace, advice, config)) << '\n';
         return kDone;

@@ -192,7 +192,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"idle", idle},
                  {"top_kernels", kernels},
                  {"memory", memoryJson(summary.memory)},
-                 {"data_loss", lossJson(trace.captureStats())}};
+                 {"data_loss", lossJson(trace.losses())}};
     if (summary.look)
         addCloserLook(json, *summary.look);
     return json;

@@ -71,7 +71,7 @@ std::string countsText(const Summary& summary)
 std::string heading(const Trace& trace, const Summary& summary)
 {
     std::string text = sourceText(trace) + countsText(summary);
-    const CaptureStats& stats = trace.captureStats();
+    const CaptureStats stats = trace.losses();
     if (stats.dropped > 0)
         text += fmt::format("{} events were dropped.\n", stats.dropped);
     if (stats.unmatched > 0)

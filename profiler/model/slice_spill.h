@@ -13,7 +13,8 @@
 
 namespace profiler {
 
-/// Where a builder puts slices for which there shall be no memory: a file that is gone with the trace. Any thread.
+/// Where a builder puts slices and samples for which there shall be no memory: a file that is gone with the trace. Any
+/// thread.
 class SliceSpill {
 public:
     virtual ~SliceSpill() = default;
@@ -27,6 +28,11 @@ public:
     /// written.
     /// @param slices  as TrackBlock::make() takes them
     [[nodiscard]] virtual BlockRef keep(TrackId track, std::span<const RawSlice> slices) = 0;
+    /// Puts samples of a counter away, those in one piece by time.
+    /// @return empty: they cannot be written, and stay with the caller
+    [[nodiscard]] virtual std::optional<SampleRef> keepSamples(std::span<const CounterSample> samples) = 0;
+    /// What keepSamples() took, for the builder itself; empty where it cannot be read any more.
+    [[nodiscard]] virtual std::optional<std::vector<CounterSample>> readSamples(std::uint32_t number) const = 0;
     /// The first thing that went wrong, for people; empty: nothing.
     [[nodiscard]] virtual std::string problem() const = 0;
 };

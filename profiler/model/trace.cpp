@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
+#include <string>
 #include <tuple>
 
 namespace profiler {
@@ -242,13 +244,53 @@ std::vector<CounterSample> Trace::counter(TrackId track) const
 {
     const auto& log = m->of(track).samples;
     std::vector<CounterSample> samples;
-    samples.reserve(log.size());
+    std::size_t spilled = 0;
+    for (const SampleRef& part : m->of(track).spilledSamples)
+        spilled += part.count;
+    samples.reserve(spilled + log.size());
+    for (const SampleRef& part : m->of(track).spilledSamples)
+        if (const auto some = part.source->samples(part.number))
+            samples.insert(samples.end(), some->begin(), some->end());
     for (std::size_t i = 0; i < log.size(); ++i)
         samples.push_back(log[i]);
     const auto earlier = [](const CounterSample& a, const CounterSample& b) { return a.time < b.time; };
     if (!std::is_sorted(samples.begin(), samples.end(), earlier))
         std::stable_sort(samples.begin(), samples.end(), earlier);
     return samples;
+}
+
+Unread Trace::unread() const
+{
+    std::set<const BlockSource*> sources;
+    for (const TrackSlices& slices : m->slices) {
+        for (const BlockRef& block : slices.blocks)
+            if (block.source())
+                sources.insert(block.source());
+        for (const SampleRef& part : slices.spilledSamples)
+            sources.insert(part.source.get());
+    }
+    Unread all;
+    for (const BlockSource* source : sources) {
+        Unread some = source->unread();
+        all.slices += some.slices;
+        all.samples += some.samples;
+        all.why = some.why.empty() ? all.why : std::move(some.why);
+    }
+    return all;
+}
+
+CaptureStats Trace::losses() const
+{
+    CaptureStats stats = captureStats();
+    const Unread missing = unread();
+    const auto tell = [&](std::uint64_t count, const char* what) {
+        if (count > 0)
+            stats.notes.push_back(std::to_string(count) + what +
+                                  " cannot be read any more and are missing: " + missing.why + '.');
+    };
+    tell(missing.slices, " slices");
+    tell(missing.samples, " values of counters");
+    return stats;
 }
 
 const TrackSlices& Trace::slicesOf(TrackId track) const
@@ -275,7 +317,7 @@ std::size_t Trace::memoryBytes() const
 {
     std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->given.bytes();
     for (const TrackSlices& slices : m->slices) {
-        bytes += slices.samples.bytes();
+        bytes += slices.samples.bytes() + slices.spilledSamples.capacity() * sizeof(SampleRef);
         bytes += slices.blocks.capacity() * sizeof(BlockRef);
         for (const BlockRef& block : slices.blocks)
             bytes += block.bytes();

@@ -5,6 +5,7 @@
 #include "profiler/model/capture_stats.h"
 #include "profiler/model/clock.h"
 #include "profiler/model/ids.h"
+#include "profiler/model/unread.h"
 
 #include <cstdint>
 #include <functional>
@@ -180,6 +181,10 @@ public:
     /// "config" (the run's configuration as JSON), "versions.torch", "host.cores", "workload"…
     [[nodiscard]] const std::map<std::string, std::string, std::less<>>& metadata() const;
     [[nodiscard]] const CaptureStats& captureStats() const;
+    /// What queries could not read of it so far.
+    [[nodiscard]] Unread unread() const;
+    /// captureStats(), with a note of what unread() says.
+    [[nodiscard]] CaptureStats losses() const;
     [[nodiscard]] std::string_view format() const; ///< "stepscope", "pytorch-json", "nsys-sqlite"
 
     /// For analyses that look at one column or two, and for writers of our own format: the blocks of a track, a slice

@@ -1,6 +1,7 @@
 #include "profiler/model/trace_builder.h"
 
 #include "profiler/model/block_ref.h"
+#include "profiler/model/bulk_counter.h"
 #include "profiler/model/bulk_track.h"
 #include "profiler/model/given_flows.h"
 #include "profiler/model/parallel.h"
@@ -42,10 +43,12 @@ RawSlice rawSlice(const Slice& slice, ArgsPool& args)
 
 struct TraceBuilder::State {
     std::vector<Track> tracks;
-    std::vector<TrackStore> stores;            ///< by track
-    std::vector<BulkTrack> bulk;               ///< by track
-    std::vector<std::vector<BlockRef>> sealed; ///< by track: what sealBulk() made, or setBlocks() took
-    std::vector<CounterLog> samples;           ///< by track
+    std::vector<TrackStore> stores;                ///< by track
+    std::vector<BulkTrack> bulk;                   ///< by track
+    std::vector<std::vector<BlockRef>> sealed;     ///< by track: what sealBulk() made, or setBlocks() took
+    std::vector<CounterLog> samples;               ///< by track
+    std::map<std::uint32_t, BulkCounter> counters; ///< by track
+    std::map<std::uint32_t, std::vector<SampleRef>> spilledSamples; ///< by track: what seal() left in the spill
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
@@ -57,11 +60,13 @@ struct TraceBuilder::State {
     ArgsPool args;
     std::int64_t latest = kNever; ///< the latest time seen on any track
     std::shared_ptr<SliceSpill> spill;
-    std::uint64_t spillBeyond = 0, pending = 0; ///< bytes of slices in `bulk`
+    std::uint64_t spillBeyond = 0, pending = 0; ///< bytes of slices in `bulk` and samples in `counters`
     bool bulkSealed = false;
 
     void spillBulk();
     void sealSpilled(unsigned threads);
+    void sealCounters();
+    void noteLost(std::uint64_t count, const char* what, const std::string& where);
     void sealBulk(unsigned threads, const std::stop_token& stop);
     TrackSlices slicesOf(std::size_t track) const;
 
@@ -164,6 +169,8 @@ void TraceBuilder::State::spillBulk()
 {
     for (BulkTrack& track : bulk)
         track.spill(*spill);
+    for (auto& [track, counter] : counters)
+        counter.spill(*spill);
     pending = 0;
     if (spill->problem().empty())
         return;
@@ -180,12 +187,26 @@ void TraceBuilder::State::sealSpilled(unsigned threads)
             sealed[track] = bulk[track].sealSpilled(tracks[track].id, *spill, lost[track]);
     });
     for (std::size_t track = 0; track < lost.size(); ++track) {
-        if (lost[track] == 0)
-            continue;
-        stats.dropped += lost[track];
-        stats.notes.push_back(std::to_string(lost[track]) + " slices of " + tracks[track].name +
-                              " are lost: " + spill->problem() + '.');
+        noteLost(lost[track], " slices of ", tracks[track].name);
     }
+}
+
+void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const std::string& where)
+{
+    if (count == 0)
+        return;
+    stats.dropped += count;
+    stats.notes.push_back(std::to_string(count) + what + where + " are lost: " + spill->problem() + '.');
+}
+
+void TraceBuilder::State::sealCounters()
+{
+    for (auto& [track, counter] : counters) {
+        auto done = counter.seal(spill.get(), [&](const CounterSample& sample) { samples[track].push_back(sample); });
+        spilledSamples[track] = std::move(done.spilled);
+        noteLost(done.lost, " values of ", tracks[track].name);
+    }
+    counters.clear();
 }
 
 void TraceBuilder::setBlocks(TrackId track, std::vector<BlockRef> blocks)
@@ -223,12 +244,24 @@ void TraceBuilder::addSample(TrackId counter, CounterSample sample)
     m->latest = std::max(m->latest, std::min(toNs(sample.time), RawSlice::kTimeLimit));
 }
 
+void TraceBuilder::addSamples(TrackId counter, std::vector<CounterSample>&& samples, SampleMeaning meaning)
+{
+    assert(m->samples.at(counter.value).size() == 0);
+    for (const CounterSample& sample : samples)
+        m->latest = std::max(m->latest, std::min(toNs(sample.time), RawSlice::kTimeLimit));
+    m->pending += samples.size() * sizeof(CounterSample);
+    m->counters[counter.value].add(std::move(samples), meaning);
+    if (m->spill && m->pending > m->spillBeyond)
+        m->spillBulk();
+}
+
 /// Sorts every bulk track, then seals their blocks, each on any thread.
 void TraceBuilder::State::sealBulk(unsigned threads, const std::stop_token& stop)
 {
     for (BulkTrack& track : bulk)
         track.endPreview();
     sealSpilled(threads);
+    sealCounters();
     struct Task {
         std::size_t track, block;
     };
@@ -286,6 +319,8 @@ TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
     }
     for (const BlockRef& block : slices.blocks)
         slices.count += block.summary().count;
+    if (const auto spilled = spilledSamples.find(static_cast<std::uint32_t>(track)); spilled != spilledSamples.end())
+        slices.spilledSamples = spilled->second;
     slices.samples = samples[track].view();
     return slices;
 }

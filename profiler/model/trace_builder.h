@@ -38,6 +38,12 @@ struct Overlaps {
     std::uint64_t first = 0; ///< the smallest of their RawSlice::source()
 };
 
+/// What the samples of a counter say.
+enum class SampleMeaning : std::uint8_t {
+    Value,
+    Change, ///< what came or went since the one before: the counter is their sum
+};
+
 /// The only maker of traces. Feed it tracks, slices and counters, take snapshots; sealed blocks are shared between
 /// snapshots and never rebuilt. Not thread-safe: one thread feeds and snapshots.
 ///
@@ -72,6 +78,10 @@ public:
     void begin(TrackId track, const Slice& slice);
     void addSample(TrackId counter, CounterSample sample);
 
+    /// Many samples of a counter, in any order; several calls for one counter add up. Like addMany(): the work is
+    /// finish()'s, and snapshot() does not show them before. A counter takes samples by addSample() or by this.
+    void addSamples(TrackId counter, std::vector<CounterSample>&& samples, SampleMeaning meaning);
+
     /// Returns the id of `args` for RawSlice::args; equal arguments give equal ids. `args.shapes` and `args.types` are
     /// ids of this builder.
     std::uint32_t internArgs(const SliceArgs& args);
@@ -84,8 +94,8 @@ public:
     /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});
-    /// From now on, what addMany() took beyond `budget` bytes, 48 a slice, goes to `spill`, and so do the blocks that
-    /// are made of it.
+    /// From now on, what addMany() and addSamples() took beyond `budget` bytes, 48 a slice and 16 a sample, goes to
+    /// `spill`, and so does what is made of it.
     void setSpill(std::shared_ptr<SliceSpill> spill, std::uint64_t budget);
     /// Blocks of a track that somebody else sealed, whose begins and ordinals rise from block to block; they replace
     /// those of an earlier call. Such a track takes no slices.

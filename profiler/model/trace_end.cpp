@@ -26,6 +26,7 @@ TrackSlices endOfTrack(const TrackSlices& all, std::int64_t from)
 {
     TrackSlices end;
     end.ordered = all.ordered;
+    end.spilledSamples = all.spilledSamples;
     end.samples = all.samples;
     for (const BlockRef& ref : all.around(from, std::numeric_limits<std::int64_t>::max())) {
         if (ref.summary().firstBegin >= from) {

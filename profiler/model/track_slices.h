@@ -17,6 +17,7 @@ struct TrackSlices {
     bool ordered = false; ///< begins and ordinals rise from block to block
     std::size_t count = 0;
     int depthCount = 0;
+    std::vector<SampleRef> spilledSamples; ///< by time; they come before `samples`
     CounterLog::View samples;
     std::vector<std::int64_t> begins;     ///< of each block's first slice
     std::vector<std::int64_t> latestEnds; ///< of all slices up to each block's last

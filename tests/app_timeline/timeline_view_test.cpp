@@ -1,9 +1,12 @@
 #include "app/views/timeline/timeline_view.h"
+#include "app/widgets/capture_notice.h"
 #include "app/widgets/timeline_actions.h"
 #include "app/widgets/timeline_canvas.h"
+#include "profiler/io/formats/format.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QAction>
+#include <QLabel>
 #include <QMenu>
 #include <QSettings>
 #include <QTemporaryDir>
@@ -55,6 +58,28 @@ TEST_F(TimelineViewTest, RowsStandInTheNextTraceOfAKindAsTheyWereLeft)
     timelineAction(*later.canvas(), "resetRows")->trigger();
     later.replaceTrace(test::trainingTrace({.steps = 2}));
     EXPECT_EQ(later.canvas()->rowLayout(), RowLayout{});
+}
+
+TEST_F(TimelineViewTest, SaysWhatTheDiskNoLongerGives)
+{
+    const std::filesystem::path file = folder.filePath("a.sspack").toStdString();
+    ASSERT_TRUE(profiler::formats::saveTrace(*test::trainingTrace({.steps = 6'000}), file));
+    profiler::formats::ReadOptions options;
+    options.memoryBudget = 1 << 20; // its blocks stay in the file
+    const auto trace = profiler::formats::openTrace(file, options);
+    ASSERT_TRUE(trace) << trace.error().message();
+    TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
+    view.resize(900, 500);
+    view.replaceTrace(*trace);
+    auto* notice = view.findChild<CaptureNotice*>();
+    ASSERT_TRUE(notice);
+    EXPECT_FALSE(notice->isVisibleTo(&view));
+    std::filesystem::resize_file(file, 1000);
+    for (const profiler::Track& track : (*trace)->tracks()) // as views do
+        static_cast<void>((*trace)->sorted(track.id));
+    ASSERT_GT((*trace)->unread().slices, 0U);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return notice->isVisibleTo(&view); }));
+    EXPECT_TRUE(notice->findChild<QLabel*>("captureText")->text().contains("cannot be read any more"));
 }
 
 TEST_F(TimelineViewTest, EveryHandIsInAMenuOnce)

@@ -77,6 +77,29 @@ TEST(PackedCopy, OfASpilledTraceLosesNothing)
     }
 }
 
+TEST(PackedCopy, OfSpilledCountersLosesNothing)
+{
+    std::string events;
+    for (int i = 0; i < 40'000; ++i) // late ones among them
+        events += std::string(i > 0 ? "," : "") + R"({"ph":"C","name":"load","pid":7,"ts":)" +
+                  std::to_string(i * 10 - i % 3 * 400) + R"(,"args":{"a":)" + std::to_string(i) + R"(,"b":)" +
+                  std::to_string(i % 9) + ".25}}";
+    const json_test::TextFile file(json_test::object(events));
+    formats::ReadOptions options;
+    options.memoryBudget = 128 << 10;
+    const auto spilled = formats::openTrace(file.path(), options);
+    const auto inMemory = formats::openTrace(file.path());
+    ASSERT_TRUE(spilled && inMemory);
+    EXPECT_LT((*spilled)->memoryBytes(), std::size_t{256} << 10);
+    EXPECT_GT((*inMemory)->memoryBytes(), std::size_t{80'000} * sizeof(CounterSample));
+    EXPECT_EQ(json_test::dump(**spilled), json_test::dump(**inMemory));
+    const json_test::TextFile folder("", "copy.sspack");
+    ASSERT_TRUE(formats::saveTrace(**spilled, folder.path()));
+    const auto copy = formats::openTrace(folder.path());
+    ASSERT_TRUE(copy) << copy.error().message();
+    EXPECT_EQ(json_test::dump(**copy), json_test::dump(**inMemory));
+}
+
 // Details are read in the order of the file, but only so many at a time.
 TEST(PackedCopy, OfEventsTooLargeToBeHeldTogetherLosesNothing)
 {

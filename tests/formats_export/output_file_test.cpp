@@ -66,6 +66,25 @@ TEST(Saving, AFolderThatIsNotThereIsAnError)
     EXPECT_THAT(saved.error().message(), testing::HasSubstr("none/a.csv"));
 }
 
+TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
+{
+    const Folder folder;
+    ASSERT_TRUE(formats::saveTrace(*traceFromText("main\n repeat 200000 every 10\n op aten::mm 0 5\n end"),
+                                   folder / "a.sspack"));
+    formats::ReadOptions options;
+    options.memoryBudget = 1 << 20; // its blocks stay in the file
+    const auto trace = formats::openTrace(folder / "a.sspack", options);
+    ASSERT_TRUE(trace) << trace.error().message();
+    std::filesystem::resize_file(folder / "a.sspack", 100);
+    for (const char* name : {"b.pftrace", "b.csv", "b.json", "b.sspack"}) {
+        const auto saved = formats::saveTrace(**trace, folder / name);
+        ASSERT_FALSE(saved) << name;
+        EXPECT_EQ(saved.error().code, Error::Code::Io);
+        EXPECT_THAT(saved.error().message(), testing::HasSubstr("cannot be read any more"));
+    }
+    EXPECT_EQ(folder.files(), 1U);
+}
+
 TEST(Saving, ADiskThatFillsLeavesNothing)
 {
     // A limit on the size of files stands for a disk that is full in the middle.

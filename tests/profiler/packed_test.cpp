@@ -141,6 +141,29 @@ TEST_F(Packed, WhatMemoryDoesNotHoldStaysInTheFile)
     packed_test::expectSame(*opened, *trace);
 }
 
+TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
+{
+    ASSERT_TRUE(writePacked(*packed_test::training(300'000, 3), path()));
+    UnpackOptions options;
+    options.memoryBudget = 3'000'000; // one block and a half
+    const auto opened = read(options);
+    const auto whole = bytes();
+    std::filesystem::resize_file(path(), 100'000);
+    std::size_t seen = 0;
+    for (const Track& track : opened->tracks())
+        seen += opened->sorted(track.id).size();
+    ASSERT_LT(seen, 200'000U);
+    EXPECT_EQ(opened->unread().slices, 300'000U - seen);
+    EXPECT_THAT(opened->losses().notes, testing::Contains(HasSubstr(path().string())));
+    const auto written = writePacked(*opened, m_folder / "copy.sspack");
+    ASSERT_FALSE(written);
+    EXPECT_THAT(written.error().message(), HasSubstr("cannot be read any more"));
+    put(whole); // the disk is back
+    for (const Track& track : opened->tracks())
+        static_cast<void>(opened->sorted(track.id));
+    EXPECT_EQ(opened->unread().slices, 0U);
+}
+
 TEST_F(Packed, GivenFlowsAreKept)
 {
     TraceBuilder builder;

@@ -8,6 +8,7 @@
 #include <random>
 #include <stop_token>
 #include <sys/resource.h>
+#include <unistd.h>
 
 // Traces that are larger than the memory they are given.
 namespace {
@@ -110,6 +111,136 @@ TEST(Spill, AStoppedBuilderGivesNothing)
     std::stop_source stop;
     stop.request_stop();
     EXPECT_EQ(builder.finish(2, stop.get_token()), nullptr);
+}
+
+constexpr int kSamples = 60'000; ///< of each of three counters
+
+/// A counter in order, one that is not, and one of changes that is not; 3 × 0.96 MB.
+void fillCounters(TraceBuilder& builder)
+{
+    TrackId tracks[3];
+    for (const int counter : {0, 1, 2}) {
+        Track track;
+        track.kind = TrackKind::Counter;
+        track.name = "counter " + std::to_string(counter);
+        tracks[counter] = builder.addTrack(std::move(track));
+    }
+    std::minstd_rand random;
+    for (int first = 0; first < kSamples; first += 1000) {
+        for (const int counter : {0, 1, 2}) {
+            std::vector<CounterSample> samples;
+            for (int i = first; i < first + 1000; ++i) {
+                const int late = counter == 0 ? 0 : static_cast<int>(random() % 30'000);
+                samples.push_back({traceTime(i * 10 - late), counter == 2 ? i % 7 - 3.0 : i * 0.5});
+            }
+            builder.addSamples(tracks[counter], std::move(samples),
+                               counter == 2 ? SampleMeaning::Change : SampleMeaning::Value);
+        }
+    }
+}
+
+void expectSameCounters(const Trace& trace, const Trace& expected)
+{
+    for (const Track& track : expected.tracks()) {
+        const auto some = trace.counter(track.id), others = expected.counter(track.id);
+        ASSERT_EQ(some.size(), static_cast<std::size_t>(kSamples));
+        ASSERT_EQ(others.size(), some.size());
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            ASSERT_EQ(some[i].time, others[i].time) << track.name << ' ' << i;
+            ASSERT_EQ(some[i].value, others[i].value) << track.name << ' ' << i;
+        }
+    }
+}
+
+std::shared_ptr<const Trace> countersInMemory()
+{
+    TraceBuilder builder;
+    fillCounters(builder);
+    return builder.finish();
+}
+
+constexpr std::uint64_t kCounterBudget = 300'000;
+
+TEST(Spill, HoldsCountersToo)
+{
+    const auto expected = countersInMemory();
+    ASSERT_GE(expected->memoryBytes(), std::size_t{3} * kSamples * sizeof(CounterSample));
+    // Changes are sums: the last value is what all of them make.
+    double sum = 0;
+    for (int i = 0; i < kSamples; ++i)
+        sum += i % 7 - 3.0;
+    EXPECT_EQ(expected->counter(TrackId{2}).back().value, sum);
+    TraceBuilder builder;
+    builder.setSpill(spillFile(), kCounterBudget);
+    fillCounters(builder);
+    const auto trace = builder.finish();
+    EXPECT_LT(trace->memoryBytes(), kCounterBudget + 50'000);
+    EXPECT_THAT(trace->captureStats().notes, IsEmpty());
+    expectSameCounters(*trace, *expected);
+    EXPECT_EQ(trace->unread().samples, 0U);
+}
+
+TEST(Spill, CountersThatTheDiskDoesNotTakeStayInMemory)
+{
+    const auto expected = countersInMemory();
+    TraceBuilder builder;
+    builder.setSpill(spillFile(), kCounterBudget);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = before;
+    limit.rlim_cur = 60'000; // some runs, not all
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fillCounters(builder);
+    const auto trace = builder.finish();
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("stays in memory all the same")));
+    expectSameCounters(*trace, *expected);
+}
+
+/// Empties the spill file of this process, which has no name any more.
+void emptySpillFile()
+{
+    int emptied = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+        if (target.find("stepscope-") != target.npos && target.ends_with(" (deleted)")) {
+            ASSERT_EQ(::truncate(entry.path().c_str(), 0), 0);
+            ++emptied;
+        }
+    }
+    ASSERT_EQ(emptied, 1);
+}
+
+TEST(Spill, WhatCannotBeReadLaterIsCounted)
+{
+    TraceBuilder builder;
+    builder.setSpill(spillFile(), kBudget);
+    fill(builder);
+    fillCounters(builder);
+    const auto trace = builder.finish();
+    ASSERT_GT(trace->sliceCount(), 0U);
+    EXPECT_EQ(trace->unread().slices, 0U);
+    EXPECT_THAT(trace->losses().notes, IsEmpty());
+    emptySpillFile();
+    for (int round = 0; round < 2; ++round) { // each of them once
+        std::size_t seen = 0, samples = 0;
+        for (const Track& track : trace->tracks()) {
+            seen += trace->sorted(track.id).size();
+            samples += trace->counter(track.id).size();
+        }
+        const Unread missing = trace->unread();
+        EXPECT_EQ(missing.slices, trace->sliceCount() - seen);
+        EXPECT_GT(missing.slices, trace->sliceCount() / 2);
+        EXPECT_EQ(missing.samples, std::size_t{3} * kSamples - samples);
+        EXPECT_GT(missing.samples, std::size_t{kSamples});
+        EXPECT_THAT(missing.why, HasSubstr(std::filesystem::temp_directory_path().string()));
+    }
+    EXPECT_THAT(trace->losses().notes,
+                ElementsAre(HasSubstr("slices cannot be read any more"), HasSubstr("values of counters cannot be")));
+    EXPECT_THAT(trace->captureStats().notes, IsEmpty()) << "of the opening";
 }
 
 TEST(Spill, IsReadWithoutFurtherDescriptors)

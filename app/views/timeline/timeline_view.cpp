@@ -10,9 +10,15 @@
 
 #include <QMenu>
 #include <QSettings>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <chrono>
 
 namespace app {
+
+namespace {
+constexpr std::chrono::seconds kBetweenLooks{1};
+} // namespace
 
 TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
     : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_notice(new CaptureNotice(this)),
@@ -32,6 +38,7 @@ TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidge
     connectSelection();
     connectFind();
     connectMarks();
+    watchReading();
     connect(m_canvas, &TimelineCanvas::rowLayoutChanged, this, &TimelineView::keepRowLayout);
     connect(m_canvas, &TimelineCanvas::viewChanged, this,
             [this] { m_minimap->setView(m_canvas->scene().axis.visible(), m_canvas->scene().headerWidth); });
@@ -86,10 +93,22 @@ void TimelineView::connectFind()
         m_findBar->addAction(timelineAction(*m_canvas, name));
 }
 
+/// A disk may go away while its trace is on screen: what is missing then is told, too.
+void TimelineView::watchReading()
+{
+    auto* look = new QTimer(this);
+    look->setInterval(kBetweenLooks);
+    connect(look, &QTimer::timeout, this, [this] {
+        if (const auto& trace = m_canvas->scene().trace)
+            m_notice->setStats(trace->losses());
+    });
+    look->start();
+}
+
 void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
     m_selection->clear(); // its ids mean nothing in another trace
-    m_notice->setStats(trace->captureStats());
+    m_notice->setStats(trace->losses());
     m_file = file;
     takeRowLayout(*trace);
     m_minimap->setTrace(trace);
@@ -100,7 +119,7 @@ void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, co
 
 void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
 {
-    m_notice->setStats(trace->captureStats());
+    m_notice->setStats(trace->losses());
     m_minimap->setTrace(trace);
     m_canvas->updateTrace(trace);
     if (m_selection->slice()) // the canvas may have dropped one that the trace before did not hold yet

@@ -55,6 +55,7 @@ private:
     void connectSelection();
     void connectFind();
     void connectMarks();
+    void watchReading();
     void makeMenus();
     void takeSelection();
     void takeRowLayout(const profiler::Trace& trace);

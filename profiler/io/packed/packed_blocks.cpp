@@ -38,7 +38,10 @@ PackedBlocks::PackedBlocks(std::shared_ptr<const SectionFile> file, BlockLimits 
 std::shared_ptr<const TrackBlock> PackedBlocks::load(std::uint32_t block) const
 {
     return m_cache.get(block, [this](std::uint32_t number) {
-        return readBlock(*m_file, m_entries.at(number), m_limits).value_or(nullptr);
+        const BlockEntry& entry = m_entries.at(number);
+        auto made = readBlock(*m_file, entry, m_limits);
+        note(number, made ? std::nullopt : std::optional(Unread{entry.count, 0, made.error().message()}));
+        return made.value_or(nullptr);
     });
 }
 

@@ -24,6 +24,14 @@
 namespace profiler::packed {
 namespace {
 
+Error unreadable()
+{
+    return {Error::Code::Io,
+            "a part of the trace cannot be read any more, so it cannot be copied",
+            {},
+            "open the trace again"};
+}
+
 /// The file in the making: gone, unless finish() gave it its name.
 class PartialFile {
 public:
@@ -104,6 +112,7 @@ private:
     void addSource(Source source, std::uint64_t slices);
     void collect(TrackId track);
     Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
+    Result<void> writeMeta();
     Result<void> writeBlocks();
     Result<void> writeDetails(const PackedDetailsOfBlock& details);
     [[nodiscard]] std::vector<Flow> flows() const;
@@ -185,8 +194,7 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     if (source.block) {
         const BlockPin block = source.block->pin();
         if (!block) {
-            packed.section = tl::unexpected(
-                Error{Error::Code::Io, "a part of the trace cannot be read any more, so it cannot be copied", {}, {}});
+            packed.section = tl::unexpected(unreadable());
             return packed;
         }
         for (std::uint32_t i = 0; i < block->size(); ++i)
@@ -206,6 +214,14 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
                     std::make_shared<const BlockSummary>(std::move(block.summary))};
     slices = {};
     return packed;
+}
+
+Result<void> Packer::writeMeta()
+{
+    const Bytes meta = encodeMeta(m_trace, flows(), m_options.metadata);
+    if (m_trace.unread().samples > 0)
+        return tl::unexpected(unreadable());
+    return writeSection(SectionType::Meta, meta);
 }
 
 Result<void> Packer::writeBlocks()
@@ -256,13 +272,12 @@ Result<void> Packer::write()
     header.version = kVersion;
     header.headerBytes = sizeof header;
     header.checksum = headerChecksum(header);
-    auto done =
-        m_file.open()
-            .and_then([&] {
-                return m_file.append(std::as_bytes(std::span{&header, 1}));
-            })
-            .and_then([&] { return writeSection(SectionType::Meta, encodeMeta(m_trace, flows(), m_options.metadata)); })
-            .and_then([&] { return writeBlocks(); });
+    auto done = m_file.open()
+                    .and_then([&] {
+                        return m_file.append(std::as_bytes(std::span{&header, 1}));
+                    })
+                    .and_then([&] { return writeMeta(); })
+                    .and_then([&] { return writeBlocks(); });
     if (!done)
         return done;
     header.overviewOffset = m_file.size();

@@ -45,6 +45,7 @@ std::uint64_t mostRawBytes(SectionType type)
 {
     switch (type) {
     case SectionType::Block:
+    case SectionType::Samples:
         return kMaxBlockBytes;
     case SectionType::Details:
         return kMaxDetailsBytes;

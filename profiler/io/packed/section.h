@@ -16,6 +16,7 @@
 ///     Details …     what the file that the trace came from says of 4,096 slices each, read when somebody asks
 ///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
 ///     DetailsIndex  where details lie; not there where there are none
+///     Samples       of a counter: in what an importer spills only, never in a trace's file
 ///
 /// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes.
 ///
@@ -35,7 +36,14 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 40);
 
-enum class SectionType : std::uint32_t { Meta = 1, Block = 2, Overview = 3, Details = 4, DetailsIndex = 5 };
+enum class SectionType : std::uint32_t {
+    Meta = 1,
+    Block = 2,
+    Overview = 3,
+    Details = 4,
+    DetailsIndex = 5,
+    Samples = 6
+};
 
 struct SectionHeader {
     std::uint32_t magic;

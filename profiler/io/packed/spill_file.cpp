@@ -6,6 +6,7 @@
 #include "profiler/io/wire/file_error.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -75,9 +76,9 @@ BlockEntry SpillFile::entry(std::uint32_t number) const
     return m_entries.at(number);
 }
 
-std::optional<std::uint32_t> SpillFile::put(std::span<const RawSlice> slices, BlockEntry entry)
+std::optional<std::uint32_t> SpillFile::put(SectionType type, std::span<const std::byte> raw, BlockEntry entry)
 {
-    const auto section = packSection(SectionType::Block, encodeBlock(entry.track, entry.firstOrdinal, slices));
+    const auto section = packSection(type, raw);
     if (!section) {
         remember(section.error().what);
         return std::nullopt;
@@ -103,7 +104,8 @@ std::optional<std::uint32_t> SpillFile::put(std::span<const RawSlice> slices, Bl
 
 std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
 {
-    return put(slices, {0, 0, static_cast<std::uint32_t>(slices.size()), 0, nullptr});
+    return put(SectionType::Block, encodeBlock(0, 0, slices),
+               {0, 0, static_cast<std::uint32_t>(slices.size()), 0, nullptr});
 }
 
 std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
@@ -122,7 +124,9 @@ BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
 {
     TrackBlock block{slices};
     auto summary = std::make_shared<const BlockSummary>(std::move(block.summary));
-    const auto number = put(slices, {track.value, 0, block.size(), slices.front().ordinal, summary});
+    const std::uint32_t first = slices.front().ordinal;
+    const auto number = put(SectionType::Block, encodeBlock(track.value, first, slices),
+                            {track.value, 0, block.size(), first, summary});
     return number ? BlockRef{std::move(summary), shared_from_this(), *number} : BlockRef{TrackBlock::make(slices)};
 }
 
@@ -132,8 +136,57 @@ std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
         auto made = readBlock(SectionFile{m_descriptor, m_folder, false}, entry(number), kAnyIds);
         if (!made)
             remember(made.error().what);
+        note(number, made ? std::nullopt : std::optional(Unread{entry(number).count, 0, made.error().message()}));
         return made.value_or(nullptr);
     });
+}
+
+std::optional<SampleRef> SpillFile::keepSamples(std::span<const CounterSample> samples)
+{
+    std::vector<std::int64_t> times, values;
+    for (const CounterSample& sample : samples) {
+        times.push_back(toNs(sample.time));
+        values.push_back(std::bit_cast<std::int64_t>(sample.value));
+    }
+    ByteWriter writer;
+    writer.putColumn(times);
+    writer.putColumn(values);
+    const auto count = static_cast<std::uint32_t>(samples.size());
+    const auto number = put(SectionType::Samples, writer.bytes(), {0, 0, count, 0, nullptr});
+    return number ? std::optional(SampleRef{shared_from_this(), *number, count}) : std::nullopt;
+}
+
+Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) const
+{
+    const BlockEntry place = entry(number);
+    const auto raw = SectionFile{m_descriptor, m_folder, false}.read(place.offset, SectionType::Samples);
+    if (!raw)
+        return tl::unexpected(raw.error());
+    ByteReader reader{*raw};
+    std::vector<std::int64_t> times(place.count), values(place.count);
+    reader.takeColumn(times);
+    reader.takeColumn(values);
+    if (reader.failed() || !reader.atEnd())
+        return tl::unexpected(Error{Error::Code::Malformed, "values of a counter are damaged", m_folder.string(), {}});
+    std::vector<CounterSample> samples(place.count);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        samples[i] = {traceTime(times[i]), std::bit_cast<double>(values[i])};
+    return samples;
+}
+
+std::optional<std::vector<CounterSample>> SpillFile::readSamples(std::uint32_t number) const
+{
+    auto samples = takeSamples(number);
+    if (!samples)
+        remember(samples.error().what);
+    return samples ? std::optional(std::move(*samples)) : std::nullopt;
+}
+
+std::optional<std::vector<CounterSample>> SpillFile::samples(std::uint32_t number) const
+{
+    auto samples = takeSamples(number);
+    note(number, samples ? std::nullopt : std::optional(Unread{0, entry(number).count, samples.error().message()}));
+    return samples ? std::optional(std::move(*samples)) : std::nullopt;
 }
 
 void spillBeyond(TraceBuilder& builder, std::uint64_t budget)

@@ -2,6 +2,7 @@
 
 #include "profiler/io/packed/block_cache.h"
 #include "profiler/io/packed/overview_codec.h"
+#include "profiler/io/packed/section.h"
 #include "profiler/model/result.h"
 #include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_builder.h"
@@ -19,7 +20,8 @@ namespace profiler::packed {
 /// Half of the machine's memory: what a trace may take of it where nobody says otherwise. Bytes.
 std::uint64_t shareOfMemory();
 
-/// A file without a name, of Block sections as our own format has them (section.h). It is gone with its last user.
+/// A file without a name, of Block sections as our own format has them (section.h), and of Samples. It is gone with its
+/// last user.
 class SpillFile : public SliceSpill, public BlockSource, public std::enable_shared_from_this<SpillFile> {
 public:
     /// @param folder       on a disk with room
@@ -33,12 +35,16 @@ public:
     [[nodiscard]] std::optional<std::vector<RawSlice>> read(std::uint32_t number) const override;
     [[nodiscard]] BlockRef keep(TrackId track, std::span<const RawSlice> slices) override;
     [[nodiscard]] std::shared_ptr<const TrackBlock> load(std::uint32_t block) const override;
+    [[nodiscard]] std::optional<SampleRef> keepSamples(std::span<const CounterSample> samples) override;
+    [[nodiscard]] std::optional<std::vector<CounterSample>> readSamples(std::uint32_t number) const override;
+    [[nodiscard]] std::optional<std::vector<CounterSample>> samples(std::uint32_t number) const override;
     [[nodiscard]] std::string problem() const override;
 
 private:
     SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget);
     /// The number of what was written.
-    std::optional<std::uint32_t> put(std::span<const RawSlice> slices, BlockEntry entry);
+    std::optional<std::uint32_t> put(SectionType type, std::span<const std::byte> raw, BlockEntry entry);
+    [[nodiscard]] Result<std::vector<CounterSample>> takeSamples(std::uint32_t number) const;
     [[nodiscard]] BlockEntry entry(std::uint32_t number) const;
     void remember(std::string problem) const;
 

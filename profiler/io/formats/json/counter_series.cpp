@@ -1,10 +1,10 @@
 #include "profiler/io/formats/json/counter_series.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace profiler::formats::json {
 
-void CounterSeries::add(const std::vector<Sample>& samples)
+void CounterSeries::add(SharedBuild& shared, const std::vector<Sample>& samples)
 {
     Key last;
     Series* series = nullptr;
@@ -14,9 +14,15 @@ void CounterSeries::add(const std::vector<Sample>& samples)
             last = key;
         }
         series->isBytes = sample.isBytes;
-        series->inOrder = series->inOrder && sample.sample.time >= series->last;
-        series->last = std::max(series->last, sample.sample.time);
         series->samples.push_back(sample.sample);
+    }
+    for (auto& [key, some] : m_series) {
+        if (some.samples.empty())
+            continue;
+        if (!some.track) // shown when finish() says what it is
+            some.track = shared.builder.addTrack({});
+        shared.builder.addSamples(*some.track, std::exchange(some.samples, {}),
+                                  std::get<2>(key) ? SampleMeaning::Change : SampleMeaning::Value);
     }
 }
 
@@ -37,16 +43,8 @@ void CounterSeries::finish(SharedBuild& shared, const Processes& processes,
         }
         const auto unit = units.find(counter.name);
         counter.unit = unit != units.end() ? unit->second : series.isBytes ? "bytes" : "";
-        const TrackId track = shared.builder.addTrack(std::move(counter));
-        if (!series.inOrder)
-            std::stable_sort(series.samples.begin(), series.samples.end(),
-                             [](const CounterSample& a, const CounterSample& b) { return a.time < b.time; });
-        double sum = 0;
-        for (; !series.samples.empty(); series.samples.pop_front()) {
-            const CounterSample& sample = series.samples.front();
-            sum = isChange ? sum + sample.value : sample.value;
-            shared.builder.addSample(track, {sample.time, sum});
-        }
+        if (series.track)
+            shared.builder.updateTrack(*series.track, std::move(counter));
     }
     m_series.clear();
 }

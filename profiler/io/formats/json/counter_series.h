@@ -4,28 +4,27 @@
 #include "profiler/io/formats/json/event_sink.h"
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 namespace profiler::formats::json {
 
-/// Counters of a file, each a column of its own from the beginning. Of the committing thread.
+/// Counters of a file, each a track from its first sample on. Of the committing thread.
 class CounterSeries {
 public:
     /// The samples of the next part of the file.
-    void add(const std::vector<Sample>& samples);
-    /// No part follows: gives the builder a track for each.
+    void add(SharedBuild& shared, const std::vector<Sample>& samples);
+    /// No part follows: the tracks get their names.
     /// @param units  by counters' names
     void finish(SharedBuild& shared, const Processes& processes, const std::map<std::string, std::string>& units);
 
 private:
     struct Series {
-        std::deque<CounterSample> samples; ///< a change's: what came or went
-        TraceTime last = TraceTime::min();
-        bool inOrder = true;
+        std::optional<TrackId> track;
+        std::vector<CounterSample> samples; ///< of this part
         bool isBytes = false;
     };
     using Key = std::tuple<std::uint32_t, std::uint32_t, bool>; ///< lane, name, whether they are changes

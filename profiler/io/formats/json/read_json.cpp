@@ -96,8 +96,8 @@ private:
     void commit(Harvest&& part)
     {
         m_ranges.add(part);
-        m_counters.add(part.samples);
         takeRows(part);
+        m_counters.add(m_shared, part.samples);
         append(m_whole, std::move(part));
     }
 

@@ -93,7 +93,7 @@ void appendCsvRow(std::string& out, std::span<const std::string_view> values)
 
 Result<void> writeCsv(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    return writeFile(path, options, [&](OutputFile& file) {
+    return writeFile(trace, path, options, [&](OutputFile& file) {
         Walk walk(trace, options);
         appendCsvRow(file.buffer(), kColumns);
         bool on = true;

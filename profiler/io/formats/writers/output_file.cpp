@@ -144,7 +144,7 @@ bool Walk::look()
     return !stopped();
 }
 
-Result<void> writeFile(const std::filesystem::path& path, const WriteOptions& options,
+Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options,
                        const std::function<bool(OutputFile&)>& write)
 {
     auto file = OutputFile::create(path);
@@ -153,6 +153,12 @@ Result<void> writeFile(const std::filesystem::path& path, const WriteOptions& op
     if (!write(*file) && !file->failed())
         return tl::unexpected(
             Error{.code = Error::Code::Cancelled, .what = "writing was stopped", .where = path.string(), .mend = {}});
+    if (const Unread missing = trace.unread(); missing.slices + missing.samples > 0)
+        return tl::unexpected(
+            Error{.code = Error::Code::Io,
+                  .what = "a part of the trace cannot be read any more, so it cannot be copied: " + missing.why,
+                  .where = path.string(),
+                  .mend = "open the trace again"});
     if (auto done = file->commit(); !done)
         return done;
     if (options.progress)

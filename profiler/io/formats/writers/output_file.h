@@ -79,9 +79,10 @@ private:
     std::chrono::steady_clock::time_point m_last;
 };
 
-/// A whole file: made, filled by write(file), which returns false when it was stopped, and put at its place.
-/// @return NoSpace, Permission, Io, Cancelled; but for the first success nothing is left behind
-Result<void> writeFile(const std::filesystem::path& path, const WriteOptions& options,
+/// A whole file of a trace: made, filled by write(file), which returns false when it was stopped, and put at its place.
+/// @return NoSpace, Permission, Io (also where a part of the trace cannot be read any more), Cancelled; but for the
+///         first success nothing is left behind
+Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options,
                        const std::function<bool(OutputFile&)>& write);
 
 } // namespace profiler::formats::writers

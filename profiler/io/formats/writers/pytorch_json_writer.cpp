@@ -282,7 +282,7 @@ private:
 
 Result<void> writePytorchJson(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    return writeFile(path, options, [&](OutputFile& file) { return Writer(trace, file, options).write(); });
+    return writeFile(trace, path, options, [&](OutputFile& file) { return Writer(trace, file, options).write(); });
 }
 
 } // namespace profiler::formats::writers
