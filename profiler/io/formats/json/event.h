@@ -71,6 +71,20 @@ struct Event {
     std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0, index = 0;
     std::uint32_t shapes = 0, types = 0; ///< StringIds
 
+    /// Forgets the event before, but for what counts with its bit of `present` alone: of an event most fields are
+    /// unused, and to zero them all takes as long as to read one.
+    void clear()
+    {
+        present = odd = 0;
+        begin = end = nullptr;
+        phase = 0;
+        category = 0;
+        nameOdd = false;
+        time = duration = 0;
+        categoryText = {};
+        pid = tid = id = bind = {};
+        deviceType = deviceIndex = 0;
+    }
     [[nodiscard]] bool has(std::uint32_t fields) const { return (present & fields) == fields; }
 };
 

@@ -15,8 +15,9 @@ public:
         m_values.end = window.end;
         const char* p = window.cursor;
         bool follows = false;
+        Event event;
         for (;;) {
-            Event event;
+            event.clear();
             Crossing crossing;
             if (!m_gaps.cross(Gaps::kStart, p, m_values, crossing))
                 return stopped(window, p, p);
@@ -40,7 +41,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kArrays = 1024, kLongestArray = 4096, kCategoriesKept = 32;
+    static constexpr std::size_t kArrays = 1024, kLongestArray = 4096,
+                                 kCategoriesKept = 256; // of few, so that no two share a place
 
     /// An array that was seen, whole, with its id.
     struct SeenArray {
@@ -144,7 +146,7 @@ private:
         if (*p != '"')
             return m_values.any(p);
         const Block here(p);
-        SeenCategory& seen = m_categories[load64(p + 1) * 0x9E3779B97F4A7C15ULL >> 59];
+        SeenCategory& seen = m_categories[load64(p + 1) * 0x9E3779B97F4A7C15ULL >> 56];
         if (seen.length == 0 || (~here.equal(Block(seen.text)) & seen.mask) != 0) {
             const char* after = m_values.text(p);
             if (!after)
