@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMostVisited = 20'000; ///< slices below one operator
 constexpr std::size_t kMostLooked = 6'000;   ///< slices in view
 constexpr std::size_t kMostInView = 400;     ///< arrows in view
+constexpr std::size_t kMostKept = 50'000;    ///< slices whose arrows are kept
 
 bool isCall(const Slice& slice)
 {
@@ -149,26 +150,48 @@ std::optional<Slice> otherPass(const Trace& trace, const Slice& slice)
     return std::nullopt;
 }
 
-FlowsInView flowsInView(const Trace& trace, std::span<const profiler::TrackId> tracks, profiler::TimeRange window)
+const std::vector<FlowArrow>& FlowMemory::beginningAt(const std::shared_ptr<const Trace>& trace, const Slice& slice)
 {
+    if (trace != m_trace || m_arrows.size() >= kMostKept)
+        m_arrows.clear();
+    m_trace = trace;
+    const auto [known, isNew] = m_arrows.try_emplace(std::uint64_t{slice.id.track.value} << 32 | slice.id.ordinal);
+    if (isNew)
+        for (const Flow& flow : trace->flowsOf(slice.id))
+            if (flow.from == slice.id)
+                known->second.push_back({kindOf(flow.kind), slice, trace->slice(flow.to)});
+    return known->second;
+}
+
+FlowsInView flowsInView(const std::shared_ptr<const Trace>& trace, std::span<const profiler::TrackId> tracks,
+                        profiler::TimeRange window, FlowMemory& memory)
+{
+    const bool anyMayStart = !trace->givenFlows().empty(); // the file may let an arrow begin at any slice
+    const auto mayStart = [&](profiler::TrackId track) {   // else arrows end there
+        return anyMayStart || trace->track(track).kind != profiler::TrackKind::Stream;
+    };
+    std::size_t begin = 0;
+    for (const profiler::TrackId track : tracks)
+        if (mayStart(track))
+            begin += trace->beginIn(track, window, kMostLooked + 1);
     FlowsInView found;
+    found.tooMany = begin > kMostLooked; // none is looked at: that would be for nothing
     std::size_t looked = 0;
-    const bool anyMayStart = !trace.givenFlows().empty(); // the file may let an arrow begin at any slice
     for (const profiler::TrackId track : tracks) {
-        if (trace.track(track).kind == profiler::TrackKind::Stream && !anyMayStart)
-            continue; // arrows end there
-        trace.forEach(track, window, [&](const Slice& slice) {
+        if (found.tooMany)
+            break;
+        if (!mayStart(track))
+            continue;
+        trace->forEach(track, window, [&](const Slice& slice) {
             found.tooMany = found.tooMany || ++looked > kMostLooked || found.arrows.size() > kMostInView;
             const bool starts = isCall(slice) ? slice.correlation.value != 0
                                               : slice.sequence >= 0 && !slice.is(profiler::slice_flag::kBackward);
-            if (starts || anyMayStart)
-                for (const Flow& flow : trace.flowsOf(slice.id))
-                    if (flow.from == slice.id)
-                        found.arrows.push_back({kindOf(flow.kind), slice, trace.slice(flow.to)});
+            if (starts || anyMayStart) {
+                const auto& arrows = memory.beginningAt(trace, slice);
+                found.arrows.insert(found.arrows.end(), arrows.begin(), arrows.end());
+            }
             return !found.tooMany;
         });
-        if (found.tooMany)
-            break;
     }
     if (found.tooMany)
         found.arrows.clear();

@@ -3,8 +3,11 @@
 #include "profiler/model/trace.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace app {
@@ -36,7 +39,21 @@ struct FlowsInView {
     std::vector<FlowArrow> arrows;
     bool tooMany = false; ///< more than a picture can tell apart: none is given
 };
-FlowsInView flowsInView(const profiler::Trace& trace, std::span<const profiler::TrackId> tracks,
-                        profiler::TimeRange window);
+
+/// Arrows by the slice that they begin at: from frame to frame most slices stay in view, and to find the other end of
+/// an arrow means to look through the whole trace.
+class FlowMemory {
+public:
+    /// Those that begin at `slice`. Valid until the next call.
+    const std::vector<FlowArrow>& beginningAt(const std::shared_ptr<const profiler::Trace>& trace,
+                                              const profiler::Slice& slice);
+
+private:
+    std::shared_ptr<const profiler::Trace> m_trace;
+    std::unordered_map<std::uint64_t, std::vector<FlowArrow>> m_arrows; ///< by track and ordinal
+};
+
+FlowsInView flowsInView(const std::shared_ptr<const profiler::Trace>& trace, std::span<const profiler::TrackId> tracks,
+                        profiler::TimeRange window, FlowMemory& memory);
 
 } // namespace app

@@ -31,7 +31,7 @@ std::optional<Ends> endsOf(const TimelineScene& scene, const FlowArrow& arrow)
                 bounded({to.left(), to.center().y()}), false};
 }
 
-void paintArrow(QPainter& painter, const Ends& ends, const QColor& color, const QColor& halo, double width)
+QPainterPath pathOf(const Ends& ends)
 {
     QPainterPath path(ends.from);
     if (ends.upright) {
@@ -40,17 +40,41 @@ void paintArrow(QPainter& painter, const Ends& ends, const QColor& color, const 
         const double bend = std::clamp(std::abs(ends.to.x() - ends.from.x()) / 2, 24.0, 160.0);
         path.cubicTo(ends.from + QPointF(bend, 0), ends.to - QPointF(bend, 0), ends.to);
     }
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(halo, width + 2.25));
-    painter.drawPath(path);
-    painter.setPen(QPen(color, width));
-    painter.drawPath(path);
+    return path;
+}
+
+void paintHead(QPainter& painter, const Ends& ends, const QColor& color)
+{
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
     if (ends.upright)
         painter.drawPolygon(QPolygonF{ends.to, ends.to + QPointF(-3, -5), ends.to + QPointF(3, -5)});
     else
         painter.drawPolygon(QPolygonF{ends.to, ends.to + QPointF(-7, -4), ends.to + QPointF(-7, 4)});
+}
+
+/// One of the selected slice: it stands out from every fill.
+void paintArrow(QPainter& painter, const TimelineScene& scene, const Ends& ends)
+{
+    constexpr double kWidth = 1.75, kHalo = 4;
+    const QPainterPath path = pathOf(ends);
+    painter.setBrush(Qt::NoBrush);
+    for (const QPen& pen : {QPen(scene.theme.background, kHalo), QPen(scene.theme.accent, kWidth)}) {
+        painter.setPen(pen);
+        painter.drawPath(path);
+    }
+    paintHead(painter, ends, scene.theme.accent);
+}
+
+/// One of hundreds: a line of one pixel of the screen, which costs a tenth of a wider one.
+void paintFaintArrow(QPainter& painter, const Ends& ends, const QColor& color)
+{
+    QPen pen(color, 1);
+    pen.setCosmetic(true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(pen);
+    painter.drawPath(pathOf(ends));
+    paintHead(painter, ends, color);
 }
 
 /// Says why there are no arrows.
@@ -71,14 +95,13 @@ void paintTooMany(QPainter& painter, TimelineScene& scene)
 void paintFlows(QPainter& painter, TimelineScene& scene, const FlowsInView& inView)
 {
     painter.setRenderHint(QPainter::Antialiasing, true);
-    QColor faint = mixed(scene.theme.background, scene.theme.accent, 0.55), halo = scene.theme.background;
-    halo.setAlpha(120);
+    const QColor faint = mixed(scene.theme.background, scene.theme.accent, 0.7);
     for (const FlowArrow& arrow : inView.arrows)
         if (const auto ends = endsOf(scene, arrow))
-            paintArrow(painter, *ends, faint, halo, 1);
+            paintFaintArrow(painter, *ends, faint);
     for (const FlowArrow& arrow : scene.flows)
         if (const auto ends = endsOf(scene, arrow))
-            paintArrow(painter, *ends, scene.theme.accent, scene.theme.background, 1.75);
+            paintArrow(painter, scene, *ends);
     if (inView.tooMany)
         paintTooMany(painter, scene);
 }

@@ -1,9 +1,11 @@
 #include "app/look/number_format.h"
 #include "app/models/slice_details.h"
+#include "app/widgets/raster_strips.h"
 #include "app/widgets/timeline_painter.h"
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
 
 namespace app {
 
@@ -52,7 +54,7 @@ void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& in
     if (scene.range) {
         const double left = scene.xOf(scene.range->begin), right = scene.xOf(scene.range->end);
         const QRectF area(left, TimelineScene::kRulerHeight, right - left, bottom);
-        painter.fillRect(clipped(scene, area), withAlpha(scene.theme.accent, 38));
+        fillInStrips(painter, clipped(scene, area), withAlpha(scene.theme.accent, 38));
         for (const double x : {left, right})
             painter.fillRect(QRectF(x, TimelineScene::kRulerHeight, 1, bottom), scene.theme.accent);
     }
@@ -61,9 +63,10 @@ void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& in
     if (scene.selected)
         paintOutline(painter, scene, *scene.selected, true);
     if (scene.pointerInside && scene.pointer.x() >= scene.headerWidth)
-        painter.fillRect(
-            QRect(static_cast<int>(scene.pointer.x()), TimelineScene::kRulerHeight, 1, scene.size.height()),
-            withAlpha(scene.theme.text, 70));
+        fillInStrips(painter,
+                     QRectF(std::floor(scene.pointer.x()), TimelineScene::kRulerHeight, 1,
+                            scene.size.height() - TimelineScene::kRulerHeight),
+                     withAlpha(scene.theme.text, 70));
     paintMarks(painter, scene);
     paintFlows(painter, scene, inView);
 }
@@ -97,7 +100,7 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setPen(QPen(theme.border, 1));
     painter.setBrush(mixed(theme.background, theme.text, theme.dark ? 0.1 : 0.01));
-    painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    drawInStrips(painter, card, [&] { painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4); });
     const ClassStyle& style = scene.colors(*scene.trace, scene.hovered->kind, scene.hovered->name, theme.dark);
     painter.fillRect(QRectF(card.left() + 1, card.top() + 4, 3, card.height() - 8), style.fill);
     double y = card.top() + kHoverInset;

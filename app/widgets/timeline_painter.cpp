@@ -110,7 +110,10 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
         m_lanes = QImage(pixels, QImage::Format_RGB32);
     m_boxes.clear();
     m_gapLabels.clear();
-    m_flows = scene.allFlows ? flowsInView(*scene.trace, shownTracks(scene), scene.axis.visible()) : FlowsInView{};
+    if (!scene.allFlows) // neither a trace nor what was found in it is kept for nothing
+        m_flowMemory = {};
+    m_flows = scene.allFlows ? flowsInView(scene.trace, shownTracks(scene), scene.axis.visible(), m_flowMemory)
+                             : FlowsInView{};
     LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
     builder.setHits(scene.hits.get());
     if (!m_vector) { // a picture for a file is of another scale

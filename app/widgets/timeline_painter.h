@@ -74,6 +74,7 @@ private:
     std::shared_ptr<const DeviceGaps> m_longGapsOf;
     std::map<profiler::DeviceId, LongGaps> m_longGaps; ///< of devices of which more were in view than can be drawn
     FlowsInView m_flows;
+    FlowMemory m_flowMemory;
 };
 
 void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);

@@ -106,17 +106,19 @@ TEST_F(FlowsTest, AsManyAsAreAskedFor)
 TEST_F(FlowsTest, AllInViewUntilTheyAreTooMany)
 {
     const std::vector<TrackId> tracks{main, device};
-    const FlowsInView all = flowsInView(*trace, tracks, trace->range());
+    FlowMemory memory;
+    const FlowsInView all = flowsInView(trace, tracks, trace->range(), memory);
     EXPECT_EQ(all.arrows.size(), 3U) << "two launches, one pair of passes";
-    EXPECT_EQ(flowsInView(*trace, tracks, {traceTime(5000), traceTime(6000)}).arrows.size(), 1U);
+    EXPECT_EQ(flowsInView(trace, tracks, {traceTime(5000), traceTime(6000)}, memory).arrows.size(), 1U);
     const auto dense = test::trainingTraceOf(50'000);
     std::vector<TrackId> every;
     for (const Track& track : dense->tracks())
         if (track.kind != TrackKind::Counter)
             every.push_back(track.id);
-    const FlowsInView none = flowsInView(*dense, every, dense->range());
+    const FlowsInView none = flowsInView(dense, every, dense->range(), memory);
     EXPECT_TRUE(none.tooMany);
     EXPECT_TRUE(none.arrows.empty());
+    EXPECT_EQ(flowsInView(trace, tracks, trace->range(), memory).arrows.size(), 3U) << "not those of the other trace";
 }
 
 TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
@@ -141,11 +143,12 @@ TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
     builder.addFlows({{FlowKind::Launch, call, kernel}, {FlowKind::Async, kernel, woken}});
     const auto trace = builder.finish();
     const std::vector<TrackId> tracks{call.track, kernel.track, woken.track};
-    const auto all = flowsInView(*trace, tracks, trace->range());
+    FlowMemory memory;
+    const auto all = flowsInView(trace, tracks, trace->range(), memory);
     ASSERT_EQ(all.arrows.size(), 2U) << "a launch without correlation, and one that begins on a stream";
     EXPECT_EQ(all.arrows[0].to.id, kernel);
     EXPECT_EQ(all.arrows[1].to.id, woken);
-    EXPECT_EQ(flowsInView(*trace, tracks, {traceTime(0), traceTime(200)}).arrows.size(), 1U);
+    EXPECT_EQ(flowsInView(trace, tracks, {traceTime(0), traceTime(200)}, memory).arrows.size(), 1U);
 }
 
 TEST_F(TimelineCanvasTest, BracketsGoAlongTheArrows)

@@ -1,4 +1,12 @@
+#include "app/widgets/raster_strips.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
+
+#include <QSemaphore>
+#include <QThreadPool>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
 
 namespace app {
 namespace {
@@ -22,6 +30,79 @@ TEST_F(TimelineCanvasTest, DrawsASliceWhereItIs)
         EXPECT_NE(image.pixelColor(rect.left() - 3, rect.top() + 1), fill) << name;
         EXPECT_NE(image.pixelColor(rect.right() + 3, rect.top() + 1), fill) << name;
         EXPECT_NE(image.pixelColor(rect.left() + 2, rect.bottom() + 1), fill) << name << ": lanes stay apart";
+    }
+}
+
+/// The threads of Qt's pool, all busy as long as this lives.
+class BusyPool {
+public:
+    BusyPool()
+    {
+        QThreadPool* pool = QThreadPool::globalInstance();
+        for (int i = 0; i < pool->maxThreadCount(); ++i)
+            pool->start([this] {
+                m_begun.release();
+                m_end.acquire();
+            });
+        m_begun.acquire(pool->maxThreadCount());
+    }
+    ~BusyPool()
+    {
+        m_end.release(QThreadPool::globalInstance()->maxThreadCount());
+        QThreadPool::globalInstance()->waitForDone();
+    }
+
+private:
+    QSemaphore m_begun, m_end;
+};
+
+// Qt has other threads draw what is high, and waits for them: a frame must not.
+TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
+{
+    canvas.bringIntoView({step(10).begin, step(11).end()});
+    canvas.setSelectedRange(TimeRange{step(10).begin, step(11).begin});
+    canvas.toggleAllFlows();
+    QTest::mouseMove(canvas.viewport(), middleOf(named("forward", step(10).range())));
+    ASSERT_TRUE(scene().hovered);
+    ASSERT_FALSE(flowsAround(*trace, named("cudaLaunchKernel", step(10).range())).empty()) << "there are arrows";
+    QImage image(canvas.viewport()->size(), QImage::Format_RGB32);
+    std::atomic<bool> drawn = false, late = false;
+    auto busy = std::make_unique<BusyPool>();
+    std::thread watch([&] {
+        for (int i = 0; i < 300 && !drawn; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        late = !drawn;
+        if (late)
+            busy.reset(); // lets the frame go on
+    });
+    canvas.viewport()->render(&image);
+    drawn = true;
+    watch.join();
+    EXPECT_FALSE(late);
+}
+
+TEST(RasterStrips, DrawWhatTheWholeWouldBe)
+{
+    for (const double ratio : {1.0, 1.5, 2.0}) {
+        QImage whole(static_cast<int>(200 * ratio), static_cast<int>(400 * ratio), QImage::Format_RGB32);
+        whole.setDevicePixelRatio(ratio);
+        whole.fill(Qt::white);
+        QImage strips = whole;
+        const QRectF area(20.5, 31, 60, 301);
+        const QColor color(200, 0, 0, 90);
+        const auto shape = [&](QPainter& painter) {
+            painter.setRenderHint(QPainter::Antialiasing, true);
+            painter.setBrush(color);
+            painter.drawRoundedRect(area.translated(80, 0).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+        };
+        QPainter one(&whole), other(&strips);
+        one.fillRect(area, color);
+        shape(one);
+        fillInStrips(other, area, color);
+        drawInStrips(other, area.translated(80, 0).adjusted(-1, 0, 1, 1), [&] { shape(other); });
+        one.end();
+        other.end();
+        EXPECT_EQ(strips, whole) << ratio;
     }
 }
 

@@ -9,9 +9,11 @@
 // histogram of all frames of a size. Where a hand comes to rest after a zoom the picture is made exact: these frames
 // are a gesture of their own.
 
+#include "app/widgets/timeline_actions.h"
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QImage>
@@ -145,6 +147,12 @@ void panSteps(Stage& stage, int frames, std::size_t count)
     pan(stage, frames, {steps[middle].begin, steps[last].end()});
 }
 
+/// With the arrows of all slices in view; where they are too many, the picture says so.
+void arrows(Stage& stage)
+{
+    app::timelineAction(stage.canvas, "toggleAllFlows")->trigger();
+}
+
 /// The pointer over a still picture.
 void hover(Stage& stage, int frames)
 {
@@ -167,6 +175,16 @@ constexpr Gesture kGestures[] = {
     {"pan, 20 steps", [](Stage& stage, int frames) { panSteps(stage, frames, 20); }},
     {"pan, 2 steps", [](Stage& stage, int frames) { panSteps(stage, frames, 2); }},
     {"hover", hover},
+    {"zoom, all arrows",
+     [](Stage& stage, int frames) {
+         arrows(stage);
+         zoom(stage, frames);
+     }},
+    {"pan, 1 step, all arrows",
+     [](Stage& stage, int frames) {
+         arrows(stage);
+         panSteps(stage, frames, 1);
+     }},
 };
 
 constexpr std::array<double, 12> kBins = {0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 33, 1e9};
@@ -249,7 +267,7 @@ int main(int argc, char** argv)
     parser.process(application);
     const int frames = std::max(1, parser.value("frames").toInt());
 
-    std::printf("%-22s %10s %8s %8s %8s %8s %9s %9s %9s %9s %8s\n", "gesture", "slices", "p50 ms", "p95 ms", "p99 ms",
+    std::printf("%-24s %10s %8s %8s %8s %8s %9s %9s %9s %9s %8s\n", "gesture", "slices", "p50 ms", "p95 ms", "p99 ms",
                 "max ms", "cpu p50", "cpu p95", "cpu p99", "cpu max", "× first");
     std::map<std::string, double> first;
     Frames all;
@@ -262,7 +280,7 @@ int main(int argc, char** argv)
             gesture.play(stage, frames);
             const Times wall(stage.wall), cpu(stage.cpu);
             const double base = first.try_emplace(gesture.name, cpu.at(0.5)).first->second;
-            std::printf("%-22s %10zu %8.2f %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %9.2f %8.2f\n", gesture.name,
+            std::printf("%-24s %10zu %8.2f %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %9.2f %8.2f\n", gesture.name,
                         trace->sliceCount(), wall.at(0.5), wall.at(0.95), wall.at(0.99), wall.sorted.back(),
                         cpu.at(0.5), cpu.at(0.95), cpu.at(0.99), cpu.sorted.back(), cpu.at(0.5) / base);
             std::fflush(stdout);
