@@ -202,7 +202,7 @@ void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const 
 void TraceBuilder::State::sealCounters()
 {
     for (auto& [track, counter] : counters) {
-        auto done = counter.seal(spill.get(), [&](const CounterSample& sample) { samples[track].push_back(sample); });
+        auto done = counter.seal(spill.get(), [&log = samples[track]](const CounterSample& s) { log.push_back(s); });
         spilledSamples[track] = std::move(done.spilled);
         noteLost(done.lost, " values of ", tracks[track].name);
     }
