@@ -53,11 +53,6 @@ std::optional<int> workersOf(const Trace& trace, const Summary& summary)
 
 } // namespace
 
-Summary summaryOf(const Trace& trace)
-{
-    return summaryOf(trace, [&] { return findSteps(trace); });
-}
-
 Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
 {
     // Steps are found while the slices are walked: neither needs the other.
@@ -83,7 +78,7 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.statistics = stepStatistics(summary.steps);
     summary.ranks = markingProcesses(trace, summary.steps);
     summary.breakdown = breakdown(trace, scan, summary.steps);
-    summary.input = inputWait(trace, summary.steps);
+    summary.input = inputWait(trace, summary.steps, deviceBusy(scan));
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);
     return summary;

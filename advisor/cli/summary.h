@@ -43,8 +43,7 @@ struct Summary {
     std::vector<profiler::analysis::MemoryMoment> memory;
     std::optional<profiler::analysis::CloserLook> look; ///< as it costs more than all the rest: where asked for
 };
-/// With the steps that it marks, without a closer look.
-Summary summaryOf(const profiler::Trace& trace);
+/// Without a closer look.
 /// @param findSteps  asked once, on another thread
 Summary summaryOf(const profiler::Trace& trace,
                   const std::function<std::vector<profiler::analysis::Step>()>& findSteps);

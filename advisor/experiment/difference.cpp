@@ -323,11 +323,6 @@ void compareKernels(Difference& found, std::vector<KernelTotal> a, std::vector<K
 
 } // namespace
 
-Difference difference(const Trace& a, const Trace& b)
-{
-    return difference(a, b, findSteps(a), findSteps(b));
-}
-
 Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
 {
     const ActivityScan scanA = scanActivity(a), scanB = scanActivity(b);

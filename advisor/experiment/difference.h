@@ -63,8 +63,6 @@ struct Difference {
 /// method. Steps of one run follow each other, so it is rather too narrow than too wide: a difference of a few percent
 /// between two single runs is shown by an experiment, not by this. Faster and slower must clear what an experiment asks
 /// for (kWorth).
-Difference difference(const profiler::Trace& a, const profiler::Trace& b);
-/// With these steps, and not those that the traces mark.
 Difference difference(const profiler::Trace& a, const profiler::Trace& b,
                       const std::vector<profiler::analysis::Step>& stepsA,
                       const std::vector<profiler::analysis::Step>& stepsB);

@@ -33,12 +33,12 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
                        const std::vector<profiler::analysis::Step>& steps)
 {
     TraceSummary summary;
+    const auto scan = profiler::analysis::scanActivity(*trace);
     if (!steps.empty())
-        summary.breakdown = profiler::analysis::breakdown(*trace, steps);
+        summary.breakdown = profiler::analysis::breakdown(*trace, scan, steps);
     else
         for (const std::string_view name : profiler::analysis::repeatedRanges(*trace, kMostRanges))
             summary.ranges << traceText(name);
-    const auto scan = profiler::analysis::scanActivity(*trace);
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty())
         return summary;

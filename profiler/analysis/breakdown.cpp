@@ -59,11 +59,6 @@ std::string_view timeClassName(TimeClass timeClass)
     return kNames[static_cast<std::size_t>(timeClass)];
 }
 
-Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps)
-{
-    return breakdown(trace, scanActivity(trace), steps);
-}
-
 Breakdown breakdown(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
 {
     std::vector<TimeRange> marks;

@@ -34,7 +34,6 @@ struct Breakdown {
 /// step, and annotations inside one, on host threads that are no loader workers; so in a trace of the CPU, where
 /// nothing above it is recorded, it is the computing. An annotation around a whole step, as a chosen mark is, tells
 /// nothing. Source: the order of PyTorch's retired TensorBoard plug-in, which counts annotations as operators.
-Breakdown breakdown(const Trace& trace, const std::vector<Step>& steps);
 /// @param scan  of `trace`
 Breakdown breakdown(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps);
 

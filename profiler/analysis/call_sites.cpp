@@ -256,14 +256,6 @@ private:
 
 } // namespace
 
-std::string_view CallSite::caller() const
-{
-    for (const std::string* name : {&ops, &range, &phase})
-        if (!name->empty())
-            return *name;
-    return call;
-}
-
 CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part)
 {
     return Finding(trace, calls, part).go();

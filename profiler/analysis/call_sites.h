@@ -23,9 +23,6 @@ struct CallSite {
     std::int64_t bytes = 0;  ///< set; 0 for calls that wait
     Nanoseconds time{};      ///< of the device's work for memsets, of the host for calls that wait
     SliceId longest;         ///< the memset, or the call
-
-    /// What the program calls, in the fewest words: its operators, else its range, else its phase, else the call.
-    [[nodiscard]] std::string_view caller() const;
 };
 
 struct CallSites {

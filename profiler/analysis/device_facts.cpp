@@ -46,11 +46,6 @@ double DeviceFacts::idleShare(std::string_view cause) const
     return found == idle.end() || all <= 0 ? 0 : static_cast<double>(found->time.count()) / all;
 }
 
-DeviceFacts deviceFacts(const Trace& trace, const std::vector<Step>& steps)
-{
-    return deviceFacts(trace, scanActivity(trace), steps);
-}
-
 DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
 {
     DeviceFacts facts;

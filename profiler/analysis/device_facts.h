@@ -39,6 +39,5 @@ struct DeviceFacts {
 };
 
 DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps);
-DeviceFacts deviceFacts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -132,22 +132,12 @@ std::set<DeviceId> workingDevices(const ActivityScan& scan)
     return working;
 }
 
-Intervals deviceBusy(const Trace& trace)
-{
-    return deviceBusy(scanActivity(trace));
-}
-
 Intervals deviceBusy(const ActivityScan& scan)
 {
     Intervals busy;
     for (const auto& [id, device] : scan.devices)
         busy = unite(std::move(busy), device.any());
     return busy;
-}
-
-std::vector<DeviceUse> deviceUse(const Trace& trace)
-{
-    return deviceUse(trace, scanActivity(trace));
 }
 
 std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan)
@@ -165,11 +155,6 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan)
                            .streams = device.streams});
     }
     return devices;
-}
-
-std::vector<IdleCause> idleCauses(const Trace& trace, std::span<const TimeRange> within)
-{
-    return idleCauses(scanActivity(trace), within);
 }
 
 std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within)
@@ -222,11 +207,6 @@ std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& s
                   [](const IdleStretch& a, const IdleStretch& b) { return a.range.begin < b.range.begin; });
     }
     return found;
-}
-
-SyncUse syncUse(const Trace& trace)
-{
-    return syncUse(scanActivity(trace));
 }
 
 SyncUse syncUse(const ActivityScan& scan)

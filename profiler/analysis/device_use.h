@@ -28,7 +28,6 @@ bool isCommunicationCall(std::string_view name);
 bool isOperatorRange(std::string_view name);
 
 /// Time in which any device ran a kernel, a copy or a memset.
-Intervals deviceBusy(const Trace& trace);
 Intervals deviceBusy(const ActivityScan& scan);
 
 struct DeviceUse {
@@ -40,7 +39,6 @@ struct DeviceUse {
     int streams = 0;
 };
 /// Devices that did something, by id.
-std::vector<DeviceUse> deviceUse(const Trace& trace);
 std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 
 /// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
@@ -55,7 +53,6 @@ struct IdleCause {
 };
 /// Over all devices, largest first; only causes that occur. Empty without devices.
 /// @param within  where to look at workingDevices(), sorted and disjoint; empty: each device, first to last operation
-std::vector<IdleCause> idleCauses(const Trace& trace, std::span<const TimeRange> within = {});
 std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {});
 
 struct SyncUse {
@@ -65,7 +62,6 @@ struct SyncUse {
     Nanoseconds blockingCopyTime{};
 };
 /// Calls by their runtime records; where these are not recorded, by the waits (kind Sync) themselves.
-SyncUse syncUse(const Trace& trace);
 SyncUse syncUse(const ActivityScan& scan);
 
 } // namespace profiler::analysis

@@ -111,11 +111,6 @@ double busyShare(const Trace& trace, const std::vector<Step>& steps, int workers
 
 } // namespace
 
-InputWait inputWait(const Trace& trace, const std::vector<Step>& steps)
-{
-    return inputWait(trace, steps, deviceBusy(trace));
-}
-
 InputWait inputWait(const Trace& trace, const std::vector<Step>& steps, const Intervals& busy)
 {
     InputWait input;

@@ -33,7 +33,6 @@ struct InputWait {
 
 /// With no workers the stages lie on the main thread inside its "data wait"; with workers on their tracks, where a
 /// batch counts to the step in which its loading began. Cores come from the metadata "host.cores".
-InputWait inputWait(const Trace& trace, const std::vector<Step>& steps);
 /// @param busy  when any device did something, see deviceBusy()
 InputWait inputWait(const Trace& trace, const std::vector<Step>& steps, const Intervals& busy);
 

@@ -185,18 +185,16 @@ bool onTensorCores(std::string_view name, Precision precision)
 
 struct Judged {
     KernelClass kernelClass{};
-    bool product = false, tensorCores = false, fullPrecision = false;
+    bool fullPrecision = false; ///< a product, in FP32 without tensor cores
 };
 
 Judged judge(std::string_view name)
 {
     const std::string lower = lowered(name);
     Judged judged{.kernelClass = classOf(lower)};
-    judged.product = isProduct(judged.kernelClass);
-    if (judged.product) {
+    if (isProduct(judged.kernelClass)) {
         const Precision precision = precisionOf(lower);
-        judged.tensorCores = onTensorCores(lower, precision);
-        judged.fullPrecision = !judged.tensorCores && precision == Precision::Fp32;
+        judged.fullPrecision = precision == Precision::Fp32 && !onTensorCores(lower, precision);
     }
     return judged;
 }
@@ -219,10 +217,6 @@ void add(KernelWork& work, const SliceView& kernel, const Judged& judged, std::v
         addSaturating(s->time, duration);
     }
     work.under10us += duration.count() < kSmallNs ? 1 : 0;
-    if (judged.product)
-        addSaturating(work.productTime, duration);
-    if (judged.tensorCores)
-        addSaturating(work.tensorCoreTime, duration);
     if (judged.fullPrecision) {
         addSaturating(work.fullPrecisionTime, duration);
         fullPrecision.push_back({duration, kernel.begin(), kernel.id()});

@@ -55,9 +55,7 @@ struct KernelWork {
     };
     std::array<Sum, kKernelClasses> classes{}; ///< in KernelClass order
     Sum all;
-    Nanoseconds productTime{};          ///< matrix products, convolutions, attention
-    Nanoseconds tensorCoreTime{};       ///< of productTime, on tensor cores
-    Nanoseconds fullPrecisionTime{};    ///< of productTime, FP32 without tensor cores (TF32 is on them)
+    Nanoseconds fullPrecisionTime{};    ///< of products, in FP32 without tensor cores (TF32 is on them)
     std::vector<SliceId> fullPrecision; ///< longest of those, longest first, at most ten
     std::int64_t under10us = 0;         ///< kernels
 

@@ -186,15 +186,6 @@ const OpCost* OpCosts::find(std::string_view name, std::string_view phase) const
     return found == ops.end() ? nullptr : &*found;
 }
 
-double OpCosts::selfUsPerStep(std::string_view part) const
-{
-    double sum = 0;
-    for (const OpCost& op : ops)
-        if (op.phase != phase::kValidation && op.name.find(part) != op.name.npos)
-            sum += op.selfUsPerStep;
-    return sum;
-}
-
 OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps)
 {
     Summing summing(trace, steps);

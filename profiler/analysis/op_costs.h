@@ -24,8 +24,6 @@ struct OpCosts {
     std::vector<OpCost> ops;       ///< by self time, largest first
 
     [[nodiscard]] const OpCost* find(std::string_view name, std::string_view phase) const;
-    /// Sum of self time over ops whose name contains `part`, in µs a step, over all phases of the step.
-    [[nodiscard]] double selfUsPerStep(std::string_view part) const;
 };
 
 /// Self times by nesting on each host thread of the steps' process, loader workers excepted. Steady steps count where

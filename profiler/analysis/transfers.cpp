@@ -2,26 +2,7 @@
 
 #include "profiler/analysis/activity_scan.h"
 
-#include <algorithm>
-
 namespace profiler::analysis {
-
-std::vector<Transfer> transfers(const Trace& trace)
-{
-    return scanActivity(trace).transfers;
-}
-
-std::vector<KernelTotal> topKernels(const Trace& trace, std::size_t most)
-{
-    std::vector<KernelTotal> kernels = scanActivity(trace).kernels;
-    kernels.resize(std::min(kernels.size(), most));
-    return kernels;
-}
-
-Communication communication(const Trace& trace)
-{
-    return communication(scanActivity(trace));
-}
 
 Communication communication(const ActivityScan& scan)
 {

@@ -22,16 +22,13 @@ struct Transfer {
         return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
     }
 };
-/// By time, largest first.
-std::vector<Transfer> transfers(const Trace& trace);
 
+/// All kernels of one name.
 struct KernelTotal {
     std::string name;
     std::int64_t count = 0;
     Nanoseconds time{};
 };
-/// Kernels by name, largest total first, at most `most`.
-std::vector<KernelTotal> topKernels(const Trace& trace, std::size_t most);
 
 /// Kernels of collective communication.
 struct Communication {
@@ -39,7 +36,6 @@ struct Communication {
     Nanoseconds time{};    ///< union over the device's streams
     Nanoseconds exposed{}; ///< of that, while no other kernel ran
 };
-Communication communication(const Trace& trace);
 Communication communication(const ActivityScan& scan);
 
 } // namespace profiler::analysis

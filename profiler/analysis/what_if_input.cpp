@@ -166,11 +166,6 @@ double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup the
 
 } // namespace
 
-InputModel loadModel(const Trace& trace, const std::vector<Step>& steps)
-{
-    return loadModel(trace, steps, inputWait(trace, steps));
-}
-
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const InputWait& input)
 {
     InputModel model;

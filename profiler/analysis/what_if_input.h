@@ -19,7 +19,6 @@ struct InputModel {
     /// Enough was recorded to replay.
     [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }
 };
-InputModel loadModel(const Trace& trace, const std::vector<Step>& steps);
 /// @param input  of the same trace and steps
 InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const InputWait& input);
 

@@ -102,10 +102,6 @@ TrackId TraceBuilder::addTrack(Track track)
     return m->tracks.back().id;
 }
 
-void TraceBuilder::renameTrack(TrackId id, std::string name)
-{
-    m->tracks.at(id.value).name = std::move(name);
-}
 const std::string& TraceBuilder::trackName(TrackId id) const
 {
     return m->tracks.at(id.value).name;

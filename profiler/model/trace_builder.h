@@ -60,7 +60,6 @@ public:
     [[nodiscard]] std::string_view string(StringId id) const;
     /// `track.id` is set here.
     TrackId addTrack(Track track);
-    void renameTrack(TrackId id, std::string name);
     [[nodiscard]] const std::string& trackName(TrackId id) const;
     /// What is known of a track changed: everything but its id is replaced.
     void updateTrack(TrackId id, Track track);

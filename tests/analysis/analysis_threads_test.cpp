@@ -90,7 +90,7 @@ void expectAnalysed(const Trace& trace, std::int64_t leastSteps)
     if (std::ssize(steps) < 10)
         return;
     EXPECT_NEAR(breakdown(trace, scan, steps).share(TimeClass::DataLoader), 0.3, 0.1);
-    EXPECT_NEAR(inputWait(trace, steps).waitShare, 0.3, 1e-6);
+    EXPECT_NEAR(inputWait(trace, steps, {}).waitShare, 0.3, 1e-6);
     EXPECT_TRUE(opCosts(trace, steps).find("aten::op1", "forward"));
 }
 

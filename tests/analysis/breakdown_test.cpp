@@ -14,7 +14,7 @@ using test_support::traceFromText;
 Breakdown breakdownOf(std::string_view text)
 {
     const auto trace = traceFromText(text);
-    return breakdown(*trace, findSteps(*trace));
+    return breakdown(*trace, scanActivity(*trace), findSteps(*trace));
 }
 
 double sum(const Breakdown& b)
@@ -101,8 +101,9 @@ TEST(Breakdown, AnAnnotationInsideAStepIsWorkOfTheHost)
         stream 0 7
           gpu_annotation Optimizer.step#SGD.step 0 60
     )");
-    EXPECT_DOUBLE_EQ(breakdown(*trace, findSteps(*trace)).share(TimeClass::CpuOp), 0.45);
-    const Breakdown chosen = breakdown(*trace, findSteps(*trace, "DistributedDataParallel.forward"));
+    EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), findSteps(*trace)).share(TimeClass::CpuOp), 0.45);
+    const Breakdown chosen =
+        breakdown(*trace, scanActivity(*trace), findSteps(*trace, "DistributedDataParallel.forward"));
     EXPECT_DOUBLE_EQ(chosen.share(TimeClass::CpuOp), 0.75) << "the mark itself is none";
 }
 

@@ -40,7 +40,6 @@ TEST(CallSites, AMemsetBelongsToTheOperatorsRangeAndPhaseOfItsCall)
     ASSERT_EQ(memsets.sites.size(), 2U);
     EXPECT_EQ(memsets.sites[0].ops, "");
     EXPECT_EQ(memsets.sites[0].range, "layer");
-    EXPECT_EQ(memsets.sites[0].caller(), "layer");
     EXPECT_EQ(memsets.sites[0].phase, "");
     const CallSite& zero = memsets.sites[1];
     EXPECT_EQ(zero.ops, "aten::zero_ > aten::fill_");
@@ -68,8 +67,8 @@ TEST(CallSites, AMemsetWithoutACallIsCountedAsSuch)
     EXPECT_EQ(memsets.count, 2);
     EXPECT_EQ(memsets.unlinked, 1);
     ASSERT_EQ(memsets.sites.size(), 2U);
-    EXPECT_EQ(memsets.sites[0].caller(), "");
-    EXPECT_EQ(memsets.sites[1].caller(), "cudaMemsetAsync");
+    EXPECT_EQ(memsets.sites[0].call, "");
+    EXPECT_EQ(memsets.sites[1].call, "cudaMemsetAsync");
 }
 
 TEST(CallSites, AWaitBelongsToTheChainThatAsksForIt)

@@ -36,7 +36,8 @@ constexpr std::string_view kGpu = R"(
 
 TEST(DeviceUse, BusyIsTheUnionOverStreams)
 {
-    const auto devices = deviceUse(*traceFromText(kGpu));
+    const auto trace = traceFromText(kGpu);
+    const auto devices = deviceUse(*trace, scanActivity(*trace));
     ASSERT_EQ(devices.size(), 1U);
     EXPECT_EQ(devices[0].name, "NVIDIA H100");
     EXPECT_EQ(devices[0].streams, 2);
@@ -49,7 +50,7 @@ TEST(DeviceUse, IdlenessIsExplainedByTheMainThreadOnce)
 {
     std::map<std::string, double> causes;
     double sum = 0;
-    for (const IdleCause& cause : idleCauses(*traceFromText(kGpu))) {
+    for (const IdleCause& cause : idleCauses(scanActivity(*traceFromText(kGpu)))) {
         causes[std::string(cause.cause)] = toUs(cause.time);
         sum += toUs(cause.time);
     }
@@ -65,7 +66,7 @@ TEST(DeviceUse, IdlenessIsExplainedByTheMainThreadOnce)
 std::map<std::string, double> causesOf(const std::string& text, std::vector<TimeRange> within = {})
 {
     std::map<std::string, double> causes;
-    for (const IdleCause& cause : idleCauses(*traceFromText(text), within))
+    for (const IdleCause& cause : idleCauses(scanActivity(*traceFromText(text)), within))
         causes[std::string(cause.cause)] = toUs(cause.time);
     return causes;
 }
@@ -156,14 +157,15 @@ TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
 TEST(DeviceUse, ACpuTraceHasNone)
 {
     const auto trace = traceFromText("main\nphase forward 0 10");
-    EXPECT_TRUE(deviceUse(*trace).empty());
-    EXPECT_TRUE(idleCauses(*trace).empty());
-    EXPECT_TRUE(deviceBusy(*trace).empty());
+    const ActivityScan scan = scanActivity(*trace);
+    EXPECT_TRUE(deviceUse(*trace, scan).empty());
+    EXPECT_TRUE(idleCauses(scan).empty());
+    EXPECT_TRUE(deviceBusy(scan).empty());
 }
 
 TEST(DeviceUse, SynchronizingAndBlockingCallsAreCounted)
 {
-    const SyncUse use = syncUse(*traceFromText(kGpu));
+    const SyncUse use = syncUse(scanActivity(*traceFromText(kGpu)));
     EXPECT_EQ(use.calls, 1);
     EXPECT_EQ(toUs(use.time), 100);
     EXPECT_EQ(use.blockingCopies, 1);
@@ -172,14 +174,14 @@ TEST(DeviceUse, SynchronizingAndBlockingCallsAreCounted)
 
 TEST(DeviceUse, WaitsCountWhereCallsAreNotRecorded)
 {
-    const SyncUse use = syncUse(*traceFromText("main\nsync stream 10 30\nsync stream 50 5"));
+    const SyncUse use = syncUse(scanActivity(*traceFromText("main\nsync stream 10 30\nsync stream 50 5")));
     EXPECT_EQ(use.calls, 2);
     EXPECT_EQ(toUs(use.time), 35);
 }
 
 TEST(Transfers, AreGroupedByKindAndMemory)
 {
-    const auto rows = transfers(*traceFromText(kGpu));
+    const auto rows = scanActivity(*traceFromText(kGpu)).transfers;
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].kind, CopyKind::HtoD);
     EXPECT_EQ(rows[0].src, MemoryKind::Pageable);
@@ -191,8 +193,8 @@ TEST(Transfers, AreGroupedByKindAndMemory)
 
 TEST(Transfers, KernelsAreSummedByName)
 {
-    const auto kernels = topKernels(*traceFromText(kGpu), 1);
-    ASSERT_EQ(kernels.size(), 1U);
+    const auto kernels = scanActivity(*traceFromText(kGpu)).kernels;
+    ASSERT_EQ(kernels.size(), 2U);
     EXPECT_EQ(kernels[0].name, "gemm");
     EXPECT_EQ(kernels[0].count, 2);
     EXPECT_EQ(toUs(kernels[0].time), 100);
@@ -216,13 +218,13 @@ TEST(Transfers, SumsThatNoNumberHoldsStayAtTheLargest)
 
 TEST(Transfers, CommunicationIsExposedWhereNoOtherKernelRuns)
 {
-    const Communication c = communication(*traceFromText(R"(
+    const Communication c = communication(scanActivity(*traceFromText(R"(
         device 0 gpu
         stream 0 7
           kernel gemm 0 50
         stream 0 8
           kernel ncclDevKernel_AllReduce 30 50
-    )"));
+    )")));
     EXPECT_EQ(c.kernels, 1);
     EXPECT_EQ(toUs(c.time), 50);
     EXPECT_EQ(toUs(c.exposed), 30);

@@ -1,5 +1,7 @@
 #include "profiler/analysis/input_wait.h"
 
+#include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/device_use.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +15,7 @@ using testing::ElementsAre;
 
 InputWait inputOf(const Trace& trace)
 {
-    return inputWait(trace, findSteps(trace));
+    return inputWait(trace, findSteps(trace), deviceBusy(scanActivity(trace)));
 }
 InputWait inputOf(std::string_view text)
 {

@@ -88,8 +88,8 @@ TEST(Phases, PartsOfImportedSteps)
     EXPECT_EQ(steps[5].parts.zeroGrad.count(), 5'000);
     EXPECT_EQ(steps[5].parts.backward.count(), 20'000);
     EXPECT_EQ(steps[5].parts.other.count(), 25'000);
-    EXPECT_DOUBLE_EQ(inputWait(*trace, steps).waitShare, 0.4);
-    EXPECT_DOUBLE_EQ(breakdown(*trace, steps).share(TimeClass::DataLoader), 0.4);
+    EXPECT_DOUBLE_EQ(inputWait(*trace, steps, {}).waitShare, 0.4);
+    EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), steps).share(TimeClass::DataLoader), 0.4);
 }
 
 TEST(Phases, OperatorsOfImportedTracesBelongToOne)

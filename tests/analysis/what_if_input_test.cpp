@@ -1,5 +1,6 @@
 #include "profiler/analysis/what_if_input.h"
 
+#include "profiler/analysis/input_wait.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +14,13 @@ namespace {
 
 using test_support::traceFromText;
 using testing::ElementsAre;
+
+/// Without devices.
+InputModel modelOf(const Trace& trace)
+{
+    const std::vector<Step> steps = findSteps(trace);
+    return loadModel(trace, steps, inputWait(trace, steps, {}));
+}
 
 /// The recurrence of a pipeline whose threads never share a core, in order: a worker takes batch k when it is free and
 /// batch k − capacity was taken; a step takes batch k when it is ready and the step before is done.
@@ -205,7 +213,7 @@ TEST(WhatIfInput, TheSameSetupSavesNothing)
 TEST(WhatIfInput, NothingRecordedPredictsNothing)
 {
     const auto trace = traceFromText("main\nrepeat 5 every 100\nstep 0 0 100\nphase \"data wait\" 0 50\nend");
-    const InputModel model = loadModel(*trace, findSteps(*trace));
+    const InputModel model = modelOf(*trace);
     EXPECT_FALSE(model.canPredict());
     EXPECT_EQ(predictInput(model, {0, 2}, {1, 2}, 1).highUs, 0);
 }
@@ -226,7 +234,7 @@ TEST(WhatIfInput, SequencesComeFromTheTraceInOrder)
           phase "data wait" 310 30
           stage decode 310 30
     )");
-    const InputModel model = loadModel(*trace, findSteps(*trace));
+    const InputModel model = modelOf(*trace);
     EXPECT_THAT(model.loadUs, ElementsAre(20, 50, 30)); // what the thread spent, not the stages alone
     EXPECT_THAT(model.computeUs, ElementsAre(80, 60, 70));
     EXPECT_EQ(model.cores, 2);

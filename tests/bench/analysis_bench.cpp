@@ -152,7 +152,7 @@ void summary(benchmark::State& state)
         benchmark::DoNotOptimize(deviceUse(trace, activity));
         benchmark::DoNotOptimize(idleCauses(activity));
         benchmark::DoNotOptimize(communication(activity));
-        benchmark::DoNotOptimize(inputWait(trace, found));
+        benchmark::DoNotOptimize(inputWait(trace, found, deviceBusy(activity)));
     }
 }
 BENCHMARK(summary)->Unit(benchmark::kMillisecond);

@@ -41,7 +41,7 @@ void PrintTo(const Figures& figures, std::ostream* out)
 
 Summary closeSummaryOf(const Trace& trace)
 {
-    Summary summary = summaryOf(trace);
+    Summary summary = summaryOf(trace, [&] { return findSteps(trace); });
     summary.look = closerLook(trace, summary.steps);
     return summary;
 }

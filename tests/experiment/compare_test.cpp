@@ -13,6 +13,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+/// By the steps that they mark.
+Difference difference(const profiler::Trace& a, const profiler::Trace& b)
+{
+    return advisor::difference(a, b, profiler::analysis::findSteps(a), profiler::analysis::findSteps(b));
+}
+
 std::shared_ptr<const profiler::Trace> run(const std::string& head, int forward, int conv)
 {
     return traceFromText(head + R"(

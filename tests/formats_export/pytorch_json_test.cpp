@@ -1,5 +1,5 @@
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/transfers.h"
 #include "profiler/io/formats/format.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/formats_export/exported.h"
@@ -119,10 +119,11 @@ TEST(PytorchJson, SaysTheSameOfTheSteps)
     const auto back = thereAndBack(*trace);
     const auto steps = findSteps(*trace), stepsBack = findSteps(*back);
     ASSERT_EQ(stepsBack.size(), steps.size());
-    const Breakdown a = breakdown(*trace, steps), b = breakdown(*back, stepsBack);
+    const Breakdown a = breakdown(*trace, scanActivity(*trace), steps),
+                    b = breakdown(*back, scanActivity(*back), stepsBack);
     for (const TimeClass part : {TimeClass::Kernel, TimeClass::Memcpy, TimeClass::Memset, TimeClass::Runtime})
         EXPECT_DOUBLE_EQ(a.share(part), b.share(part)) << timeClassName(part);
-    const auto copies = transfers(*back);
+    const auto copies = scanActivity(*back).transfers;
     ASSERT_EQ(copies.size(), 1U);
     EXPECT_EQ(copies[0].src, MemoryKind::Pageable);
     EXPECT_EQ(back->devices()[0].name, "NVIDIA H100");

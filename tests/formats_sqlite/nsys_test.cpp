@@ -1,5 +1,5 @@
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/device_use.h"
-#include "profiler/analysis/transfers.h"
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
 #include "tests/support/trace_text.h"
@@ -82,7 +82,7 @@ TEST_F(TwoProcesses, OneCudaNumberMeansTheGpuOfEachProcess)
     ASSERT_EQ(m_trace->devices().size(), 2U);
     EXPECT_EQ(m_trace->devices()[0].name, "NVIDIA H100");
     EXPECT_EQ(m_trace->devices()[1].uuid, "GPU-bb");
-    const auto use = analysis::deviceUse(*m_trace);
+    const auto use = analysis::deviceUse(*m_trace, analysis::scanActivity(*m_trace));
     ASSERT_EQ(use.size(), 2U);
     EXPECT_EQ(use[1].id, DeviceId{1});
     EXPECT_EQ(use[1].streams, 2);
@@ -113,7 +113,7 @@ TEST_F(TwoProcesses, CallsLoseTheirVersionAndKnowTheirApi)
 
 TEST_F(TwoProcesses, CopiesAreNamedByTheFilesTables)
 {
-    const auto transfers = analysis::transfers(*m_trace);
+    const auto transfers = analysis::scanActivity(*m_trace).transfers;
     ASSERT_EQ(transfers.size(), 3U);
     EXPECT_EQ(transfers[0].kind, CopyKind::HtoD);
     EXPECT_EQ(transfers[0].src, MemoryKind::Pageable);

@@ -1,4 +1,4 @@
-#include "profiler/analysis/transfers.h"
+#include "profiler/analysis/activity_scan.h"
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
 
@@ -67,7 +67,7 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
     EXPECT_EQ(trace->name(trace->ofKind(ActivityKind::Kernel)[0]), "gemm");
     EXPECT_EQ(trace->ofKind(ActivityKind::Nvtx).size(), 1U);
     EXPECT_EQ(trace->ofKind(ActivityKind::CudaDriver).size(), 1U);
-    const auto transfers = analysis::transfers(*trace);
+    const auto transfers = analysis::scanActivity(*trace).transfers;
     ASSERT_EQ(transfers.size(), 2U);
     EXPECT_EQ(transfers[0].kind, CopyKind::DtoH);
     EXPECT_EQ(transfers[0].src, MemoryKind::Device);
@@ -155,7 +155,7 @@ TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
     }
     const auto trace = opened(file.path());
     ASSERT_NE(trace, nullptr);
-    const auto transfers = analysis::transfers(*trace);
+    const auto transfers = analysis::scanActivity(*trace).transfers;
     ASSERT_EQ(transfers.size(), 2U);
     EXPECT_EQ(transfers[0].kind, CopyKind::HtoD);
     EXPECT_EQ(transfers[0].src, MemoryKind::Pageable);
