@@ -45,8 +45,8 @@ std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const W
 {
     if (c.facts.statistics.steadyCount < 2)
         return std::nullopt;
-    const auto graph =
-        ReplayGraph::of(c.trace, c.facts.steps, [&](const profiler::Slice& slice) { return cut.contains(slice.id); });
+    const auto graph = ReplayGraph::of(
+        c.trace, c.facts.steps, [&](const profiler::analysis::SliceView& slice) { return cut.contains(slice.id()); });
     return savingIn(
         c, graph, [&] { return graph.replay(); }, least, most);
 }

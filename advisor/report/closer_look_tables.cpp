@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
 #include <utility>
 
 namespace advisor {
@@ -143,19 +142,10 @@ LookTable pathTable(const CloserLook& look, std::size_t room)
         .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time a step" : "Time", true}, {"Share", true}},
         .rows = {},
         .note = {}};
-    std::map<std::pair<std::string_view, ReplayWork::Where>, const CriticalPath::Piece*> longest;
-    for (const CriticalPath::Piece& piece : path.pieces) {
-        if (piece.latency || piece.name.empty())
-            continue;
-        const CriticalPath::Piece*& most = longest[{piece.name, piece.where}];
-        if (!most || piece.range.duration() > most->range.duration())
-            most = &piece;
-    }
     for (const CriticalPath::Share& row : path.byName) {
-        const auto piece = longest.find({row.name, row.where});
         table.rows.push_back({{text(row.name.empty() ? "(no event)" : row.name), text(placeName(row.where)),
                                timeUs(look.pathPart.perStep(toUs(row.time))), share(part(row.time, path.total()))},
-                              piece == longest.end() ? std::nullopt : std::optional(piece->second->slice)});
+                              row.name.empty() ? std::nullopt : std::optional(row.longest)});
     }
     table.note = pathNote(look, table.rows.size() <= room);
     return table;

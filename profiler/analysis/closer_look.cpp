@@ -12,14 +12,11 @@ namespace {
 /// What tells where the host's own time goes, beside calls and phases. Other slices may span the whole trace.
 CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const JudgedPart& part)
 {
-    return criticalPath(trace,
-                        ReplayGraph::of(trace, steps,
-                                        [](const Slice& slice) {
-                                            return slice.kind == ActivityKind::CpuOp ||
-                                                   slice.kind == ActivityKind::UserAnnotation ||
-                                                   slice.kind == ActivityKind::Nvtx;
-                                        }),
-                        part.window);
+    const auto named = [](const SliceView& slice) {
+        const ActivityKind kind = slice.kind();
+        return kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation || kind == ActivityKind::Nvtx;
+    };
+    return criticalPath(trace, ReplayGraph::of(trace, steps, named), part.window);
 }
 
 /// Where operators are recorded in a few steps only, the host's work of all others has none but its phases' names: both

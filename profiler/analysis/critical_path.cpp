@@ -1,7 +1,9 @@
 #include "profiler/analysis/critical_path.h"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace profiler::analysis {
 
@@ -12,6 +14,7 @@ struct CriticalPathWalk {
     const Intervals& within;
     ReplayGraph::Run run = graph.run({});
     CriticalPath path{};
+    std::unordered_map<std::uint64_t, CriticalPath::Share> shares{}; ///< by name and place
 
     [[nodiscard]] std::size_t laneOf(std::uint32_t node) const
     {
@@ -36,12 +39,21 @@ struct CriticalPathWalk {
     {
         if (range.empty())
             return;
-        path.pieces.push_back({node.slice, range, std::string(trace.string(node.name)), where, latency});
+        path.pieces.push_back({range, where, latency});
         Nanoseconds& sum = latency                              ? path.latency
                            : where == ReplayWork::Where::Device ? path.device
                            : where == ReplayWork::Where::Loader ? path.loader
                                                                 : path.host;
         sum += range.duration();
+        if (latency)
+            return;
+        CriticalPath::Share& share = shares[std::uint64_t{node.name.value} << 8 | static_cast<std::uint64_t>(where)];
+        share.where = where;
+        share.time += range.duration();
+        if (range.duration() >= share.longestTime) { // the first of the longest, as the walk goes back
+            share.longestTime = range.duration();
+            share.longest = node.slice;
+        }
     }
 
     /// The last work; of workers only where nothing else works.
@@ -88,14 +100,13 @@ struct CriticalPathWalk {
 
     void sum()
     {
-        std::map<std::pair<std::string, ReplayWork::Where>, Nanoseconds> sums;
-        for (const CriticalPath::Piece& piece : path.pieces)
-            if (!piece.latency)
-                sums[{piece.name, piece.where}] += piece.range.duration();
-        for (const auto& [key, time] : sums)
-            path.byName.push_back({key.first, key.second, time});
-        std::stable_sort(path.byName.begin(), path.byName.end(),
-                         [](const auto& a, const auto& b) { return a.time > b.time; });
+        for (auto& [key, share] : shares) {
+            share.name = trace.string(StringId{static_cast<std::uint32_t>(key >> 8)});
+            path.byName.push_back(std::move(share));
+        }
+        std::sort(path.byName.begin(), path.byName.end(), [](const auto& a, const auto& b) {
+            return std::tie(b.time, a.name, a.where) < std::tie(a.time, b.name, b.where);
+        });
     }
 };
 

@@ -12,16 +12,16 @@ namespace profiler::analysis {
 /// what is on it is worth shortening.
 struct CriticalPath {
     struct Piece {
-        SliceId slice; ///< innermost slice; meaningless where `name` is empty
         TimeRange range;
-        std::string name; ///< empty: no slice covers it
         ReplayWork::Where where{};
         bool latency = false; ///< between a cause and its effect: launching, waking up
     };
     struct Share {
-        std::string name;
+        std::string name; ///< of the innermost slice; empty: no slice covers it
         ReplayWork::Where where{};
         Nanoseconds time{};
+        Nanoseconds longestTime{}; ///< of one piece
+        SliceId longest;           ///< its slice; meaningless where `name` is empty
     };
     std::vector<Piece> pieces; ///< in time, without gaps but for what was left out
     std::vector<Share> byName; ///< largest first, latencies left out

@@ -1,6 +1,7 @@
 #include "profiler/analysis/launched_work.h"
 
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/sort_runs.h"
 
 #include <algorithm>
 #include <tuple>
@@ -15,11 +16,9 @@ LaunchCalls::LaunchCalls(const Trace& trace)
                 if (call.correlation().value != 0)
                     m_calls.push_back({call.correlation().value, call.range(), call.id()});
             });
-    const auto before = [](const LaunchCall& a, const LaunchCall& b) {
+    sortRuns(m_calls, [](const LaunchCall& a, const LaunchCall& b) {
         return std::tie(a.correlation, a.range.begin) < std::tie(b.correlation, b.range.begin);
-    };
-    if (!std::is_sorted(m_calls.begin(), m_calls.end(), before))
-        std::sort(m_calls.begin(), m_calls.end(), before);
+    });
 }
 
 const LaunchCall* LaunchCalls::find(std::uint64_t correlation) const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/slice_view.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
@@ -50,11 +51,10 @@ struct Replayed {
 /// O(slices · log) to make, O(work) in time and 64 bytes a piece of work to hold and replay.
 class ReplayGraph {
 public:
-    /// @param alsoCut  slices besides calls, waits and phases whose host time a what-if wants to change (operators,
-    /// say);
+    /// @param alsoCut  slices besides calls, waits and phases whose host time a what-if wants to change, as operators;
     ///                 empty: none
     static ReplayGraph of(const Trace& trace, const std::vector<Step>& steps,
-                          const std::function<bool(const Slice&)>& alsoCut = {});
+                          const std::function<bool(const SliceView&)>& alsoCut = {});
 
     [[nodiscard]] Replayed replay(const WhatIf& whatIf = {}) const;
     /// Share of the device's work whose launch is known; 0 without any. Below about nine tenths a replay says little of

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace profiler::analysis {
 
@@ -24,7 +23,7 @@ std::int64_t median(std::vector<std::int64_t>& values)
 
 } // namespace
 
-ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const Slice&)>& alsoCut)
+ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut)
     : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_sync(trace.stringCount()), m_copies(trace.stringCount()),
       m_marks(trace.stringCount())
 {
@@ -59,7 +58,7 @@ void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
         const bool loader = kind == ActivityKind::LoaderStage || kind == ActivityKind::LoaderWait;
         const bool mark = kind == ActivityKind::Step || m_marks[slice.nameId().value];
         if (!call && !loader && !mark && phase.empty() && kind != ActivityKind::Sync &&
-            !(m_alsoCut && m_alsoCut(slice.slice())))
+            !(m_alsoCut && m_alsoCut(slice)))
             return;
         entries.push_back({.begin = toNs(slice.begin()),
                            .end = toNs(slice.end()),
@@ -241,8 +240,7 @@ void ReplayBuilder::linkWaits()
                 taken.push_back({nodes[i].end, i});
         }
     for (std::vector<End>* ends : {&device, &loaded, &taken})
-        std::sort(ends->begin(), ends->end(),
-                  [](const End& a, const End& b) { return std::tie(a.end, a.node) < std::tie(b.end, b.node); });
+        sortRuns(*ends, [](const End& a, const End& b) { return std::tie(a.end, a.node) < std::tie(b.end, b.node); });
     for (const auto& lane : m_graph.m_lanes) {
         if (lane.where == ReplayWork::Where::Device)
             continue;
@@ -260,12 +258,15 @@ void ReplayBuilder::linkWaits()
     setOwnTimes();
 }
 
+bool ReplayBuilder::earlier(const Link& a, const Link& b)
+{
+    return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
+}
+
 /// A call that copies and ends after its copy did waited for it.
 void ReplayBuilder::linkBlockingCopies()
 {
-    std::sort(m_deviceWork.begin(), m_deviceWork.end(), [](const Link& a, const Link& b) {
-        return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
-    });
+    sortRuns(m_deviceWork, earlier);
     for (const Link& piece : m_callPieces) {
         ReplayGraph::Node& call = m_graph.m_nodes[piece.node];
         if (call.cross != ReplayGraph::kNone || !m_copies[call.name.value])
@@ -285,17 +286,15 @@ void ReplayBuilder::linkBlockingCopies()
 /// all waited, nothing.
 void ReplayBuilder::setOwnTimes()
 {
-    std::unordered_map<std::uint32_t, std::int64_t> shortest;
+    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::int64_t> shortest(m_trace.stringCount(), kNone);
     const auto isHost = [](const ReplayGraph::Node& node) { return !isDeviceWork(node.kind) && node.name.value != 0; };
     for (const ReplayGraph::Node& node : m_graph.m_nodes)
-        if (isHost(node) && !node.endsAfter) {
-            const auto [at, isNew] = shortest.try_emplace(node.name.value, node.duration);
-            if (!isNew)
-                at->second = std::min(at->second, node.duration);
-        }
+        if (isHost(node) && !node.endsAfter)
+            shortest[node.name.value] = std::min(shortest[node.name.value], node.duration);
     for (ReplayGraph::Node& node : m_graph.m_nodes)
-        if (const auto usual = shortest.find(node.name.value); node.endsAfter && usual != shortest.end())
-            node.own = std::min(node.duration, usual->second);
+        if (const std::int64_t usual = shortest[node.name.value]; node.endsAfter && usual != kNone)
+            node.own = std::min(node.duration, usual);
 }
 
 ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
@@ -318,11 +317,7 @@ ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
             collect(track, entries);
             addHostLane(std::move(entries), ReplayWork::Where::Loader);
         }
-    const auto earlier = [](const Link& a, const Link& b) {
-        return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
-    };
-    if (!std::is_sorted(m_launches.begin(), m_launches.end(), earlier))
-        std::sort(m_launches.begin(), m_launches.end(), earlier);
+    sortRuns(m_launches, earlier);
     for (const Track& track : m_trace.tracks())
         if (track.kind == TrackKind::Stream)
             addStream(track);
@@ -333,7 +328,7 @@ ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
 }
 
 ReplayGraph ReplayGraph::of(const Trace& trace, const std::vector<Step>& steps,
-                            const std::function<bool(const Slice&)>& alsoCut)
+                            const std::function<bool(const SliceView&)>& alsoCut)
 {
     return ReplayBuilder(trace, alsoCut).build(steps);
 }

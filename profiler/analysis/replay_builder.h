@@ -10,7 +10,7 @@ namespace profiler::analysis {
 /// Makes the graph of one trace: lines first, then what crosses them.
 class ReplayBuilder {
 public:
-    ReplayBuilder(const Trace& trace, const std::function<bool(const Slice&)>& alsoCut);
+    ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut);
     ReplayGraph build(const std::vector<Step>& steps);
 
 private:
@@ -32,6 +32,7 @@ private:
         std::uint32_t node;
     };
 
+    static bool earlier(const Link& a, const Link& b);
     std::uint8_t phaseIndex(std::string_view phase);
     void collect(const Track& track, std::vector<Entry>& entries);
     void addHostLane(std::vector<Entry> entries, ReplayWork::Where where);
@@ -48,7 +49,7 @@ private:
 
     const Trace& m_trace;
     Phases m_names;
-    const std::function<bool(const Slice&)>& m_alsoCut;
+    const std::function<bool(const SliceView&)>& m_alsoCut;
     std::vector<bool> m_sync, m_copies, m_marks; ///< by string id: a synchronizing call, one that copies, a step's mark
     ReplayGraph m_graph;
     std::vector<const Entry*> m_open; ///< around the present place, outermost first
