@@ -10,12 +10,23 @@ namespace advisor {
 
 namespace {
 
+/// So many decimals, a comma after each three digits before them.
+std::string grouped(double value, int decimals)
+{
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (!std::isfinite(value))
+        return text;
+    const std::size_t first = text.front() == '-' ? 1 : 0;
+    for (std::size_t at = std::min(text.find('.'), text.size()); at > first + 3; at -= 3)
+        text.insert(at - 3, 1, ',');
+    return text;
+}
+
 /// Three significant digits without an exponent.
 std::string threeDigits(double value)
 {
     const double size = std::abs(value);
-    const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return fmt::format("{:.{}f}", value, decimals);
+    return grouped(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 } // namespace
@@ -47,7 +58,7 @@ std::string bytesText(std::int64_t bytes)
 
 std::string countText(double count)
 {
-    return count == std::floor(count) ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
+    return grouped(count, count == std::floor(count) ? 0 : 1);
 }
 
 } // namespace advisor

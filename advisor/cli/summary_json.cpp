@@ -155,7 +155,7 @@ Json lossJson(const CaptureStats& stats)
 {
     Json notes = Json::array();
     if (stats.cut)
-        notes.push_back("The trace was cut: the run did not end by itself.");
+        notes.push_back("The trace is cut: the run did not end by itself, or only a part of its file is here.");
     for (const std::string& note : stats.notes)
         notes.push_back(note);
     return {{"dropped", stats.dropped}, {"unmatched", stats.unmatched}, {"notes", notes}};

@@ -55,16 +55,16 @@ std::string sourceText(const Trace& trace)
 std::string countsText(const Summary& summary)
 {
     const Summary::Counts& counts = summary.counts;
-    std::string text = fmt::format("{} events", counts.events);
+    std::string text = fmt::format("{} events", countText(counts.events));
     const std::pair<const char*, std::int64_t> kinds[] = {
         {"kernels", counts.kernel},        {"copies", counts.memcpy},   {"memsets", counts.memset},
         {"runtime calls", counts.runtime}, {"operators", counts.cpuOp}, {"NVTX ranges", counts.nvtx}};
     for (const auto& [name, number] : kinds)
         if (number > 0)
-            text += fmt::format(" · {} {}", number, name);
+            text += fmt::format(" · {} {}", countText(number), name);
     if (counts.kernel > 0)
         text += fmt::format("\nKernels took {}; {} of them took less than 10 µs.", timeText(summary.kernelUs),
-                            summary.shortKernels);
+                            countText(summary.shortKernels));
     return text + '\n';
 }
 
@@ -73,11 +73,11 @@ std::string heading(const Trace& trace, const Summary& summary)
     std::string text = sourceText(trace) + countsText(summary);
     const CaptureStats stats = trace.losses();
     if (stats.dropped > 0)
-        text += fmt::format("{} events were dropped.\n", stats.dropped);
+        text += fmt::format("{} events were dropped.\n", countText(stats.dropped));
     if (stats.unmatched > 0)
-        text += fmt::format("{} operations lack their other half (a launch, an end).\n", stats.unmatched);
+        text += fmt::format("{} operations lack their other half (a launch, an end).\n", countText(stats.unmatched));
     if (stats.cut)
-        text += "The trace was cut: the run did not end by itself.\n";
+        text += "The trace is cut: the run did not end by itself, or only a part of its file is here.\n";
     for (const std::string& note : stats.notes)
         text += note + '\n';
     return text;
@@ -172,18 +172,18 @@ std::string deviceText(const Summary& summary)
     TextTable devices({"Device", "busy", "of", "kernels", "streams"});
     for (const DeviceUse& d : summary.devices)
         devices.add({d.name.empty() ? fmt::format("device {}", d.id.value) : d.name, timeText(toUs(d.busyAny)),
-                     timeText(toUs(d.span)), timeText(toUs(d.busyKernel)), std::to_string(d.streams)});
+                     timeText(toUs(d.span)), timeText(toUs(d.busyKernel)), countText(d.streams)});
     TextTable idle({"Device idle because of", "time"});
     for (const IdleCause& cause : summary.idle)
         idle.add({std::string(cause.cause), timeText(toUs(cause.time))});
     TextTable copies({"Copies", "from", "to", "count", "bytes", "time", "GB/s"});
     for (const Transfer& t : summary.transfers)
         copies.add({std::string(copyKindName(t.kind)), std::string(memoryKindName(t.src)),
-                    std::string(memoryKindName(t.dst)), std::to_string(t.count), std::to_string(t.bytes),
-                    timeText(toUs(t.time)), fmt::format("{:.2f}", t.gbPerSecond())});
+                    std::string(memoryKindName(t.dst)), countText(t.count), bytesText(t.bytes), timeText(toUs(t.time)),
+                    fmt::format("{:.2f}", t.gbPerSecond())});
     TextTable kernels({"Kernel", "count", "time"});
     for (const KernelTotal& kernel : summary.topKernels)
-        kernels.add({shortName(kernel.name), std::to_string(kernel.count), timeText(toUs(kernel.time))});
+        kernels.add({shortName(kernel.name), countText(kernel.count), timeText(toUs(kernel.time))});
     for (const TextTable* table : {&devices, &idle, &copies, &kernels})
         if (!table->empty())
             text += "\n" + table->text();
@@ -220,7 +220,7 @@ std::string memoryText(const Summary& summary)
             const MemoryHolder& holder = moment.alive[i];
             table.add({holderText(holder), holder.phase.empty() ? "-" : holder.phase,
                        holder.step ? std::to_string(*holder.step) : "-", bytesText(holder.bytes),
-                       std::to_string(holder.blocks)});
+                       countText(holder.blocks)});
         }
         if (!table.empty())
             text += "\n" + table.text();

@@ -58,8 +58,9 @@ void addEnvironment(ReportModel& model, const profiler::Trace& trace)
         if (const auto entry = trace.metadata().find(row.key);
             entry != trace.metadata().end() && !entry->second.empty())
             model.environment.emplace_back(row.label, entry->second);
-    model.environment.emplace_back("Trace", fmt::format("{}, {} slices, {:.2f} s", trace.format(), trace.sliceCount(),
-                                                        static_cast<double>(trace.range().duration().count()) * 1e-9));
+    model.environment.emplace_back("Trace",
+                                   fmt::format("{}, {} slices, {:.2f} s", trace.format(), countText(trace.sliceCount()),
+                                               static_cast<double>(trace.range().duration().count()) * 1e-9));
 }
 
 void addSettings(ReportModel& model, const config::TrainingConfig& config, std::string heading)
@@ -114,7 +115,7 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
     ReportModel::Table kernels{"Longest kernels", {"Kernel", "Count", "Time"}, {}, {}};
     for (const KernelTotal& kernel : scan.kernels)
         if (kernels.rows.size() < kMostRows)
-            kernels.rows.push_back({kernel.name, std::to_string(kernel.count), timeText(toUs(kernel.time))});
+            kernels.rows.push_back({kernel.name, countText(kernel.count), timeText(toUs(kernel.time))});
     if (!kernels.rows.empty())
         model.tables.push_back(std::move(kernels));
     ReportModel::Table idle{"Why the devices idled", {"Cause", "Time"}, {}, {}};

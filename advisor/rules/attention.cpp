@@ -198,7 +198,7 @@ Advice finding(const Case& c, const Attention& found, double share)
 {
     Advice advice =
         fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
-                          found.writtenOut, shareText(share)));
+                          countText(found.writtenOut), shareText(share)));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = "Fused attention runs other kernels, whose times are not in this trace: measure it.";
     advice.caveats = {"The result agrees within the tolerance of its type, not bit by bit.",
@@ -217,7 +217,7 @@ Advice check(const Case& c)
         return cannotTell("Neither operators nor kernels were recorded.");
     const Attention found = kernels ? amongKernels(c) : amongOps(c);
     if (found.writtenOut == 0)
-        return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", found.fused)
+        return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", countText(found.fused))
                                       : "No softmax stands between two matrix products.");
     const double share = found.work.count() > 0 ? toUs(found.time) / toUs(found.work) : 0;
     if (share < kWorthFixing)

@@ -1,3 +1,4 @@
+#include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
@@ -40,8 +41,8 @@ Advice check(const Case& c)
         return silent(
             fmt::format("{} operators opened an NVTX range each, for the profiler that recorded them: without "
                         "one, leave emit_nvtx off.",
-                        count));
-    Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", count)
+                        countText(count)));
+    Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", countText(count))
                                     : "Every operator opens an NVTX range (emit_nvtx).");
     advice.whyNoPrediction = "What a range costs is not in the trace: measure it.";
     advice.caveats = {"Under a profiler that reads the ranges, leave it on."};

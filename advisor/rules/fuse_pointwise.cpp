@@ -109,7 +109,7 @@ Advice check(const Case& c)
     Advice advice =
         fires(fmt::format("Elementwise kernels are {} of kernel time; {} of them follow each other in {} runs, "
                           "each reading and writing its tensors anew.",
-                          shareText(share), runs.kernels, runs.count));
+                          shareText(share), countText(runs.kernels), countText(runs.count)));
     advice.concerns = shareOfTime(c, share);
     advice.whyNoPrediction = fmt::format(
         "Which neighbours work on the same elements is not recorded. Were each run as fast as its longest kernel, "

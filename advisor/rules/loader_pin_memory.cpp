@@ -60,7 +60,7 @@ Advice finding(const Case& c, const CopyUse& pageable)
     const auto text = [&](Nanoseconds sum) { return timeText(c.facts.device.usPerStep(pageable.ofADevice(sum))); };
     Advice advice = fires(
         fmt::format("{} to {} from pageable memory: {} {}{}, {:.3g} GB/s, {} of it while no kernel runs.",
-                    pageable.count == 1 ? std::string("1 large copy") : fmt::format("{} large copies", pageable.count),
+                    pageable.count == 1 ? std::string("1 large copy") : countText(pageable.count) + " large copies",
                     pageable.devices > 1 ? fmt::format("{} devices", pageable.devices) : std::string("the device"),
                     text(pageable.time), c.facts.device.steps.empty() ? "in all" : "a step",
                     pageable.devices > 1 ? " for each of them" : "", pageable.gbPerSecond(), text(pageable.exposed)));

@@ -81,7 +81,7 @@ std::optional<Advice> churn(const Case& c)
     Advice advice =
         fires(fmt::format("The device idles {} of the time in the second half of the trace while its memory is taken "
                           "and given back: {} times in {} gaps.",
-                          shareText(found.share), found.frees, found.gaps));
+                          shareText(found.share), countText(found.frees), countText(found.gaps)));
     advice.title = "Device memory is taken and given back all the time";
     advice.concerns = found.share;
     advice.evidence = longestGaps(c, *found.idle);

@@ -1,4 +1,5 @@
 #include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -92,10 +93,11 @@ Advice check(const Case& c)
                : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ? cannotTell("Operators were not recorded.")
                                                                             : silent("No convolution ran.");
     if (found.beforeNorm == 0)
-        return silent(fmt::format("None of {} convolutions has a bias directly before a batch norm.", found.all));
+        return silent(
+            fmt::format("None of {} convolutions has a bias directly before a batch norm.", countText(found.all)));
     Advice advice =
         fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
-                          found.beforeNorm, found.all));
+                          countText(found.beforeNorm), countText(found.all)));
     // All convolutions' share, by how many of them it is.
     advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
                       static_cast<double>(found.all);

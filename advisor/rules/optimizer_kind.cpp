@@ -1,4 +1,5 @@
 #include "advisor/batch_facts.h"
+#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>
@@ -31,10 +32,9 @@ Advice check(const Case& c)
     if (batch > kLargeBatch && plain)
         return finding(
             c,
-            fmt::format(
-                "{:.0f} samples in a step are more than {} keeps up with; optimizers with a rate for each layer "
-                "were made for that.",
-                batch, optimizer),
+            fmt::format("{} samples in a step are more than {} keeps up with; optimizers with a rate for each layer "
+                        "were made for that.",
+                        countText(batch), optimizer),
             optimizer == "sgd" ? "lars" : "lamb");
     if (optimizer == "adam" && (*c.config)[config::key::weightDecay] > 0)
         return finding(
@@ -42,7 +42,7 @@ Advice check(const Case& c)
             "Adam divides its weight decay by the gradients' size, so that it hardly decays what has large ones; AdamW "
             "does not.",
             "adamw");
-    return silent(fmt::format("{} suits {:.0f} samples in a step.", optimizer, batch));
+    return silent(fmt::format("{} suits {} samples in a step.", optimizer, countText(batch)));
 }
 
 } // namespace

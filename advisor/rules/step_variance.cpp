@@ -162,8 +162,9 @@ Advice check(const Case& c)
         return silent(fmt::format("Steps are even but for their beginning: {}.", range));
     if (slow.steps.empty())
         return silent(fmt::format("Steps are even: {}.", range));
-    const std::string often = fmt::format("{} of {} steps {} over {}", slow.steps.size(), us.size(),
-                                          slow.steps.size() == 1 ? "takes" : "take", timeText(limit));
+    const std::string often =
+        fmt::format("{} of {} steps {} over {}", countText(slow.steps.size()), countText(us.size()),
+                    slow.steps.size() == 1 ? "takes" : "take", timeText(limit));
     const double share = static_cast<double>(slow.steps.size()) / static_cast<double>(us.size());
     if (slow.occurrences < kTwice && share >= kOftenShare)
         return cannotTell(fmt::format("Steps vary, {}: {}, but it came once, and whether that comes back so few steps "
@@ -179,10 +180,10 @@ Advice check(const Case& c)
                                   range, often, timeText(cost.mid), timeText(cost.low)));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
         return cannotTell(fmt::format(
-            "Steps vary ({}), but {:.0f} times a second a thread lost its core to another one: whether the training "
+            "Steps vary ({}), but {} times a second a thread lost its core to another one: whether the training "
             "itself varies is not to be seen. Give it fewer threads than there are cores (run.threads, "
             "loader.workers), or a machine for itself.",
-            range, *rate));
+            range, countText(std::round(*rate))));
     const NamedPart& part = varyingPart(slow.steps, steady);
     Advice advice = fires(fmt::format(
         "Steps vary: {}; {}, which costs {} to {} in the mean over all steps. {}", range, often, timeText(cost.low),

@@ -145,7 +145,7 @@ Advice check(const Case& c)
             fmt::format("Tensors filled on the host and copied over take only {} of the time.", shareText(share)));
     Advice advice =
         fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
-                          found.count, shareText(share)));
+                          countText(found.count), shareText(share)));
     advice.concerns = share;
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
