@@ -45,6 +45,7 @@ class TableWorkTest : public QObject {
 private slots:
     void rowsComeThoughSnapshotsComeFasterThanAQueryIs_data();
     void rowsComeThoughSnapshotsComeFasterThanAQueryIs();
+    void aGrowingTraceIsLookedThroughOnceASecondAtMost();
     void aTableBehindATabWaitsUntilItComesToTheFront();
     void manyRowsAreCopiedBesideTheWindow();
 };
@@ -74,6 +75,31 @@ void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
     panel.updateTrace(kernels(10, false));
     QTRY_VERIFY_WITH_TIMEOUT(panel.isUpToDate(), kPatienceMs);
     QCOMPARE(panel.view()->table()->index(0, 1).data().toString(), QString("10"));
+}
+
+void TableWorkTest::aGrowingTraceIsLookedThroughOnceASecondAtMost()
+{
+    constexpr qint64 kPauseMs = 900; // a second, less what a coarse timer may be early
+    app::Selection selection;
+    app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
+    const auto* table = panel.view()->table();
+    QElapsedTimer sinceRows;
+    const auto start = [&] { sinceRows.start(); };
+    connect(table, &QAbstractItemModel::modelReset, &panel, start);
+    panel.show();
+    panel.replaceTrace(kernels(10, true));
+    QTRY_VERIFY_WITH_TIMEOUT(sinceRows.isValid() && table->rowCount() == 1, kPatienceMs);
+    std::vector<qint64> pauses;
+    connect(table, &QAbstractItemModel::dataChanged, &panel, [&] { pauses.push_back(sinceRows.restart()); });
+    QTimer snapshots;
+    int count = 10;
+    connect(&snapshots, &QTimer::timeout, &panel, [&] { panel.updateTrace(kernels(++count, true)); });
+    snapshots.start(20);
+    QTRY_VERIFY_WITH_TIMEOUT(pauses.size() >= 2, kPatienceMs);
+    snapshots.stop();
+    for (const qint64 pause : pauses)
+        QVERIFY2(pause >= kPauseMs, qPrintable(QString("%1 ms").arg(pause)));
+    QVERIFY(table->index(0, 1).data().toString().toInt() > 20); // what came meanwhile was not forgotten
 }
 
 void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
