@@ -22,22 +22,32 @@ namespace {
 constexpr int kMostLines = 8; ///< of notes shown at once; the rest scrolls
 } // namespace
 
-QString captureNotice(const profiler::CaptureStats& stats)
+Writer writerOf(const profiler::Trace& trace)
+{
+    return trace.format() == "stepscope" ? Writer::Stepscope : Writer::Other;
+}
+
+QString captureNotice(const profiler::CaptureStats& stats, Writer writer)
 {
     const auto text = [](const char* source) { return QCoreApplication::translate("CaptureNotice", source); };
+    const bool own = writer == Writer::Stepscope;
     QStringList sentences;
     if (stats.cut)
-        sentences << text("The run ended without closing its trace: it was killed, or the disk is full. What was "
-                          "written until then is shown; "
-                          "the last moments may be missing.");
-    if (stats.dropped > 0)
-        sentences << text("%1 dropped, because they came faster than they could be written: gaps may not be idle time. "
-                          "Record fewer steps or a lower level.")
-                         .arg(formatCounted(static_cast<std::int64_t>(stats.dropped), text("event was"),
-                                            text("events were")));
+        sentences << (own ? text("The run ended without closing its trace: it was killed, or the disk is full. What "
+                                 "was written until then is shown; the last moments may be missing.")
+                          : text("The file breaks off: the program that wrote it was stopped, or only a part of the "
+                                 "file is here. What could be read is shown; the last moments may be missing."));
+    if (stats.dropped > 0) {
+        const QString words = own ? text("%1 dropped, because they came faster than they could be written: gaps may "
+                                         "not be idle time. Record fewer steps or a lower level.")
+                                  : text("%1 lost while it was recorded, or could not be read: gaps may not be idle "
+                                         "time.");
+        sentences << words.arg(
+            formatCounted(static_cast<std::int64_t>(stats.dropped), text("event was"), text("events were")));
+    }
     if (stats.unmatched > 0 && !stats.live)
-        sentences << (stats.unmatched == 1 ? text("1 event lacks its begin or its launch and is left out.")
-                                           : text("%1 events lack their begin or their launch and are left out.")
+        sentences << (stats.unmatched == 1 ? text("1 event lacks its other half: a begin, an end or a launch.")
+                                           : text("%1 events lack their other half: a begin, an end or a launch.")
                                                  .arg(formatCount(static_cast<std::int64_t>(stats.unmatched))));
     for (const std::string& note : stats.notes)
         sentences << traceText(note);
@@ -103,9 +113,9 @@ void CaptureNotice::fold(bool folded)
     m_more->setIcon(icon(folded ? "expand" : "collapse"));
 }
 
-void CaptureNotice::setStats(const profiler::CaptureStats& stats)
+void CaptureNotice::setStats(const profiler::CaptureStats& stats, Writer writer)
 {
-    const QString all = captureNotice(stats);
+    const QString all = captureNotice(stats, writer);
     if (all == m_all && !all.isEmpty())
         return;
     m_all = all;

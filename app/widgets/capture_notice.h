@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/capture_stats.h"
+#include "profiler/model/trace.h"
 
 #include <QFrame>
 #include <QString>
@@ -11,8 +11,13 @@ class QToolButton;
 
 namespace app {
 
+/// Who wrote a trace, which tells how something of it may be lost: our own recording, or another program, whose file
+/// may also be a part of what it wrote.
+enum class Writer { Stepscope, Other };
+Writer writerOf(const profiler::Trace& trace);
+
 /// What was lost, in words of the user's task, a sentence a line; empty when nothing was.
-QString captureNotice(const profiler::CaptureStats& stats);
+QString captureNotice(const profiler::CaptureStats& stats, Writer writer);
 
 /// A strip over the timeline that says what a trace lacks: the first of it, the rest folds out and all of it can be
 /// copied. Hidden while it lacks nothing.
@@ -20,7 +25,7 @@ class CaptureNotice : public QFrame {
     Q_OBJECT
 public:
     explicit CaptureNotice(QWidget* parent = nullptr);
-    void setStats(const profiler::CaptureStats& stats);
+    void setStats(const profiler::CaptureStats& stats, Writer writer);
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -271,17 +271,29 @@ TEST_F(ViewsTest, EmptyViewsSayWhatComes)
 TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
 {
     CaptureStats stats;
-    EXPECT_TRUE(captureNotice(stats).isEmpty());
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).isEmpty());
     stats.cut = true;
-    EXPECT_TRUE(captureNotice(stats).contains("killed"));
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("killed"));
     stats.dropped = 12'345;
-    EXPECT_TRUE(captureNotice(stats).contains("12,345 events were dropped"));
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("12,345 events were dropped"));
     stats.unmatched = 3;
-    EXPECT_TRUE(captureNotice(stats).contains("3 events lack"));
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("3 events lack"));
     stats.live = true;
-    EXPECT_FALSE(captureNotice(stats).contains("3 events lack")) << "their other half may still come";
+    EXPECT_FALSE(captureNotice(stats, Writer::Stepscope).contains("3 events lack"))
+        << "their other half may still come";
     stats.notes = {"2 images could not be read."};
-    EXPECT_TRUE(captureNotice(stats).contains("2 images could not be read."));
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("2 images could not be read."));
+}
+
+TEST(CaptureNotice, BlamesNoRunOfOursForWhatAnotherProgramsFileLacks)
+{
+    CaptureStats stats;
+    stats.cut = true;
+    stats.dropped = 1;
+    const QString said = captureNotice(stats, Writer::Other);
+    EXPECT_TRUE(said.contains("The file breaks off")) << said.toStdString();
+    EXPECT_TRUE(said.contains("1 event was lost while it was recorded, or could not be read")) << said.toStdString();
+    EXPECT_FALSE(said.contains("disk is full") || said.contains("lower level")) << said.toStdString();
 }
 
 TEST(CaptureNotice, CanBeReadInBothThemes)
@@ -290,7 +302,7 @@ TEST(CaptureNotice, CanBeReadInBothThemes)
     CaptureNotice notice(&window);
     CaptureStats stats;
     stats.unmatched = 3;
-    notice.setStats(stats);
+    notice.setStats(stats, Writer::Stepscope);
     notice.resize(700, 32);
     for (const bool dark : {false, true}) {
         window.setPalette(themePalette(dark));
@@ -337,14 +349,14 @@ TEST(CaptureNotice, StaysClosedUntilSomethingNewIsLost)
     window.show();
     CaptureStats stats;
     stats.dropped = 10;
-    notice.setStats(stats);
+    notice.setStats(stats, Writer::Stepscope);
     EXPECT_TRUE(notice.isVisible());
     QTest::mouseClick(notice.findChild<QAbstractButton*>(), Qt::LeftButton);
     EXPECT_FALSE(notice.isVisible());
-    notice.setStats(stats);
+    notice.setStats(stats, Writer::Stepscope);
     EXPECT_FALSE(notice.isVisible());
     stats.dropped = 20;
-    notice.setStats(stats);
+    notice.setStats(stats, Writer::Stepscope);
     EXPECT_TRUE(notice.isVisible());
 }
 

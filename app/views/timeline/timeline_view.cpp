@@ -100,7 +100,7 @@ void TimelineView::watchReading()
     look->setInterval(kBetweenLooks);
     connect(look, &QTimer::timeout, this, [this] {
         if (const auto& trace = m_canvas->scene().trace)
-            m_notice->setStats(trace->losses());
+            m_notice->setStats(trace->losses(), writerOf(*trace));
     });
     look->start();
 }
@@ -108,7 +108,7 @@ void TimelineView::watchReading()
 void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
     m_selection->clear(); // its ids mean nothing in another trace
-    m_notice->setStats(trace->losses());
+    m_notice->setStats(trace->losses(), writerOf(*trace));
     m_file = file;
     takeRowLayout(*trace);
     m_minimap->setTrace(trace);
@@ -119,7 +119,7 @@ void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, co
 
 void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
 {
-    m_notice->setStats(trace->losses());
+    m_notice->setStats(trace->losses(), writerOf(*trace));
     m_minimap->setTrace(trace);
     m_canvas->updateTrace(trace);
     if (m_selection->slice()) // the canvas may have dropped one that the trace before did not hold yet
