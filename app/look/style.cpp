@@ -3,6 +3,8 @@
 #include "app/look/icon.h"
 #include "app/look/style_drawing.h"
 
+#include <QEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
 #include <QStyleOption>
@@ -10,6 +12,21 @@
 namespace app {
 
 Style::Style() : QProxyStyle("fusion") {}
+
+void Style::polish(QWidget* widget)
+{
+    QProxyStyle::polish(widget);
+    if (qobject_cast<QMenu*>(widget))
+        widget->installEventFilter(this);
+}
+
+bool Style::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() != QEvent::ShortcutOverride)
+        return QProxyStyle::eventFilter(watched, event);
+    event->accept(); // no shortcut's: it comes to the menu as a key
+    return true;
+}
 
 void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                           const QWidget* widget) const

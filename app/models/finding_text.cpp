@@ -76,6 +76,14 @@ QString amountText(const advisor::Saving& saving)
 
 } // namespace
 
+QString preparingText(const config::protocol::Preparing& preparing)
+{
+    const QString what = asQString(preparing.what);
+    return preparing.total > 0
+               ? Words::tr("%1 (%2 of %3)").arg(what, formatCount(preparing.done), formatCount(preparing.total))
+               : what;
+}
+
 QString savingText(const advisor::Saving& saving)
 {
     return Words::tr("saves %1 %2").arg(amountText(saving), perWhat(saving.unit)).trimmed();

@@ -3,6 +3,7 @@
 #include "advisor/advice.h"
 #include "advisor/experiment/experiment.h"
 #include "app/session/journal.h"
+#include "trainer/config/protocol.h"
 
 #include <QString>
 #include <chrono>
@@ -23,6 +24,8 @@ QString lossDifferenceText(const advisor::Interval& saved);
 QString ratioText(const advisor::Interval& ratio);
 /// "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged".
 QString verdictText(const advisor::ExperimentResult& result);
+/// "writing images (198 of 3,000)".
+QString preparingText(const config::protocol::Preparing& preparing);
 /// "3 of 4 measured savings lay in the predicted range"; empty when nothing was predicted.
 QString predictionsText(const Journal& journal);
 /// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step".

@@ -1,6 +1,7 @@
 #include "app/shell/status_line.h"
 
 #include "app/look/number_format.h"
+#include "app/models/finding_text.h"
 #include "app/shell/overhead_text.h"
 
 #include <QLabel>
@@ -10,11 +11,15 @@ namespace app {
 
 namespace {
 
-QString stateText(RunState state)
+QString stateText(const Session& session)
 {
-    switch (state) {
+    switch (session.runState()) {
     case RunState::Idle:
-        return StatusLine::tr("ready");
+        return session.tuningRunning()         ? StatusLine::tr("tuning")
+               : session.experimentRunning()   ? StatusLine::tr("measuring a change")
+               : session.measuringLevelCosts() ? StatusLine::tr("measuring what recording costs")
+               : session.isRecording()         ? StatusLine::tr("recording a program")
+                                               : StatusLine::tr("ready");
     case RunState::Starting:
         return StatusLine::tr("starting");
     case RunState::Running:
@@ -44,7 +49,7 @@ void addTraceFigures(QStringList& parts, const profiler::Trace& trace)
 
 QString statusText(const Session& session, const QString& preparing, const QString& overhead)
 {
-    QStringList parts{stateText(session.runState())};
+    QStringList parts{stateText(session)};
     const auto& steps = session.stepHistory();
     if (session.runState() == RunState::Starting && !preparing.isEmpty())
         parts << preparing;
@@ -82,6 +87,7 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
     connect(session, &Session::progressed, this, &StatusLine::take);
     connect(session, &Session::runStateChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::analysedChanged, this, &StatusLine::showOverhead);
+    connect(session, &Session::busyChanged, this, &StatusLine::showState);
     connect(session, &Session::levelCostsChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::traceChanged, this, [this] {
         if (!m_redraw.isActive())
@@ -98,9 +104,7 @@ QString StatusLine::text() const
 void StatusLine::take(const config::protocol::Progress& progress)
 {
     if (const auto* preparing = std::get_if<config::protocol::Preparing>(&progress)) {
-        m_preparing = QString::fromStdString(preparing->what);
-        if (preparing->total > 0)
-            m_preparing += tr(" (%1 of %2)").arg(formatCount(preparing->done), formatCount(preparing->total));
+        m_preparing = preparingText(*preparing);
         m_bar->setMaximum(static_cast<int>(std::min<std::int64_t>(preparing->total, 1'000'000'000)));
         m_bar->setValue(static_cast<int>(std::min<std::int64_t>(preparing->done, 1'000'000'000)));
     }

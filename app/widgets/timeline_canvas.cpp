@@ -170,6 +170,13 @@ void TimelineCanvas::setSteps(std::shared_ptr<const Steps> steps)
     viewport()->update();
 }
 
+void TimelineCanvas::setComing(const QString& what)
+{
+    m_coming = what;
+    if (isEmpty())
+        viewport()->update();
+}
+
 void TimelineCanvas::setColorBy(ColorBy by)
 {
     m_scene.colors.setScheme(by);
@@ -310,28 +317,34 @@ void TimelineCanvas::paintEvent(QPaintEvent*)
         viewport()->update();
 }
 
+TimelineCanvas::Words TimelineCanvas::wordsWhileEmpty() const
+{
+    if (m_scene.trace && m_scene.trace->captureStats().live)
+        return {tr("Waiting for the first events"),
+                tr("The training is starting; its threads appear here as they begin to work.")};
+    if (!m_coming.isEmpty())
+        return {tr("The training is getting ready"), m_coming};
+    const bool file = m_scene.trace && !m_scene.trace->format().empty(); // one that was read to its end
+    return {file ? tr("This trace holds no events") : tr("Nothing recorded yet"),
+            tr("Press Start to run the training and watch it here, or open a trace: "
+               "drop its file anywhere in the window.")};
+}
+
 void TimelineCanvas::paintEmpty(QPainter& painter) const
 {
     const QRect all = viewport()->rect();
+    const auto [title, below] = wordsWhileEmpty();
     painter.fillRect(all, m_scene.theme.background);
-    QFont title = font();
-    title.setPointSizeF(title.pointSizeF() * 1.5);
-    painter.setFont(title);
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.5);
+    painter.setFont(large);
     painter.setPen(m_scene.theme.text);
     const QRect upper(all.left() + 20, all.top(), all.width() - 40, all.height() / 2 - 4);
-    const bool live = m_scene.trace && m_scene.trace->captureStats().live;
-    const bool file = m_scene.trace && !live && !m_scene.trace->format().empty(); // one that was read to its end
-    painter.drawText(upper, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWordWrap,
-                     live   ? tr("Waiting for the first events")
-                     : file ? tr("This trace holds no events")
-                            : tr("Nothing recorded yet"));
+    painter.drawText(upper, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWordWrap, title);
     painter.setFont(font());
     painter.setPen(m_scene.theme.dimText);
     const QRect lower(all.left() + 20, upper.bottom() + 10, all.width() - 40, all.height() / 2 - 10);
-    painter.drawText(lower, Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap,
-                     live ? tr("The training is starting; its threads appear here as they begin to work.")
-                          : tr("Press Start to run the training and watch it here, or open a trace: "
-                               "drop its file anywhere in the window."));
+    painter.drawText(lower, Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap, below);
 }
 
 } // namespace app

@@ -39,6 +39,13 @@ public:
     void setGaps(std::shared_ptr<const DeviceGaps> gaps);
     /// Steps for the ruler, by begin, not overlapping; those of an earlier snapshot too. Null: not known.
     void setSteps(std::shared_ptr<const Steps> steps);
+    /// A training was started whose events are to come, and what it does until then; empty: none was.
+    void setComing(const QString& what);
+    struct Words {
+        QString title, below;
+    };
+    /// What stands in the place of a trace that shows nothing.
+    [[nodiscard]] Words wordsWhileEmpty() const;
     void setColorBy(ColorBy by);
     void colorByKind() { setColorBy(ColorBy::Kind); }
     void colorByName() { setColorBy(ColorBy::Name); }
@@ -171,6 +178,7 @@ private:
     KnownSteps m_steps; ///< the scene shows them
     TimelinePainter m_painter;
     QBasicTimer m_rest; ///< runs out when no more zooming follows
+    QString m_coming;   ///< what a training does that has recorded nothing yet; empty: there is none
     bool m_follow = false;
     bool m_syncing = false; ///< scroll bars are being set from the scene
     Drag m_drag = Drag::None;

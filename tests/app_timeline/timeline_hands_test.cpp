@@ -1,6 +1,8 @@
+#include "app/look/style.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QAction>
+#include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
 
@@ -134,6 +136,23 @@ TEST_F(TimelineCanvasTest, KeysZoomPanAndFit)
     key(Qt::Key_W);
     key(Qt::Key_F);
     EXPECT_NEAR(scene().axis.nsPerPixel(), whole, whole * 1e-9);
+}
+
+TEST_F(TimelineCanvasTest, AnOpenMenuHasTheLetters)
+{
+    canvas.fitAll();
+    const TimeRange all = scene().axis.visible();
+    Style style;
+    QMenu menu;
+    menu.setStyle(&style);
+    QSignalSpy chosen(menu.addAction("&Wide"), &QAction::triggered);
+    menu.popup(canvas.mapToGlobal(QPoint(20, 20)));
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&menu));
+    QTest::keyClick(menu.windowHandle(), Qt::Key_W);
+    EXPECT_EQ(chosen.count(), 1);
+    EXPECT_EQ(scene().axis.visible(), all);
+    key(Qt::Key_W);
+    EXPECT_LT(scene().axis.visible().duration(), all.duration());
 }
 
 TEST_F(TimelineCanvasTest, FitsTheSelectionFirstThenAll)

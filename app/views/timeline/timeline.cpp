@@ -1,6 +1,8 @@
+#include "app/models/finding_text.h"
 #include "app/session/session.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/views/view.h"
+#include "app/widgets/timeline_canvas.h"
 
 #include <QCoreApplication>
 
@@ -30,6 +32,15 @@ QWidget* create(const ViewContext& context, QWidget* parent)
         view->showGaps(analysed->summary.gaps);
     };
     QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
+    const auto comes = [view](const QString& what) { view->canvas()->setComing(what); };
+    QObject::connect(session, &Session::runStateChanged, view, [=](RunState state) {
+        comes(state == RunState::Starting ? TimelineView::tr("Its threads appear here as they begin to work.")
+                                          : QString());
+    });
+    QObject::connect(session, &Session::progressed, view, [=](const config::protocol::Progress& progress) {
+        if (const auto* preparing = std::get_if<config::protocol::Preparing>(&progress))
+            comes(preparingText(*preparing));
+    });
     view->replaceTrace(session->trace(), session->tracePath());
     showAnalysed();
     return view;
