@@ -54,6 +54,7 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
     case PE_FrameStatusBarItem:
     case PE_PanelMenuBar:
     case PE_FrameTabBarBase:
+    case PE_PanelScrollAreaCorner:
         return;
     case PE_Frame:
         painter->save();
@@ -128,8 +129,12 @@ void Style::drawComplexControl(ComplexControl control, const QStyleOptionComplex
                                const QWidget* widget) const
 {
     const auto* bar = control == CC_ScrollBar ? qstyleoption_cast<const QStyleOptionSlider*>(option) : nullptr;
+    const auto* number = control == CC_SpinBox ? qstyleoption_cast<const QStyleOptionSpinBox*>(option) : nullptr;
     if (bar)
         drawScrollBar(*bar, painter);
+    else if (number && number->frame && number->buttonSymbols == QAbstractSpinBox::UpDownArrows)
+        drawSpinBox(*number, painter, widget, subControlRect(control, option, SC_SpinBoxUp, widget),
+                    subControlRect(control, option, SC_SpinBoxDown, widget));
     else
         QProxyStyle::drawComplexControl(control, option, painter, widget);
 }
@@ -213,6 +218,8 @@ int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* 
         return 0;
     if (hint == SH_TabBar_Alignment)
         return Qt::AlignLeft;
+    if (hint == SH_DialogButtonBox_ButtonsHaveIcons)
+        return 0;
     return QProxyStyle::styleHint(hint, option, widget, result);
 }
 
@@ -224,6 +231,14 @@ QIcon Style::standardIcon(StandardPixmap which, const QStyleOption* option, cons
         return icon("close", QPalette::PlaceholderText);
     case SP_TitleBarNormalButton:
         return icon("undock", QPalette::PlaceholderText);
+    case SP_MessageBoxQuestion:
+        return icon("unknown", QPalette::Highlight);
+    case SP_MessageBoxInformation:
+        return icon("info", QPalette::Highlight);
+    case SP_MessageBoxWarning:
+        return icon("warning", QPalette::Highlight);
+    case SP_MessageBoxCritical:
+        return icon("error", QPalette::Highlight);
     default:
         return QProxyStyle::standardIcon(which, option, widget);
     }

@@ -71,6 +71,30 @@ void drawLineEdit(const QStyleOption* option, QPainter* painter, const QWidget* 
     painter->restore();
 }
 
+void drawSpinBox(const QStyleOptionSpinBox& option, QPainter* painter, const QWidget* widget, const QRect& up,
+                 const QRect& down)
+{
+    drawLineEdit(&option, painter, widget);
+    const auto drawArrow = [&](const QRect& button, QStyle::SubControl part, QAbstractSpinBox::StepEnabledFlag step) {
+        const bool can = option.state.testFlag(QStyle::State_Enabled) && option.stepEnabled.testFlag(step);
+        const bool on = can && option.activeSubControls == part;
+        QColor color = option.palette.color(can ? QPalette::Active : QPalette::Disabled, QPalette::ButtonText);
+        if (!on)
+            color.setAlphaF(can ? 0.65F : 0.4F);
+        const QPointF centre = QRectF(button).center();
+        const double tip = step == QAbstractSpinBox::StepUpEnabled ? -2 : 2;
+        painter->setBrush(color);
+        painter->drawPolygon(
+            QPolygonF{centre + QPointF(-3.5, -tip), centre + QPointF(3.5, -tip), centre + QPointF(0, tip)});
+    };
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    drawArrow(up, QStyle::SC_SpinBoxUp, QAbstractSpinBox::StepUpEnabled);
+    drawArrow(down, QStyle::SC_SpinBoxDown, QAbstractSpinBox::StepDownEnabled);
+    painter->restore();
+}
+
 void drawCheckBox(const QStyleOption* option, QPainter* painter)
 {
     const bool checked = option->state.testFlag(QStyle::State_On);

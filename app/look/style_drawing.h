@@ -5,6 +5,7 @@ class QStyleOption;
 class QStyleOptionDockWidget;
 class QStyleOptionMenuItem;
 class QStyleOptionSlider;
+class QStyleOptionSpinBox;
 class QRect;
 class QWidget;
 
@@ -14,6 +15,9 @@ namespace app {
 void drawButton(const QStyleOption* option, QPainter* painter, const QWidget* widget);
 void drawToolButton(const QStyleOption* option, QPainter* painter);
 void drawLineEdit(const QStyleOption* option, QPainter* painter, const QWidget* widget);
+/// @param up, down  where its buttons are
+void drawSpinBox(const QStyleOptionSpinBox& option, QPainter* painter, const QWidget* widget, const QRect& up,
+                 const QRect& down);
 void drawCheckBox(const QStyleOption* option, QPainter* painter);
 void drawTab(const QStyleOption* option, QPainter* painter);
 void drawDockTitle(const QStyleOptionDockWidget& option, QPainter* painter, const QRect& text);

@@ -1,6 +1,7 @@
 #include "app/widgets/lane_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -200,9 +201,10 @@ void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb co
     }
 }
 
-void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane)
+void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane, double ratio)
 {
-    constexpr int kPeriod = 8; // of hatches, in both directions
+    const int scale = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1L, std::lround(ratio)))));
+    const int period = 8 * scale; // of hatches, in both directions; a power of two
     top = std::max(top, 0);
     bottom = std::min(bottom, image.height());
     const int width = std::min(static_cast<int>(lane.pixels.size()), image.width() - left);
@@ -210,20 +212,20 @@ void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lan
         return;
     const auto stride = image.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
     QRgb* const first = reinterpret_cast<QRgb*>(image.scanLine(top)) + left;
-    const int rows = bottom - top, own = lane.hatches.empty() ? rows : std::min(rows, kPeriod);
+    const int rows = bottom - top, own = lane.hatches.empty() ? rows : std::min(rows, period);
     const auto bytes = static_cast<std::size_t>(width) * sizeof(QRgb);
     for (int row = 0; row < own; ++row)
         std::memcpy(first + row * stride, lane.pixels.data(), bytes);
     for (const LaneStrip::Hatched& hatch : lane.hatches) {
-        const int thickness = hatch.sparse ? 2 : 3;
+        const int thickness = (hatch.sparse ? 2 : 3) * scale;
         // The slice's own left edge stays whole.
         for (int x = hatch.left + (hatch.right - hatch.left > 2); x < std::min(hatch.right, width); ++x)
             for (int stripe = 0; stripe < thickness; ++stripe)
-                if (const int row = (stripe - x - top) & (kPeriod - 1); row < own)
+                if (const int row = (stripe - x - top) & (period - 1); row < own)
                     first[row * stride + x] = hatch.color;
     }
     for (int row = own; row < rows; ++row)
-        std::memcpy(first + row * stride, first + (row - kPeriod) * stride, bytes);
+        std::memcpy(first + row * stride, first + (row - period) * stride, bytes);
 }
 
 } // namespace app

@@ -96,7 +96,8 @@ private:
 };
 
 /// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.
-void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane);
+/// @param ratio  device pixels a logical one: hatches are as coarse as the legend's
+void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane, double ratio = 1);
 /// Marks what a search found in rows [top, bottom) of `image`.
 void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb color);
 

@@ -200,7 +200,7 @@ private:
             node.key = key + '#' + QString::number(i);
         if (track.kind == TrackKind::Counter)
             node.detail = fromText(track.unit);
-        else if (track.tid != 0)
+        else if (track.tid != 0 && !node.name.contains(QString::number(track.tid))) // not twice
             node.detail = text("thread %1").arg(track.tid);
         return node;
     }

@@ -108,6 +108,7 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     const QSize pixels = (QSizeF(lanes.size()) * scene.ratio).toSize();
     if (m_lanes.size() != pixels)
         m_lanes = QImage(pixels, QImage::Format_RGB32);
+    m_ratio = scene.ratio;
     m_boxes.clear();
     m_gapLabels.clear();
     if (!scene.allFlows) // neither a trace nor what was found in it is kept for nothing

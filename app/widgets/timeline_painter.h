@@ -61,7 +61,8 @@ private:
 
     Key m_key;
     QImage m_lanes;
-    int m_filled = 0; ///< rows of pixels of m_lanes that hold something: below them is nothing but ground
+    double m_ratio = 1; ///< device pixels of m_lanes a logical one
+    int m_filled = 0;   ///< rows of pixels of m_lanes that hold something: below them is nothing but ground
     LaneMemory m_memory;
     QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
     std::vector<Box> m_boxes;

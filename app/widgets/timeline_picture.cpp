@@ -87,7 +87,7 @@ static void drawLaneVector(QPainter& painter, int top, int bottom, const LaneStr
 void TimelinePainter::putLane(int top, int bottom, const LaneStrip& strip, const LaneStrip& under)
 {
     if (!m_vector)
-        drawLane(m_lanes, 0, top, bottom, strip);
+        drawLane(m_lanes, 0, top, bottom, strip, m_ratio);
     else if (bottom > std::max(top, 0))
         drawLaneVector(*m_vector, std::max(top, 0), bottom, strip, under);
 }

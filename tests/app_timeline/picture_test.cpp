@@ -57,6 +57,24 @@ TEST_F(TimelineCanvasTest, TheSvgShowsTheSameWithNamesAsText)
     EXPECT_LT(differing(drawn, canvas.picture(1)), 0.06);
 }
 
+TEST_F(TimelineCanvasTest, HatchesAreAsCoarseAtEveryScale)
+{
+    const Slice wait = named("data wait", step(10).range());
+    canvas.bringIntoView(wait.range());
+    canvas.clearFocus();
+    const QRectF rect = scene().rectOf(wait);
+    const auto stripes = [&](double ratio) {
+        const QImage image = canvas.picture(ratio);
+        const int y = static_cast<int>((rect.top() + 1) * ratio); // above the name
+        int changes = 0;
+        for (int x = static_cast<int>((rect.left() + 3) * ratio); x < static_cast<int>((rect.right() - 3) * ratio); ++x)
+            changes += image.pixel(x, y) != image.pixel(x + 1, y);
+        return changes;
+    };
+    EXPECT_GT(stripes(1), rect.width() / 8);
+    EXPECT_NEAR(stripes(2), stripes(1), 3);
+}
+
 TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
 {
     canvas.bringIntoView(step(10).range());
