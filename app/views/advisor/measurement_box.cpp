@@ -90,7 +90,9 @@ void MeasurementBox::showMeasuring(bool canStop)
 void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
 {
     showMeasuring(true);
-    const QString doing = QString::fromStdString(progress.doing);
+    QString doing = QString::fromStdString(progress.doing);
+    if (!doing.isEmpty())
+        doing[0] = doing[0].toUpper();
     if (progress.savedLoss)
         m_headline->setText(tr("%1 · loss %2").arg(doing, lossDifferenceText(*progress.savedLoss)));
     else

@@ -6,11 +6,17 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QEvent>
 #include <QFontDatabase>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QScrollBar>
+#include <QTabBar>
 #include <QTabWidget>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextList>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -23,6 +29,41 @@ QString asQString(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+constexpr int kListMargin = 14; ///< pixels; Qt's own indents a list by forty, of a panel's three hundred
+
+/// As rich text, with lists that begin near the margin.
+QString richText(const QString& markdown)
+{
+    QTextDocument document;
+    document.setMarkdown(markdown);
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        if (QTextList* list = block.textList()) {
+            QTextListFormat format = list->format();
+            format.setIndent(0);
+            list->setFormat(format);
+            QTextBlockFormat margins = block.blockFormat();
+            margins.setLeftMargin(kListMargin);
+            margins.setTopMargin(1);
+            margins.setBottomMargin(1);
+            QTextCursor(block).setBlockFormat(margins);
+        }
+    return document.toHtml();
+}
+
+/// Who scrolls past does not choose: the wheel goes on to the panel.
+class CodeTabs : public QTabWidget {
+public:
+    explicit CodeTabs(QWidget* parent) : QTabWidget(parent) { tabBar()->installEventFilter(this); }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() != QEvent::Wheel)
+            return QTabWidget::eventFilter(watched, event);
+        event->ignore();
+        return true;
+    }
+};
+
 void addSection(QVBoxLayout* layout, const QString& heading, const QString& markdown)
 {
     if (markdown.isEmpty())
@@ -31,8 +72,8 @@ void addSection(QVBoxLayout* layout, const QString& heading, const QString& mark
     QFont font = title->font();
     font.setWeight(QFont::DemiBold);
     title->setFont(font);
-    auto* words = new QLabel(markdown);
-    words->setTextFormat(Qt::MarkdownText);
+    auto* words = new QLabel(richText(markdown));
+    words->setTextFormat(Qt::RichText);
     words->setWordWrap(true);
     words->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     layout->addWidget(title);
@@ -82,7 +123,7 @@ TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::opt
     addSection(layout, tr("When not"), section(advisor::tip_section::kWhenNot));
     if (!caveats.isEmpty())
         addSection(layout, tr("Here"), "- " + caveats.join("\n- "));
-    auto* code = new QTabWidget(this);
+    auto* code = new CodeTabs(this);
     code->setDocumentMode(true);
     for (const auto heading : {advisor::tip_section::kPyTorch, advisor::tip_section::kLibTorch})
         if (const QString text = asQString(advisor::tipCodeOfRun(key, heading, change, config)); !text.isEmpty())

@@ -1,0 +1,93 @@
+#include "app/shell/status_line.h"
+#include "app/views/advisor/tip_box.h"
+#include "app/widgets/timeline_canvas.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QLabel>
+#include <QTabBar>
+#include <QTest>
+#include <QWheelEvent>
+
+using app::RunState;
+using app_test::App;
+using app_test::shortTraining;
+using app_test::useScript;
+
+namespace {
+
+constexpr int kPatienceMs = 20'000;
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+} // namespace
+
+/// What the app says of itself while somebody sees it for the first time.
+class FirstMinutesTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void theTimelineSaysWhatATrainingDoesBeforeItsFirstStep();
+    void theStatusSaysWhatIsMeasured();
+    void whoScrollsPastTheCodeChoosesNothing();
+};
+
+void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
+{
+    useScript("train");
+    App app;
+    auto* canvas = app.window.findChild<app::TimelineCanvas*>();
+    QCOMPARE(canvas->wordsWhileEmpty().title, QString("Nothing recorded yet"));
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    QCOMPARE(canvas->wordsWhileEmpty().title, QString("The training is getting ready"));
+    config::protocol::Preparing preparing;
+    preparing.what = "writing images";
+    preparing.done = 1980;
+    preparing.total = 3000;
+    emit app.session.progressed(preparing);
+    QCOMPARE(canvas->wordsWhileEmpty().below, QString("writing images (1,980 of 3,000)"));
+    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QVERIFY(!canvas->wordsWhileEmpty().title.contains("getting ready"));
+}
+
+void FirstMinutesTest::theStatusSaysWhatIsMeasured()
+{
+    useScript("stuck");
+    App app;
+    const auto* status = app.window.findChild<app::StatusLine*>();
+    QVERIFY2(status->text().startsWith("ready"), qPrintable(status->text()));
+    advisor::RuleAdvice advice;
+    advice.id = "loader.workers";
+    advice.advice.toggle = advisor::Toggle{"loader.workers", "0", "1"};
+    app.session.startExperiment(advice);
+    QVERIFY2(status->text().startsWith("measuring a change"), qPrintable(status->text()));
+    app.session.cancelExperiment();
+    QTRY_VERIFY2_WITH_TIMEOUT(status->text().startsWith("ready"), qPrintable(status->text()), kPatienceMs);
+    app.session.setRecording(true);
+    QVERIFY2(status->text().startsWith("recording a program"), qPrintable(status->text()));
+    app.session.setRecording(false);
+    QVERIFY2(status->text().startsWith("ready"), qPrintable(status->text()));
+}
+
+void FirstMinutesTest::whoScrollsPastTheCodeChoosesNothing()
+{
+    const app::TipBox tip("loader.workers", {"Here it is so."}, {}, nullptr, nullptr);
+    auto* tabs = tip.findChild<QTabWidget*>();
+    QVERIFY(tabs->count() == 2 && tabs->currentIndex() == 0);
+    QTabBar* bar = tabs->tabBar();
+    const QPointF at = bar->rect().center();
+    QWheelEvent wheel(at, bar->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(bar, &wheel);
+    QCOMPARE(tabs->currentIndex(), 0);
+    QVERIFY(!wheel.isAccepted()); // the panel below scrolls
+    bool listed = false;
+    for (const auto* words : tip.findChildren<QLabel*>())
+        listed = listed || words->text().contains("Here it is so.");
+    QVERIFY(listed);
+}
+
+QTEST_MAIN(FirstMinutesTest)
+#include "first_minutes_test.moc"
