@@ -32,15 +32,21 @@ std::chrono::nanoseconds cpuTime()
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source)
+/// @return null: it was stopped on the way
+std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source,
+                                           const std::stop_token& stop)
 {
     auto result = std::make_shared<Analysed>();
     FoundSteps found = stepsOf(*trace, source);
     result->source = source;
     result->whyNoRepetition = std::move(found.whyNoRepetition);
+    if (stop.stop_requested())
+        return nullptr;
     result->facts = profiler::analysis::analyse(*trace, std::move(found.steps));
     if (!source.range.empty() && !found.ofRange)
         result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
+    if (stop.stop_requested())
+        return nullptr;
     result->summary = summarise(trace, result->facts.steps);
     if (found.ofRange)
         result->summary.stepRange = QString::fromStdString(source.range);
@@ -95,14 +101,18 @@ Analyser::~Analyser()
     m_thread.cancel();
 }
 
-Analyser::Found Analyser::look(const Request& job, std::shared_ptr<const Advised> said, Cost cost, bool atWhole)
+/// @return empty: it was stopped on the way
+std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_ptr<const Advised> said, Cost cost,
+                                              bool atWhole, const std::stop_token& stop)
 {
     const config::TrainingConfig* config = job.config ? &*job.config : nullptr;
     const bool live = job.trace->captureStats().live;
     Found found{.whole = nullptr, .advice = std::move(said), .cost = cost};
     std::chrono::nanoseconds before = cpuTime();
     if (atWhole) {
-        found.whole = analyseAll(job.trace, job.source);
+        found.whole = analyseAll(job.trace, job.source, stop);
+        if (!found.whole || stop.stop_requested())
+            return std::nullopt;
         auto advice = std::make_shared<Advised>();
         advice->rules = advisor::advise(*job.trace, found.whole->facts, config);
         advice->live = live;
@@ -160,8 +170,9 @@ void Analyser::startNext()
     const bool atWhole = !m_next->trace->captureStats().live || !m_said || !m_cost.hasLastSteps ||
                          m_sinceWhole.elapsed() >= pauseAfter(m_cost.whole).count();
     m_thread.start([this, job = *std::exchange(m_next, {}), said = m_said, cost = m_cost,
-                    atWhole](const std::stop_token&, const Background::Post& post) {
-        post([this, found = look(job, said, cost, atWhole)] { take(found); });
+                    atWhole](const std::stop_token& stop, const Background::Post& post) {
+        if (auto found = look(job, said, cost, atWhole, stop))
+            post([this, found = *std::move(found)] { take(found); });
     });
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,7 +82,8 @@ private:
         std::shared_ptr<const Advised> advice;
         Cost cost;
     };
-    static Found look(const Request& job, std::shared_ptr<const Advised> said, Cost cost, bool atWhole);
+    static std::optional<Found> look(const Request& job, std::shared_ptr<const Advised> said, Cost cost, bool atWhole,
+                                     const std::stop_token& stop);
 
     [[nodiscard]] std::chrono::milliseconds untilNext(bool live) const;
     void startNext();
