@@ -46,9 +46,10 @@ void StepBars::setSteps(std::vector<Step> steps)
     if (m_hovered && *m_hovered >= count)
         m_hovered.reset();
     const auto s = profiler::analysis::stepStatistics(m_steps);
-    m_statistics = tr("%1 · mean %2 · median %3 · %4 to %5")
-                       .arg(formatCounted(s.count, tr("step"), tr("steps")), formatUs(s.meanUs), formatUs(s.medianUs),
-                            formatUs(s.minUs), formatUs(s.maxUs));
+    m_statistics = s.count == 1 ? tr("1 step of %1").arg(formatUs(s.meanUs))
+                                : tr("%1 · mean %2 · median %3 · %4 to %5")
+                                      .arg(formatCounted(s.count, tr("step"), tr("steps")), formatUs(s.meanUs),
+                                           formatUs(s.medianUs), formatUs(s.minUs), formatUs(s.maxUs));
     layOut();
     update();
 }

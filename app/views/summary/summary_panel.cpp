@@ -265,9 +265,11 @@ void SummaryPanel::showStatistics()
         return;
     }
     QString text =
-        tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
-            .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
-                 formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
+        s.count == 1
+            ? tr("There is one step: what varies from step to step is not to be seen.")
+            : tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+                  .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
+                       formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
     if (m_facts->device.ranks > 1) {
         const profiler::Track& track = m_trace->track(m_facts->steps.front().slice.track);
         text += tr(" · %1 processes mark steps: these are those of process %2, which marks most")
