@@ -223,6 +223,11 @@ bool MainWindow::mayClose()
     question.setInformativeText(lost.join('\n'));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
+    // What it asks about may end meanwhile: then nothing is to be stopped, and what came of it is to be seen.
+    connect(&session, &Session::busyChanged, &question, [&] {
+        if (!session.isBusy() && !exporting && !saving)
+            question.reject();
+    });
     question.exec();
     return question.clickedButton() == static_cast<QAbstractButton*>(stop);
 }

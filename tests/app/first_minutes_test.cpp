@@ -5,8 +5,10 @@
 #include "tests/app/app_window.h"
 
 #include <QLabel>
+#include <QMessageBox>
 #include <QTabBar>
 #include <QTest>
+#include <QTimer>
 #include <QWheelEvent>
 
 using app::RunState;
@@ -32,6 +34,7 @@ private slots:
     void theTimelineSaysWhatATrainingDoesBeforeItsFirstStep();
     void theStatusSaysWhatIsMeasured();
     void whoScrollsPastTheCodeChoosesNothing();
+    void theQuestionAtTheEndGoesWithWhatItAsksAbout();
 };
 
 void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
@@ -87,6 +90,25 @@ void FirstMinutesTest::whoScrollsPastTheCodeChoosesNothing()
     for (const auto* words : tip.findChildren<QLabel*>())
         listed = listed || words->text().contains("Here it is so.");
     QVERIFY(listed);
+}
+
+void FirstMinutesTest::theQuestionAtTheEndGoesWithWhatItAsksAbout()
+{
+    useScript("train");
+    App app;
+    app.session.setConfiguration(shortTraining(), "short");
+    app.session.start();
+    QVERIFY(app.session.isBusy());
+    bool waited = false;
+    QTimer::singleShot(kPatienceMs, &app.window, [&] {
+        waited = true;
+        if (auto* question = app.window.findChild<QMessageBox*>())
+            question->reject();
+    });
+    app.window.close(); // asks, and waits for the answer
+    QVERIFY(!waited);
+    QVERIFY(app.window.isVisible());
+    QCOMPARE(app.session.runState(), RunState::Idle);
 }
 
 QTEST_MAIN(FirstMinutesTest)
