@@ -29,8 +29,8 @@ struct LookTable {
     std::string note;
 };
 
-/// The device's queue, the critical path, copies against the best of them, who fills memory, who waits for the device,
-/// the balance of loader workers, stragglers, in this order; what the trace does not tell is left out.
+/// The device's queue, the critical path, copies against the best that they can reach, who fills memory, who waits for
+/// the device, the balance of loader workers, stragglers, in this order; what the trace does not tell is left out.
 /// @param most  rows of a table
 std::vector<LookTable> lookTables(const profiler::Trace& trace, const profiler::analysis::CloserLook& look,
                                   std::size_t most);

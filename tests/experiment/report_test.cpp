@@ -123,7 +123,7 @@ TEST(Report, LooksCloserAtWhatTheDeviceDid)
             EXPECT_EQ(row.size(), table.header.size()) << table.heading;
     }
     for (const char* heading : {"Launches and the device's queue", "What decided the duration (critical path)",
-                                "Copies against the best of them", "Who sets memory on the device",
+                                "Copies against the best that they can reach", "Who sets memory on the device",
                                 "Where the host waits for the device", "What the trace does not tell"})
         EXPECT_THAT(headings, testing::Contains(heading));
 }
