@@ -105,9 +105,9 @@ struct Memset {
 
 class Finding {
 public:
-    Finding(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part)
-        : m_trace(trace), m_part(part), m_phases(trace), m_waits(trace.stringCount()), m_python(trace.stringCount()),
-          m_marks(trace.stringCount())
+    Finding(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part, const std::stop_token& stop)
+        : m_trace(trace), m_part(part), m_stop(stop), m_phases(trace), m_waits(trace.stringCount()),
+          m_python(trace.stringCount()), m_marks(trace.stringCount())
     {
         for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
             const std::string_view name = trace.string(StringId{id});
@@ -134,41 +134,43 @@ public:
 private:
     void findMemsets(const LaunchCalls& calls)
     {
+        const auto take = [&](const SliceView& view) {
+            m_anyMemset = true;
+            const LaunchCall* call = calls.find(view.correlation().value);
+            if (!m_part.holds(call ? call->range.begin : view.begin()))
+                return;
+            const Memset memset{view.slice(), call};
+            ++m_result.memsets.count;
+            addSaturating(m_result.memsets.time, memset.slice.duration);
+            if (call) {
+                m_memsets.emplace(call->slice, memset);
+                m_threads.insert(call->slice.track);
+            } else {
+                ++m_result.memsets.unlinked;
+                m_unlinked.push_back(memset);
+            }
+        };
         for (const Track& track : m_trace.tracks())
-            forEachViewOf(m_trace, track.id, ActivityKind::GpuMemset, [&](const SliceView& view) {
-                m_anyMemset = true;
-                const LaunchCall* call = calls.find(view.correlation().value);
-                if (!m_part.holds(call ? call->range.begin : view.begin()))
-                    return;
-                const Memset memset{view.slice(), call};
-                ++m_result.memsets.count;
-                addSaturating(m_result.memsets.time, memset.slice.duration);
-                if (call) {
-                    m_memsets.emplace(call->slice, memset);
-                    m_threads.insert(call->slice.track);
-                } else {
-                    ++m_result.memsets.unlinked;
-                    m_unlinked.push_back(memset);
-                }
-            });
+            forEachViewOf(m_trace, track.id, ActivityKind::GpuMemset, take, m_stop);
     }
 
     /// Threads that wait: by their calls, or where no such call is recorded by the waits themselves.
     void findWaits()
     {
         const auto find = [&](ActivityKind kind, bool named) {
+            const auto take = [&](const SliceView& call) {
+                if (named && !m_waits[call.nameId().value])
+                    return;
+                m_anyWait = true;
+                if (!m_part.holds(call.begin()))
+                    return;
+                ++m_result.syncs.count;
+                addSaturating(m_result.syncs.time, call.duration());
+                m_threads.insert(call.id().track);
+            };
             for (const Track& track : m_trace.tracks())
                 if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
-                    forEachViewOf(m_trace, track.id, kind, [&](const SliceView& call) {
-                        if (named && !m_waits[call.nameId().value])
-                            return;
-                        m_anyWait = true;
-                        if (!m_part.holds(call.begin()))
-                            return;
-                        ++m_result.syncs.count;
-                        addSaturating(m_result.syncs.time, call.duration());
-                        m_threads.insert(track.id);
-                    });
+                    forEachViewOf(m_trace, track.id, kind, take, m_stop);
         };
         find(ActivityKind::CudaRuntime, true);
         find(ActivityKind::CudaDriver, true);
@@ -184,18 +186,21 @@ private:
 
     void walk(TrackId track)
     {
-        const std::vector<SliceBrief> slices = briefsWhere(m_trace, track, [&](const SliceView& slice) {
+        const auto wanted = [&](const SliceView& slice) {
             const ActivityKind kind = slice.kind();
             if (isCall(kind) || kind == ActivityKind::Sync)
                 return isWait(kind, slice.nameId()) || m_memsets.contains(slice.id());
             return kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation || kind == ActivityKind::Nvtx ||
                    kind == ActivityKind::Phase || (kind == ActivityKind::Other && m_python[slice.nameId().value]);
-        });
+        };
+        const std::vector<SliceBrief> slices = briefsWhere(m_trace, track, wanted, m_stop);
         forEachNested(slices, [&](const NestedBrief& nested) { visit(nested); });
     }
 
     void visit(const NestedBrief& nested)
     {
+        if (m_stop.stop_requested())
+            return;
         const SliceBrief& slice = *nested.slice;
         if (isWait(slice.kind, slice.name)) {
             if (!m_part.holds(slice.begin))
@@ -244,6 +249,7 @@ private:
 
     const Trace& m_trace;
     const JudgedPart& m_part;
+    const std::stop_token& m_stop;
     Phases m_phases;
     std::vector<bool> m_waits, m_python, m_marks; ///< by string id
     bool m_anyMemset = false, m_anyWait = false, m_waitsAreCalls = false;
@@ -256,9 +262,10 @@ private:
 
 } // namespace
 
-CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part)
+CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+                           const std::stop_token& stop)
 {
-    return Finding(trace, calls, part).go();
+    return Finding(trace, calls, part, stop).go();
 }
 
 } // namespace profiler::analysis

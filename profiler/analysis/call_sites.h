@@ -4,6 +4,7 @@
 #include "profiler/analysis/launched_work.h"
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct CallSitesOfTrace {
     CallSites syncs; ///< …Synchronize, and copies that return when they are done; without calls, the waits themselves
 };
 /// O(slices · log) on the threads that make such calls.
-CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part);
+/// @param stop  asked now and then; what is returned then means nothing
+CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+                           const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

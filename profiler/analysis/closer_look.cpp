@@ -10,13 +10,14 @@ namespace profiler::analysis {
 namespace {
 
 /// What tells where the host's own time goes, beside calls and phases. Other slices may span the whole trace.
-CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const JudgedPart& part)
+CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const JudgedPart& part,
+                       const std::stop_token& stop)
 {
     const auto named = [](const SliceView& slice) {
         const ActivityKind kind = slice.kind();
         return kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation || kind == ActivityKind::Nvtx;
     };
-    return criticalPath(trace, ReplayGraph::of(trace, steps, named), part.window);
+    return criticalPath(trace, ReplayGraph::of(trace, steps, named, stop), part.window, stop);
 }
 
 /// Where operators are recorded in a few steps only, the host's work of all others has none but its phases' names: both
@@ -31,21 +32,22 @@ JudgedPart partOfPath(const std::vector<Step>& steps, const JudgedPart& part)
 
 } // namespace
 
-CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps)
+CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps, const std::stop_token& stop)
 {
     CloserLook look;
     look.part = judgedPart(steps);
     look.pathPart = partOfPath(steps, look.part);
-    auto path = std::async(std::launch::async, [&] { return namedPath(trace, steps, look.pathPart); });
+    auto path = std::async(std::launch::async, [&] { return namedPath(trace, steps, look.pathPart, stop); });
     const JudgedPart& part = look.part;
-    const LaunchCalls calls(trace);
-    look.launches = launchStatistics(trace, calls, part);
-    look.copies = copyBandwidth(trace, part);
-    CallSitesOfTrace sites = callSites(trace, calls, part);
+    const LaunchCalls calls(trace, stop);
+    look.launches = launchStatistics(trace, calls, part, stop);
+    look.copies = copyBandwidth(trace, part, stop);
+    CallSitesOfTrace sites = callSites(trace, calls, part, stop);
     look.memsets = std::move(sites.memsets);
     look.syncs = std::move(sites.syncs);
-    look.loader = loaderBalance(trace, steps);
-    look.stragglers = stragglers(trace, part);
+    if (!stop.stop_requested())
+        look.loader = loaderBalance(trace, steps);
+    look.stragglers = stragglers(trace, part, stop);
     look.path = path.get();
     return look;
 }

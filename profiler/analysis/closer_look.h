@@ -7,6 +7,7 @@
 #include "profiler/analysis/loader_balance.h"
 #include "profiler/analysis/stragglers.h"
 
+#include <stop_token>
 #include <vector>
 
 namespace profiler::analysis {
@@ -24,6 +25,7 @@ struct CloserLook {
     Stragglers stragglers;
 };
 /// On two threads. The path names what the host did by its innermost call, operator or range.
-CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps);
+/// @param stop  asked every few milliseconds; what is returned then means nothing
+CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -96,30 +96,31 @@ std::optional<double> CopyBandwidth::shareOfBest(const CopyClass::Sum& copies, C
     return std::min(copies.gbPerSecond() / *reference, 1.0);
 }
 
-CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part)
+CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const std::stop_token& stop)
 {
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, CopyClass> classes;
     CopyBandwidth result;
     result.link = linkOf(trace);
     bool any = false;
+    const auto take = [&](const SliceView& view) {
+        const Slice copy = view.slice();
+        any = true;
+        takeBest(result.best, copy);
+        if (!part.holds(copy.begin))
+            return;
+        CopyClass& row = classes[{copy.args.copy, copy.args.src, copy.args.dst}];
+        row.kind = copy.args.copy;
+        row.src = copy.args.src;
+        row.dst = copy.args.dst;
+        if (row.all.count == 0 || copy.duration > row.longestTime) {
+            row.longest = copy.id;
+            row.longestTime = copy.duration;
+        }
+        add(row.all, copy);
+        add(row.sizes[sizeOf(copy.args.bytes)], copy);
+    };
     for (const Track& track : trace.tracks())
-        forEachViewOf(trace, track.id, ActivityKind::GpuMemcpy, [&](const SliceView& view) {
-            const Slice copy = view.slice();
-            any = true;
-            takeBest(result.best, copy);
-            if (!part.holds(copy.begin))
-                return;
-            CopyClass& row = classes[{copy.args.copy, copy.args.src, copy.args.dst}];
-            row.kind = copy.args.copy;
-            row.src = copy.args.src;
-            row.dst = copy.args.dst;
-            if (row.all.count == 0 || copy.duration > row.longestTime) {
-                row.longest = copy.id;
-                row.longestTime = copy.duration;
-            }
-            add(row.all, copy);
-            add(row.sizes[sizeOf(copy.args.bytes)], copy);
-        });
+        forEachViewOf(trace, track.id, ActivityKind::GpuMemcpy, take, stop);
     for (auto& [key, row] : classes) {
         if (const auto reference = result.bestGbPerSecond(row.kind)) {
             const double least = static_cast<double>(row.all.bytes) / *reference;

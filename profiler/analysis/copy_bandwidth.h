@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ private:
     /// Null: no copy of that kind was large enough.
     [[nodiscard]] const BestCopy* bestOf(CopyKind kind) const;
 };
-CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part);
+/// @param stop  asked now and then; what is returned then means nothing
+CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -12,7 +12,8 @@ struct CriticalPathWalk {
     const Trace& trace;
     const ReplayGraph& graph;
     const Intervals& within;
-    ReplayGraph::Run run = graph.run({});
+    const std::stop_token& stop;
+    ReplayGraph::Run run = graph.run({}, stop);
     CriticalPath path{};
     std::unordered_map<std::uint64_t, CriticalPath::Share> shares{}; ///< by name and place
 
@@ -79,7 +80,7 @@ struct CriticalPathWalk {
         if (run.ends.empty())
             return;
         std::uint32_t at = last();
-        for (;;) {
+        while (!stop.stop_requested()) {
             const ReplayGraph::Lane& lane = graph.m_lanes[laneOf(at)];
             const ReplayGraph::Node& node = graph.m_nodes[at];
             const bool crosses = run.crossBound[at];
@@ -110,9 +111,10 @@ struct CriticalPathWalk {
     }
 };
 
-CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within)
+CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within,
+                          const std::stop_token& stop)
 {
-    CriticalPathWalk walk{trace, graph, within};
+    CriticalPathWalk walk{trace, graph, within, stop};
     walk.go();
     walk.sum();
     return std::move(walk.path);

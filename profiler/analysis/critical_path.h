@@ -3,6 +3,7 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/replay.h"
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct CriticalPath {
 
 /// It ends with the last work of the host or a device: what workers load beyond that nobody waits for.
 /// @param within  only what lies in here; empty: all
-CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within = {});
+/// @param stop    asked now and then; what is returned then means nothing
+CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within = {},
+                          const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

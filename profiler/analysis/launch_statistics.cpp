@@ -43,12 +43,17 @@ std::vector<Change> changesOf(const std::vector<LaunchedWork>& works)
 /// Goes through the changes of a queue and weighs its depth with the time within a window.
 class Depths {
 public:
-    Depths(const Intervals& window, DeviceLaunches& device) : m_window(window), m_device(device) {}
+    Depths(const Intervals& window, DeviceLaunches& device, const std::stop_token& stop)
+        : m_window(window), m_device(device), m_stop(stop)
+    {
+    }
 
     void go(const std::vector<Change>& changes)
     {
         TraceTime since = changes.front().time;
         for (const Change& change : changes) {
+            if (m_stop.stop_requested())
+                return;
             weigh({since, change.time});
             since = change.time;
             if (change.what == Change::Launched)
@@ -93,6 +98,7 @@ private:
 
     const Intervals& m_window;
     DeviceLaunches& m_device;
+    const std::stop_token& m_stop;
     std::int64_t m_queued = 0, m_running = 0, m_launches = 0, m_foundEmpty = 0;
     double m_depthNs = 0;
     Nanoseconds m_emptyTime{};
@@ -130,20 +136,24 @@ void countLaunches(const std::vector<LaunchedWork>& works, const JudgedPart& par
 }
 
 /// What a device did, by launch: the work of one call together, the first of it first.
-std::map<DeviceId, std::vector<LaunchedWork>> workByDevice(const Trace& trace, const LaunchCalls& calls)
+std::map<DeviceId, std::vector<LaunchedWork>> workByDevice(const Trace& trace, const LaunchCalls& calls,
+                                                           const std::stop_token& stop)
 {
     std::map<DeviceId, std::vector<LaunchedWork>> devices;
     for (const Track& track : trace.tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
-        forEachView(trace, track.id, [&](const SliceView& slice) {
+        const auto take = [&](const SliceView& slice) {
             if (!isDeviceWork(slice.kind()))
                 return;
             const LaunchCall* call = calls.find(slice.correlation().value);
             devices[track.device].push_back(
                 {slice.range(), slice.id(), slice.kind(), call ? std::optional(*call) : std::nullopt});
-        });
+        };
+        forEachView(trace, track.id, take, stop);
     }
+    if (stop.stop_requested())
+        return {};
     for (auto& [id, works] : devices)
         sortRuns(works, [](const LaunchedWork& a, const LaunchedWork& b) {
             const auto correlation = [](const LaunchedWork& work) { return work.call ? work.call->correlation : 0; };
@@ -154,16 +164,19 @@ std::map<DeviceId, std::vector<LaunchedWork>> workByDevice(const Trace& trace, c
 
 } // namespace
 
-LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part)
+LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+                                  const std::stop_token& stop)
 {
     LaunchStatistics statistics;
-    for (const auto& [id, works] : workByDevice(trace, calls)) {
+    for (const auto& [id, works] : workByDevice(trace, calls, stop)) {
+        if (stop.stop_requested())
+            return {};
         statistics.anyWork = true;
         DeviceLaunches device{.id = id};
         countLaunches(works, part, device);
         if (device.linked == 0)
             continue;
-        Depths(part.window, device).go(changesOf(works));
+        Depths(part.window, device, stop).go(changesOf(works));
         statistics.devices.push_back(device);
     }
     if (!statistics.devices.empty())

@@ -4,6 +4,7 @@
 #include "profiler/analysis/launched_work.h"
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct LaunchStatistics {
     std::string cannotTell;              ///< why there are none; empty: there are
 };
 /// O(n log n) in device work and calls.
-LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part);
+/// @param stop  asked now and then; what is returned then means nothing
+LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+                                  const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

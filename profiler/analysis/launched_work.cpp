@@ -8,14 +8,15 @@
 
 namespace profiler::analysis {
 
-LaunchCalls::LaunchCalls(const Trace& trace)
+LaunchCalls::LaunchCalls(const Trace& trace, const std::stop_token& stop)
 {
+    const auto take = [&](const SliceView& call) {
+        if (call.correlation().value != 0)
+            m_calls.push_back({call.correlation().value, call.range(), call.id()});
+    };
     for (const Track& track : trace.tracks())
         for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
-            forEachViewOf(trace, track.id, kind, [&](const SliceView& call) {
-                if (call.correlation().value != 0)
-                    m_calls.push_back({call.correlation().value, call.range(), call.id()});
-            });
+            forEachViewOf(trace, track.id, kind, take, stop);
     sortRuns(m_calls, [](const LaunchCall& a, const LaunchCall& b) {
         return std::tie(a.correlation, a.range.begin) < std::tie(b.correlation, b.range.begin);
     });

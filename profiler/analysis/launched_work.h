@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace profiler::analysis {
@@ -18,7 +19,8 @@ struct LaunchCall {
 /// The calls of a trace that carry a correlation, to find the one that launched a piece of device work.
 class LaunchCalls {
 public:
-    explicit LaunchCalls(const Trace& trace);
+    /// @param stop  asked now and then; then it knows but some
+    explicit LaunchCalls(const Trace& trace, const std::stop_token& stop = {});
 
     /// Of several with that correlation (a runtime call and the driver call in it) the one that began first; null:
     /// none is recorded. O(log n).

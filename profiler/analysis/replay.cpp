@@ -29,7 +29,7 @@ ReplayWork ReplayGraph::work(const Lane& lane, const Node& node) const
 }
 
 /// Lines take turns: each goes on until it needs an end that is not known yet.
-ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf) const
+ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& stop) const
 {
     Run result{std::vector<std::int64_t>(m_nodes.size()), std::vector<bool>(m_nodes.size())};
     std::vector<bool> done(m_nodes.size());
@@ -69,6 +69,8 @@ ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf) const
                 const std::uint32_t cross = m_nodes[cursors[l].next].cross;
                 if (cross != kNone && !done[cross])
                     break;
+                if (stop.stop_requested())
+                    return {};
                 step(lane, cursors[l]);
             }
             left = left || cursors[l].next < lane.end;

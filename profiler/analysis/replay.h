@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -53,8 +54,9 @@ class ReplayGraph {
 public:
     /// @param alsoCut  slices besides calls, waits and phases whose host time a what-if wants to change, as operators;
     ///                 empty: none
+    /// @param stop  asked now and then; then the graph is empty
     static ReplayGraph of(const Trace& trace, const std::vector<Step>& steps,
-                          const std::function<bool(const SliceView&)>& alsoCut = {});
+                          const std::function<bool(const SliceView&)>& alsoCut = {}, const std::stop_token& stop = {});
 
     [[nodiscard]] Replayed replay(const WhatIf& whatIf = {}) const;
     /// Share of the device's work whose launch is known; 0 without any. Below about nine tenths a replay says little of
@@ -88,7 +90,7 @@ private:
         std::vector<std::int64_t> ends;
         std::vector<bool> crossBound; ///< `cross` decided when a piece began or ended
     };
-    [[nodiscard]] Run run(const WhatIf& whatIf) const;
+    [[nodiscard]] Run run(const WhatIf& whatIf, const std::stop_token& stop = {}) const;
     [[nodiscard]] ReplayWork work(const Lane& lane, const Node& node) const;
     [[nodiscard]] std::vector<double> stepUs(const Run& run) const;
 

@@ -23,9 +23,10 @@ std::int64_t median(std::vector<std::int64_t>& values)
 
 } // namespace
 
-ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut)
-    : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_sync(trace.stringCount()), m_copies(trace.stringCount()),
-      m_marks(trace.stringCount())
+ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut,
+                             const std::stop_token& stop)
+    : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_stop(stop), m_sync(trace.stringCount()),
+      m_copies(trace.stringCount()), m_marks(trace.stringCount())
 {
     for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
         const std::string_view name = trace.string(StringId{id});
@@ -51,7 +52,7 @@ std::uint8_t ReplayBuilder::phaseIndex(std::string_view phase)
 
 void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
 {
-    forEachView(m_trace, track.id, [&](const SliceView& slice) {
+    const auto take = [&](const SliceView& slice) {
         const ActivityKind kind = slice.kind();
         const std::string_view phase = m_names.of(slice);
         const bool call = kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
@@ -67,12 +68,13 @@ void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
                            .kind = mark ? ActivityKind::Step : kind,
                            .phase = phase.empty() ? std::uint8_t{0} : phaseIndex(phase),
                            .correlation = call ? slice.correlation().value : 0});
-    });
+    };
+    forEachView(m_trace, track.id, take, m_stop);
 }
 
 void ReplayBuilder::addHostLane(std::vector<Entry> entries, ReplayWork::Where where)
 {
-    if (entries.empty())
+    if (entries.empty() || stopped())
         return;
     sortRuns(entries, [](const Entry& a, const Entry& b) {
         return std::tuple{a.begin, -a.end} < std::tuple{b.begin, -b.end};
@@ -86,6 +88,8 @@ void ReplayBuilder::addHostLane(std::vector<Entry> entries, ReplayWork::Where wh
     head.lag = m_position - m_graph.m_begin;
     nodes.push_back(head);
     for (const Entry& entry : entries) {
+        if (stopped())
+            break;
         closeUpTo(entry.begin);
         cut(entry.begin);
         if (entry.correlation != 0)
@@ -137,12 +141,13 @@ void ReplayBuilder::addStream(const Track& track)
     };
     std::vector<Work> works;
     works.reserve(m_trace.sliceCount(track.id));
-    forEachView(m_trace, track.id, [&](const SliceView& slice) {
+    const auto take = [&](const SliceView& slice) {
         if (const ActivityKind kind = slice.kind(); isDeviceWork(kind))
             works.push_back(
                 {toNs(slice.begin()), toNs(slice.end()), slice.id(), slice.nameId(), kind, slice.correlation().value});
-    });
-    if (works.empty())
+    };
+    forEachView(m_trace, track.id, take, m_stop);
+    if (works.empty() || stopped())
         return;
     sortRuns(works, [](const Work& a, const Work& b) {
         return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end};
@@ -150,6 +155,8 @@ void ReplayBuilder::addStream(const Track& track)
     auto& nodes = m_graph.m_nodes;
     const auto first = static_cast<std::uint32_t>(nodes.size());
     for (const Work& work : works) {
+        if (stopped())
+            return;
         ReplayGraph::Node node;
         node.end = work.end;
         node.duration = work.end - work.begin;
@@ -244,7 +251,7 @@ void ReplayBuilder::linkWaits()
     for (const auto& lane : m_graph.m_lanes) {
         if (lane.where == ReplayWork::Where::Device)
             continue;
-        for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+        for (std::uint32_t i = lane.begin; i < lane.end && !stopped(); ++i) {
             const bool call = nodes[i].kind == ActivityKind::CudaRuntime || nodes[i].kind == ActivityKind::CudaDriver;
             if (nodes[i].kind == ActivityKind::Sync || (call && m_sync[nodes[i].name.value]))
                 waitFor(i, device);
@@ -254,6 +261,8 @@ void ReplayBuilder::linkWaits()
                 waitFor(i, loaded);
         }
     }
+    if (stopped())
+        return;
     linkBlockingCopies();
     setOwnTimes();
 }
@@ -297,7 +306,8 @@ void ReplayBuilder::setOwnTimes()
             node.own = std::min(node.duration, usual);
 }
 
-ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
+/// @return false: it was stopped
+bool ReplayBuilder::addLanes()
 {
     std::map<std::int64_t, std::vector<Entry>> processes;
     for (const Track& track : m_trace.tracks())
@@ -321,16 +331,25 @@ ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
     for (const Track& track : m_trace.tracks())
         if (track.kind == TrackKind::Stream)
             addStream(track);
+    return !stopped();
+}
+
+ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
+{
+    if (!addLanes())
+        return {};
     linkWaits();
+    if (stopped())
+        return {};
     for (const Step& step : steps)
         m_graph.m_steps.push_back(step.range);
     return std::move(m_graph);
 }
 
 ReplayGraph ReplayGraph::of(const Trace& trace, const std::vector<Step>& steps,
-                            const std::function<bool(const SliceView&)>& alsoCut)
+                            const std::function<bool(const SliceView&)>& alsoCut, const std::stop_token& stop)
 {
-    return ReplayBuilder(trace, alsoCut).build(steps);
+    return ReplayBuilder(trace, alsoCut, stop).build(steps);
 }
 
 } // namespace profiler::analysis

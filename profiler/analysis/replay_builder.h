@@ -4,13 +4,15 @@
 #include "profiler/analysis/replay.h"
 
 #include <optional>
+#include <stop_token>
 
 namespace profiler::analysis {
 
 /// Makes the graph of one trace: lines first, then what crosses them.
 class ReplayBuilder {
 public:
-    ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut);
+    ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut,
+                  const std::stop_token& stop);
     ReplayGraph build(const std::vector<Step>& steps);
 
 private:
@@ -39,6 +41,8 @@ private:
     void closeUpTo(std::int64_t time);
     void cut(std::int64_t time);
     void addStream(const Track& track);
+    [[nodiscard]] bool stopped() const { return m_stop.stop_requested(); }
+    bool addLanes();
     [[nodiscard]] std::optional<std::uint32_t> launchOf(std::uint64_t correlation) const;
     void setDeviceLags(const ReplayGraph::Lane& lane);
     void waitFor(std::uint32_t node, const std::vector<End>& ends);
@@ -50,6 +54,7 @@ private:
     const Trace& m_trace;
     Phases m_names;
     const std::function<bool(const SliceView&)>& m_alsoCut;
+    const std::stop_token& m_stop;
     std::vector<bool> m_sync, m_copies, m_marks; ///< by string id: a synchronizing call, one that copies, a step's mark
     ReplayGraph m_graph;
     std::vector<const Entry*> m_open; ///< around the present place, outermost first

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -70,18 +71,23 @@ std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wante
 }
 
 /// The same in brief.
+/// @param stop  asked now and then; then none
 template <class Wanted>
-std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& wanted)
+std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& wanted,
+                                    const std::stop_token& stop = {})
 {
     constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted whole or hardly at all
     std::vector<SliceBrief> briefs;
-    forEachView(trace, track, [&](const SliceView& view) {
+    const auto take = [&](const SliceView& view) {
         if (!wanted(view))
             return;
         if (briefs.empty())
             briefs.reserve(std::min(trace.sliceCount(track), kMostAhead));
         briefs.push_back({view.begin(), view.duration(), view.id(), view.nameId(), view.kind(), view.depth()});
-    });
+    };
+    forEachView(trace, track, take, stop);
+    if (stop.stop_requested())
+        return {};
     sortRuns(briefs, [](const SliceBrief& a, const SliceBrief& b) {
         return std::tuple{a.begin, -a.duration, a.depth} < std::tuple{b.begin, -b.duration, b.depth};
     });

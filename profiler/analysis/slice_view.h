@@ -4,6 +4,7 @@
 #include "profiler/model/track_slices.h"
 
 #include <cstdint>
+#include <stop_token>
 
 namespace profiler::analysis {
 
@@ -43,10 +44,13 @@ private:
 };
 
 /// Calls `visit` with a view of every slice of a track, block by block, each block in begin order.
+/// @param stop  asked between blocks: the rest is left out
 template <class Visit>
-void forEachView(const Trace& trace, TrackId track, Visit&& visit)
+void forEachView(const Trace& trace, TrackId track, Visit&& visit, const std::stop_token& stop = {})
 {
     for (const BlockRef& ref : trace.slicesOf(track).blocks) {
+        if (stop.stop_requested())
+            return;
         const BlockPin block = ref.pin();
         for (std::uint32_t position = 0; block && position < block->size(); ++position)
             visit(SliceView(trace, track, *block, position));
@@ -55,9 +59,12 @@ void forEachView(const Trace& trace, TrackId track, Visit&& visit)
 
 /// The same with those of one kind; blocks without any are not looked at.
 template <class Visit>
-void forEachViewOf(const Trace& trace, TrackId track, ActivityKind kind, Visit&& visit)
+void forEachViewOf(const Trace& trace, TrackId track, ActivityKind kind, Visit&& visit,
+                   const std::stop_token& stop = {})
 {
     for (const BlockRef& ref : trace.slicesOf(track).blocks) {
+        if (stop.stop_requested())
+            return;
         if (!ref.summary().holds(kind))
             continue;
         const BlockPin block = ref.pin();

@@ -118,7 +118,7 @@ private:
 
 } // namespace
 
-Stragglers stragglers(const Trace& trace, const JudgedPart& part)
+Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::stop_token& stop)
 {
     std::map<StringId, std::vector<Part>> byName;
     std::set<DeviceId> devices;
@@ -127,16 +127,21 @@ Stragglers stragglers(const Trace& trace, const JudgedPart& part)
     NameAnswers isExchange(trace, [](std::string_view name) { return name.find("SendRecv") != name.npos; });
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream)
-            forEachViewOf(trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
-                if (!isComm(kernel.nameId()))
-                    return;
-                if (isExchange(kernel.nameId())) {
-                    exchanges = true;
-                    return;
-                }
-                byName[kernel.nameId()].push_back({kernel.range(), track.device, kernel.id()});
-                devices.insert(track.device);
-            });
+            forEachViewOf(
+                trace, track.id, ActivityKind::Kernel,
+                [&](const SliceView& kernel) {
+                    if (!isComm(kernel.nameId()))
+                        return;
+                    if (isExchange(kernel.nameId())) {
+                        exchanges = true;
+                        return;
+                    }
+                    byName[kernel.nameId()].push_back({kernel.range(), track.device, kernel.id()});
+                    devices.insert(track.device);
+                },
+                stop);
+    if (stop.stop_requested())
+        return {};
     Counting counting(part);
     for (auto& [name, parts] : byName) {
         std::stable_sort(parts.begin(), parts.end(), Counting::isEarlier);

@@ -4,6 +4,7 @@
 #include "profiler/model/trace.h"
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Stragglers {
     std::string cannotTell;         ///< why nothing stands here; empty: something does
 };
 /// O(n log n) in communication kernels.
-Stragglers stragglers(const Trace& trace, const JudgedPart& part);
+/// @param stop  asked now and then; what is returned then means nothing
+Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

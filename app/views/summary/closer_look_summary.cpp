@@ -69,8 +69,10 @@ void CloserLookSummary::look()
 {
     if (!std::exchange(m_wanted, false))
         return;
-    m_thread.start([this, trace = m_trace, facts = m_facts](const std::stop_token&, const Background::Post& post) {
-        const auto found = profiler::analysis::closerLook(*trace, facts->steps);
+    m_thread.start([this, trace = m_trace, facts = m_facts](const std::stop_token& stop, const Background::Post& post) {
+        const auto found = profiler::analysis::closerLook(*trace, facts->steps, stop);
+        if (stop.stop_requested())
+            return;
         std::vector<advisor::LookTable> tables = advisor::lookTables(*trace, found, kMostRows);
         tables.push_back(advisor::cannotTellTable(found));
         post([this, tables = std::move(tables)] { fill(tables); });
