@@ -34,6 +34,8 @@ if(STEPSCOPE_SANITIZE)
 endif()
 
 # A room: a static library of ours, warned about and included from the root. HEADERS: what is compiled once for all of its files.
+# These are headers of others: the compiler cache may give a precompiled header that another clone made, in which ours have other
+# times and so are no longer the same to #pragma once.
 function(stepscope_library name)
   cmake_parse_arguments(arg "" "HEADERS" "" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
