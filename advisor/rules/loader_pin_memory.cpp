@@ -55,21 +55,33 @@ double shareOf(const Case& c, const CopyUse& copies)
     return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
 }
 
-Advice finding(const Case& c, const CopyUse& pageable)
+/// "12 copies to the device from pageable memory, 6 of them large: these take"
+std::string countedText(const CopyUse& pageable, const CopyUse& large)
 {
-    const auto text = [&](Nanoseconds sum) { return timeText(c.facts.device.usPerStep(pageable.ofADevice(sum))); };
-    Advice advice = fires(
-        fmt::format("{} to {} from pageable memory: {} {}{}, {:.3g} GB/s, {} of it while no kernel runs.",
-                    pageable.count == 1 ? std::string("1 large copy") : countText(pageable.count) + " large copies",
-                    pageable.devices > 1 ? fmt::format("{} devices", pageable.devices) : std::string("the device"),
-                    text(pageable.time), c.facts.device.steps.empty() ? "in all" : "a step",
-                    pageable.devices > 1 ? " for each of them" : "", pageable.gbPerSecond(), text(pageable.exposed)));
-    advice.concerns = shareOf(c, pageable);
-    predict(advice, c, pageable);
+    const auto copies = [](std::int64_t count) {
+        return fmt::format("{} cop{}", countText(count), count == 1 ? "y" : "ies");
+    };
+    const std::string to = large.devices > 1 ? fmt::format("{} devices", large.devices) : std::string("the device");
+    const std::string part = large.count < pageable.count
+                                 ? fmt::format(", {} of them large: these take", countText(large.count))
+                                 : std::string(":");
+    return fmt::format("{} to {} from pageable memory{}", copies(pageable.count), to, part);
+}
+
+/// What is small gains nothing.
+Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
+{
+    const auto text = [&](Nanoseconds sum) { return timeText(c.facts.device.usPerStep(large.ofADevice(sum))); };
+    Advice advice =
+        fires(fmt::format("{} {} {}{}, {:.3g} GB/s, {} of it while no kernel runs.", countedText(pageable, large),
+                          text(large.time), c.facts.device.steps.empty() ? "in all" : "a step",
+                          large.devices > 1 ? " for each of them" : "", large.gbPerSecond(), text(large.exposed)));
+    advice.concerns = shareOf(c, large);
+    predict(advice, c, large);
     advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
                       "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};
     setToggle(advice, c, kKey, "true");
-    addEvidence(advice, c.trace, pageable.longest);
+    addEvidence(advice, c.trace, large.longest);
     return advice;
 }
 
@@ -98,7 +110,7 @@ Advice check(const Case& c)
     const double share = shareOf(c, large);
     if (share < kWorthFixing)
         return silent(fmt::format("Large copies from pageable memory take only {} of the time.", shareText(share)));
-    return finding(c, large); // what is small gains nothing
+    return finding(c, pageable, large);
 }
 
 } // namespace

@@ -57,7 +57,8 @@ TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
     const auto judged = imported("loader_pin_memory", copyRun(copies));
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_NEAR(judged.advice().saving->high, 50, 1e-9) << judged.advice().reason;
-    EXPECT_THAT(judged.advice().reason, HasSubstr("10 large copies"));
+    EXPECT_THAT(judged.advice().reason,
+                HasSubstr("510 copies to the device from pageable memory, 10 of them large: these take"));
 }
 
 TEST(LoaderPinMemory, PredictsByWhatPinnedCopiesReachInTheSameTrace)
