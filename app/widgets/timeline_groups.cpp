@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace app {
@@ -107,17 +108,19 @@ private:
         return track.kind == TrackKind::Counter && (!several() || processOf(track) == 0);
     }
 
-    /// Where the file wants the process or the device of a node; counters that stand beside them stay last.
+    /// Where the file wants the process or the device of a node; counters that stand beside them stay last. A group of
+    /// several ("Other threads" has PyTorch's own spans, of a process without a wish) stands with its last one.
     [[nodiscard]] std::int64_t wishOf(const RowNode& node) const
     {
         if (node.kind != RowNode::Kind::Group) {
             const Track& track = m_trace.track(node.track);
             return ofNone(track) ? kLast : track.processSortIndex;
         }
-        std::int64_t wish = kLast;
+        std::optional<std::int64_t> wish;
         for (const RowNode& child : node.children)
-            wish = std::min(wish, wishOf(child));
-        return wish;
+            if (const std::int64_t own = wishOf(child); own != kLast)
+                wish = std::max(wish.value_or(own), own);
+        return wish.value_or(kLast);
     }
 
     [[nodiscard]] bool several() const { return m_processes.size() > 1; }

@@ -135,6 +135,20 @@ TEST(TrackRows, ProcessesStandAsTheFileWishes)
                                          "Process 30 · main", "GPU 0", "stream 7"));
 }
 
+TEST(TrackRows, TheTrainingsThreadStandsBeforeSpansOfAProcessWithoutAWish)
+{
+    TraceBuilder builder;
+    addOf(builder, TrackKind::MainThread, "main", 4711, 4711);
+    addOf(builder, TrackKind::Thread, "autograd", 4711, 4711);
+    addOf(builder, TrackKind::Thread, "PyTorch Profiler", 0, 0);
+    addOf(builder, TrackKind::Stream, "stream 7", 0, 5000000, 0);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    const auto all = names(rows);
+    ASSERT_FALSE(all.empty());
+    EXPECT_THAT(all.front(), testing::HasSubstr("main"));
+}
+
 TEST(TrackRows, DevicesStandBesideTheOnlyProcessAsTheFileWishes)
 {
     for (const auto& [host, first, second] : {std::tuple(4711, 16777216, 16777217), std::tuple(4711, 9, 8)}) {
