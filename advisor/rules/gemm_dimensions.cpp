@@ -30,13 +30,15 @@ constexpr double kWorthFixing = 0.05;
 // Where padding makes more than this of the work, what it wins is lost again: a product with a vector.
 constexpr double kMostPadding = 1.5;
 constexpr std::size_t kMostNamed = 3;
+// No tensor is as long: such a number is a damaged file's.
+constexpr std::int64_t kNoSize = std::int64_t{1} << 40;
 
 /// rows × columns of the result, and what is summed over.
 using Sizes = std::array<std::int64_t, 3>;
 
-std::int64_t volume(const Sizes& sizes)
+double volume(const Sizes& sizes)
 {
-    return sizes[0] * sizes[1] * sizes[2];
+    return static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]);
 }
 
 std::string text(const Sizes& sizes)
@@ -65,7 +67,8 @@ std::optional<Sizes> sizesOf(std::string_view shapes, std::size_t first)
         return std::nullopt;
     const auto number = [](const std::string& entry) { return std::strtoll(entry.c_str(), nullptr, 10); };
     const Sizes sizes = {number(a[a.size() - 2]), number(b.back()), number(a.back())};
-    return *std::min_element(sizes.begin(), sizes.end()) > 0 ? std::optional(sizes) : std::nullopt;
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    return *least > 0 && *most < kNoSize ? std::optional(sizes) : std::nullopt;
 }
 
 /// What sizes should be multiples of: 16 bytes. Source: NVIDIA, Deep Learning Performance: Matrix Multiplication
@@ -202,8 +205,7 @@ Found oddProducts(const Products& products)
         found.recorded += product.time;
         const std::int64_t unit = unitOf(product.precision);
         const Sizes better = unit > 0 ? padded(*product.sizes, unit) : *product.sizes;
-        if (better == *product.sizes ||
-            static_cast<double>(volume(better)) > kMostPadding * static_cast<double>(volume(*product.sizes)))
+        if (better == *product.sizes || volume(better) > kMostPadding * volume(*product.sizes))
             continue;
         found.time += product.time;
         found.idle += product.onTensorCores ? Nanoseconds{} : product.time;

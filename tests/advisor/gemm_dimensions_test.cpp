@@ -43,6 +43,12 @@ TEST(GemmDimensions, OddSizesAreNamedWithBetterOnes)
     EXPECT_EQ(advice.evidence.front().name, "aten::mm");
 }
 
+TEST(GemmDimensions, SizesThatNoTensorHasAreNotRecorded)
+{
+    const Advice advice = product({.shapes = "[[9223372036854775807, 4294967295], [4294967295, 1001]]"});
+    EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
+}
+
 TEST(GemmDimensions, MultiplesAreSilent)
 {
     EXPECT_EQ(product({.shapes = "[[512, 768], [768, 1008]]"}).state, State::Silent);
