@@ -15,6 +15,8 @@ class QStackedWidget;
 
 namespace app {
 
+class Dock;
+class DockHands;
 class LoadingBar;
 class NoticeStrip;
 class RecordDialog;
@@ -80,6 +82,7 @@ private:
     void arrangeDocks();
     void hideDocksForStart();
     void showHiddenDocks();
+    void focusCentre();
     void restoreLayout();
     void saveLayout();
     void resetLayout();
@@ -99,10 +102,11 @@ private:
     NoticeStrip* m_notice = nullptr;
     LoadingBar* m_loading = nullptr;
     StatusLine* m_status = nullptr;
+    DockHands* m_dockHands = nullptr; ///< made with the docks
     RecordDialog* m_record = nullptr; ///< made when it is first asked for
     QLabel* m_runLabel = nullptr;
     QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
-    std::vector<std::pair<View, QDockWidget*>> m_docks;
+    std::vector<std::pair<View, Dock*>> m_docks;
     std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
     std::optional<profiler::Slice> m_selected; ///< the selected slice as it was when it was selected

@@ -5,6 +5,8 @@
 #include "app/record/record_dialog.h"
 #include "app/report/report_file.h"
 #include "app/session/trace_files.h"
+#include "app/shell/dock.h"
+#include "app/shell/dock_hands.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/elided_label.h"
 #include "app/widgets/save_dialog.h"
@@ -146,8 +148,11 @@ void MainWindow::makeToolBar()
 
 void MainWindow::makeViewMenu()
 {
+    std::vector<QDockWidget*> docks;
     for (const auto& [view, dock] : m_docks)
-        m_viewMenu->addAction(dock->toggleViewAction());
+        docks.push_back(dock);
+    m_dockHands = new DockHands(this, [this] { focusCentre(); });
+    m_dockHands->addTo(m_viewMenu, docks);
     m_viewMenu->addSeparator();
     makeGoToMenu();
     QMenu* themes = m_viewMenu->addMenu(tr("&Theme"));
@@ -162,7 +167,7 @@ void MainWindow::makeViewMenu()
     add("themeSystem", tr("As the &system"), Theme::System);
     add("themeLight", tr("&Light"), Theme::Light);
     add("themeDark", tr("&Dark"), Theme::Dark);
-    m_viewMenu->addAction(tr("&Reset the layout"), this, &MainWindow::resetLayout);
+    m_viewMenu->addAction(tr("&Reset the layout"), this, &MainWindow::resetLayout)->setObjectName("resetLayout");
 }
 
 void MainWindow::makeGoToMenu()
@@ -172,11 +177,10 @@ void MainWindow::makeGoToMenu()
         QAction* action = menu->addAction(title, this, [this, widget, dock] {
             if (m_stack->currentIndex() == 0 && !m_context.session->traceTitle().isEmpty())
                 showStartPage(false);
-            if (dock) {
-                dock->show();
-                dock->raise();
-            }
-            widget->setFocus(Qt::ShortcutFocusReason);
+            if (dock)
+                DockHands::reveal(dock);
+            else
+                widget->setFocus(Qt::ShortcutFocusReason);
         });
         action->setObjectName("goTo:" + widget->objectName());
         if (const auto number = menu->actions().size(); number <= 10)
@@ -252,11 +256,8 @@ void MainWindow::saveReportDialog()
 void MainWindow::showTune()
 {
     showStartPage(false);
-    if (auto* dock = findChild<QDockWidget*>("dock:tune")) {
-        dock->show();
-        dock->raise();
-        dock->widget()->setFocus(Qt::ShortcutFocusReason);
-    }
+    if (auto* dock = findChild<QDockWidget*>("dock:tune"))
+        DockHands::reveal(dock);
 }
 
 void MainWindow::fillRecentMenu()

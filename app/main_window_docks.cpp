@@ -1,4 +1,6 @@
 #include "app/main_window.h"
+#include "app/shell/dock.h"
+#include "app/shell/dock_hands.h"
 #include "stepscope_app_views_registry.h"
 
 #include <QChildEvent>
@@ -69,7 +71,7 @@ void MainWindow::makeViews()
 
 void MainWindow::addDock(const View& view, QWidget* widget)
 {
-    auto* dock = new QDockWidget(view.title, this);
+    auto* dock = new Dock(view.title, this);
     dock->setObjectName("dock:" + widget->objectName());
     dock->setWidget(widget);
     if (widget->accessibleName().isEmpty())
@@ -117,10 +119,9 @@ void MainWindow::arrangeDocks()
             firstBottom = dock;
     }
     if (firstBottom) {
-        // The tab says the title.
         for (const auto& [view, dock] : m_docks)
-            if (view.area == ViewArea::Bottom && !dock->titleBarWidget())
-                dock->setTitleBarWidget(new QWidget(dock));
+            if (view.area == ViewArea::Bottom)
+                dock->leaveTitleToTab();
         firstBottom->raise();
         resizeDocks({firstBottom}, {std::clamp(height() / 4, 170, 230)}, Qt::Vertical);
     }
@@ -141,7 +142,15 @@ void MainWindow::showStartPage(bool start)
     else
         showHiddenDocks();
     m_stack->currentWidget()->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-    if (!start && m_centre->count() > 0)
+    if (!start)
+        focusCentre();
+}
+
+void MainWindow::focusCentre()
+{
+    if (m_stack->currentIndex() == 0)
+        m_start->setFocus();
+    else if (m_centre->count() > 0)
         m_centre->widget(m_centre->count() - 1)->setFocus();
 }
 
@@ -181,6 +190,7 @@ void MainWindow::resetLayout()
     arrangeDocks();
     m_hiddenForStart.clear();
     showStartPage(m_stack->currentIndex() == 0);
+    activateWindow(); // a panel that floated may have been the active one
 }
 
 } // namespace app

@@ -51,6 +51,13 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
         if (qobject_cast<const QPushButton*>(widget))
             return; // the border shows it
         break;
+    case PE_FrameDockWidget: // of one that floats: else it would have no edge over the window
+        painter->save();
+        painter->setPen(option->palette.color(QPalette::Mid));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        painter->restore();
+        return;
     case PE_FrameStatusBarItem:
     case PE_PanelMenuBar:
     case PE_FrameTabBarBase:
@@ -187,7 +194,7 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     case PM_DockWidgetTitleMargin:
         return 5;
     case PM_DockWidgetFrameWidth:
-        return 0;
+        return 1; // of one that floats
     case PM_ToolBarItemSpacing:
         return 3;
     case PM_ToolBarItemMargin:

@@ -3,7 +3,11 @@
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
+#include <QAction>
+#include <QApplication>
 #include <QDockWidget>
+#include <QMenuBar>
+#include <QSettings>
 #include <QTest>
 #include <QToolButton>
 #include <set>
@@ -25,6 +29,23 @@ const QDockWidget* dockOf(const QWidget* widget)
     while (widget && !qobject_cast<const QDockWidget*>(widget))
         widget = widget->parentWidget();
     return static_cast<const QDockWidget*>(widget);
+}
+
+/// To what has the focus, as the keyboard does it.
+void press(Qt::Key key, Qt::KeyboardModifiers modifiers)
+{
+    QTest::keyClick(QApplication::focusWidget(), key, modifiers);
+    QCoreApplication::processEvents();
+}
+
+const QDockWidget* dockInFocus()
+{
+    return dockOf(QApplication::focusWidget());
+}
+
+QAction* goTo(const app::MainWindow& window, const QDockWidget* dock)
+{
+    return find<QAction>(&window, "goTo:" + QString(dock->objectName()).remove("dock:"));
 }
 
 /// With a trace on screen, all of it looked at.
@@ -62,8 +83,13 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
+    void init() { QSettings().clear(); }
     void tabGoesRoundAllThatIsSeen();
     void whatShowsAPictureOnlyHasAName();
+    void everyPanelIsFloatedAndClosedAndFoundAgain();
+    void panelsBehindTabsAreClosedOneAfterAnother();
+    void whatAMenuDoesIsAboutThePanelThatHadTheFocus();
+    void theLayoutIsResetWhateverWasDoneToIt();
 };
 
 void KeyboardTest::tabGoesRoundAllThatIsSeen()
@@ -96,6 +122,111 @@ void KeyboardTest::whatShowsAPictureOnlyHasAName()
         if (!button->isHidden() && button->metaObject()->className() == QByteArray("QToolButton"))
             QVERIFY2(!button->text().isEmpty() || !button->accessibleName().isEmpty(),
                      qPrintable(nameOf(button) + " in " + nameOf(button->parentWidget())));
+}
+
+void KeyboardTest::everyPanelIsFloatedAndClosedAndFoundAgain()
+{
+    Workbench bench;
+    const auto docks = bench.window.findChildren<QDockWidget*>();
+    QVERIFY(docks.size() > 10);
+    for (QDockWidget* dock : docks) {
+        const auto name = dock->objectName().toUtf8();
+        goTo(bench.window, dock)->trigger();
+        QTRY_VERIFY2(dockInFocus() == dock, name);
+        press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY2(dock->isFloating() && dock->isVisible(), name);
+        QTRY_VERIFY2(dockInFocus() == dock, name);
+        // Its window says what it is, and a mouse can put it back: its tab, which did both, is gone.
+        if (dock->titleBarWidget())
+            QVERIFY2(find<QToolButton>(dock, "dockPanel")->isVisible() && dock->titleBarWidget()->height() > 10, name);
+        press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY2(!dock->isFloating(), name);
+        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+        if (dock->titleBarWidget())
+            QTRY_COMPARE(dock->titleBarWidget()->height(), 0);
+        press(Qt::Key_W, Qt::ControlModifier);
+        QVERIFY2(dock->isHidden(), name);
+        QTRY_VERIFY2(dockInFocus() != dock && QApplication::focusWidget()->isVisible(), name);
+        // The View menu has it, and so has Go to.
+        dock->toggleViewAction()->trigger();
+        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+        dock->toggleViewAction()->trigger();
+        QVERIFY2(dock->isHidden(), name);
+        QTRY_VERIFY2(QApplication::focusWidget() && dockInFocus() != dock, name);
+        goTo(bench.window, dock)->trigger();
+        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+    }
+    // One that floats is closed as well.
+    QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");
+    goTo(bench.window, kernels)->trigger();
+    QTRY_VERIFY(dockInFocus() == kernels);
+    press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY(dockInFocus() == kernels && QApplication::activeWindow() == kernels);
+    press(Qt::Key_W, Qt::ControlModifier);
+    QVERIFY(kernels->isHidden());
+    QTRY_VERIFY(QApplication::focusWidget() && QApplication::focusWidget()->window() == &bench.window);
+}
+
+void KeyboardTest::panelsBehindTabsAreClosedOneAfterAnother()
+{
+    Workbench bench;
+    QDockWidget* first = find<QDockWidget>(&bench.window, "dock:kernels");
+    const auto beside = bench.window.tabifiedDockWidgets(first);
+    QVERIFY(beside.size() > 5);
+    goTo(bench.window, first)->trigger();
+    QTRY_VERIFY(dockInFocus() == first);
+    for (qsizetype left = beside.size(); left > 0; --left) {
+        const QDockWidget* closed = dockInFocus();
+        QVERIFY(closed);
+        press(Qt::Key_W, Qt::ControlModifier);
+        QVERIFY2(closed->isHidden(), qPrintable(closed->objectName()));
+        QTRY_VERIFY2(dockInFocus() && dockInFocus() != closed, qPrintable(closed->objectName()));
+        QVERIFY(dockInFocus() == first || beside.contains(dockInFocus()));
+        QVERIFY(!dockInFocus()->visibleRegion().isEmpty());
+    }
+    press(Qt::Key_W, Qt::ControlModifier);
+    QTRY_VERIFY(QApplication::focusWidget() == bench.window.findChild<app::TimelineCanvas*>());
+    // In the middle there is nothing to close.
+    QVERIFY(!find<QAction>(&bench.window, "closePanel")->isEnabled());
+}
+
+void KeyboardTest::whatAMenuDoesIsAboutThePanelThatHadTheFocus()
+{
+    Workbench bench;
+    QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");
+    goTo(bench.window, kernels)->trigger();
+    QTRY_VERIFY(dockInFocus() == kernels);
+    bench.window.menuBar()->setFocus(Qt::MenuBarFocusReason);
+    auto* close = find<QAction>(&bench.window, "closePanel");
+    auto* floats = find<QAction>(&bench.window, "floatPanel");
+    QVERIFY(close->text().contains(kernels->windowTitle()) && floats->text().contains(kernels->windowTitle()));
+    const QString offered = floats->text();
+    floats->trigger();
+    QVERIFY(kernels->isFloating());
+    QVERIFY(floats->text() != offered);
+    close->trigger();
+    QVERIFY(kernels->isHidden());
+    QTRY_VERIFY(!close->isEnabled());
+}
+
+void KeyboardTest::theLayoutIsResetWhateverWasDoneToIt()
+{
+    Workbench bench;
+    const auto docks = bench.window.findChildren<QDockWidget*>();
+    QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");
+    goTo(bench.window, kernels)->trigger();
+    QTRY_VERIFY(dockInFocus() == kernels);
+    press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(kernels->isFloating());
+    for (QDockWidget* dock : docks)
+        if (dock != kernels)
+            dock->close();
+    find<QAction>(&bench.window, "resetLayout")->trigger();
+    for (const QDockWidget* dock : docks)
+        QVERIFY2(!dock->isHidden() && !dock->isFloating(), qPrintable(dock->objectName()));
+    QTRY_COMPARE(kernels->titleBarWidget()->height(), 0);
+    QVERIFY(bench.window.tabifiedDockWidgets(kernels).size() > 5);
+    QTRY_VERIFY(QApplication::focusWidget() && QApplication::focusWidget()->window() == &bench.window);
 }
 
 QTEST_MAIN(KeyboardTest)

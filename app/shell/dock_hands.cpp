@@ -1,0 +1,164 @@
+#include "app/shell/dock_hands.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
+#include <QToolBar>
+#include <algorithm>
+#include <utility>
+
+namespace app {
+
+namespace {
+
+template <class T>
+T* nearest(QWidget* widget)
+{
+    for (; widget; widget = widget->parentWidget())
+        if (auto* found = qobject_cast<T*>(widget))
+            return found;
+    return nullptr;
+}
+
+/// It is not behind another's tab.
+bool isSeen(const QDockWidget* dock)
+{
+    return dock->isVisible() && (dock->isFloating() || !dock->visibleRegion().isEmpty());
+}
+
+/// To its view; a view that has nothing to show yet, and so nothing that takes keys, leaves it to the first of its
+/// buttons, or to the dock itself.
+void focusInside(QDockWidget* dock, Qt::FocusReason reason)
+{
+    const auto hasIt = [dock] {
+        const QWidget* focus = dock->window()->focusWidget();
+        return focus && dock->isAncestorOf(focus) && focus->isVisible();
+    };
+    dock->widget()->setFocus(reason);
+    if (hasIt())
+        return;
+    for (QWidget* at = dock->nextInFocusChain(); at != dock; at = at->nextInFocusChain())
+        if (dock->isAncestorOf(at) && (at->focusPolicy() & Qt::TabFocus) && at->isEnabled() && at->isVisible()) {
+            at->setFocus(reason);
+            if (hasIt())
+                return;
+        }
+    dock->setFocus(reason);
+}
+
+/// Over the middle of the window, with room to read: where it was docked it would look as if nothing had happened.
+void placeFloating(QDockWidget* dock, const QRect& window)
+{
+    QRect place(QPoint(), dock->size().expandedTo({window.width() / 2, window.height() / 2}));
+    place.moveCenter(window.center());
+    dock->setGeometry(place);
+}
+
+} // namespace
+
+DockHands::DockHands(QMainWindow* window, std::function<void()> elsewhere)
+    : QObject(window), m_window(window), m_elsewhere(std::move(elsewhere)), m_float(new QAction(this)),
+      m_close(new QAction(this))
+{
+    m_float->setObjectName("floatPanel");
+    m_float->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_D);
+    m_close->setObjectName("closePanel");
+    m_close->setShortcut(Qt::CTRL | Qt::Key_W);
+    connect(m_float, &QAction::triggered, this, &DockHands::toggleFloating);
+    connect(m_close, &QAction::triggered, this, &DockHands::closeCurrent);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { follow(now); });
+    showState();
+}
+
+void DockHands::addTo(QMenu* menu, const std::vector<QDockWidget*>& docks)
+{
+    for (QDockWidget* dock : docks) {
+        QAction* shown = dock->toggleViewAction();
+        menu->addAction(shown);
+        connect(shown, &QAction::triggered, this, [this, dock](bool on) {
+            if (on)
+                reveal(dock);
+            else if (dock == m_current)
+                m_elsewhere();
+        });
+        connect(dock, &QDockWidget::topLevelChanged, this, &DockHands::showState);
+        connect(dock, &QDockWidget::visibilityChanged, this, &DockHands::showState);
+    }
+    menu->addSeparator();
+    menu->addActions({m_float, m_close});
+}
+
+void DockHands::reveal(QDockWidget* dock)
+{
+    dock->show();
+    dock->raise();
+    if (dock->isFloating())
+        dock->activateWindow();
+    focusInside(dock, Qt::ShortcutFocusReason);
+}
+
+void DockHands::follow(QWidget* focus)
+{
+    // What is chosen in a menu or pressed in the tool bar is about the panel that had the focus before.
+    if (!focus || nearest<QMenuBar>(focus) || nearest<QMenu>(focus) || nearest<QToolBar>(focus))
+        return;
+    auto* dock = nearest<QDockWidget>(focus);
+    m_current = dock && dock->parentWidget() == m_window ? dock : nullptr;
+    showState();
+}
+
+void DockHands::showState()
+{
+    const bool any = m_current && !m_current->isHidden();
+    const QString name = any ? QString(m_current->windowTitle()).replace('&', "&&") : QString();
+    m_float->setEnabled(any);
+    m_float->setText(!any                      ? tr("&Float the panel in focus")
+                     : m_current->isFloating() ? tr("&Put %1 back into the window").arg(name)
+                                               : tr("&Float %1 in a window of its own").arg(name));
+    m_close->setEnabled(any);
+    m_close->setText(any ? tr("&Close %1").arg(name) : tr("&Close the panel in focus"));
+}
+
+void DockHands::toggleFloating()
+{
+    if (!m_current)
+        return;
+    QDockWidget* dock = m_current;
+    QWidget* had = dock->focusWidget();
+    const QRect docked(dock->mapToGlobal(QPoint()), dock->size());
+    dock->setFloating(!dock->isFloating());
+    if (!dock->isFloating())
+        m_window->activateWindow();
+    else if (dock->geometry().topLeft() == docked.topLeft()) // else it floated before, and is back there
+        placeFloating(dock, m_window->geometry());
+    reveal(dock);
+    if (had && dock->isAncestorOf(had) && had->isVisible())
+        had->setFocus(Qt::OtherFocusReason);
+}
+
+void DockHands::closeCurrent()
+{
+    if (!m_current)
+        return;
+    QDockWidget* dock = std::exchange(m_current, nullptr);
+    const QList<QDockWidget*> beside = dock->isFloating() ? QList<QDockWidget*>() : m_window->tabifiedDockWidgets(dock);
+    dock->close();
+    // The one whose tab is in front now takes its place: the layout has settled when the events are through.
+    m_window->activateWindow();
+    QMetaObject::invokeMethod(
+        this,
+        [this, beside] {
+            const auto next = std::find_if(beside.begin(), beside.end(), isSeen);
+            if (next != beside.end())
+                focusInside(*next, Qt::OtherFocusReason);
+            else
+                m_elsewhere();
+            showState();
+        },
+        Qt::QueuedConnection);
+}
+
+} // namespace app
