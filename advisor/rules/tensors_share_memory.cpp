@@ -17,19 +17,29 @@ using namespace profiler::analysis;
 // Of the step: below, who owns the memory matters more.
 constexpr double kWorthFixing = 0.01;
 
-/// At least half of the copy, as the loader's memory has to be brought into the caches in any case. At most all that
-/// is done where batches become tensors, and what some steps spend outside of their phases more than usual: memory that
-/// is given back to the system.
+/// A worker on another core wrote the batch, and the copy fetches it from there. Without the copy the first operator
+/// that reads it does, which may take as long.
+bool loadsBeside(const Case& c)
+{
+    return (c.config ? (*c.config)[config::key::workers] : c.facts.input.workers) > 0;
+}
+
+// Of the copy: to either side, what it leaves in the caches for the operators after it, and what it throws out of them.
+constexpr double kLeast = 0.75, kMost = 1.75;
+
+/// The copy, more or less what it does to the caches; at most also what some steps spend outside of their phases more
+/// than usual: memory that is given back to the system. No value where a device hides the copy, or who reads the batch
+/// first pays for it.
 std::optional<Saving> saving(const Case& c, double cloneUs)
 {
-    if (hasDeviceWork(c.trace))
+    if (hasDeviceWork(c.trace) || loadsBeside(c))
         return std::nullopt;
     std::vector<double> other;
     for (const Step& step : c.facts.steps)
         if (isSteady(step))
             other.push_back(toUs(step.parts.other));
     const double copyUs = std::max(cloneUs, toUs(c.facts.statistics.steadyMeanParts.copy));
-    const double low = cloneUs / 2, high = copyUs + std::max(0.0, mean(other) - percentile(other, 0.5));
+    const double low = kLeast * cloneUs, high = kMost * copyUs + std::max(0.0, mean(other) - percentile(other, 0.5));
     return perStep(low, (low + high) / 2, high);
 }
 
@@ -53,7 +63,10 @@ Advice check(const Case& c)
     advice.concerns = share;
     advice.saving = saving(c, clone->totalUsPerStep);
     if (!advice.saving)
-        advice.whyNoPrediction = "Whether a device hides the copy is not recorded.";
+        advice.whyNoPrediction = hasDeviceWork(c.trace)
+                                     ? "Whether a device hides the copy is not recorded."
+                                     : "The copy fetches the batch from the worker's core: without it the first "
+                                       "operator does, for a time that is not in this trace. Measure it.";
     advice.caveats = {"The memory must live as long as the tensor, and nobody may write to it meanwhile."};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, std::vector{clone->longest});

@@ -17,9 +17,14 @@ constexpr std::string_view kKey = "zero_grad.set_to_none";
 // Below this share of the step, skipping parameters without a gradient changes more than it wins.
 constexpr double kWorthFixing = 0.005;
 
+bool isSingleFill(std::string_view op)
+{
+    return op == "aten::zero_" || op == "aten::fill_";
+}
+
 bool isFill(std::string_view op)
 {
-    return op == "aten::zero_" || op == "aten::fill_" || op == "aten::_foreach_zero_";
+    return isSingleFill(op) || op == "aten::_foreach_zero_";
 }
 
 bool isAccumulate(std::string_view op)
@@ -27,12 +32,21 @@ bool isAccumulate(std::string_view op)
     return op == "aten::add_" || op == "aten::_foreach_add_";
 }
 
+bool doesAccumulate(std::string_view op)
+{
+    return op == "torch::autograd::AccumulateGrad" || op == "AccumulateGrad";
+}
+
 // µs: what filling 128 KiB takes. What is larger the C library gives back to the system when it is freed.
 constexpr double kLargeFillUs = 13;
+
+// Of an addition into a gradient: a gradient that is taken over instead is detached, which takes about the rest.
+constexpr double kAdditionSaved = 0.75;
 
 struct Zeroing {
     double fillUs = 0, fills = 0; ///< a step, in the zero grad phase
     double accumulateUs = 0;      ///< a step: in-place additions in backward
+    double aroundUs = 0;          ///< a step: what does these additions, without them
     std::vector<SliceId> longest;
 };
 
@@ -48,9 +62,19 @@ Zeroing zeroing(const OpCosts& costs)
         } else if (op.phase == phase::kBackward && isAccumulate(op.name)) {
             found.accumulateUs += op.selfUsPerStep;
             found.longest.push_back(op.longest);
-        }
+        } else if (op.phase == phase::kBackward && doesAccumulate(op.name))
+            found.aroundUs += op.selfUsPerStep;
     }
     return found;
+}
+
+/// There is a gradient as large in most steps: one long fill may be one that was held up.
+bool fillsLargeGradients(const Case& c)
+{
+    std::int64_t large = 0;
+    for (const SliceId fill : operatorsIn(c.trace, isSingleFill, phase::kZeroGrad))
+        large += toUs(c.trace.slice(fill).duration) > kLargeFillUs ? 1 : 0;
+    return large >= c.facts.ops.stepsWithOps;
 }
 
 std::vector<SliceId> zeroPhases(const Trace& trace)
@@ -87,9 +111,10 @@ std::optional<Saving> savingOnDevice(const Case& c)
 Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
 {
     const double stepUs = c.facts.statistics.steadyMeanUs;
-    // At least the fills go; at most the whole phase and every addition into a gradient.
-    const double low = std::min(found.fillUs, phaseUs);
-    const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs;
+    // Instead of being filled, gradients are given back; instead of being added to, they are taken over. At least, half
+    // of the fills goes, and most of each addition; at most the whole phase and all that adds to gradients.
+    const double low = std::min(found.fillUs, phaseUs) / 2 + kAdditionSaved * found.accumulateUs;
+    const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs + found.aroundUs;
     const double mid = (low + high) / 2;
     if (mid < kWorthFixing * stepUs)
         return silent(
@@ -109,7 +134,7 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
         if (!advice.saving)
             advice.whyNoPrediction =
                 "The fills run on the device behind other work; what they hold up is not recorded.";
-    } else if (found.fillUs > kLargeFillUs * found.fills)
+    } else if (fillsLargeGradients(c))
         advice.whyNoPrediction =
             "Gradients as large as these are taken from the system anew in each step, page by page: "
             "what that costs is not in this trace.";

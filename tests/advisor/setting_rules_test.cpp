@@ -96,6 +96,23 @@ TEST(HostAsyncWork, AStepIsNoShorterThanWhatIsWrittenBesideIt)
     EXPECT_NEAR(judged.advice().saving->high, 400, 80);
 }
 
+TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
+{
+    const auto advice = [](const char* workers) {
+        return Judged("tensors_share_memory",
+                      "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase copy 0 60\nop aten::clone 1 50\nend\n",
+                      {std::string("loader.workers=") + workers})
+            .advice();
+    };
+    const auto sameThread = advice("0"), beside = advice("1");
+    ASSERT_TRUE(sameThread.saving) << sameThread.whyNoPrediction;
+    EXPECT_NEAR(sameThread.saving->low, 0.75 * 50, 0.1);
+    EXPECT_NEAR(sameThread.saving->high, 1.75 * 60, 0.1);
+    ASSERT_EQ(beside.state, State::Fires) << beside.reason;
+    EXPECT_FALSE(beside.saving);
+    EXPECT_THAT(beside.whyNoPrediction, HasSubstr("from the worker's core"));
+}
+
 TEST(BatchSize, DoublesTheBatchAndHalvesWhatDoesNotGrowWithIt)
 {
     // Of 1,000 µs the optimizer takes 200; twenty operators of 4 µs each are overhead, and so are the 100 µs between
