@@ -16,7 +16,8 @@ constexpr std::string_view kStyle = R"(
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 960px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; } td, th { padding: .25rem .6rem; border-bottom: 1px solid var(--soft); text-align: left;
- vertical-align: top; overflow-wrap: anywhere; } td:not(:first-child) { font-variant-numeric: tabular-nums; }
+ vertical-align: top; overflow-wrap: break-word; } td:first-child { overflow-wrap: anywhere; }
+ td:not(:first-child) { font-variant-numeric: tabular-nums; }
 .finding { border-left: 4px solid #d55e00; padding: .1rem 1rem; margin: 1rem 0; background: var(--soft); }
 .note, figcaption { opacity: .75; font-size: .9em; } figure { margin: 1rem 0; } svg { width: 100%; height: auto; }
 svg text { font-family: system-ui, sans-serif; }

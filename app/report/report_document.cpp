@@ -1,14 +1,17 @@
 #include "app/report/report_document.h"
 
+#include "app/report/report_table.h"
 #include "app/report/svg_object.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QGuiApplication>
 #include <QPaintDevice>
+#include <QScreen>
 #include <QTextBlock>
 #include <QTextCursor>
 #include <QTextTable>
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace app {
 
@@ -16,7 +19,7 @@ using advisor::ReportModel;
 
 namespace {
 
-const QColor kLine(0xc4, 0xc9, 0xd0), kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66), kFinding(0xd5, 0x5e, 0x00);
+const QColor kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66), kFinding(0xd5, 0x5e, 0x00);
 constexpr int kHeading = 1;                          ///< user state of a block that must not end a page
 constexpr double kText = 9, kSmall = 8, kCode = 7.5; // points
 
@@ -25,22 +28,18 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-std::size_t longestWord(const std::string& text)
+/// What margins and paddings are given in; the layout scales them to the paint device.
+double layoutDpi()
 {
-    std::size_t longest = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        longest = std::max(longest, end - begin);
-        begin = end + 1;
-    }
-    return longest;
+    const QScreen* screen = QGuiApplication::primaryScreen();
+    return screen ? qRound(screen->logicalDotsPerInchY()) : 100;
 }
 
 class Writer {
 public:
     explicit Writer(QTextDocument& document)
         : m_document(document), m_cursor(&document),
-          m_unit(document.documentLayout()->paintDevice()->logicalDpiX() / 72.0)
+          m_unit(document.documentLayout()->paintDevice()->logicalDpiX() / 72.0), m_layoutPoint(layoutDpi() / 72)
     {
         document.documentLayout()->registerHandler(SvgObject::kType, new SvgObject(&document));
     }
@@ -48,17 +47,17 @@ public:
     void title(const std::string& text)
     {
         QTextBlockFormat block;
-        block.setBottomMargin(8 * m_unit);
+        block.setBottomMargin(8 * m_layoutPoint);
         m_cursor.setBlockFormat(block); // the document's first, which is there
         m_cursor.setBlockCharFormat(words(18, true));
         m_cursor.insertText(asQString(text), words(18, true));
     }
     void heading(const std::string& text, double size = 12)
     {
-        paragraph(asQString(text), words(size, true), size > 11 ? 14 : 8, 4, true);
+        paragraph(asQString(text), words(size, true), size > 11 ? 16 : 10, 4, true);
         m_cursor.block().setUserState(kHeading);
     }
-    void plain(const std::string& text) { paragraph(asQString(text), words(kText), 0, 4, false); }
+    void plain(const std::string& text) { paragraph(asQString(text), words(kText), 1, 4, false); }
     void quiet(const std::string& text)
     {
         if (text.empty())
@@ -91,20 +90,28 @@ private:
     void paragraph(const QString& text, const QTextCharFormat& format, double above, double below, bool keep)
     {
         QTextBlockFormat block;
-        block.setTopMargin(above * m_unit);
-        block.setBottomMargin(below * m_unit);
+        block.setTopMargin(above * m_layoutPoint);
+        block.setBottomMargin(below * m_layoutPoint);
         block.setPageBreakPolicy(QTextFormat::PageBreak_Auto);
         block.setNonBreakableLines(keep);
-        m_cursor.insertBlock(block, format);
+        insertBlock(block, format);
         m_cursor.insertText(text, format);
     }
-    void cell(QTextTable& table, int row, int column, const std::string& text, bool bold);
-    [[nodiscard]] QTextTableFormat tableFormat(const std::vector<std::string>& header,
-                                               const std::vector<std::vector<std::string>>& rows) const;
-
+    /// Behind a table and a frame there is a block already.
+    void insertBlock(const QTextBlockFormat& block, const QTextCharFormat& format)
+    {
+        if (std::exchange(m_inEmptyBlock, false)) {
+            m_cursor.setBlockFormat(block);
+            m_cursor.setBlockCharFormat(format);
+        } else {
+            m_cursor.insertBlock(block, format);
+        }
+    }
     QTextDocument& m_document;
     QTextCursor m_cursor;
-    double m_unit; ///< a point, in the document's units
+    double m_unit;        ///< a point, in the document's units
+    double m_layoutPoint; ///< a point as formats take it: the layout scales them to the device
+    bool m_inEmptyBlock = false;
 };
 
 void Writer::figure(const ReportModel::Figure& figure)
@@ -116,10 +123,10 @@ void Writer::figure(const ReportModel::Figure& figure)
     drawing.setObjectType(SvgObject::kType);
     drawing.setProperty(SvgObject::kSvg, QByteArray::fromStdString(figure.chart.svg));
     drawing.setProperty(SvgObject::kWidth, width());
-    m_cursor.insertBlock(QTextBlockFormat(), words(kText));
+    insertBlock(QTextBlockFormat(), words(kText));
     m_cursor.insertText(QString(QChar::ObjectReplacementCharacter), drawing);
     if (!figure.chart.legend.empty())
-        m_cursor.insertBlock(QTextBlockFormat(), words(kSmall));
+        insertBlock(QTextBlockFormat(), words(kSmall));
     for (const advisor::svg::Chart::Entry& entry : figure.chart.legend) {
         QTextCharFormat swatch = words(kSmall);
         swatch.setForeground(QColor(asQString(entry.colour)));
@@ -129,66 +136,15 @@ void Writer::figure(const ReportModel::Figure& figure)
     quiet(figure.caption);
 }
 
-QTextTableFormat Writer::tableFormat(const std::vector<std::string>& header,
-                                     const std::vector<std::vector<std::string>>& rows) const
-{
-    // Each column as wide as its longest text asks for, within bounds: at least a word, and not a kernel's name, which
-    // would take the page.
-    std::vector<double> lengths;
-    const auto look = [&](const std::vector<std::string>& row) {
-        lengths.resize(std::max(lengths.size(), row.size()), 8);
-        for (std::size_t i = 0; i < row.size(); ++i)
-            lengths[i] = std::max({lengths[i], std::min(48.0, static_cast<double>(row[i].size())),
-                                   1.3 * std::min(24.0, static_cast<double>(longestWord(row[i]))) + 3});
-    };
-    look(header);
-    for (const auto& row : rows)
-        look(row);
-    const double all = std::accumulate(lengths.begin(), lengths.end(), 0.0);
-    QList<QTextLength> widths;
-    for (const double length : lengths)
-        widths << QTextLength(QTextLength::PercentageLength, 100 * length / all);
-    QTextTableFormat format;
-    format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
-    format.setColumnWidthConstraints(widths);
-    format.setBorderCollapse(true);
-    format.setBorder(0);
-    format.setCellSpacing(0);
-    format.setCellPadding(2.5 * m_unit);
-    format.setHeaderRowCount(header.empty() ? 0 : 1);
-    return format;
-}
-
-void Writer::cell(QTextTable& table, int row, int column, const std::string& text, bool bold)
-{
-    QTextTableCell at = table.cellAt(row, column);
-    QTextTableCellFormat format;
-    format.setBottomBorder(0.6 * m_unit);
-    format.setBottomBorderStyle(QTextFrameFormat::BorderStyle_Solid);
-    format.setBottomBorderBrush(kLine);
-    if (bold)
-        format.setBackground(kSoft);
-    at.setFormat(format);
-    at.firstCursorPosition().insertText(asQString(text), words(kSmall, bold));
-}
-
 void Writer::table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows)
 {
-    std::size_t columns = header.size();
-    for (const auto& row : rows)
-        columns = std::max(columns, row.size());
-    if (columns == 0 || rows.empty())
+    if (rows.empty() || std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.empty(); }))
         return;
-    const int head = header.empty() ? 0 : 1;
-    QTextTable* table = m_cursor.insertTable(head + static_cast<int>(rows.size()), static_cast<int>(columns),
-                                             tableFormat(header, rows));
-    for (std::size_t column = 0; column < header.size(); ++column)
-        cell(*table, 0, static_cast<int>(column), header[column], true);
-    for (std::size_t row = 0; row < rows.size(); ++row)
-        for (std::size_t column = 0; column < rows[row].size(); ++column)
-            cell(*table, head + static_cast<int>(row), static_cast<int>(column), rows[row][column], false);
+    const TableLook look{.points = kSmall, .width = width(), .unit = m_unit, .layoutPoint = m_layoutPoint};
+    const QTextTable* table = insertReportTable(m_cursor, look, header, rows);
     m_cursor = table->lastCursorPosition();
     m_cursor.movePosition(QTextCursor::NextCharacter);
+    m_inEmptyBlock = true;
 }
 
 void Writer::finding(const advisor::RuleAdvice& row)
@@ -214,14 +170,15 @@ void Writer::code(const std::string& language, const std::string& text)
     quiet(language);
     QTextFrameFormat frame;
     frame.setBackground(kSoft);
-    frame.setPadding(4 * m_unit);
-    frame.setBottomMargin(4 * m_unit);
+    frame.setPadding(4 * m_layoutPoint);
+    frame.setBottomMargin(4 * m_layoutPoint);
     QTextCharFormat format = words(kCode);
     format.setFontFamilies({"monospace"});
     format.setFontFixedPitch(true);
     m_cursor.insertFrame(frame);
     m_cursor.insertText(asQString(text).replace('\n', QChar::LineSeparator), format);
     m_cursor.movePosition(QTextCursor::End);
+    m_inEmptyBlock = true;
 }
 
 void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)

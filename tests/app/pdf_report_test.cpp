@@ -6,6 +6,8 @@
 #include <QBuffer>
 #include <QFile>
 #include <QPdfWriter>
+#include <QRegularExpression>
+#include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
@@ -40,6 +42,10 @@ struct Paper {
         buffer.open(QIODevice::WriteOnly);
         writer.setResolution(300);
         document.documentLayout()->setPaintDevice(&writer);
+        QTextOption wrapping;
+        wrapping.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+        document.setDefaultTextOption(wrapping);
+        document.setDefaultFont(QFont("sans-serif", 9));
         document.setDocumentMargin(0);
         document.setPageSize({2000, height});
         app::fillDocument(document, model);
@@ -54,6 +60,49 @@ struct Paper {
     QTextDocument document;
 };
 
+const std::string kKernel = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
+                            "at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>)";
+
+/// The tables that broke words: many narrow columns beside a wide one, with heads longer than their numbers.
+ReportModel crowded()
+{
+    ReportModel model;
+    model.title = "Report";
+    model.tables = {
+        {"Launches and the device's queue",
+         {"Device", "Launches a step", "Call p50", "p99", "Delay p50", "p95", "Queue mean", "max", "Queue empty",
+          "Into empty queue"},
+         {{"Tesla V100-DGXS-32GB (GPU 0)", "1,516", "9.00 µs", "17.0 µs", "9.50 ms", "28.1 ms", "94.1", "569", "37.0 %",
+           "16.4 %"}},
+         {}},
+        {"Longest kernels",
+         {"Kernel", "Count", "Time"},
+         {{kKernel, "3,090", "39.8 ms"}, {"volta_sgemm_64x64_nt", "102", "21.1 ms"}},
+         {}},
+        {"Who sets memory on the device",
+         {"Called by", "In", "Phase", "Call", "Calls a step", "Bytes a step", "Time a step"},
+         {{"CudnnConvolutionBackward > aten::cudnn_convolution_backward > aten::cudnn_convolution_backward_weight", "–",
+           "–", "cudaMemsetAsync", "51", "61.0 MB", "88.0 µs"}},
+         {}}};
+    return model;
+}
+
+/// The lines of all tables' cells as they are laid out.
+QStringList linesOfTables(const Paper& paper)
+{
+    static_cast<void>(paper.document.documentLayout()->documentSize()); // lays it out
+    QStringList lines;
+    for (QTextBlock block = paper.document.begin(); block.isValid(); block = block.next()) {
+        if (!QTextCursor(block).currentTable())
+            continue;
+        for (int i = 0; i < block.layout()->lineCount(); ++i) {
+            const QTextLine line = block.layout()->lineAt(i);
+            lines << block.text().mid(line.textStart(), line.textLength());
+        }
+    }
+    return lines;
+}
+
 } // namespace
 
 class PdfReportTest : public QObject {
@@ -64,6 +113,9 @@ private slots:
     void figuresKeepTheirShape();
     void noHeadingEndsAPage();
     void isWrittenWholeOrNotAtAll();
+    void wordsOfTablesStayWhole();
+    void longNamesStandShortAndWhole();
+    void namesBreakAtTheirJoints();
 };
 
 void PdfReportTest::namesAreTextAndNeverMarkup()
@@ -123,6 +175,71 @@ void PdfReportTest::isWrittenWholeOrNotAtAll()
     const auto failed = app::writePdfReport(folder.filePath("no/such/report.pdf").toStdString(), modelWith(1));
     QVERIFY(!failed);
     QVERIFY(QString::fromStdString(failed.error().message()).contains("cannot be written"));
+}
+
+void PdfReportTest::wordsOfTablesStayWhole()
+{
+    // A4 between its margins, at the resolution of the report.
+    const Paper paper(crowded());
+    QStringList lines = linesOfTables(paper);
+    QVERIFY(lines.size() > 20);
+    QSet<QString> words;
+    for (const QString& line : lines)
+        for (const QString& word : line.split(QRegularExpression("[ \\x{2028}]"), Qt::SkipEmptyParts))
+            words.insert(QString(word).replace(QChar::Nbsp, ' '));
+    // Numbers with their units, and the words of the heads: each on one line.
+    for (const char* word : {"9.00 µs", "17.0 µs", "28.1 ms", "61.0 MB", "1,516", "Launches", "Queue", "Delay", "max",
+                             "Phase", "cudaMemsetAsync", "volta_sgemm_64x64_nt", "empty"})
+        QVERIFY2(words.contains(QString::fromUtf8(word)), word);
+    // Numbers end at the right, beside what they count.
+    for (QTextBlock block = paper.document.begin(); block.isValid(); block = block.next())
+        if (block.text() == "102" || block.text() == "Count")
+            QCOMPARE(block.blockFormat().alignment(), Qt::AlignRight);
+    // All of it lies on the page.
+    QVERIFY(paper.document.size().width() <= paper.document.pageSize().width() + 1);
+}
+
+void PdfReportTest::longNamesStandShortAndWhole()
+{
+    const Paper paper(crowded());
+    const QStringList lines = linesOfTables(paper);
+    QVERIFY(lines.contains("at::native::vectorized_elementwise_kernel<…>"));
+    QString text = paper.document.toPlainText();
+    QVERIFY(text.replace(QChar::LineSeparator, QString())
+                .replace('\n', QString())
+                .contains(QString::fromStdString(kKernel)));
+    // Words about something are no name.
+    ReportModel model;
+    model.tables = {{"Why",
+                     {"Rule"},
+                     {{"The trace does not record how much of the device's memory was taken "
+                       "(record at the level full)."}},
+                     {}}};
+    QVERIFY(Paper(model).document.toPlainText().contains("(record at the level full)"));
+}
+
+void PdfReportTest::namesBreakAtTheirJoints()
+{
+    std::string path;
+    for (int i = 0; i < 40; ++i)
+        path += "/a_rather_long_folder" + std::to_string(i);
+    ReportModel model;
+    model.environment = {{"Data", path}, {"Loss", "0.123456789012"}};
+    const Paper paper(model);
+    const QStringList lines = linesOfTables(paper);
+    QString joined;
+    int parts = 0;
+    for (QString line : lines) {
+        line.remove(QChar::LineSeparator);
+        joined += line;
+        if (line.contains("folder") && !line.endsWith("folder39")) {
+            ++parts;
+            QVERIFY2(line.endsWith('/') || line.endsWith('_'), qPrintable(line));
+        }
+    }
+    QVERIFY(parts > 1);
+    QVERIFY(joined.contains(QString::fromStdString(path)));
+    QVERIFY(lines.contains("0.123456789012"));
 }
 
 QTEST_MAIN(PdfReportTest)
