@@ -8,7 +8,7 @@ namespace app {
 
 namespace {
 
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kBlock = 8; ///< of a level in one of the level above
 
 void widen(CounterSeries::Extent& extent, const CounterSeries::Extent& by)
 {
@@ -40,30 +40,46 @@ void CounterSeries::read(const profiler::Trace& trace, profiler::TrackId counter
 /// After samples from this one on have changed; none has gone.
 void CounterSeries::renewBlocks(std::size_t from)
 {
-    from -= from % kBlock;
-    m_blocks.resize(from / kBlock);
-    for (std::size_t i = from; i < m_samples.size(); ++i) {
-        const Extent one{m_samples[i].value, m_samples[i].value};
-        if (i % kBlock == 0)
-            m_blocks.push_back(one);
-        widen(m_blocks.back(), one);
-        if (i == 0)
-            m_all = one;
-        widen(m_all, one);
+    if (from == 0)
+        m_all = {m_samples[0].value, m_samples[0].value};
+    for (std::size_t i = from; i < m_samples.size(); ++i)
+        widen(m_all, {m_samples[i].value, m_samples[i].value});
+    std::size_t below = m_samples.size();
+    for (std::size_t level = 0; below >= kBlock; ++level) {
+        if (level == m_levels.size())
+            m_levels.emplace_back();
+        const auto extentBelow = [&](std::size_t i) {
+            return level > 0 ? m_levels[level - 1][i] : Extent{m_samples[i].value, m_samples[i].value};
+        };
+        std::vector<Extent>& blocks = m_levels[level];
+        from = std::min(from / kBlock, blocks.size());
+        blocks.resize(from);
+        for (std::size_t i = from * kBlock; i < below; ++i) {
+            if (i % kBlock == 0)
+                blocks.push_back(extentBelow(i));
+            else
+                widen(blocks.back(), extentBelow(i));
+        }
+        below = blocks.size();
     }
 }
 
 CounterSeries::Extent CounterSeries::extent(std::size_t from, std::size_t to) const
 {
     Extent extent{m_samples[from].value, m_samples[from].value};
-    for (std::size_t i = from; i < to;) {
-        if (i % kBlock == 0 && i + kBlock <= to) {
-            widen(extent, m_blocks[i / kBlock]);
-            i += kBlock;
-        } else {
-            widen(extent, {m_samples[i].value, m_samples[i].value});
-            ++i;
-        }
+    for (; from < to && from % kBlock != 0; ++from)
+        widen(extent, {m_samples[from].value, m_samples[from].value});
+    for (; from < to && to % kBlock != 0; --to)
+        widen(extent, {m_samples[to - 1].value, m_samples[to - 1].value});
+    // What is left begins and ends with blocks: level by level only those beside whole ones of the level above.
+    for (std::size_t level = 0; from < to; ++level) {
+        from /= kBlock;
+        to /= kBlock;
+        const std::vector<Extent>& blocks = m_levels[level];
+        for (; from < to && from % kBlock != 0; ++from)
+            widen(extent, blocks[from]);
+        for (; from < to && to % kBlock != 0; --to)
+            widen(extent, blocks[to - 1]);
     }
     return extent;
 }

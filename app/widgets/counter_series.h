@@ -33,7 +33,7 @@ private:
     void renewBlocks(std::size_t from);
 
     std::vector<profiler::CounterSample> m_samples;
-    std::vector<Extent> m_blocks; ///< of every kBlock samples
+    std::vector<std::vector<Extent>> m_levels; ///< of every 8 samples, of every 64 and so on
     Extent m_all;
 };
 

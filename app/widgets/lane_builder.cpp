@@ -24,13 +24,19 @@ constexpr int kSingleRun = 5;            ///< a run of pixels this long with one
 constexpr double kIdleShare = 0.35;      ///< of its colour under an idle stretch's hatch
 constexpr double kFaintest = 0.30;       ///< share of colour that a nearly empty pixel still gets
 
-QRgb blend(QRgb under, QRgb over, double share)
+/// A colour whose parts lie so far apart that all are multiplied at once: red and blue below, green above.
+constexpr std::uint64_t kParts = 0x000000ff00ff00ff;
+
+constexpr std::uint64_t apart(QRgb color)
 {
-    constexpr QRgb kRedBlue = 0x00ff00ff, kGreen = 0x0000ff00;
-    const auto weight = static_cast<QRgb>(share * 256), rest = 256 - weight;
-    const QRgb redBlue = ((under & kRedBlue) * rest + (over & kRedBlue) * weight) >> 8 & kRedBlue;
-    const QRgb green = ((under & kGreen) * rest + (over & kGreen) * weight) >> 8 & kGreen;
-    return 0xff000000 | redBlue | green;
+    return (color | std::uint64_t{color} << 24) & kParts;
+}
+
+QRgb blend(std::uint64_t under, std::uint64_t over, double share)
+{
+    const auto weight = static_cast<std::uint64_t>(share * 256);
+    const std::uint64_t mixed = (under * (256 - weight) + over * weight) >> 8 & kParts;
+    return 0xff000000 | static_cast<QRgb>(mixed) | static_cast<QRgb>(mixed >> 24);
 }
 
 } // namespace
@@ -44,7 +50,7 @@ LaneBuilder::LaneBuilder(const profiler::Trace& trace, SliceColors& colors, cons
 
 void LaneBuilder::setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns)
 {
-    m_background = color.rgb();
+    m_background = apart(color.rgb());
     m_blank.pixels.assign(static_cast<std::size_t>(m_width), color.rgb());
     for (const int x : gridColumns)
         if (x >= 0 && x < m_width)
@@ -140,7 +146,7 @@ LaneStrip::Span LaneBuilder::addIdle(LaneStrip& lane, TimeRange range) const
     const ClassStyle& style = classStyle(SliceClass::Idle, m_theme.dark);
     for (int x = left; x < right; ++x)
         lane.pixels[static_cast<std::size_t>(x)] =
-            blend(m_blank.pixels[static_cast<std::size_t>(x)], style.fill.rgb(), kIdleShare);
+            blend(apart(m_blank.pixels[static_cast<std::size_t>(x)]), apart(style.fill.rgb()), kIdleShare);
     lane.hatches.push_back({left, right, style.second.rgb(), true});
     return {left, right};
 }
@@ -167,7 +173,7 @@ const LaneBuilder::Ink& LaneBuilder::inkOf(ActivityKind kind, StringId name)
     Ink& ink = m_inks[(name.value + static_cast<std::size_t>(kind)) % m_inks.size()];
     if (!ink.style || ink.name != name || ink.kind != kind) {
         const ClassStyle& style = m_colors(m_trace, kind, name, m_theme.dark);
-        ink = {name, kind, &style, style.fill.rgb(), style.second.rgb()};
+        ink = {name, kind, &style, apart(style.fill.rgb()), apart(style.second.rgb())};
     }
     return ink;
 }

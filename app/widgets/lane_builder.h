@@ -10,6 +10,7 @@
 #include <QImage>
 #include <QRgb>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace app {
@@ -72,8 +73,8 @@ private:
     struct Ink {
         profiler::StringId name;
         profiler::ActivityKind kind{};
-        const ClassStyle* style = nullptr; ///< null: not looked up yet
-        QRgb fill = 0, second = 0;
+        const ClassStyle* style = nullptr;  ///< null: not looked up yet
+        std::uint64_t fill = 0, second = 0; ///< their parts apart
     };
     const Ink& inkOf(profiler::ActivityKind kind, profiler::StringId name);
     static void addHit(LaneStrip& lane, int left, int right);
@@ -88,7 +89,7 @@ private:
     const TimeAxis& m_axis;
     double m_ratio;
     int m_width;
-    QRgb m_background = 0;
+    std::uint64_t m_background = 0; ///< its parts apart
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
     std::array<Ink, 64> m_inks;                 ///< of a few names: a dense lane asks for each pixel's

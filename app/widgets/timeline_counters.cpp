@@ -20,18 +20,39 @@ struct Column {
     [[nodiscard]] bool known() const { return top != kUnknown; }
 };
 
-/// The first sample after `time`, of those from `at` on. It is near: looked for in growing steps.
-std::vector<CounterSample>::const_iterator firstAfter(std::vector<CounterSample>::const_iterator at,
-                                                      std::vector<CounterSample>::const_iterator end,
-                                                      profiler::TraceTime time)
+/// The first sample after `time`, of those from `at` on. It is near `guess`: looked for in growing steps.
+std::size_t firstAfter(const std::vector<CounterSample>& samples, std::size_t at, std::size_t guess,
+                       profiler::TraceTime time)
 {
-    std::ptrdiff_t step = 1;
-    while (step < end - at && at[step - 1].time <= time) {
-        at += step;
-        step *= 2;
+    std::size_t low = at; // none before it is later
+    std::size_t high = samples.size();
+    guess = std::clamp(guess, low, high);
+    std::size_t step = 1;
+    if (guess < high && samples[guess].time <= time) {
+        for (low = guess + 1; step <= high - low; step *= 2) {
+            if (samples[low + step - 1].time > time) {
+                high = low + step - 1;
+                break;
+            }
+            low += step;
+        }
+    } else {
+        for (high = guess; step <= high - low; step *= 2) {
+            if (samples[high - step].time <= time) {
+                low = high - step + 1;
+                break;
+            }
+            high -= step;
+        }
     }
-    const auto later = [](profiler::TraceTime when, const CounterSample& s) { return when < s.time; };
-    return std::upper_bound(at, at + std::min(step, end - at), time, later);
+    while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (samples[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
@@ -47,20 +68,21 @@ std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis,
     };
     std::vector<Column> columns(static_cast<std::size_t>(width));
     auto begin = axis.timeAt(0);
-    auto at = firstAfter(samples.begin(), samples.end(), begin);
+    std::size_t at = firstAfter(samples, 0, samples.size() / 2, begin);
+    std::size_t before = 0; // samples in the column before
     const auto end = axis.bounds().end;
     for (int x = 0; x < width && begin < end; ++x) {
         begin = axis.timeAt((x + 1) / ratio);
-        const auto next = firstAfter(at, samples.end(), begin);
+        const std::size_t next = firstAfter(samples, at, at + before, begin);
         Column& column = columns[static_cast<std::size_t>(x)];
-        if (at != samples.begin()) // the value that held until here
-            column.top = column.bottom = yOf((at - 1)->value);
+        if (at != 0) // the value that held until here
+            column.top = column.bottom = yOf(samples[at - 1].value);
         if (at != next) {
-            const auto extent = series.extent(static_cast<std::size_t>(at - samples.begin()),
-                                              static_cast<std::size_t>(next - samples.begin()));
+            const auto extent = series.extent(at, next);
             column.bottom = std::max(column.bottom, yOf(extent.least));
             column.top = column.known() ? std::min(column.top, yOf(extent.most)) : yOf(extent.most);
         }
+        before = next - at;
         at = next;
     }
     return columns;

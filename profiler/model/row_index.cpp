@@ -8,6 +8,13 @@
 namespace profiler {
 namespace {
 
+/// A row with less than this share of a block's slices is kept entry by entry …
+constexpr std::size_t kSparse = 16;
+/// … where all such rows together are no more than this share …
+constexpr std::size_t kMostSparse = 8;
+/// … in blocks so large that a processor's cache does not hold them.
+constexpr std::size_t kWorthSparse = 4096;
+
 /// Sorts rows by depth and kind; `rowOf` follows.
 void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
 {
@@ -124,15 +131,53 @@ RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
         }
     }
     m_fine = pack(fine);
+    keepSparse(sorted, rows);
     summary = RowSummary{std::move(rows), pack(coarse)};
 }
 
-std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, std::int64_t time,
-                                  std::uint32_t guess) const
+/// Bounded by an eighth of the block's slices, so that rows of many depths do not add up to all of them.
+void RowIndex::keepSparse(std::span<const RawSlice> sorted, std::span<const Row> rows)
 {
-    const auto before = [&](std::uint32_t entry) { return columns.begin(position(row, entry)) < time; };
+    const std::size_t most = sorted.size() / kSparse;
+    std::vector<std::uint16_t> positions;
+    if (sorted.size() < kWorthSparse)
+        return;
+    for (const Row& row : rows) {
+        if (row.count > most || positions.size() + row.count > sorted.size() / kMostSparse)
+            continue;
+        m_sparse.push_back({row.first, static_cast<std::uint32_t>(positions.size())});
+        positions.insert(positions.end(), m_positions.begin() + row.first, m_positions.begin() + row.first + row.count);
+    }
+    m_sparse.shrink_to_fit();
+    if (positions.empty())
+        return;
+    const auto pack = [&](auto valueOf) {
+        ColumnRange range;
+        range.start(valueOf(sorted[positions[0]]));
+        for (const std::uint16_t position : positions)
+            range.add(valueOf(sorted[position]));
+        return range.pack(static_cast<std::uint32_t>(positions.size()),
+                          [&](std::uint32_t i) { return valueOf(sorted[positions[i]]); });
+    };
+    m_sparseTimes.begin = pack([](const RawSlice& slice) { return slice.begin; });
+    m_sparseTimes.duration = pack([](const RawSlice& slice) { return slice.duration; });
+    m_sparseTimes.name = pack([](const RawSlice& slice) { return std::int64_t{slice.name}; });
+}
+
+RowEntries RowIndex::entries(const SliceColumns& columns, const Row& row) const
+{
+    const auto sparse = std::lower_bound(m_sparse.begin(), m_sparse.end(), row.first,
+                                         [](const Sparse& a, std::uint32_t first) { return a.row < first; });
+    if (sparse != m_sparse.end() && sparse->row == row.first)
+        return {row, m_sparseTimes, sparse->first};
+    return {row, columns, m_positions.data() + row.first};
+}
+
+std::uint32_t RowEntries::firstFrom(std::int64_t time, std::uint32_t guess) const
+{
+    const auto before = [&](std::uint32_t entry) { return begin(entry) < time; };
     std::uint32_t low = 0;
-    std::uint32_t high = row.count;
+    std::uint32_t high = m_row->count;
     // Away from the guess in growing steps, until the entry lies between two of them.
     std::uint32_t step = 1;
     if (guess < high && before(guess)) {
@@ -169,7 +214,8 @@ std::uint32_t RowIndex::firstFrom(const SliceColumns& columns, const Row& row, s
 
 std::size_t RowIndex::bytes() const
 {
-    return m_positions.capacity() * sizeof(std::uint16_t) + m_fine.bytes();
+    return m_positions.capacity() * sizeof(std::uint16_t) + m_fine.bytes() + m_sparse.capacity() * sizeof(Sparse) +
+           m_sparseTimes.bytes();
 }
 
 } // namespace profiler

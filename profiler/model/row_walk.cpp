@@ -53,6 +53,8 @@ bool RowWalk::load()
         *m_pin = m_ref->pin();
         m_failed = !*m_pin;
     }
+    if (!m_failed && !m_entries)
+        m_entries = (*m_pin)->rows.entries((*m_pin)->columns, *m_row);
     return !m_failed;
 }
 
@@ -121,15 +123,10 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
 
 void RowWalk::standAt(std::int64_t time)
 {
-    const SliceColumns& columns = (*m_pin)->columns;
-    const RowIndex& rows = (*m_pin)->rows;
-    m_place.entry = rows.firstFrom(columns, *m_row, time, m_place.entry);
-    m_place.nextBegin = m_place.entry < m_row->count ? columns.begin(rows.position(*m_row, m_place.entry)) : kNever;
-    m_place.lastEnd = kBeforeAll;
-    if (m_place.entry == 0)
-        return;
-    m_place.last = rows.position(*m_row, m_place.entry - 1);
-    m_place.lastEnd = columns.end(m_place.last);
+    const RowEntries& entries = *m_entries;
+    m_place.entry = entries.firstFrom(time, m_place.entry);
+    m_place.nextBegin = m_place.entry < m_row->count ? entries.begin(m_place.entry) : kNever;
+    m_place.lastEnd = m_place.entry > 0 ? entries.end(m_place.entry - 1) : kBeforeAll;
 }
 
 /// Adds the groups from `entry` on whose entries all begin before `end`. @return the entry after them
@@ -149,8 +146,7 @@ std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart
 /// Adds what begins from where the walk stands to before `end`, and stands there.
 void RowWalk::passTo(std::int64_t end, RowPart& part)
 {
-    const SliceColumns& columns = (*m_pin)->columns;
-    const RowIndex& rows = (*m_pin)->rows;
+    const RowEntries& entries = *m_entries;
     const std::uint32_t groupMask = lod::shift(*m_row, 0) >= kWorthGroups ? (1U << lod::shift(*m_row, 0)) - 1 : ~0U;
     std::uint32_t entry = m_place.entry;
     std::int64_t sum = 0;
@@ -158,17 +154,16 @@ void RowWalk::passTo(std::int64_t end, RowPart& part)
         if (const std::uint32_t after = (entry & groupMask) == 0 ? passGroups(entry, end, part) : entry;
             after != entry) {
             entry = after;
-            m_place.last = rows.position(*m_row, entry - 1);
-            m_place.lastEnd = columns.end(m_place.last);
+            m_place.lastEnd = entries.end(entry - 1);
         } else {
-            m_place.last = rows.position(*m_row, entry++);
-            const std::int64_t duration = columns.duration(m_place.last);
+            const std::int64_t duration = entries.duration(entry);
             m_place.lastEnd = m_place.nextBegin + duration;
             sum += duration;
             if (duration > part.longest.duration)
-                part.longest = {duration, columns.name(m_place.last)};
+                part.longest = {duration, entries.name(entry)};
+            ++entry;
         }
-        m_place.nextBegin = entry < m_row->count ? columns.begin(rows.position(*m_row, entry)) : kNever;
+        m_place.nextBegin = entry < m_row->count ? entries.begin(entry) : kNever;
     }
     part.count += entry - m_place.entry;
     part.covered += static_cast<double>(sum - std::max<std::int64_t>(m_place.lastEnd - end, 0));
@@ -184,10 +179,10 @@ RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
     if (m_place.time != begin)
         standAt(begin);
     if (m_place.lastEnd > begin) { // it began before the bucket
-        const SliceColumns& columns = (*m_pin)->columns;
+        const std::uint32_t last = m_place.entry - 1;
         part.count = 1;
         part.covered = static_cast<double>(m_place.lastEnd - begin);
-        part.longest = {columns.duration(m_place.last), columns.name(m_place.last)};
+        part.longest = {m_entries->duration(last), m_entries->name(last)};
     }
     passTo(end, part);
     return part;

@@ -44,7 +44,6 @@ private:
         std::int64_t time = kBeforeAll;
         std::uint32_t entry = 0;           ///< the first that begins at `time` or later
         std::int64_t nextBegin = 0;        ///< when that begins; the largest time after the last entry
-        std::uint32_t last = 0;            ///< position of the one before, if any
         std::int64_t lastEnd = kBeforeAll; ///< when that ends
     };
     [[nodiscard]] const RowLevel* level(int number);
@@ -64,6 +63,7 @@ private:
     std::uint32_t m_enough;    ///< groups that a bucket holds where it is not looked at more closely
     bool m_neverExact = false; ///< m_lowest is as exact as it gets
     std::array<std::optional<RowLevel>, 8> m_levels;
+    std::optional<RowEntries> m_entries; ///< once the block is read
     bool m_failed = false;
     std::int64_t m_edge = 0; ///< of m_cut: where the last bucket ended
     bool m_haveCut = false;

@@ -41,10 +41,10 @@ SliceColumns::SliceColumns(std::span<const RawSlice> sorted) : m_size(static_cas
     assert(!sorted.empty() && sorted.size() <= kMaxSlices);
     const Ranges ranges = rangesOf(sorted);
     const RawSlice* const slices = sorted.data();
-    m_begin = ranges.begin.pack(m_size, [=](std::uint32_t i) { return slices[i].begin; });
-    m_duration = ranges.duration.pack(m_size, [=](std::uint32_t i) { return slices[i].duration; });
+    m_times.begin = ranges.begin.pack(m_size, [=](std::uint32_t i) { return slices[i].begin; });
+    m_times.duration = ranges.duration.pack(m_size, [=](std::uint32_t i) { return slices[i].duration; });
     m_link = ranges.link.pack(m_size, [=](std::uint32_t i) { return slices[i].link; });
-    m_name = ranges.name.pack(m_size, [=](std::uint32_t i) { return slices[i].name; });
+    m_times.name = ranges.name.pack(m_size, [=](std::uint32_t i) { return slices[i].name; });
     m_args = ranges.args.pack(m_size, [=](std::uint32_t i) { return slices[i].args; });
     m_external = ranges.external.pack(m_size, [=](std::uint32_t i) { return slices[i].external; });
     m_source = ranges.source.pack(m_size, [=](std::uint32_t i) { return slices[i].source(); });
@@ -58,8 +58,8 @@ SliceColumns::SliceColumns(std::span<const RawSlice> sorted) : m_size(static_cas
 RawSlice SliceColumns::at(std::uint32_t position) const
 {
     RawSlice slice;
-    slice.begin = m_begin[position];
-    slice.duration = m_duration[position];
+    slice.begin = m_times.begin[position];
+    slice.duration = m_times.duration[position];
     slice.link = m_link[position];
     slice.name = name(position);
     slice.args = static_cast<std::uint32_t>(m_args[position]);
@@ -89,8 +89,8 @@ std::uint32_t SliceColumns::firstFrom(std::int64_t time) const
 std::size_t SliceColumns::bytes() const
 {
     std::size_t bytes = 0;
-    for (const PackedColumn* column : {&m_begin, &m_duration, &m_link, &m_name, &m_args, &m_external, &m_source,
-                                       &m_kind, &m_depth, &m_flags, &m_ordinalAhead})
+    for (const PackedColumn* column : {&m_times.begin, &m_times.duration, &m_link, &m_times.name, &m_args, &m_external,
+                                       &m_source, &m_kind, &m_depth, &m_flags, &m_ordinalAhead})
         bytes += column->bytes();
     return bytes;
 }

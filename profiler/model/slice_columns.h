@@ -9,6 +9,12 @@
 
 namespace profiler {
 
+/// When slices begin, how long they take and what they are called: number i of each column is one slice.
+struct TimeColumns {
+    PackedColumn begin, duration, name;
+    [[nodiscard]] std::size_t bytes() const { return begin.bytes() + duration.bytes() + name.bytes(); }
+};
+
 /// Slices as columns, in the order of beginsBefore: position i of each is one slice. 15 to 40 bytes a slice.
 class SliceColumns {
 public:
@@ -16,13 +22,13 @@ public:
     explicit SliceColumns(std::span<const RawSlice> sorted);
 
     [[nodiscard]] std::uint32_t size() const { return m_size; }
-    [[nodiscard]] std::int64_t begin(std::uint32_t position) const { return m_begin[position]; }
-    [[nodiscard]] std::int64_t duration(std::uint32_t position) const { return m_duration[position]; }
+    [[nodiscard]] std::int64_t begin(std::uint32_t position) const { return m_times.begin[position]; }
+    [[nodiscard]] std::int64_t duration(std::uint32_t position) const { return m_times.duration[position]; }
     [[nodiscard]] std::int64_t end(std::uint32_t position) const { return begin(position) + duration(position); }
     [[nodiscard]] std::int64_t link(std::uint32_t position) const { return m_link[position]; }
     [[nodiscard]] std::uint32_t name(std::uint32_t position) const
     {
-        return static_cast<std::uint32_t>(m_name[position]);
+        return static_cast<std::uint32_t>(m_times.name[position]);
     }
     [[nodiscard]] ActivityKind kind(std::uint32_t position) const
     {
@@ -36,6 +42,7 @@ public:
     {
         return static_cast<std::uint32_t>(m_ordinalAhead[position] + position);
     }
+    [[nodiscard]] const TimeColumns& times() const { return m_times; }
     [[nodiscard]] RawSlice at(std::uint32_t position) const;
     /// The first position that begins at `time` or later. O(log n).
     [[nodiscard]] std::uint32_t firstFrom(std::int64_t time) const;
@@ -45,7 +52,8 @@ public:
 
 private:
     std::uint32_t m_size;
-    PackedColumn m_begin, m_duration, m_link, m_name, m_args, m_external, m_source;
+    TimeColumns m_times;
+    PackedColumn m_link, m_args, m_external, m_source;
     PackedColumn m_kind, m_depth, m_flags;
     PackedColumn m_ordinalAhead; ///< ordinal − position: all equal where both orders agree
 };

@@ -231,7 +231,7 @@ std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
             block = block ? block : ref.pin();
             if (!block)
                 break;
-            const std::uint32_t next = block->rows.firstFrom(block->columns, row, now + 1, row.count / 2);
+            const std::uint32_t next = block->rows.entries(block->columns, row).firstFrom(now + 1, row.count / 2);
             const std::uint32_t position = block->rows.position(row, next - 1);
             if (block->columns.end(position) > now && (!best || block->columns.begin(position) > best->begin))
                 best = block->at(position);

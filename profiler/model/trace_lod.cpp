@@ -14,13 +14,14 @@ struct PlacedRow {
     const Row* row;
 };
 
+constexpr double kNone = -1;
+
 /// What is known of a bucket beside its LodBucket, while rows are added kind by kind.
 struct Tally {
-    double coveredOfKind = 0; ///< ns, of the kind at hand
-    double covered = 0;       ///< ns, of all kinds so far
-    double bestOfKind = -1;   ///< ns, of the kind with most so far
+    double coveredOfKind = kNone; ///< ns, of the kind at hand
+    double covered = 0;           ///< ns, of all kinds so far
+    double bestOfKind = kNone;    ///< ns, of the kind with most so far
     std::int64_t longest = -1;
-    bool touched = false; ///< by the kind at hand
 };
 
 /// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
@@ -82,11 +83,11 @@ void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, LodEdges
         const RowPart part = walk.next(begin, spans.end(i));
         if (part.count == 0)
             continue;
+        Tally& tally = tallies[i];
         buckets[i].count += part.count;
-        tallies[i].touched = true;
-        tallies[i].coveredOfKind += part.covered;
-        if (part.longest.duration > tallies[i].longest) {
-            tallies[i].longest = part.longest.duration;
+        tally.coveredOfKind = std::max(tally.coveredOfKind, 0.0) + part.covered;
+        if (part.longest.duration > tally.longest) {
+            tally.longest = part.longest.duration;
             buckets[i].name = StringId{part.longest.name};
         }
     }
@@ -96,15 +97,14 @@ void closeKind(ActivityKind kind, std::span<LodBucket> buckets, std::vector<Tall
 {
     for (std::size_t i = 0; i < buckets.size(); ++i) {
         Tally& tally = tallies[i];
-        if (!tally.touched)
+        if (tally.coveredOfKind < 0)
             continue;
         if (tally.coveredOfKind > tally.bestOfKind) {
             tally.bestOfKind = tally.coveredOfKind;
             buckets[i].kind = kind;
         }
         tally.covered += tally.coveredOfKind;
-        tally.coveredOfKind = 0;
-        tally.touched = false;
+        tally.coveredOfKind = kNone;
     }
 }
 
@@ -134,8 +134,10 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
         if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
             closeKind(kind, buckets, tallies);
     }
+    // Spans differ by a nanosecond at most: two divisions do for all.
+    const double one = 1 / static_cast<double>(spans.width()), longer = 1 / static_cast<double>(spans.width() + 1);
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-        const double share = tallies[i].covered / static_cast<double>(spans.end(i) - spans.begin(i));
+        const double share = tallies[i].covered * (spans.end(i) - spans.begin(i) > spans.width() ? longer : one);
         buckets[i].busy = static_cast<float>(std::clamp(share, 0.0, 1.0));
     }
 }

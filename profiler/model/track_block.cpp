@@ -81,8 +81,9 @@ std::vector<std::uint32_t> TrackBlock::straddling(std::int64_t time) const
     for (const Row& row : summary.rows.rows()) {
         if (row.begin >= time || row.end <= time)
             continue;
-        const std::uint32_t next = rows.firstFrom(columns, row, time, row.count / 2);
-        if (next > 0 && columns.end(rows.position(row, next - 1)) > time)
+        const RowEntries entries = rows.entries(columns, row);
+        const std::uint32_t next = entries.firstFrom(time, row.count / 2);
+        if (next > 0 && entries.end(next - 1) > time)
             found.push_back(rows.position(row, next - 1));
     }
     std::sort(found.begin(), found.end());

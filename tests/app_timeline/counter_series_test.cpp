@@ -63,8 +63,8 @@ TEST(CounterSeries, TheExtentOfAnyStretchIsThatOfItsSamples)
         EXPECT_EQ(extent.least, least->value) << from << " to " << to;
         EXPECT_EQ(extent.most, most->value) << from << " to " << to;
     };
-    for (const std::size_t from : {0, 1, 63, 64, 65, 128, 500, 999})
-        for (const std::size_t length : {1, 2, 63, 64, 65, 127, 128, 129, 400, 1000})
+    for (const std::size_t from : {0, 1, 7, 8, 9, 63, 64, 65, 128, 500, 504, 512, 999})
+        for (const std::size_t length : {1, 2, 7, 8, 9, 56, 63, 64, 65, 127, 128, 129, 400, 488, 512, 1000})
             if (from + length <= samples.size())
                 expectAt(from, from + length);
     expectAt(0, samples.size());
@@ -76,7 +76,7 @@ TEST(CounterSeries, GrowsByWhatIsNew)
 {
     Waves waves;
     CounterSeries series;
-    for (const int count : {1, 62, 1, 1, 200, 0, 64, 7}) {
+    for (const int count : {1, 6, 1, 1, 54, 1, 1, 200, 0, 64, 183, 7}) {
         waves.add(count);
         waves.readInto(series);
         ASSERT_EQ(series.samples().size(), static_cast<std::size_t>(waves.made));

@@ -172,4 +172,106 @@ TEST(TraceWalk, CountsWhatBeginsOverManyBlocks)
     }
 }
 
+/// Work in batches of 97, each batch within a slice of its own: 1 of 98 slices of a block is at depth 0.
+std::shared_ptr<const Trace> batches(std::size_t batches)
+{
+    std::mt19937 random{5};
+    const auto below = [&](std::int64_t limit) {
+        return std::uniform_int_distribution<std::int64_t>{0, limit - 1}(random);
+    };
+    TraceBuilder builder;
+    const TrackId track = builder.addTrack({});
+    for (int i = 0; i < 20; ++i)
+        builder.intern("name " + std::to_string(i));
+    std::vector<RawSlice> made;
+    std::int64_t time = 0;
+    const auto add = [&](int depth, std::int64_t duration) {
+        RawSlice slice;
+        slice.begin = time;
+        slice.duration = duration;
+        slice.depth = static_cast<std::uint8_t>(depth);
+        slice.kind = ActivityKind::CpuOp;
+        slice.name = 1 + static_cast<std::uint32_t>(below(20));
+        made.push_back(slice);
+    };
+    for (std::size_t i = 0; i < batches; ++i) {
+        add(0, 97 * 50 + below(3'000));
+        const std::int64_t end = time + made.back().duration;
+        for (int k = 0; k < 97; ++k, time += 50)
+            add(1, 20 + below(30));
+        time = end + below(2'000);
+    }
+    builder.addMany(track, std::move(made), Depth::Given);
+    return builder.finish(2);
+}
+
+/// What lies at depth 0 in each of `count` equal spans, slice by slice.
+std::vector<LodBucket> spanBySpan(const Trace& trace, TimeRange window, std::size_t count)
+{
+    std::vector<Slice> all;
+    trace.forEach(kTrack, trace.range(), [&](const Slice& slice) {
+        if (slice.depth == 0)
+            all.push_back(slice);
+        return true;
+    });
+    std::vector<LodBucket> buckets(count);
+    const std::int64_t width = window.duration().count() / static_cast<std::int64_t>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const TraceTime begin = window.begin + Nanoseconds{width * static_cast<std::int64_t>(i)};
+        const TraceTime end = begin + Nanoseconds{width};
+        Nanoseconds covered{0}, longest{-1};
+        for (const Slice& slice : all) {
+            if (slice.begin >= end || slice.end() <= begin)
+                continue;
+            ++buckets[i].count;
+            covered += std::min(end, slice.end()) - std::max(begin, slice.begin);
+            if (slice.duration > longest) {
+                longest = slice.duration;
+                buckets[i].name = slice.name;
+            }
+        }
+        buckets[i].busy = static_cast<float>(static_cast<double>(covered.count()) / static_cast<double>(width));
+    }
+    return buckets;
+}
+
+TEST(TraceWalk, WhatIsRareInItsBlocksIsSummedUpExactly)
+{
+    const auto trace = batches(4'000); // six blocks
+    ASSERT_GE(trace->slicesOf(kTrack).blocks.size(), 6U);
+    constexpr std::size_t kBuckets = 400;
+    for (const std::int64_t width : {700, 9'000, 60'000}) { // down from eight slices a bucket
+        const TimeRange window{traceTime(200'000), traceTime(200'000 + width * static_cast<std::int64_t>(kBuckets))};
+        const auto wanted = spanBySpan(*trace, window, kBuckets);
+        std::vector<LodBucket> buckets(kBuckets);
+        trace->summarize(kTrack, 0, window, buckets);
+        for (std::size_t i = 0; i < kBuckets; ++i) {
+            ASSERT_EQ(buckets[i].count, wanted[i].count) << width << ", " << i;
+            ASSERT_NEAR(buckets[i].busy, wanted[i].busy, 1e-6) << width << ", " << i;
+            ASSERT_EQ(buckets[i].name, wanted[i].name) << width << ", " << i;
+        }
+    }
+}
+
+TEST(TraceWalk, WhatIsRareInItsBlocksIsFoundByTimeAndByWindow)
+{
+    const auto trace = batches(2'000);
+    const auto sorted = trace->sorted(kTrack);
+    for (std::size_t i = 0; i < sorted.size(); i += 98 * 13) {
+        const Slice batch = sorted.at(i);
+        ASSERT_EQ(batch.depth, 0);
+        const TraceTime inside = batch.end() - Nanoseconds{1};
+        const auto found = trace->at(kTrack, 0, inside);
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->id, batch.id);
+        EXPECT_NE(trace->at(kTrack, 0, batch.end()).value_or(sorted.at(1)).id, batch.id);
+        bool met = false;
+        trace->forEach(kTrack, {inside, inside + Nanoseconds{1}}, [&](const Slice& slice) {
+            met |= slice.id == batch.id;
+            return true;
+        });
+        EXPECT_TRUE(met) << i;
+    }
+}
+
 } // namespace
