@@ -5,9 +5,13 @@
 //   timeline_bench [--sizes 10000,1000000] [--frames 600] [--only zoom] [--png FILE]
 //
 // Per gesture and size: median, 95th and 99th percentile and largest frame by the wall clock, and the same of the
-// thread's own CPU time, which on a machine with other work differs; the median against that of the smallest trace; a
-// histogram of all frames of a size. Where a hand comes to rest after a zoom the picture is made exact: these frames
-// are a gesture of their own.
+// thread's own CPU time, which on a machine with other work differs; a histogram of all frames of a size. Where a hand
+// comes to rest after a zoom the picture is made exact: these frames are a gesture of their own.
+//
+// Two figures compare a trace with the first one. "× first" is the median frame against the first trace's. But a zoom
+// into a long trace passes more views that are full to the last pixel, and one into a short trace more that show ten
+// slices: "× alike" is the median of what each frame costs against the first trace's frames in views as long as its
+// own, or in the longest where the first trace ends before.
 
 #include "app/widgets/timeline_actions.h"
 #include "app/widgets/timeline_canvas.h"
@@ -22,11 +26,14 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <numbers>
 #include <string>
@@ -60,6 +67,7 @@ struct Stage {
     app::TimelineCanvas canvas;
     QImage image{1920, 1080, QImage::Format_RGB32}; ///< as a window without alpha is backed
     std::vector<double> wall, cpu;
+    std::vector<int> views; ///< how long each frame's is, see viewOf()
 
     explicit Stage(std::shared_ptr<const profiler::Trace> trace)
     {
@@ -78,6 +86,18 @@ struct Stage {
         canvas.viewport()->render(&image);
         cpu.push_back(threadMs() - cpuBegin);
         wall.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+        views.push_back(viewOf(canvas.scene().axis.visible()));
+    }
+    /// Views of the same number are alike: within a factor of four.
+    static int viewOf(profiler::TimeRange visible)
+    {
+        return std::bit_width(static_cast<std::uint64_t>(visible.duration().count())) / 2;
+    }
+    /// Notches of a wheel from the whole trace down to a microsecond.
+    [[nodiscard]] int notches() const
+    {
+        const auto whole = static_cast<double>(canvas.scene().axis.bounds().duration().count());
+        return static_cast<int>(std::ceil(std::log(std::max(whole / 1000, 2.0)) / std::log(1.2)));
     }
 
     void mouse(QEvent::Type type, QPointF at, Qt::MouseButton button, Qt::MouseButtons buttons)
@@ -87,24 +107,28 @@ struct Stage {
     }
 };
 
-/// From the whole trace down to a few microseconds and back, at a moving pointer.
+/// From the whole trace down to a microsecond and back, at a moving pointer, as often as gives so many frames.
 void zoom(Stage& stage, int frames)
 {
-    for (int i = 0; i < frames; ++i) {
+    const int oneWay = stage.notches();
+    const int bothWays = (frames + 2 * oneWay - 1) / (2 * oneWay);
+    for (int i = 0; i < bothWays * 2 * oneWay; ++i) {
         const QPointF at(1050 + 600 * std::sin(i * 0.05), 400);
         stage.frame([&] {
-            QWheelEvent event(at, stage.canvas.viewport()->mapToGlobal(at), {}, {0, i / 80 % 2 == 0 ? 120 : -120},
+            QWheelEvent event(at, stage.canvas.viewport()->mapToGlobal(at), {}, {0, i / oneWay % 2 == 0 ? 120 : -120},
                               Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
             QApplication::sendEvent(stage.canvas.viewport(), &event);
         });
     }
 }
 
-/// A notch, then the hand rests: the frames in which the picture is made exact again, at scales from all to 1 µs.
+/// Some notches, then the hand rests: the frames in which the picture is made exact again, at scales from all to 1 µs
+/// and back.
 void rest(Stage& stage, int frames)
 {
-    constexpr int kNotchesARest = 3;
-    const int rests = std::max(8, frames / 8);
+    constexpr int kRestsOneWay = 24;
+    const int notchesARest = (stage.notches() + kRestsOneWay - 1) / kRestsOneWay;
+    const int rests = std::max(2 * kRestsOneWay, frames / 8);
     const auto notch = [&stage](QPointF at, int angle) {
         QWheelEvent event(at, stage.canvas.viewport()->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
                           Qt::NoScrollPhase, false);
@@ -112,8 +136,8 @@ void rest(Stage& stage, int frames)
     };
     for (int i = 0; i < rests; ++i) {
         const QPointF at(1050 + 600 * std::sin(i * 0.3), 400);
-        for (int k = 0; k < kNotchesARest; ++k) {
-            notch(at, i / 24 % 2 == 0 ? 120 : -120);
+        for (int k = 0; k < notchesARest; ++k) {
+            notch(at, i / kRestsOneWay % 2 == 0 ? 120 : -120);
             stage.canvas.viewport()->render(&stage.image);
         }
         while (stage.canvas.scene().zooming)
@@ -186,6 +210,34 @@ constexpr Gesture kGestures[] = {
          panSteps(stage, frames, 1);
      }},
 };
+
+/// What a gesture costs by the length of the view: medians of the thread's CPU time, ms.
+using ByView = std::map<int, double>;
+
+ByView byView(const Stage& stage)
+{
+    std::map<int, std::vector<double>> times;
+    for (std::size_t i = 0; i < stage.cpu.size(); ++i)
+        times[stage.views[i]].push_back(stage.cpu[i]);
+    ByView medians;
+    for (auto& [view, some] : times)
+        medians[view] = Times(std::move(some)).at(0.5);
+    return medians;
+}
+
+/// The median of the frames' costs against those of `first` in views that are alike, or nearest to it.
+double againstAlike(const Stage& stage, const ByView& first)
+{
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < stage.cpu.size(); ++i) {
+        auto alike = first.lower_bound(stage.views[i]);
+        if (alike == first.end() ||
+            (alike != first.begin() && alike->first - stage.views[i] > stage.views[i] - std::prev(alike)->first))
+            --alike;
+        ratios.push_back(stage.cpu[i] / alike->second);
+    }
+    return Times(std::move(ratios)).at(0.5);
+}
 
 constexpr std::array<double, 12> kBins = {0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 33, 1e9};
 
@@ -267,9 +319,10 @@ int main(int argc, char** argv)
     parser.process(application);
     const int frames = std::max(1, parser.value("frames").toInt());
 
-    std::printf("%-24s %10s %8s %8s %8s %8s %9s %9s %9s %9s %8s\n", "gesture", "slices", "p50 ms", "p95 ms", "p99 ms",
-                "max ms", "cpu p50", "cpu p95", "cpu p99", "cpu max", "× first");
+    std::printf("%-24s %10s %8s %8s %8s %8s %9s %9s %9s %9s %8s %8s\n", "gesture", "slices", "p50 ms", "p95 ms",
+                "p99 ms", "max ms", "cpu p50", "cpu p95", "cpu p99", "cpu max", "× first", "× alike");
     std::map<std::string, double> first;
+    std::map<std::string, ByView> firstByView;
     Frames all;
     for (const QString& size : parser.value("sizes").split(',')) {
         const auto trace = test::trainingTraceOf(size.toULongLong());
@@ -280,9 +333,11 @@ int main(int argc, char** argv)
             gesture.play(stage, frames);
             const Times wall(stage.wall), cpu(stage.cpu);
             const double base = first.try_emplace(gesture.name, cpu.at(0.5)).first->second;
-            std::printf("%-24s %10zu %8.2f %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %9.2f %8.2f\n", gesture.name,
+            const ByView& alike = firstByView.try_emplace(gesture.name, byView(stage)).first->second;
+            std::printf("%-24s %10zu %8.2f %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f\n", gesture.name,
                         trace->sliceCount(), wall.at(0.5), wall.at(0.95), wall.at(0.99), wall.sorted.back(),
-                        cpu.at(0.5), cpu.at(0.95), cpu.at(0.99), cpu.sorted.back(), cpu.at(0.5) / base);
+                        cpu.at(0.5), cpu.at(0.95), cpu.at(0.99), cpu.sorted.back(), cpu.at(0.5) / base,
+                        againstAlike(stage, alike));
             std::fflush(stdout);
             auto& together = all[trace->sliceCount()];
             together.insert(together.end(), wall.sorted.begin(), wall.sorted.end());
