@@ -20,6 +20,7 @@ using advisor::ReportModel;
 namespace {
 
 const QColor kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66), kFinding(0xd5, 0x5e, 0x00);
+constexpr int kMostTurns = 5;
 constexpr int kHeading = 1;                          ///< user state of a block that must not end a page
 constexpr double kText = 9, kSmall = 8, kCode = 7.5; // points
 
@@ -204,9 +205,11 @@ void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)
         }
 }
 
-/// A heading at the foot of a page goes with what it heads to the next.
-void keepHeadings(QTextDocument& document)
+/// A heading at the foot of a page goes with what it heads to the next; where that is a heading too, both go.
+/// @return false: all of them stand well
+bool keepHeadings(QTextDocument& document)
 {
+    bool moved = false;
     const auto pageOf = [&](const QTextBlock& block) {
         return static_cast<int>(document.documentLayout()->blockBoundingRect(block).top() /
                                 document.pageSize().height());
@@ -217,7 +220,9 @@ void keepHeadings(QTextDocument& document)
         QTextBlockFormat format = block.blockFormat();
         format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
         QTextCursor(block).setBlockFormat(format);
+        moved = true;
     }
+    return moved;
 }
 
 } // namespace
@@ -244,7 +249,9 @@ void fillDocument(QTextDocument& document, const ReportModel& model)
         writer.code("PyTorch", code.python);
         writer.code("LibTorch", code.cpp);
     }
-    keepHeadings(document);
+    // What moves one may bring the next to the foot of a page.
+    for (int turn = 0; turn < kMostTurns && keepHeadings(document); ++turn) {
+    }
 }
 
 } // namespace app

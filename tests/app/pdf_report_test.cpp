@@ -161,6 +161,13 @@ void PdfReportTest::noHeadingEndsAPage()
             QCOMPARE(paper.pageOf(block.next()), paper.pageOf(block));
         }
     QCOMPARE(headings, 60);
+    // Nor do two of them that follow each other.
+    for (int tables = 1; tables < 30; ++tables) {
+        const Paper code(modelWith(tables), 1100);
+        for (QTextBlock block = code.document.begin(); block.isValid(); block = block.next())
+            if (block.text() == "Code to paste")
+                QCOMPARE(code.pageOf(block.next()), code.pageOf(block));
+    }
 }
 
 void PdfReportTest::isWrittenWholeOrNotAtAll()
