@@ -21,17 +21,31 @@ std::int64_t median(std::vector<std::int64_t>& values)
     return *middle;
 }
 
+/// As CUDA documents it; what a trace leaves open may be any.
+HostWait hostWaitOf(const SliceArgs& copy)
+{
+    constexpr std::int64_t kStaged = 64 * 1024; // bytes: up to here a copy to the device is taken over by the driver
+    const bool toDevice = copy.copy == CopyKind::HtoD;
+    if (copy.copy == CopyKind::DtoD || copy.copy == CopyKind::PtoP ||
+        (toDevice && copy.bytes > 0 && copy.bytes <= kStaged))
+        return HostWait::Never;
+    const bool pinned =
+        (toDevice && copy.src == MemoryKind::Pinned) || (copy.copy == CopyKind::DtoH && copy.dst == MemoryKind::Pinned);
+    return pinned ? HostWait::UnlessAsync : HostWait::Always;
+}
+
 } // namespace
 
 ReplayBuilder::ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut,
                              const std::stop_token& stop)
     : m_trace(trace), m_names(trace), m_alsoCut(alsoCut), m_stop(stop), m_sync(trace.stringCount()),
-      m_copies(trace.stringCount()), m_marks(trace.stringCount())
+      m_copies(trace.stringCount()), m_copiesAsync(trace.stringCount()), m_marks(trace.stringCount())
 {
     for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
         const std::string_view name = trace.string(StringId{id});
         m_sync[id] = isSyncCall(name);
         m_copies[id] = name.find("Memcpy") != name.npos;
+        m_copiesAsync[id] = m_copies[id] && !isBlockingCopy(name);
         m_marks[id] = isProfilerStep(name);
     }
     m_graph.m_phases.emplace_back();
@@ -138,13 +152,15 @@ void ReplayBuilder::addStream(const Track& track)
         StringId name;
         ActivityKind kind;
         std::uint64_t correlation;
+        HostWait hostWait;
     };
     std::vector<Work> works;
     works.reserve(m_trace.sliceCount(track.id));
     const auto take = [&](const SliceView& slice) {
         if (const ActivityKind kind = slice.kind(); isDeviceWork(kind))
-            works.push_back(
-                {toNs(slice.begin()), toNs(slice.end()), slice.id(), slice.nameId(), kind, slice.correlation().value});
+            works.push_back({toNs(slice.begin()), toNs(slice.end()), slice.id(), slice.nameId(), kind,
+                             slice.correlation().value,
+                             kind == ActivityKind::GpuMemcpy ? hostWaitOf(slice.slice().args) : HostWait::Never});
     };
     forEachView(m_trace, track.id, take, m_stop);
     if (works.empty() || stopped())
@@ -165,8 +181,8 @@ void ReplayBuilder::addStream(const Track& track)
         node.kind = work.kind;
         if (const auto launch = launchOf(work.correlation); launch && nodes[*launch].end <= work.end)
             node.cross = *launch;
-        if (work.correlation != 0)
-            m_deviceWork.push_back({work.correlation, static_cast<std::uint32_t>(nodes.size())});
+        if (work.correlation != 0 && work.hostWait != HostWait::Never)
+            m_waitedCopies.push_back({work.correlation, static_cast<std::uint32_t>(nodes.size()), work.hostWait});
         nodes.push_back(node);
     }
     m_graph.m_lanes.push_back({ReplayWork::Where::Device, first, static_cast<std::uint32_t>(nodes.size())});
@@ -272,22 +288,26 @@ bool ReplayBuilder::earlier(const Link& a, const Link& b)
     return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
 }
 
-/// A call that copies and ends after its copy did waited for it.
+/// A call that ends after its copy waited for it, where such a copy is waited for at all: on an idle device any copy
+/// may be done before its call is.
 void ReplayBuilder::linkBlockingCopies()
 {
-    sortRuns(m_deviceWork, earlier);
+    sortRuns(m_waitedCopies, [](const WaitedCopy& a, const WaitedCopy& b) {
+        return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
+    });
     for (const Link& piece : m_callPieces) {
         ReplayGraph::Node& call = m_graph.m_nodes[piece.node];
         if (call.cross != ReplayGraph::kNone || !m_copies[call.name.value])
             continue;
-        const auto work =
-            std::lower_bound(m_deviceWork.begin(), m_deviceWork.end(), piece.correlation,
-                             [](const Link& link, std::uint64_t wanted) { return link.correlation < wanted; });
-        if (work == m_deviceWork.end() || work->correlation != piece.correlation)
+        const auto copy =
+            std::lower_bound(m_waitedCopies.begin(), m_waitedCopies.end(), piece.correlation,
+                             [](const WaitedCopy& row, std::uint64_t wanted) { return row.correlation < wanted; });
+        if (copy == m_waitedCopies.end() || copy->correlation != piece.correlation ||
+            (copy->wait == HostWait::UnlessAsync && m_copiesAsync[call.name.value]))
             continue;
-        const std::int64_t end = m_graph.m_nodes[work->node].end;
+        const std::int64_t end = m_graph.m_nodes[copy->node].end;
         if (end <= call.end && end > call.end - call.duration)
-            setWait(call, work->node);
+            setWait(call, copy->node);
     }
 }
 

@@ -8,6 +8,9 @@
 
 namespace profiler::analysis {
 
+/// Whether the call that orders a copy returns only when the copy is done.
+enum class HostWait : std::uint8_t { Never, UnlessAsync, Always };
+
 /// Makes the graph of one trace: lines first, then what crosses them.
 class ReplayBuilder {
 public:
@@ -28,6 +31,11 @@ private:
     struct Link {
         std::uint64_t correlation;
         std::uint32_t node;
+    };
+    struct WaitedCopy {
+        std::uint64_t correlation;
+        std::uint32_t node;
+        HostWait wait;
     };
     struct End {
         std::int64_t end;
@@ -55,13 +63,14 @@ private:
     Phases m_names;
     const std::function<bool(const SliceView&)>& m_alsoCut;
     const std::stop_token& m_stop;
-    std::vector<bool> m_sync, m_copies, m_marks; ///< by string id: a synchronizing call, one that copies, a step's mark
+    /// By string id: a synchronizing call, one that copies, one that copies asynchronously, a step's mark.
+    std::vector<bool> m_sync, m_copies, m_copiesAsync, m_marks;
     ReplayGraph m_graph;
     std::vector<const Entry*> m_open; ///< around the present place, outermost first
     std::int64_t m_position = 0;
     std::vector<Link> m_launches;   ///< the piece that ends where a call begins
     std::vector<Link> m_callPieces; ///< pieces inside a call
-    std::vector<Link> m_deviceWork;
+    std::vector<WaitedCopy> m_waitedCopies;
 };
 
 } // namespace profiler::analysis

@@ -3,6 +3,7 @@
 #include "profiler/analysis/critical_path.h"
 #include "tests/support/trace_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,6 +140,31 @@ TEST(Replay, ABlockingCopyEndsWithItsCopy)
     )");
     EXPECT_DOUBLE_EQ(replayedUs(*trace), 100);
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "Memcpy HtoD", 0)), 55);
+}
+
+/// What is left without a copy of 45 µs that is done before its call of 60 µs: 55 µs where the call waited for it.
+double withoutCopyUs(std::string_view call, std::string_view copy, std::string_view more)
+{
+    const auto trace = traceFromText(
+        fmt::format("main\nstep 0 0 100\ncall {} 10 60 corr=1\nstream 0 7\ncopy {} 20 45 corr=1 {}", call, copy, more));
+    EXPECT_DOUBLE_EQ(replayedUs(*trace), 100);
+    return replayedUs(*trace, scaling(*trace, fmt::format("Memcpy {}", copy), 0));
+}
+
+TEST(Replay, ACopyThatCudaDoesNotWaitForHoldsNoCallUp)
+{
+    // On an idle device it is done before its call is.
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "DtoD", "bytes=4 src=device dst=device"), 100);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "DtoD", "bytes=4 src=device dst=device"), 100);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyPeerAsync", "PtoP", "bytes=4 src=device dst=device"), 100);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "HtoD", "bytes=65536 src=pageable dst=device"), 100);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "HtoD", "bytes=1000000 src=pinned dst=device"), 100);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "DtoH", "bytes=4 src=device dst=pinned"), 100);
+
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "HtoD", "bytes=65537 src=pageable dst=device"), 55);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "DtoH", "bytes=4 src=device dst=pageable"), 55);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "HtoD", "bytes=1000000 src=pinned dst=device"), 55);
+    EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "DtoH", "bytes=4 src=device dst=pinned"), 55);
 }
 
 TEST(Replay, TheThreadOfAutogradIsInLineWithTheMainThread)
