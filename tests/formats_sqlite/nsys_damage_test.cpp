@@ -191,8 +191,11 @@ TEST(NsysDamage, RowsWithImpossibleValuesCostOnlyThemselves)
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_EQ((*trace)->sliceCount(), 5U);
     EXPECT_EQ((*trace)->captureStats().dropped, 3U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains("3 rows have no time and are left out."));
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("2 rows end before they begin")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                Contains("3 rows have no time and are left out (the first in CUPTI_ACTIVITY_KIND_KERNEL, row 2)."));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                Contains("2 rows end before they begin: they are shown as empty (the first in "
+                         "CUPTI_ACTIVITY_KIND_KERNEL, row 5)."));
 }
 
 } // namespace

@@ -147,7 +147,8 @@ TEST_F(TwoProcesses, ARangeWithoutEndIsOpenToTheLast)
     const Slice open = slice("pt_autograd_0 150", 100, "cut off");
     EXPECT_TRUE(open.is(slice_flag::kOpen));
     EXPECT_EQ(toNs(open.end()), 9800);
-    EXPECT_THAT(m_trace->captureStats().notes, Contains("2 ranges have no end: they are shown as open."));
+    EXPECT_THAT(m_trace->captureStats().notes,
+                Contains("2 ranges have no end: they are shown as open (the first in NVTX_EVENTS, row 7)."));
 }
 
 TEST_F(TwoProcesses, RangesOfEmitNvtxGroupByOperator)

@@ -81,7 +81,9 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
     ASSERT_EQ(trace->flowsOf(kernel.id).size(), 1U);
     EXPECT_EQ(trace->name(trace->slice(trace->flowsOf(kernel.id)[0].from)), "cuLaunchKernel");
     EXPECT_EQ(trace->captureStats().unmatched, 1U); // a copy
-    EXPECT_THAT(trace->captureStats().notes, testing::ElementsAre("1 piece of device work has no launch in the file."));
+    EXPECT_THAT(
+        trace->captureStats().notes,
+        testing::ElementsAre("1 piece of device work has no launch in the file (CUPTI_ACTIVITY_KIND_MEMCPY, row 2)."));
 }
 
 TEST(NsysVersions, OfSeveralProcessesNoneIsGuessed)

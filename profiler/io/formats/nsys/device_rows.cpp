@@ -32,7 +32,7 @@ Result<void> readTable(Import& import, Source source, const std::vector<std::str
         const std::int64_t pid = row.integer(kGlobalPid).value_or(import.process);
         slice->link = import.tracks.correlation(pid, row.integer(kCorrelation).value_or(0));
         if (slice->link != 0)
-            import.worked.push_back(slice->link);
+            import.worked.push_back({slice->link, slice->source()});
         describe(row, *slice);
         import.tracks.add(import.tracks.stream({.globalPid = pid,
                                                 .device = row.integer(kDevice).value_or(0),
@@ -190,6 +190,7 @@ Result<void> readMemoryUse(Import& import)
 
 Result<void> readMetrics(Import& import)
 {
+    constexpr std::string_view kTable = "GPU_METRICS";
     using Metric = std::pair<std::int64_t, std::int64_t>; // type, which is one a GPU, and number
     std::map<Metric, std::string> names;
     auto named = forEachRow(import, "TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName", "typeName"},
@@ -201,10 +202,10 @@ Result<void> readMetrics(Import& import)
     if (!named)
         return named;
     std::map<Metric, TrackId> tracks;
-    return forEachRow(import, "GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, [&](const Rows& row) {
+    return forEachRow(import, kTable, {"timestamp", "typeId", "metricId", "value"}, [&](const Rows& row) {
         const auto time = row.integer(1);
         if (!time || row.isNull(4)) {
-            ++import.losses.badTimes;
+            import.losses.add(Loss::NoTime, kTable, row.integer(0).value_or(-1));
             return;
         }
         const Metric metric{row.integer(2).value_or(0), row.integer(3).value_or(0)};

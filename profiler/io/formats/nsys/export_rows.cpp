@@ -70,13 +70,14 @@ Result<void> forEachRow(Import& import, std::string_view table, const std::vecto
     return {};
 }
 
-std::optional<RawSlice> timed(Import& import, const Rows& row, Source source)
+std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bool instant)
 {
+    const auto lose = [&](Loss loss) { import.losses.add(loss, tableOf(source), row.integer(0).value_or(-1)); };
     const auto begin = row.integer(1);
     auto end = row.integer(2);
     // A range that was not closed has no end; anything else that is no integer is no time.
     if (!begin || (!end && !row.isNull(2))) {
-        ++import.losses.badTimes;
+        lose(Loss::NoTime);
         return std::nullopt;
     }
     // Exports of 2021 write 0 or -1 for the end of an NVTX range that was not closed.
@@ -85,14 +86,15 @@ std::optional<RawSlice> timed(Import& import, const Rows& row, Source source)
     RawSlice slice;
     slice.begin = *begin;
     slice.depth = 0;
-    if (end) {
-        import.losses.backwards += *end < *begin;
+    if (end && !instant) {
+        if (*end < *begin)
+            lose(Loss::Backwards);
         // Times of a foreign file may be anything: their difference must not overflow.
         slice.clampTimes();
         slice.duration = std::clamp(*end, -RawSlice::kTimeLimit, RawSlice::kTimeLimit) - slice.begin;
         import.lastTime = std::max(import.lastTime, slice.begin + std::max<std::int64_t>(slice.duration, 0));
-    } else {
-        ++import.losses.open;
+    } else if (!instant) {
+        lose(Loss::Open);
         slice.flags = slice_flag::kOpen;
     }
     slice.clampTimes();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/io/formats/nsys/export_tracks.h"
+#include "profiler/io/formats/nsys/losses.h"
 
 #include <array>
 #include <functional>
@@ -38,13 +39,10 @@ struct Place {
 };
 Place placeFrom(std::uint64_t place);
 
-/// What is counted on the way and told at the end.
-struct Losses {
-    std::uint64_t badTimes = 0;       ///< a begin that is no integer: the row is left out
-    std::uint64_t backwards = 0;      ///< ends before it begins: taken as empty
-    std::uint64_t open = 0;           ///< no end
-    std::vector<std::string> damaged; ///< sentences: which tables could be read in part
-    std::uint64_t lost = 0;           ///< events that the profiler says it lost
+/// A piece of device work that names its launch.
+struct Work {
+    std::int64_t link = 0;   ///< the trace's correlation
+    std::uint64_t place = 0; ///< placeOf()
 };
 
 /// Everything that the readers of tables share.
@@ -60,8 +58,8 @@ struct Import {
     std::map<std::string, std::int64_t, std::less<>> rows; ///< read, by table
     /// Waits of the host whose thread only their runtime call names: by correlation.
     std::unordered_map<std::int64_t, std::vector<RawSlice>> waits;
-    /// Correlations of runtime calls and of device work, where both are recorded.
-    std::vector<std::int64_t> called, worked;
+    std::vector<std::int64_t> called; ///< correlations of runtime calls
+    std::vector<Work> worked;
     std::int64_t process = 0;  ///< globalPid of rows that name none; 0: not known
     std::int64_t lastTime = 0; ///< latest end seen
 };
@@ -72,7 +70,8 @@ struct Import {
 Result<void> forEachRow(Import& import, std::string_view table, const std::vector<std::string_view>& columns,
                         const std::function<void(const Rows&)>& visit, const std::string& clause = {});
 /// A slice of columns 1 and 2 (`start`, `end`) of a row; empty where they hold no times.
-std::optional<RawSlice> timed(Import& import, const Rows& row, Source source);
+/// @param instant  the row needs no end
+std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bool instant = false);
 
 Result<void> readDeviceWork(Import& import);
 Result<void> readHostCalls(Import& import);

@@ -68,14 +68,9 @@ Result<void> readNvtx(Import& import)
         const bool range = isRange(type), mark = type.ends_with("Mark");
         if (!range && !mark)
             return;
-        auto slice = timed(import, row, Source::Nvtx);
+        auto slice = timed(import, row, Source::Nvtx, mark);
         if (!slice)
             return;
-        if (mark) {
-            import.losses.open -= slice->flags == slice_flag::kOpen;
-            slice->flags = 0;
-            slice->duration = 0;
-        }
         slice->kind = ActivityKind::Nvtx;
         slice->name = import.strings.intern(withoutOperands(nameOf(import, row))).value;
         const std::int64_t tid = row.integer(kTid).value_or(0);

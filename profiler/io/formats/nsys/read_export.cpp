@@ -85,36 +85,24 @@ std::function<void()> progressOf(const SqliteFile& file, const ReadOptions& opti
 }
 
 /// Device work whose call is not in the file, where calls are recorded at all.
-std::uint64_t unmatched(Import& import)
+void countUnmatched(Import& import)
 {
     if (import.called.empty())
-        return 0;
+        return;
     std::sort(import.called.begin(), import.called.end());
-    return static_cast<std::uint64_t>(
-        std::count_if(import.worked.begin(), import.worked.end(), [&](std::int64_t correlation) {
-            return !std::binary_search(import.called.begin(), import.called.end(), correlation);
-        }));
+    for (const Work& work : import.worked)
+        if (!std::binary_search(import.called.begin(), import.called.end(), work.link)) {
+            const Place place = placeFrom(work.place);
+            import.losses.add(Loss::NoLaunch, tableOf(place.source), place.row);
+        }
 }
 
 void noteLosses(Import& import)
 {
     CaptureStats& stats = import.builder.captureStats();
-    const Losses& losses = import.losses;
-    stats.unmatched = unmatched(import);
-    stats.dropped = losses.lost + losses.badTimes;
+    countUnmatched(import);
+    import.losses.report(stats);
     stats.cut = import.file.isCut();
-    const auto note = [&](std::uint64_t count, std::string_view one, std::string_view many) {
-        if (count > 0)
-            stats.notes.push_back(fmt::format("{} {}.", count, count == 1 ? one : many));
-    };
-    note(stats.unmatched, "piece of device work has no launch in the file",
-         "pieces of device work have no launch in the file");
-    note(losses.badTimes, "row has no time and is left out", "rows have no time and are left out");
-    note(losses.backwards, "row ends before it begins: it is shown as empty",
-         "rows end before they begin: they are shown as empty");
-    note(losses.open, "range has no end: it is shown as open", "ranges have no end: they are shown as open");
-    for (const std::string& damage : losses.damaged)
-        stats.notes.push_back("Read in part: " + damage);
 }
 
 Error nothingRead(const SqliteFile& file, const Losses& losses)

@@ -1,0 +1,51 @@
+#include "profiler/io/formats/nsys/losses.h"
+
+#include <fmt/format.h>
+
+namespace profiler::formats::nsys {
+
+namespace {
+
+struct Wording {
+    std::string_view one, many;
+    bool dropped = false;
+};
+
+constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings = {{
+    {"piece of device work has no launch in the file", "pieces of device work have no launch in the file"},
+    {"row has no time and is left out", "rows have no time and are left out", true},
+    {"row ends before it begins: it is shown as empty", "rows end before they begin: they are shown as empty"},
+    {"range has no end: it is shown as open", "ranges have no end: they are shown as open"},
+}};
+
+} // namespace
+
+void Losses::add(Loss loss, std::string_view table, std::int64_t row, std::uint64_t count)
+{
+    Met& met = m_met[static_cast<std::size_t>(loss)];
+    if (met.count == 0 && count > 0) {
+        met.table = table;
+        met.row = row;
+    }
+    met.count += count;
+}
+
+void Losses::report(CaptureStats& stats) const
+{
+    for (std::size_t i = 0; i < m_met.size(); ++i) {
+        const Met& met = m_met[i];
+        if (met.count == 0)
+            continue;
+        const Wording& wording = kWordings[i];
+        stats.dropped += wording.dropped ? met.count : 0;
+        stats.notes.push_back(fmt::format("{} {} ({}{}, row {}).", met.count,
+                                          met.count == 1 ? wording.one : wording.many,
+                                          met.count == 1 ? "" : "the first in ", met.table, met.row));
+    }
+    stats.unmatched += m_met[static_cast<std::size_t>(Loss::NoLaunch)].count;
+    stats.dropped += lost;
+    for (const std::string& damage : damaged)
+        stats.notes.push_back("Read in part: " + damage);
+}
+
+} // namespace profiler::formats::nsys
