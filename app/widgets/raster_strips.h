@@ -10,9 +10,10 @@
 
 namespace app {
 
-/// Calls `draw()` with the painter clipped to one strip of `area` after the other. Qt's raster engine hands what covers
-/// 96 rows of pixels and more to the threads of a pool and waits for them: on a busy machine a frame stands in line for
-/// each such shape. What covers fewer rows it draws itself. Other engines (SVG) get the area in one piece.
+/// Calls `draw()` with the painter clipped to one strip of `area` after the other. Qt's raster engine hands a
+/// shape of 96 spans of pixels and more whose colour lets through what lies below it to the threads of a pool and waits
+/// for them: on a busy machine a frame stands in line for each such shape. Fewer spans, and opaque colours, it draws
+/// itself. Other engines (SVG) get the area in one piece.
 template <class Draw>
 void drawInStrips(QPainter& painter, const QRectF& area, Draw&& draw)
 {

@@ -53,7 +53,8 @@ void paintHead(QPainter& painter, const Ends& ends, const QColor& color)
         painter.drawPolygon(QPolygonF{ends.to, ends.to + QPointF(-7, -4), ends.to + QPointF(-7, 4)});
 }
 
-/// One of the selected slice: it stands out from every fill.
+/// One of the selected slice: it stands out from every fill. Its colours let nothing through: what does and is as high
+/// as an arrow Qt would give to the threads of a pool, see raster_strips.h.
 void paintArrow(QPainter& painter, const TimelineScene& scene, const Ends& ends)
 {
     constexpr double kWidth = 1.75, kHalo = 4;
