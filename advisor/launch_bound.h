@@ -16,17 +16,19 @@ struct LaunchBound {
     const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
 
     static constexpr double kShare = 0.15, kPart = 0.05;
-    /// Idle for the host's sake long enough to matter, and for nothing else as long.
+    /// Idle for the host's sake long enough to matter, whatever else it idles for.
     /// Source of the share: XProf calls 15 % of the step in kernel launches high.
     [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
-    /// The same by operators and launches alone. Without steps nothing else counts: a server that waits for requests
-    /// looks like Python at work.
-    [[nodiscard]] bool byLaunches() const { return isBound(launchShare); }
+    /// The same by operators and launches alone, and for nothing else as long. Without steps nothing else counts: a
+    /// server that waits for requests looks like Python at work.
+    [[nodiscard]] bool byLaunches() const { return isBound(launchShare) && launchShare >= 0.5 * idleShare; }
     /// The same, and launches have their part in it.
     [[nodiscard]] bool holds() const { return marksSteps ? byTheHost() && launchShare >= kPart : byLaunches(); }
+    /// No other cause has the device idle as long.
+    [[nodiscard]] bool isFirstCause() const { return hostShare >= 0.5 * idleShare; }
 
 private:
-    [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare && share >= 0.5 * idleShare; }
+    [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare; }
 };
 LaunchBound launchBound(const Case& c);
 

@@ -39,8 +39,10 @@ Advice finding(const LaunchBound& bound)
     Advice advice =
         bound.marksSteps
             ? fires(fmt::format("The device idles {} of the time while the host runs operators, launches work or does "
-                                "what no event records: the step is bound by the host.",
-                                shareText(bound.hostShare)))
+                                "what no event records{}.",
+                                shareText(bound.hostShare),
+                                bound.isFirstCause() ? ": the step is bound by the host"
+                                                     : "; it idles longer for something else"))
             : fires(fmt::format("The device idles {} of the time while the host runs operators or launches work. The "
                                 "trace marks no steps: this is so whatever the program does, training or not.",
                                 shareText(bound.launchShare)));
@@ -58,12 +60,8 @@ Advice check(const Case& c)
     if (!recordsTheHost(c.trace))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (!bound.byTheHost())
-        return silent(bound.hostShare < LaunchBound::kShare
-                          ? fmt::format("The device waits for the host's operators and launches only {} of the time.",
-                                        shareText(bound.hostShare))
-                          : fmt::format("The device waits for the host's operators and launches {} of the time, but "
-                                        "longer for something else.",
-                                        shareText(bound.hostShare)));
+        return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",
+                                  shareText(bound.hostShare)));
     if (mayHaveHadNothingToDo(c, bound))
         return cannotTell(fmt::format("The device idles {} of the time, but the host launches or runs operators only "
                                       "{} of it: what the host did else is not recorded, or it had nothing to do.",

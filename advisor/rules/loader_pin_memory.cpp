@@ -105,6 +105,9 @@ Advice check(const Case& c)
     if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
         return cannotTell("The GPU reads the host's page tables: pageable memory alone proves nothing here.");
     const CopyUse large = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy);
+    if (large.count == 0 && pageable.bytes == 0 && shareOf(c, pageable) >= kWorthFixing)
+        return cannotTell(fmt::format("{} {} of the time, but the trace does not say how many bytes they move.",
+                                      countedText(pageable, pageable), shareText(shareOf(c, pageable))));
     if (large.count == 0)
         return silent("What is copied from pageable memory is small: it takes its launch's time from any memory.");
     const double share = shareOf(c, large);

@@ -88,10 +88,12 @@ std::string waitSentence(const InputWait& input)
     return text + ".";
 }
 
+/// @param workers  0: not known
 void addCaveats(Advice& advice, const Case& c, int workers)
 {
-    advice.caveats.push_back(fmt::format("Up to {} batches lie ready in host memory: workers × prefetch factor.",
-                                         workers * prefetchFactor(c)));
+    if (workers > 0)
+        advice.caveats.push_back(fmt::format("Up to {} batches lie ready in host memory: workers × prefetch factor.",
+                                             workers * prefetchFactor(c)));
     const int cores = c.facts.input.cores;
     if (cores == 0)
         advice.caveats.emplace_back(
@@ -110,14 +112,20 @@ Advice withoutModel(const Case& c, int now)
 {
     const int cores = c.facts.input.cores;
     const int most = cores > 0 ? std::min(thumbWorkers(c), cores) : thumbWorkers(c);
-    if (now >= most)
-        return cannotTell(waitSentence(c.facts.input) + " The stages of the loader are not recorded, so that what more "
-                                                        "workers would do cannot be told.");
-    Advice advice = fires(waitSentence(c.facts.input));
+    const bool unknown = !c.config && now == 0 && loadsInWorkers(c.trace);
+    Advice advice = fires(waitSentence(c.facts.input) + (unknown ? " Workers load already." : ""));
     advice.concerns = c.facts.input.waitShare;
     advice.whyNoPrediction = "The stages of the loader are not recorded: there is nothing to replay.";
-    setToggle(advice, c, kKey, std::to_string(most));
-    addCaveats(advice, c, most);
+    if (unknown)
+        advice.whyNoToggle = "How many workers load (_MultiProcessingDataLoaderIter) is not recorded: more help only "
+                             "while cores are free. If none is, make loading cheaper: see augment.device.";
+    else if (now >= most)
+        advice.whyNoToggle = fmt::format("{} workers load already, as many as the rule of thumb asks for: make loading "
+                                         "cheaper, see augment.device.",
+                                         now);
+    else
+        setToggle(advice, c, kKey, std::to_string(most));
+    addCaveats(advice, c, unknown ? 0 : std::max(now, most));
     return advice;
 }
 
@@ -172,9 +180,6 @@ Advice check(const Case& c)
         return silent(fmt::format("The main thread waits {} of the step for data, but the device is busy meanwhile.",
                                   shareText(input.waitShare)));
     const int now = currentWorkers(c);
-    if (!c.config && now == 0 && loadsInWorkers(c.trace))
-        return cannotTell(waitSentence(input) + " Workers load already (_MultiProcessingDataLoaderIter), but how many "
-                                                "is not recorded.");
     const InputCase loading = inputCase(c);
     Advice advice;
     if (!loading.model.canPredict()) {

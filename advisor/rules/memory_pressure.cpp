@@ -5,7 +5,9 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <set>
 
 namespace advisor::rules {
@@ -17,21 +19,32 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "memory.pressure";
 // Idle for it: as for data, a twentieth. A program that gives memory back this often does not do so at its end only.
 constexpr double kWorthFixing = 0.05;
-constexpr std::int64_t kManyFrees = 10;
-constexpr std::size_t kManyGaps = 3; // one of many frees is a cache that was emptied once
+constexpr std::int64_t kManyCalls = 10;
+constexpr std::size_t kManyGaps = 3; // many calls in one are a cache that was emptied once
 
 /// What takes and gives back device memory in the second half of the window: what a run does at its start is no habit.
 struct Churn {
     double share = 0; ///< of that half: some device idles for it
-    std::int64_t frees = 0;
+    std::int64_t takes = 0, frees = 0;
     std::size_t gaps = 0;            ///< between the devices' work, with such calls in them
     const IdleCause* idle = nullptr; ///< in the whole window
 };
 
-bool givesDeviceMemoryBack(std::string_view call)
+/// Calls on the device's memory, by marks in their names. Asynchronous ones serve themselves from the driver's pool.
+bool isDeviceMemory(std::string_view call, std::initializer_list<std::string_view> marks)
 {
     const auto has = [&](std::string_view mark) { return call.find(mark) != call.npos; };
-    return has("Free") && !has("Host") && !has("Async") && !has("Array");
+    return std::any_of(marks.begin(), marks.end(), has) && !has("Host") && !has("Async") && !has("Array");
+}
+
+bool takesDeviceMemory(std::string_view call)
+{
+    return isDeviceMemory(call, {"Malloc", "MemAlloc", "MemCreate"});
+}
+
+bool givesDeviceMemoryBack(std::string_view call)
+{
+    return isDeviceMemory(call, {"Free"});
 }
 
 Intervals secondHalf(const Intervals& window)
@@ -60,8 +73,9 @@ Churn churnIn(const Case& c)
     std::set<TraceTime> gaps;
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
         for (const Slice& call : c.trace.ofKind(kind))
-            if (beginsWithin(call, half) && givesDeviceMemoryBack(c.trace.name(call))) {
-                ++churn.frees;
+            if (const auto name = c.trace.name(call);
+                beginsWithin(call, half) && (takesDeviceMemory(name) || givesDeviceMemoryBack(name))) {
+                ++(takesDeviceMemory(name) ? churn.takes : churn.frees);
                 for (const TimeRange& gap : overlapping(idle, call.range()))
                     gaps.insert(gap.begin);
             }
@@ -76,13 +90,14 @@ std::optional<Advice> churn(const Case& c)
     if (c.config && c.facts.device.steps.empty()) // the run is starting
         return std::nullopt;
     const Churn found = churnIn(c);
-    if (found.share < kWorthFixing || found.frees < kManyFrees || found.gaps < kManyGaps)
+    if (found.share < kWorthFixing || found.takes + found.frees < kManyCalls || found.gaps < kManyGaps)
         return std::nullopt;
     Advice advice =
         fires(fmt::format("The device idles {} of the time in the second half of the trace while its memory is taken "
-                          "and given back: {} times in {} gaps.",
-                          shareText(found.share), countText(found.frees), countText(found.gaps)));
-    advice.title = "Device memory is taken and given back all the time";
+                          "({} times) and given back ({} times).",
+                          shareText(found.share), countText(found.takes), countText(found.frees)));
+    advice.title = found.frees > 0 ? "Device memory is taken and given back all the time"
+                                   : "Device memory is taken from the driver all the time";
     advice.concerns = found.share;
     advice.evidence = longestGaps(c, *found.idle);
     if (c.facts.device.steps.size() > 1)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -24,6 +25,8 @@ constexpr std::string_view kKey = "transfer.non_blocking";
 constexpr double kWorthFixing = 0.01;
 // Of a trace without step marks, which holds start and end of the run as well.
 constexpr double kWorthFixingWithoutSteps = 0.05;
+// Of copies that nobody waits for: a stream of their own changes the program more than a flag does.
+constexpr double kWorthFixingAhead = 0.05;
 
 /// Copies to the device that can be ordered ahead, as far as is known, longest first: not from pageable memory, and
 /// without step marks not before the first kernel, where weights are uploaded.
@@ -103,6 +106,15 @@ Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDe
     return spreadOverSteps(exposedInEachStep(c, devices));
 }
 
+/// @param copies  longest first
+void addLongest(Advice& advice, const Case& c, std::span<const Slice> copies)
+{
+    std::vector<SliceId> longest;
+    for (const Slice& copy : copies.first(std::min(copies.size(), kMostEvidence)))
+        longest.push_back(copy.id);
+    addEvidence(advice, c.trace, longest);
+}
+
 /// @param waited  copies that the host waits for, longest first
 Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
@@ -122,11 +134,33 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
                       "Only from pinned memory, and only without a synchronization right behind the copy.",
                       "The host buffer must not be used again before the copy is done."};
     setToggle(advice, c, kKey, "true");
-    std::vector<SliceId> longest;
-    for (const Slice& copy : waited)
-        if (longest.size() < kMostEvidence)
-            longest.push_back(copy.id);
-    addEvidence(advice, c.trace, longest);
+    addLongest(advice, c, waited);
+    return advice;
+}
+
+/// Copies that nobody waits for, and that no kernel hides: those of the next step stand behind them.
+/// @param ahead  such copies, longest first
+std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
+{
+    const std::vector<OnDevice> devices = againstOwnKernels(c, ahead);
+    const double share = exposedShare(c, devices);
+    if (share < kWorthFixingAhead)
+        return std::nullopt;
+    Advice advice = fires(
+        fmt::format("The host waits for no copy to the device, but {} of the time is copying while no kernel runs.",
+                    shareText(share)));
+    advice.title = "Copies to the device are not hidden by computing";
+    advice.concerns = share;
+    if (c.facts.device.steps.empty())
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    else
+        advice.whyNoPrediction = "How much of a copy hides depends on when its batch is ready: measure it.";
+    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own, "
+                      "and a batch ahead.",
+                      "Fewer bytes are copied sooner: send what was read, and normalise on the device. See "
+                      "augment.device."};
+    advice.whyNoToggle = "The copies are asynchronous already: what they lack is a stream of their own.";
+    addLongest(advice, c, ahead);
     return advice;
 }
 
@@ -152,9 +186,12 @@ Advice check(const Case& c)
     const bool unknown = !c.config && ordered.waited.empty();
     if (unknown)
         ordered.waited = std::move(ordered.unknown);
-    if (ordered.waited.empty())
+    if (ordered.waited.empty()) {
+        if (auto advice = exposedAhead(c, ordered.ahead))
+            return *advice;
         return silent("The host waits for no copy to the device: all are asynchronous already. What no kernel hides of "
                       "them takes a stream of their own, a batch ahead.");
+    }
     std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const bool steps = !c.facts.device.steps.empty();
     const double worthFixing = steps ? kWorthFixing : kWorthFixingWithoutSteps;

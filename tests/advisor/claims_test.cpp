@@ -302,14 +302,23 @@ std::string copying(int callUs, std::string_view behind = "")
 
 TEST(TransferClaims, CopiesThatNobodyWaitsForAreAsynchronousAlready)
 {
-    EXPECT_EQ(judge("transfer_non_blocking", copying(8)).state, State::Silent);
-    EXPECT_THAT(judge("transfer_non_blocking", copying(8)).reason, HasSubstr("asynchronous already"));
+    const auto hidden =
+        gpuSteps("call cudaMemcpyAsync 0 8 corr=5", "copy HtoD 4 40 bytes=1000000 src=pinned dst=device "
+                                                    "corr=5\nkernel sgemm 200 700");
+    EXPECT_EQ(judge("transfer_non_blocking", hidden).state, State::Silent);
+    EXPECT_THAT(judge("transfer_non_blocking", hidden).reason, HasSubstr("asynchronous already"));
+    const auto exposed = judge("transfer_non_blocking", copying(8));
+    EXPECT_EQ(exposed.state, State::Fires) << exposed.reason;
+    EXPECT_EQ(exposed.title, "Copies to the device are not hidden by computing");
+    EXPECT_FALSE(exposed.toggle);
+    EXPECT_FALSE(exposed.evidence.empty());
     EXPECT_EQ(
         judge("transfer_non_blocking", copying(8, "call cudaLaunchKernel 9 5\ncall cudaStreamSynchronize 20 90")).state,
         State::Fires);
     EXPECT_EQ(judge("transfer_non_blocking", copying(106)).state, State::Fires);
-    EXPECT_EQ(judge("transfer_non_blocking", copying(8, "call cudaStreamSynchronize 300 600")).state, State::Silent)
-        << "long after the copy";
+    EXPECT_FALSE(judge("transfer_non_blocking", copying(8, "call cudaStreamSynchronize 300 600")).title.empty())
+        << "a wait long after the copy is none for it";
+    EXPECT_EQ(judge("transfer_non_blocking", copying(106)).title, "") << "as the rule says by itself";
     EXPECT_EQ(judge("transfer_non_blocking",
                     gpuSteps("", "copy HtoD 4 100 bytes=1000000 src=pinned dst=device\nkernel sgemm 200 700"))
                   .state,

@@ -290,6 +290,9 @@ TEST(MemoryPressure, MemoryThatIsTakenAndGivenBackAllTheTime)
     };
     EXPECT_EQ(churn(4, 5, 340).state, State::Fires) << churn(4, 5, 340).reason;
     EXPECT_THAT(churn(4, 5, 340).title, HasSubstr("given back"));
+    EXPECT_EQ(churn(4, 5, 340, "cudaMalloc").state, State::Fires) << churn(4, 5, 340, "cudaMalloc").reason;
+    EXPECT_THAT(churn(4, 5, 340, "cudaMalloc").title, HasSubstr("taken from the driver"));
+    EXPECT_NE(churn(4, 5, 340, "cudaMallocHost").state, State::Fires);
     EXPECT_NE(churn(3, 3, 340).state, State::Fires);
     EXPECT_NE(churn(1, 12, 340).state, State::Fires); // a cache emptied once
     EXPECT_NE(churn(4, 5, 20).state, State::Fires);   // at the start only

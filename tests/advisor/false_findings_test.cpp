@@ -104,6 +104,25 @@ TEST(TransferNonBlocking, PageableCopiesAreNotOrderedAhead)
     EXPECT_EQ(advice.state, State::Silent) << advice.reason;
 }
 
+TEST(HostBound, ALongerCauseBesideItHidesNothing)
+{
+    const auto advice = judge(
+        "host_bound",
+        "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 40\n"
+        "op aten::mm 40 25\ncall cudaLaunchKernel 60 5\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 34\nend");
+    EXPECT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("longer for something else"));
+}
+
+TEST(PinMemory, CopiesOfUnknownSizeAreNotCalledSmall)
+{
+    const auto advice = judge("loader_pin_memory", "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\n"
+                                                   "stream 0 7\nrepeat 10 every 1000\ncopy HtoD 0 100 src=pageable "
+                                                   "dst=device\nkernel a 120 800\nend");
+    EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("how many bytes"));
+}
+
 TEST(LoaderWorkers, TheStartOfTheWorkersIsNoHabit)
 {
     const auto advice = judge("loader_workers",

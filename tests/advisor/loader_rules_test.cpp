@@ -131,6 +131,22 @@ TEST(LoaderWorkers, WithoutStagesTheRuleOfThumbStandsInAndPromisesNothing)
     EXPECT_EQ(judged.advice().toggle->to, "2"); // four for the only device, but there are two cores
 }
 
+TEST(LoaderWorkers, AWaitBesideWorkersIsAFindingAllTheSame)
+{
+    const auto advice =
+        Judged("loader_workers",
+               "main\nrepeat 5 every 100\nstep 0 0 100\nannotation "
+               "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0 40\nop aten::mm 50 40\nend",
+               {}, true)
+            .advice();
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("Workers load already"));
+    EXPECT_FALSE(advice.toggle);
+    EXPECT_THAT(advice.whyNoToggle, HasSubstr("not recorded"));
+    EXPECT_FALSE(advice.saving);
+    EXPECT_FALSE(advice.evidence.empty());
+}
+
 TEST(LoaderWorkers, StepsWithoutPhasesSayNothingOfWaiting)
 {
     EXPECT_EQ(workers("main\nrepeat 10 every 100\nstep 0 0 100\nend").advice().state, State::CannotTell);
