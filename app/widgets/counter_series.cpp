@@ -20,12 +20,17 @@ void widen(CounterSeries::Extent& extent, const CounterSeries::Extent& by)
 
 void CounterSeries::read(const profiler::Trace& trace, profiler::TrackId counter)
 {
-    const auto& log = trace.slicesOf(counter).samples;
+    const profiler::TrackSlices& all = trace.slicesOf(counter);
     const std::size_t known = m_samples.size();
-    if (log.size() <= known)
+    for (; m_parts < all.spilledSamples.size(); ++m_parts) {
+        const profiler::SampleRef& part = all.spilledSamples[m_parts];
+        if (const auto some = part.source->samples(part.number))
+            m_samples.insert(m_samples.end(), some->begin(), some->end());
+    }
+    for (; m_logged < all.samples.size(); ++m_logged)
+        m_samples.push_back(all.samples[m_logged]);
+    if (m_samples.size() == known)
         return;
-    for (std::size_t i = known; i < log.size(); ++i)
-        m_samples.push_back(log[i]);
     const auto earlier = [](const profiler::CounterSample& a, const profiler::CounterSample& b) {
         return a.time < b.time;
     };

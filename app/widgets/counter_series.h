@@ -32,6 +32,8 @@ public:
 private:
     void renewBlocks(std::size_t from);
 
+    std::size_t m_parts = 0;  ///< taken of what the trace has on disk: they come first
+    std::size_t m_logged = 0; ///< taken of what it has in memory
     std::vector<profiler::CounterSample> m_samples;
     std::vector<std::vector<Extent>> m_levels; ///< of every 8 samples, of every 64 and so on
     Extent m_all;

@@ -1,8 +1,11 @@
 #include "app/widgets/counter_series.h"
 
+#include "profiler/io/packed/spill_file.h"
 #include "profiler/model/trace_builder.h"
+#include "profiler/model/track_slices.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <gtest/gtest.h>
 
 namespace app {
@@ -95,6 +98,33 @@ TEST(CounterSeries, LateSamplesGoWhereTheirTimePutsThem)
     waves.readInto(series);
     expectOf(series, waves);
     EXPECT_EQ(series.extent().most, 1310);
+}
+
+TEST(CounterSeries, ReadsWhatTheTraceHasOnDisk)
+{
+    constexpr std::size_t kBudget = 100'000; // of bytes: for a quarter of the samples
+    Waves waves;
+    auto file = profiler::packed::SpillFile::make(std::filesystem::temp_directory_path(), kBudget);
+    ASSERT_TRUE(file) << file.error().message();
+    waves.builder.setSpill(*file, kBudget);
+    for (int piece = 0; piece < 5; ++piece) {
+        std::vector<profiler::CounterSample> samples;
+        for (int i = 0; i < 5'000; ++i, ++waves.made)
+            samples.push_back({profiler::traceTime(waves.made), waves.made % 100 - 50.0});
+        waves.builder.addSamples(waves.track, std::move(samples), profiler::SampleMeaning::Value);
+    }
+    const auto trace = waves.builder.finish();
+    ASSERT_FALSE(trace->slicesOf(waves.track).spilledSamples.empty());
+    CounterSeries series;
+    for (int reading = 0; reading < 2; ++reading) { // the second finds nothing new
+        series.read(*trace, waves.track);
+        const auto wanted = trace->counter(waves.track);
+        ASSERT_EQ(wanted.size(), 25'000U);
+        const auto& samples = series.samples();
+        ASSERT_TRUE(std::equal(samples.begin(), samples.end(), wanted.begin(), wanted.end(), same));
+        EXPECT_EQ(series.extent().least, -50);
+        EXPECT_EQ(series.extent().most, 49);
+    }
 }
 
 TEST(CounterSeries, NoSamplesHaveNoExtent)
