@@ -37,6 +37,48 @@ TEST(BadJson, FilesThatAreNoTraceSayWhy)
     EXPECT_THAT(problem(R"({"traceEvents": 7})"), HasSubstr("no array of trace events"));
 }
 
+TEST(BadJson, EventsBehindABrokenHeaderAreRead)
+{
+    struct Case {
+        std::string_view header, note;
+    };
+    for (const Case& c : {
+             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0 "name":"x"}],)", "broken at byte 47"},
+             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0,name":"x"}],)", "broken at byte 47"},
+             Case{R"({"a":1}, "b":2,)", "ends before byte 7"},
+             Case{R"({"distributedInfo":{"rank":2,)", "An object or array is not closed"},
+             Case{R"({"deviceProperties":[{"id":0},)", "broken at byte 44"},
+             Case{R"({"a": "an \"traceEvents\": [{} in a text", "b": tru,)", "broken at byte 51"},
+             Case{R"({"key: )", "broken at byte 8"},
+             Case{R"({"a" 1, "o":{"traceEvents":7, "traceEvents" :[1]},)", "broken at byte 5"},
+             Case{R"({"a" 1, "o":{"traceEvents":[]},)", "broken at byte 5"},
+         }) {
+        const std::string text =
+            std::string(c.header) + "\"traceEvents\" : [\n" + std::string(kEvent) + "], \"tail\":1}";
+        for (const std::string& file : {text, gzip(text)}) {
+            const auto trace = open(file);
+            EXPECT_EQ(trace->sliceCount(), 1U) << text;
+            EXPECT_EQ(trace->metadata().count("pytorch.tail"), 1U) << text;
+            EXPECT_FALSE(trace->captureStats().cut) << text;
+            EXPECT_THAT(trace->captureStats().notes,
+                        ElementsAre(AllOf(HasSubstr(c.note), HasSubstr("ahead of the events"))))
+                << text;
+        }
+    }
+}
+
+TEST(BadJson, EventsFarBehindABrokenPlaceAreFound)
+{
+    // The key crosses the border of what is read at a time, at each of its bytes.
+    for (const std::size_t shift : {0, 3, 7, 13, 200, 300}) {
+        const std::string text = "{\"a\" 1,\"b\":\"" + std::string((512U << 10) - 30 - shift, 'x') +
+                                 "\",\"traceEvents\":[" + std::string(kEvent) + "]}";
+        const auto trace = open(text);
+        EXPECT_EQ(trace->sliceCount(), 1U) << shift;
+    }
+    EXPECT_THAT(problem("{\"a\" 1,\"b\":\"" + std::string(2U << 20, 'x') + "\"}"), HasSubstr("broken at byte 5"));
+}
+
 TEST(BadJson, ACutFileShowsWhatItHolds)
 {
     const std::string whole = object(std::string(kEvent) + "," + std::string(kEvent) + "," + std::string(kEvent));

@@ -23,25 +23,77 @@ std::optional<std::uint64_t> TopLevel::nextArray()
         case Outcome::Advanced:
             break;
         case Outcome::Array:
+            m_anyArray = true;
             return m_window.offsetOf(cursor);
         case Outcome::Done:
             return std::nullopt;
-        case Outcome::TooShort:
-            if (m_window.readOn(cursor)) {
-                cursor = m_window.begin();
-                break;
-            }
+        case Outcome::TooShort: {
+            const bool more = m_window.readOn(cursor);
             cursor = m_window.begin();
-            if (m_window.atEnd() || !passLongEntry(cursor)) {
-                m_problem =
-                    "The text ends too early, at byte " + std::to_string(m_window.offsetOf(m_window.end())) + ".";
-                return std::nullopt;
-            }
+            if (more)
+                break;
+            if (m_window.atEnd() || !passLongEntry(cursor))
+                // What holds the events may be closed where another should have been: look at all of it.
+                return searchOn(m_anyArray ? m_window.offsetOf(cursor) : 0,
+                                "The text ends too early, at byte " + std::to_string(m_window.offsetOf(m_window.end())),
+                                "An object or array is not closed");
             break;
-        case Outcome::Wrong:
-            m_problem = "JSON's grammar is broken at byte " + std::to_string(m_window.offsetOf(m_wrong)) + ".";
-            return std::nullopt;
         }
+        case Outcome::Wrong: {
+            const std::string broken = "JSON's grammar is broken at byte " + std::to_string(m_window.offsetOf(m_wrong));
+            return searchOn(m_window.offsetOf(cursor), broken, broken);
+        }
+        case Outcome::Rest: {
+            const std::string rest = "Something follows the end of the trace, at byte " +
+                                     std::to_string(m_window.offsetOf(m_wrong)) + "; it was not read";
+            return searchOn(m_window.offsetOf(cursor), rest,
+                            "The outermost object ends before byte " + std::to_string(m_window.offsetOf(m_wrong)));
+        }
+        }
+    }
+}
+
+std::optional<std::uint64_t> TopLevel::searchOn(std::uint64_t from, const std::string& atEnd, const std::string& before)
+{
+    if (m_anyArray && m_problem.empty()) {
+        m_problem = atEnd + ".";
+        return std::nullopt;
+    }
+    const auto found = findEvents(from);
+    if (m_problem.empty())
+        m_problem =
+            found ? before + ", ahead of the events: what stands between there and them was not read." : atEnd + ".";
+    m_anyArray = m_anyArray || found.has_value();
+    m_at = At::InObject;
+    return found;
+}
+
+std::optional<std::uint64_t> TopLevel::findEvents(std::uint64_t from)
+{
+    constexpr std::string_view kKey = "\"traceEvents\"";
+    constexpr std::ptrdiff_t kLook = 256; // for what stands behind the key
+    m_window.moveTo(from);
+    m_window.readOn(m_window.begin());
+    const char* p = m_window.begin();
+    for (;;) {
+        const std::string_view rest(p, static_cast<std::size_t>(m_window.end() - p));
+        const char* key = p + std::min(rest.find(kKey), rest.size());
+        if (m_window.end() - key < kLook && !m_window.atEnd()) {
+            m_window.readOn(m_window.end() - std::min(kLook, m_window.end() - p));
+            p = m_window.begin();
+            continue;
+        }
+        if (key == m_window.end())
+            return std::nullopt;
+        p = key + kKey.size();
+        // Inside a text a quote is escaped, so that the key cannot stand there; elsewhere it need not be one.
+        const char* value = skipSpace(p);
+        value = *value == ':' ? skipSpace(value + 1) : value;
+        if (*value != '[')
+            continue;
+        const char* first = skipSpace(value + 1);
+        if (*first == '{' || *first == ']' || first >= m_window.end())
+            return m_window.offsetOf(value + 1);
     }
 }
 
@@ -112,10 +164,8 @@ void TopLevel::noteLong(std::string_view key, std::uint64_t offset)
 
 TopLevel::Outcome TopLevel::finish(const char* p)
 {
-    if (p < m_window.end())
-        m_problem = "Something follows the end of the trace, at byte " + std::to_string(m_window.offsetOf(p)) +
-                    "; it was not read.";
-    return Outcome::Done;
+    m_wrong = p;
+    return p < m_window.end() ? Outcome::Rest : Outcome::Done;
 }
 
 TopLevel::Outcome TopLevel::entry(const char*& cursor)
