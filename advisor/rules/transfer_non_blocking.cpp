@@ -159,7 +159,8 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
                       "and a batch ahead.",
                       "Fewer bytes are copied sooner: send what was read, and normalise on the device. See "
                       "augment.device."};
-    advice.whyNoToggle = "The copies are asynchronous already: what they lack is a stream of their own.";
+    advice.whyNoToggle =
+        "The copies are asynchronous already: what they lack is a stream of their own, as in the code to paste.";
     addLongest(advice, c, ahead);
     return advice;
 }
