@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <span>
 #include <unordered_map>
 
@@ -17,9 +16,9 @@ using namespace profiler::analysis;
 namespace {
 
 constexpr std::string_view kHeld = " memory allocated";
-// A run of operators that frees so many times less, for its time, than the forward pass keeps for its own surely stays;
-// one that frees as many times more is surely run again.
-constexpr double kUnsure = 2;
+// A run of operators that frees so many times more, for its time, than the forward pass keeps for its own is surely run
+// again.
+constexpr double kSure = 2;
 
 std::vector<CounterSample> heldMemory(const Case& c)
 {
@@ -94,13 +93,10 @@ struct Run {
     TimeRange range;
     double us = 0;                     ///< of its operators
     double keptBytes = 0;              ///< after the forward pass
-    double leastOut = 0, mostOut = 0;  ///< the smallest and the largest block of the last operator that keeps any
+    double outBytes = 0;               ///< of that, the largest block of the last operator that keeps any
     double besidesBytes = 0;           ///< more than what is kept, while it runs
     std::optional<TraceTime> backward; ///< when the backward pass comes to it
-    bool last = false;                 ///< before the last product: mostly no part of a block
-
-    [[nodiscard]] double mostFreed() const { return keptBytes - leastOut; }
-    [[nodiscard]] double leastFreed() const { return keptBytes - mostOut; }
+    bool atAnEnd = false;              ///< the model's first or last: mostly no part of a block
 };
 
 struct Block {
@@ -135,15 +131,15 @@ public:
         double kept = 0;
         for (const Block& block : m_blocks)
             kept += block.bytes;
-        const auto lacksBackward = [](const Run& run) { return run.mostFreed() > 0 && !run.backward; };
+        const auto lacksBackward = [](const Run& run) { return run.keptBytes > 0 && !run.backward; };
         if (kept <= 0 || m_runs.empty() || std::any_of(m_runs.begin(), m_runs.end(), lacksBackward))
             return std::nullopt;
         const double perUs = kept / toUs(m_forward.duration());
         const double least = peakSaved([&](const Run& run) {
-            return !run.last && run.mostFreed() >= kUnsure * perUs * run.us ? run.leastFreed() : 0;
+            const double freed = run.keptBytes - run.outBytes;
+            return !run.atAnEnd && freed >= kSure * perUs * run.us ? freed : 0;
         });
-        const double greatest = peakSaved(
-            [&](const Run& run) { return run.mostFreed() * kUnsure >= perUs * run.us ? run.mostFreed() : 0; });
+        const double greatest = peakSaved([](const Run& run) { return run.keptBytes; });
         return bytes(least, greatest);
     }
 
@@ -159,11 +155,31 @@ private:
                 continue;
             if (change > 0)
                 m_blocks.push_back({change, opAt(sample.time)});
-            else if (const auto freed = std::find_if(m_blocks.rbegin(), m_blocks.rend(),
-                                                     [&](const Block& block) { return block.bytes == -change; });
-                     freed != m_blocks.rend())
-                m_blocks.erase(std::next(freed).base());
+            else
+                forget(-change, sample.time);
         }
+    }
+
+    /// A block is given back; which of as many bytes is not recorded. Within a product, its own latest; else the latest
+    /// that is not a product's, as what is only passed on is given back after the product that reads it.
+    void forget(double bytes, TraceTime time)
+    {
+        const std::size_t now = opAt(time);
+        const bool within = now < m_ops.size() && time < m_ops[now].end() && isProduct(now);
+        const auto latest = [&](auto&& fits) {
+            return std::find_if(m_blocks.rbegin(), m_blocks.rend(),
+                                [&](const Block& block) { return block.bytes == bytes && fits(block); });
+        };
+        auto freed = latest([&](const Block& block) { return within ? block.op == now : !isProduct(block.op); });
+        if (freed == m_blocks.rend())
+            freed = latest([](const Block&) { return true; });
+        if (freed != m_blocks.rend())
+            m_blocks.erase(std::next(freed).base());
+    }
+
+    [[nodiscard]] bool isProduct(std::size_t op) const
+    {
+        return op < m_ops.size() && staysAsItIs(m_case.trace.string(m_ops[op].name));
     }
 
     [[nodiscard]] std::size_t opAt(TraceTime time) const
@@ -177,13 +193,13 @@ private:
     {
         std::size_t first = m_ops.size(); // of the run at hand; before the first product there is none
         for (std::size_t i = 0; i < m_ops.size(); ++i)
-            if (staysAsItIs(m_case.trace.string(m_ops[i].name))) {
+            if (isProduct(i)) {
                 if (first < i)
                     addRun(first, i);
                 first = i + 1;
             }
         if (!m_runs.empty())
-            m_runs.back().last = true;
+            m_runs.front().atAnEnd = m_runs.back().atAnEnd = true;
     }
 
     void addRun(std::size_t first, std::size_t end)
@@ -198,13 +214,9 @@ private:
                 run.keptBytes += block.bytes;
                 last = std::max(last, block.op);
             }
-        run.leastOut = std::numeric_limits<double>::max();
         for (const Block& block : m_blocks)
-            if (block.op == last) {
-                run.leastOut = std::min(run.leastOut, block.bytes);
-                run.mostOut = std::max(run.mostOut, block.bytes);
-            }
-        run.leastOut = std::min(run.leastOut, run.mostOut);
+            if (block.op == last)
+                run.outBytes = std::max(run.outBytes, block.bytes);
         const auto samples = std::find_if(m_held.begin(), m_held.end(),
                                           [&](const CounterSample& sample) { return sample.time >= run.range.begin; });
         const double before = samples == m_held.begin() ? 0 : std::prev(samples)->value;

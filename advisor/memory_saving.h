@@ -13,9 +13,10 @@ std::optional<Saving> savedByParts(const Case& c, double parts);
 
 /// Bytes that a step's peak loses when what quick operators between products and convolutions keep is computed again in
 /// the backward pass: the step's own allocations, replayed without that memory from the end of those operators until
-/// the backward pass comes to them, and with what they need besides when they run again. What comes out of the last of
-/// them stays, as the next product reads it. Between the ends of the range: which of its blocks that is, and runs of
-/// operators that free about as much for their time as the forward pass keeps for its own.
+/// the backward pass comes to them, and with what they need besides when they run again. Which operators form a block
+/// with which product is not recorded: at most, all goes that such operators keep; at least, what those keep that free
+/// much for their time, without their result, which another block may read, and without the model's first and last
+/// ones, which mostly stand outside of blocks.
 /// @return no value where allocations, the operators of a whole step or which backward belongs to which forward
 ///         operator were not recorded
 std::optional<Saving> savedByRecomputing(const Case& c);

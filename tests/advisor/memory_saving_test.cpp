@@ -9,9 +9,10 @@ namespace {
 using advisor::SavingUnit;
 using advisor::State;
 
-/// Three steps: convolution (keeps 800 bytes); norm, ReLU and pooling (800 of the ReLU, 200 and 400 of the pooling; the
-/// norm's 800 are gone before); convolution and linear layer. Linear's backward pass needs 500 more; before the
-/// backward pass comes to the pooling, 1,500 bytes are freed by what is written for `freed`.
+/// Three steps: convolution and ReLU that keep nothing; convolution (keeps 800 bytes); norm, ReLU and pooling (800 of
+/// the ReLU, 200 and 400 of the pooling; the norm's 800 are gone before); convolution and linear layer. Linear's
+/// backward pass needs 500 more; before the backward pass comes to the pooling, 1,500 bytes are freed by what is
+/// written for `freed`.
 std::string convolutions(const std::string& freed, const std::string& seq = "seq")
 {
     std::string text = R"(
@@ -19,7 +20,9 @@ std::string convolutions(const std::string& freed, const std::string& seq = "seq
           main
             step 0 0 1000
             phase forward 0 400
-            op aten::conv2d 0 90 SEQ=1
+            op aten::conv2d 0 5
+            op aten::relu 6 2
+            op aten::conv2d 9 81 SEQ=1
             op aten::batch_norm 100 20 SEQ=2
             op aten::relu 150 10 SEQ=3
             op aten::max_pool2d 190 10 SEQ=4
@@ -67,9 +70,47 @@ TEST(MemorySaving, WhatQuickOperatorsKeepIsGoneUntilTheirBackwardPass)
     ASSERT_EQ(advice.state, State::Fires);
     ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
     EXPECT_EQ(advice.saving->unit, SavingUnit::Bytes);
-    // The ReLU's 800, and of the pooling what is not its result: 200 or 400.
+    // The ReLU's 800, and of the pooling what is not its result: 200.
     EXPECT_DOUBLE_EQ(advice.saving->low, 1000);
     // Of 3,500 then 2,400 are left: the norm's and the ReLU's results beside the convolution's, in the forward pass.
+    EXPECT_DOUBLE_EQ(advice.saving->high, 1100);
+}
+
+TEST(MemorySaving, TheirResultGoesWhereTheProductThatReadsItIsOfTheSameBlock)
+{
+    std::string text = convolutions("sample 560 1500");
+    const std::string peak = "sample 420 3500";
+    text.replace(text.find(peak), peak.size(), "sample 420 4500");
+    const auto advice = judged("checkpointing", text);
+    ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
+    EXPECT_DOUBLE_EQ(advice.saving->low, 1000);
+    EXPECT_DOUBLE_EQ(advice.saving->high, 1400);
+}
+
+TEST(MemorySaving, WhatIsPassedOnIsGivenBackAfterTheProductThatReadsIt)
+{
+    std::string text = convolutions("sample 560 1500");
+    // The norm's result outlives the next convolution, whose own result is as large.
+    for (const auto& [from, to] : {std::pair<std::string, std::string>("sample 156 1600", ""),
+                                   {"sample 191 1800", "sample 191 2600"},
+                                   {"sample 192 2200", "sample 192 3000"},
+                                   {"sample 220 3000", "sample 220 3800\nsample 305 3000"},
+                                   {"sample 420 3500", "sample 420 5500"}})
+        text.replace(text.find(from), from.size(), to);
+    const auto advice = judged("checkpointing", text);
+    ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
+    EXPECT_DOUBLE_EQ(advice.saving->low, 1000);
+    EXPECT_DOUBLE_EQ(advice.saving->high, 1400);
+}
+
+TEST(MemorySaving, TheFirstOnesMayStandOutsideOfBlocks)
+{
+    std::string text = convolutions("sample 560 1500");
+    const std::string first = "op aten::relu 6 2";
+    text.erase(text.find(first), first.size());
+    const auto advice = judged("checkpointing", text);
+    ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
+    EXPECT_DOUBLE_EQ(advice.saving->low, 0);
     EXPECT_DOUBLE_EQ(advice.saving->high, 1100);
 }
 
