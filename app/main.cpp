@@ -1,3 +1,4 @@
+#include "app/end_signals.h"
 #include "app/look/appearance.h"
 #include "app/main_window.h"
 #include "app/process_start.h"
@@ -98,6 +99,8 @@ int main(int argc, char** argv)
         if (!arguments.trace.isEmpty())
             session.openTrace(arguments.trace.toStdString());
     });
+    const app::EndSignals endSignals;
+    QObject::connect(&endSignals, &app::EndSignals::asked, &window, &app::MainWindow::closeUnasked);
     window.show();
     return QApplication::exec();
 }

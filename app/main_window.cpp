@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 
+#include "advisor/tuner/tune_text.h"
 #include "app/models/slice_details.h"
 #include "app/record/record_dialog.h"
 #include "app/session/trace_files.h"
@@ -10,7 +11,9 @@
 #include "app/tables/table_panel.h"
 #include "stepscope_app_views_registry.h"
 
+#include <QApplication>
 #include <QCloseEvent>
+#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QLabel>
@@ -155,6 +158,23 @@ void MainWindow::connectSession()
         question->open();
     });
     connect(session, &Session::busyChanged, this, &MainWindow::updateActions);
+    connect(session, &Session::tuningEnded, this, &MainWindow::tellTuned);
+}
+
+void MainWindow::tellTuned()
+{
+    // It takes minutes, in which one looks at something else: another view, or another program.
+    QApplication::alert(this);
+    const auto* dock = findChild<QDockWidget*>("dock:tune");
+    if (!dock || (dock->isVisible() && !dock->visibleRegion().isEmpty()))
+        return;
+    const TuneController& tuning = m_context.session->tuning();
+    if (const auto& result = tuning.result())
+        m_notice->show(
+            tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
+            QString::fromStdString(result->why) + '\n' + tr("What was tried stands in the view Tune (Ctrl+T)."), false);
+    else if (!tuning.trouble().isEmpty())
+        m_notice->show(tr("The training cannot be tuned."), tuning.trouble(), true);
 }
 
 void MainWindow::keepSelection()
@@ -204,7 +224,7 @@ bool MainWindow::mayClose()
     const auto tables = findChildren<TablePanel*>();
     const bool saving = std::any_of(tables.begin(), tables.end(), [](const auto* table) { return table->isSaving(); });
     const bool exporting = session.isExporting();
-    if (m_closing || (!session.isBusy() && !exporting && !saving))
+    if (m_closing || m_unasked || (!session.isBusy() && !exporting && !saving))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
                          tr("%1 Stop it and close?")
@@ -229,7 +249,19 @@ bool MainWindow::mayClose()
             question.reject();
     });
     question.exec();
-    return question.clickedButton() == static_cast<QAbstractButton*>(stop);
+    return m_unasked || question.clickedButton() == static_cast<QAbstractButton*>(stop);
+}
+
+void MainWindow::closeUnasked()
+{
+    m_unasked = true;
+    // A question that is open holds the window.
+    while (QWidget* modal = QApplication::activeModalWidget()) {
+        modal->close();
+        if (modal == QApplication::activeModalWidget())
+            break;
+    }
+    close();
 }
 
 void MainWindow::goOnClosing()

@@ -34,6 +34,9 @@ public:
     /// True once the docks and the centre's views are there.
     [[nodiscard]] bool isComplete() const { return m_complete; }
 
+    /// Closes it as if Stop and close had been answered: what runs is stopped, what was recorded is kept.
+    void closeUnasked();
+
 signals:
     void firstPainted();
     void completed();
@@ -56,6 +59,7 @@ private:
     void updateForTrace();
     bool mayClose();
     void goOnClosing();
+    void tellTuned();
 
     // main_window_actions.cpp
     void makeActions();
@@ -96,6 +100,7 @@ private:
     Appearance* m_appearance;
     Actions m_actions{};
     bool m_painted = false, m_complete = false, m_closing = false;
+    bool m_unasked = false; ///< whoever wants it closed cannot answer
     QStackedWidget* m_stack = nullptr;
     QSplitter* m_centre = nullptr;
     QWidget* m_start = nullptr;

@@ -16,6 +16,7 @@
 #include <array>
 #include <cctype>
 #include <csignal>
+#include <sys/prctl.h>
 #include <wordexp.h>
 
 namespace app {
@@ -119,6 +120,8 @@ RecordController::RecordController(QObject* parent) : QObject(parent)
 {
     m_process.setProcessChannelMode(QProcess::MergedChannels);
     m_process.setInputChannelMode(QProcess::ManagedInputChannel);
+    // Should this program crash, the recorder ends its command and keeps the trace.
+    m_process.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
     m_patience.setInterval(kPatienceMs);
     m_patience.setSingleShot(true);
     connect(&m_patience, &QTimer::timeout, this, &RecordController::stop);

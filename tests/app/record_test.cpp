@@ -6,17 +6,22 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QDoubleSpinBox>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <csignal>
+#include <unistd.h>
 
 using app_test::App;
 using app_test::find;
@@ -25,6 +30,7 @@ namespace {
 
 std::unique_ptr<app_test::OwnFolders> folders;
 constexpr int kPatienceMs = 30'000;
+constexpr const char* kKilledVariable = "STEPSCOPE_TEST_KILLED";
 
 /// The dialog of a window, opened as a user does it, with a line in it.
 app::RecordDialog* openDialog(App& app, const QString& line)
@@ -80,6 +86,8 @@ private slots:
     void onlyOneAtATime();
     void aLetterMayComeInTwoParts();
     void theWindowWaitsForTheRecordingAndKeepsIt();
+    void recordsAndIsKilled();
+    void nothingIsLeftOfARecordingWhoseAppIsKilled();
 };
 
 void RecordTest::wordsAreAShellsWords()
@@ -270,6 +278,36 @@ void RecordTest::theWindowWaitsForTheRecordingAndKeepsIt()
     QVERIFY(!dialog->isRecording());
     QCOMPARE(app::recentTraces().size(), 1);
     QVERIFY(QFile::exists(app::recentTraces().front()));
+}
+
+/// What the test below starts as a process of its own; on its own it does nothing.
+void RecordTest::recordsAndIsKilled()
+{
+    const QString told = qEnvironmentVariable(kKilledVariable);
+    if (told.isEmpty())
+        return;
+    app::RecordController recording;
+    QVERIFY(recording.start(
+        {.command = {"sh", "-c", "echo $$ > " + told.toStdString() + "; exec sleep 600"}, .folder = QDir::tempPath()}));
+    QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(told).size() > 0, kPatienceMs);
+    ::kill(::getpid(), SIGKILL);
+}
+
+void RecordTest::nothingIsLeftOfARecordingWhoseAppIsKilled()
+{
+    const QTemporaryDir folder;
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(kKilledVariable, folder.filePath("pid"));
+    process.setProcessEnvironment(environment);
+    process.start(QCoreApplication::applicationFilePath(), {"recordsAndIsKilled"});
+    QVERIFY(process.waitForFinished(kPatienceMs));
+    QCOMPARE(process.exitStatus(), QProcess::CrashExit);
+    QFile file(folder.filePath("pid"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const auto command = static_cast<pid_t>(file.readAll().trimmed().toInt());
+    QVERIFY(command > 0);
+    QTRY_VERIFY_WITH_TIMEOUT(::kill(command, 0) != 0, kPatienceMs);
 }
 
 QTEST_MAIN(RecordTest)

@@ -1,3 +1,4 @@
+#include "app/shell/notice_strip.h"
 #include "app/views/tune/tune_panel.h"
 #include "app/widgets/evidence_table.h"
 #include "tests/app/app_support.h"
@@ -70,6 +71,7 @@ private slots:
     void aTrainingThatCannotRunIsSaid();
     void nothingElseRunsBeside();
     void theWindowLeadsToIt();
+    void anEndThatNobodySawIsTold();
 };
 
 void TuneTest::withNothingTunedItSaysWhatToDo()
@@ -236,6 +238,44 @@ void TuneTest::theWindowLeadsToIt()
     find<QAction>(&app.window, "tuneTraining")->trigger();
     QVERIFY(dock->isVisible());
     QVERIFY(find<QPushButton>(dock, "startTuning")->isVisible());
+}
+
+void TuneTest::anEndThatNobodySawIsTold()
+{
+    useScript("quick");
+    app_test::App app;
+    app.session.setConfiguration(shortTraining(), "short");
+    auto* dock = find<QDockWidget>(&app.window, "dock:tune");
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    const QString title = dock->windowTitle();
+    const auto tuneBehind = [&](bool behind) {
+        QSignalSpy ended(&app.session, &Session::tuningEnded);
+        find<QAction>(&app.window, "tuneTraining")->trigger();
+        find<QPushButton>(dock, "startTuning")->click();
+        if (behind)
+            find<QDockWidget>(&app.window, "dock:kernels")->raise();
+        QCoreApplication::processEvents();
+        return !ended.isEmpty() || ended.wait(kPatienceMs);
+    };
+    QVERIFY(tuneBehind(true));
+    QVERIFY(strip->isVisible());
+    QVERIFY2(strip->text().startsWith("Tuning has ended. ") && strip->text().contains("samples per second"),
+             qPrintable(strip->text()));
+    QVERIFY(dock->windowTitle() != title && dock->windowTitle().startsWith(title));
+    // Looked at, it needs no mark.
+    dock->raise();
+    QTRY_COMPARE(dock->windowTitle(), title);
+    QVERIFY(find<QPushButton>(dock, "applyTuning")->isVisible());
+    // What is seen needs no telling.
+    strip->dismiss();
+    QVERIFY(tuneBehind(false));
+    QCOMPARE(dock->windowTitle(), title);
+    QVERIFY(!strip->isVisible());
+    // Where it has gone wrong, that is told.
+    useScript("refuse");
+    QVERIFY(tuneBehind(true));
+    QVERIFY(strip->isVisible());
+    QVERIFY2(strip->text().contains("cannot be tuned"), qPrintable(strip->text()));
 }
 
 QTEST_MAIN(TuneTest)

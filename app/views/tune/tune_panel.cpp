@@ -18,6 +18,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 namespace app {
 
@@ -45,7 +46,7 @@ QString clockText(double seconds)
 } // namespace
 
 TunePanel::TunePanel(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_pages(new QStackedWidget(this))
+    : QWidget(parent), m_session(session), m_watch(this), m_pages(new QStackedWidget(this))
 {
     m_clock.setInterval(500);
     connect(&m_clock, &QTimer::timeout, this, &TunePanel::showClock);
@@ -130,7 +131,9 @@ void TunePanel::connectSession()
     connect(m_session, &Session::tuningEnded, this, [this] {
         m_clock.stop();
         showState();
+        markUnseen(!m_watch.isInFront());
     });
+    connect(&m_watch, &FrontWatch::cameToFront, this, [this] { markUnseen(false); });
     connect(m_session, &Session::configurationChanged, this, &TunePanel::showState);
     connect(m_session, &Session::busyChanged, this, [this] {
         showHeader();
@@ -144,6 +147,19 @@ void TunePanel::comeToFront()
     if (auto* dock = qobject_cast<QDockWidget*>(parentWidget())) {
         dock->show();
         dock->raise();
+    }
+}
+
+void TunePanel::markUnseen(bool unseen)
+{
+    auto* dock = qobject_cast<QDockWidget*>(parentWidget());
+    if (!dock || unseen != m_title.isEmpty())
+        return;
+    if (unseen) {
+        m_title = dock->windowTitle();
+        dock->setWindowTitle(tr("%1 · ended").arg(m_title));
+    } else {
+        dock->setWindowTitle(std::exchange(m_title, {}));
     }
 }
 

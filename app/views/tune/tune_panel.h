@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/session.h"
+#include "app/widgets/front_watch.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -28,6 +29,7 @@ private:
     QWidget* makePage();
     void connectSession();
     void comeToFront();
+    void markUnseen(bool unseen);
     void start();
     void showState();
     void showHeader();
@@ -38,7 +40,9 @@ private:
     [[nodiscard]] const advisor::TuneTrial* trialAt(const QString& key) const;
 
     Session* m_session;
-    QTimer m_clock; ///< moves the bar between two words of the tuner
+    FrontWatch m_watch;
+    QString m_title; ///< of the dock, while it has the mark of a result that nobody saw
+    QTimer m_clock;  ///< moves the bar between two words of the tuner
     double m_spentAtWord = 0;
     qint64 m_wordAt = 0; ///< ms of the steady clock
     QPushButton *m_start = nullptr, *m_stop = nullptr;
