@@ -3,6 +3,7 @@
 #include "profiler/io/formats/json/bytes.h"
 #include "profiler/io/formats/json/event_guess.h"
 #include "profiler/io/formats/json/value_end.h"
+#include "profiler/io/formats/json/values.h"
 
 #include <algorithm>
 #include <cstring>
@@ -69,8 +70,16 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
             break;
         }
         case Stop::Malformed:
-            part.brokenAt = m_window.offsetOf(std::max<const char*>(cursor, m_window.begin()));
-            losses.add(Loss::Malformed, *part.brokenAt);
+        case Stop::NoObject:
+        case Stop::TooDeep:
+            holdBroken(cursor);
+            part.brokenAt = m_window.offsetOf(cursor);
+            if (const char* after = why == Stop::NoObject ? behindNoObject(cursor) : nullptr) {
+                losses.add(Loss::NoObject, *part.brokenAt);
+                cursor = after;
+                break;
+            }
+            losses.add(why == Stop::TooDeep ? Loss::TooDeep : Loss::Malformed, *part.brokenAt);
             if (!recover(cursor, stop))
                 return ended(ScannedPart::End::TextEnd);
             part.brokenAt.reset();
@@ -79,7 +88,7 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
     return ended(ScannedPart::End::Stopped);
 }
 
-bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
+void ChunkScan::holdBroken(const char*& cursor)
 {
     while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
         const bool more = m_window.readOn(cursor);
@@ -87,10 +96,23 @@ bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
         if (!more)
             break;
     }
-    const char* event = skipSpace(cursor);
-    event = *event == ',' ? skipSpace(event + 1) : event;
-    const auto held = static_cast<std::size_t>(m_window.end() - event);
-    const char* after = *event == '{' ? behindBroken(event, event + std::min(held, kLongestBroken)) : nullptr;
+    cursor = skipSpace(cursor);
+    cursor = *cursor == ',' ? skipSpace(cursor + 1) : cursor;
+}
+
+const char* ChunkScan::behindNoObject(const char* cursor) const
+{
+    Values values;
+    values.end = m_window.end();
+    const char* after = values.any(cursor);
+    const char* next = after ? skipSpace(after) : nullptr;
+    return next && (*next == ',' || *next == ']') ? after : nullptr;
+}
+
+bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
+{
+    const auto held = static_cast<std::size_t>(m_window.end() - cursor);
+    const char* after = *cursor == '{' ? behindBroken(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
     if (after) {
         cursor = after;
         return true;

@@ -35,6 +35,10 @@ public:
                                             const std::stop_token& stop);
 
 private:
+    /// Reads on until enough of a broken event is there, and goes to its first byte.
+    void holdBroken(const char*& cursor);
+    /// Behind a sound value that is no object, where an element may end; null: it is none.
+    const char* behindNoObject(const char* cursor) const;
     /// Goes on behind an event that broke the grammar. False: there is no further event.
     bool recover(const char*& cursor, const std::stop_token& stop);
     /// Goes on behind an event that is too long to hold. False: the text ends in it.

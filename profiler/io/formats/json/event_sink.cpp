@@ -137,7 +137,8 @@ void EventSink::takeWhole(const Event& event)
     Lane lane{};
     RawSlice slice = makeSlice(event, name, lane);
     if (!event.has(Event::kDuration)) {
-        m_harvest->losses.add(Loss::NoDuration, offsetOf(event));
+        const bool huge = (event.odd & Event::kHugeTime) != 0;
+        m_harvest->losses.add(huge ? Loss::HugeDuration : Loss::NoDuration, offsetOf(event));
     } else if (event.duration < 0) {
         m_harvest->losses.add(Loss::NegativeDuration, offsetOf(event));
     } else {

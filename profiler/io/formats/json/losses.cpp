@@ -14,6 +14,10 @@ struct Wording {
 
 constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings = {{
     {"event breaks JSON's grammar and was left out", "events break JSON's grammar and were left out", true},
+    {"element of the array of events is no object and was left out",
+     "elements of the array of events are no objects and were left out", true},
+    {"event is nested deeper than 1,000,000 levels and was left out",
+     "events are nested deeper than 1,000,000 levels and were left out", true},
     {"event is longer than 64 MiB and was left out", "events are longer than 64 MiB and were left out", true},
     {"event has no readable time and was left out", "events have no readable time and were left out", true},
     {"event lies beyond 73 years of its clock's zero and was left out",
@@ -30,6 +34,8 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
      "ends of ranges have arguments of their own, which are left out"},
     {"whole event has no duration: it is shown as an instant",
      "whole events have no duration: they are shown as instants"},
+    {"whole event has a duration beyond 73 years: it is shown as an instant",
+     "whole events have durations beyond 73 years: they are shown as instants"},
     {"event has a negative duration: it is shown as an instant",
      "events have a negative duration: they are shown as instants"},
     {"flow has a begin or an end only: no arrow is shown", "flows have a begin or an end only: no arrows are shown"},

@@ -10,6 +10,8 @@ namespace profiler::formats::json {
 /// What was wrong with events of a file.
 enum class Loss : std::uint8_t {
     Malformed,       ///< dropped: breaks the grammar
+    NoObject,        ///< dropped: a value that is no event
+    TooDeep,         ///< dropped
     TooLong,         ///< dropped
     NoTime,          ///< dropped
     HugeTime,        ///< dropped
@@ -20,6 +22,7 @@ enum class Loss : std::uint8_t {
     EndsCrossed,
     EndArgs, ///< an end has arguments of its own
     NoDuration,
+    HugeDuration,
     NegativeDuration,
     FlowWithoutEnd,
     FlowWithoutRow,
@@ -48,6 +51,11 @@ public:
     }
     void add(const Losses& other);
     [[nodiscard]] std::uint64_t count(Loss loss) const { return m_rows[static_cast<std::size_t>(loss)].count; }
+    /// Events of which nothing could be read.
+    [[nodiscard]] std::uint64_t unreadable() const
+    {
+        return count(Loss::Malformed) + count(Loss::NoObject) + count(Loss::TooDeep) + count(Loss::TooLong);
+    }
     /// A sentence each, and the sums.
     void report(CaptureStats& stats) const;
 

@@ -13,6 +13,7 @@ public:
     Stop scan(Window& window, EventTaker& taker) override
     {
         m_values.end = window.end;
+        m_values.tooDeep = false;
         const char* p = window.cursor;
         bool follows = false;
         Event event;
@@ -60,7 +61,12 @@ private:
         const bool more = m_values.problem >= window.end;
         window.cursor = more ? before : brace;
         window.problem = m_values.problem;
-        return more ? Stop::NeedsMore : Stop::Malformed;
+        const char* first = skipSpace(brace);
+        first = *first == ',' ? skipSpace(first + 1) : first;
+        return more               ? Stop::NeedsMore
+               : m_values.tooDeep ? Stop::TooDeep
+               : *first != '{'    ? Stop::NoObject
+                                  : Stop::Malformed;
     }
 
     bool readEvent(Event& event, Crossing& crossing)

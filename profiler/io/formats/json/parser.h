@@ -21,6 +21,8 @@ enum class Stop : std::uint8_t {
     AtLimit,   ///< the next event begins at the limit or behind it
     ArrayEnd,  ///< the array of events is closed
     Malformed, ///< an event breaks JSON's grammar
+    NoObject,  ///< what stands where an event should begin is none
+    TooDeep,   ///< an event is nested too deeply to be read
 };
 
 /// A part of the file in memory. `end` is followed by kWindowPadding bytes that are zero.
@@ -38,7 +40,8 @@ class Parser {
 public:
     virtual ~Parser() = default;
     /// Gives `taker` every whole event up to the stop, and leaves `cursor`: NeedsMore: before the event that is not
-    /// whole; AtLimit, Malformed: at the event's brace; ArrayEnd: after the bracket.
+    /// whole; AtLimit, Malformed, TooDeep: at the event's brace; NoObject: before what stands there; ArrayEnd: after
+    /// the bracket.
     virtual Stop scan(Window& window, EventTaker& taker) = 0;
 };
 

@@ -50,8 +50,8 @@ public:
         }
         if (m_options.stop.stop_requested())
             return tl::unexpected(cancelled());
-        if (!any || (m_whole.events == 0 && m_whole.losses.count(Loss::Malformed) > 0))
-            return tl::unexpected(noEvents());
+        if (!any || (m_whole.events == 0 && m_whole.losses.unreadable() > 0))
+            return tl::unexpected(noEvents(any));
         return {};
     }
 
@@ -142,10 +142,16 @@ private:
         return {Error::Code::Cancelled, "the opening was cancelled", m_source->path().string(), {}};
     }
 
-    [[nodiscard]] Error noEvents() const
+    [[nodiscard]] Error noEvents(bool anyArray) const
     {
-        std::string what = "this JSON holds no array of trace events";
-        if (const std::string damage = m_source->damage(); !damage.empty())
+        std::string what = anyArray ? "no event of this JSON can be read" : "this JSON holds no array of trace events";
+        CaptureStats losses;
+        m_whole.losses.report(losses);
+        if (!losses.notes.empty()) {
+            what += ":";
+            for (const std::string& note : losses.notes)
+                what += " " + note;
+        } else if (const std::string damage = m_source->damage(); !damage.empty())
             what += "; " + damage;
         else if (!m_top.problem().empty())
             what += ": " + m_top.problem();

@@ -40,7 +40,9 @@ std::optional<std::uint64_t> TopLevel::nextArray()
             break;
         }
         case Outcome::Wrong: {
-            const std::string broken = "JSON's grammar is broken at byte " + std::to_string(m_window.offsetOf(m_wrong));
+            const std::string place = " at byte " + std::to_string(m_window.offsetOf(m_wrong));
+            const std::string broken = m_tooDeep ? "What stands" + place + " is nested deeper than 1,000,000 levels"
+                                                 : "JSON's grammar is broken" + place;
             return searchOn(m_window.offsetOf(cursor), broken, broken);
         }
         case Outcome::Rest: {
@@ -174,6 +176,7 @@ TopLevel::Outcome TopLevel::entry(const char*& cursor)
     reader.end = m_window.end();
     const auto failed = [&](const char* where) {
         m_wrong = where;
+        m_tooDeep = reader.tooDeep;
         return where >= m_window.end() ? Outcome::TooShort : Outcome::Wrong;
     };
     const char* p = cursor;

@@ -52,6 +52,7 @@ private:
     At m_at = At::Begin;
     std::uint64_t m_offset = 0;    ///< what comes next
     const char* m_wrong = nullptr; ///< Outcome::Wrong, Rest: where
+    bool m_tooDeep = false;        ///< what stands there is nested too deeply
     std::string m_key;             ///< of the entry that is being read
     const char* m_value = nullptr; ///< its value; null: not reached
     bool m_anyArray = false;       ///< one was found

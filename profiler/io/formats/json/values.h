@@ -7,7 +7,9 @@
 #include "profiler/io/formats/json/utf8.h"
 #include "profiler/model/raw_slice.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace profiler::formats::json {
 
@@ -32,7 +34,8 @@ class Values {
 public:
     const char* end = nullptr;     ///< of the window
     const char* problem = nullptr; ///< where the grammar was broken last; at `end` where the window is too short
-    std::uint32_t odd = 0;         ///< Event::Oddity, gathered
+    bool tooDeep = false;  ///< what stands at `problem` is nested deeper than kDeepest; the grammar is sound so far
+    std::uint32_t odd = 0; ///< Event::Oddity, gathered
 
     /// @param p  behind the opening quote
     /// @return  the closing quote
@@ -149,6 +152,8 @@ public:
         return after;
     }
 
+    static constexpr std::size_t kDeepest = 1'000'000; ///< levels of nesting
+
 private:
     /// The first digits of a number without its sign, sixteen at most, and what follows them.
     struct WholePart {
@@ -167,7 +172,7 @@ private:
         return {first.value * kPowersOfTen[rest.count] + rest.value, 8 + rest.count, p + rest.count};
     }
 
-    static constexpr int kDeepest = 512;
+    static constexpr std::size_t kUsualDepth = 512;
     static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< whose nanoseconds fit in 64 bits
 
     const char* fail(const char* p)
@@ -227,8 +232,12 @@ private:
     }
 
     const char* container(const char* p);
+    /// More room for what closes; null: there is none.
+    char* deeper(std::size_t depth, char* closers);
     const char* slowInteger(const char* p, std::int64_t& value, bool& known);
     const char* slowTime(const char* p, std::int64_t& ns, bool& known);
+    std::string m_closers; ///< of a value that is nested deeper than usual
+
     bool withinLimit(std::int64_t ns)
     {
         if (ns >= -RawSlice::kTimeLimit && ns <= RawSlice::kTimeLimit)
@@ -238,15 +247,31 @@ private:
     }
 };
 
+inline char* Values::deeper(std::size_t depth, char* closers)
+{
+    if (depth >= kDeepest)
+        return nullptr;
+    const std::string before(closers, depth);
+    m_closers.assign(std::min(8 * depth, kDeepest), ' ');
+    std::copy(before.begin(), before.end(), m_closers.begin());
+    return m_closers.data();
+}
+
 inline const char* Values::container(const char* p)
 {
-    char closers[kDeepest];
-    int depth = 0;
+    char usual[kUsualDepth];
+    char* closers = usual;
+    std::size_t room = kUsualDepth, depth = 0;
     for (;;) {
         // At a value: open what opens, pass what does not.
         if (*p == '{' || *p == '[') {
-            if (depth == kDeepest)
-                return fail(p);
+            if (depth == room) {
+                closers = deeper(depth, closers);
+                room = m_closers.size();
+                tooDeep = !closers;
+                if (tooDeep)
+                    return fail(p);
+            }
             closers[depth++] = *p == '{' ? '}' : ']';
             p = skipSpace(p + 1);
         } else {
