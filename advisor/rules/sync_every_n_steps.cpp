@@ -1,3 +1,4 @@
+#include "advisor/callers.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/replay_saving.h"
@@ -6,7 +7,6 @@
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <array>
@@ -37,22 +37,28 @@ struct Reading {
     std::array<double, kWays> count{}, idleOf{}; ///< a step; µs
     double idleUs = 0;           ///< a step: the device does nothing after it, and the step does not wait for data
     double blockedUs = 0;        ///< of that, at most: the host waits for the device or reads metrics
+    double waitedUs = 0;         ///< a step: the host waits for the device or a copy
+    double dataUs = 0;           ///< a step: it waits for data
+    double deviceIdleUs = 0;     ///< a step: the device does nothing, for whatever cause
+    std::size_t steps = 0;       ///< steady ones in which there is any
     std::vector<SliceId> slices; ///< copies, and synchronizing calls
+    std::optional<Saving> won;   ///< a step without all of it, by a replay
+    double lostUs = 0;           ///< a step: what the device idles for until the host leads again; at least idleUs
     [[nodiscard]] Way foremost() const
     {
         return static_cast<Way>(std::max_element(idleOf.begin(), idleOf.end()) - idleOf.begin());
     }
 };
 
-/// When the host is held up by reading back: synchronizing calls, blocking copies, waits, the metrics phase.
-Intervals hostBlocked(const Trace& trace)
+/// When the host is held up by reading back: synchronizing calls, such copies, waits, the metrics phase.
+Intervals hostBlocked(const Trace& trace, bool (*copies)(std::string_view call))
 {
     std::vector<TimeRange> ranges;
     for (const ActivityKind kind :
          {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
-        for (const Slice& slice : profiler::analysis::ofKindNamed(trace, kind, [kind](std::string_view name) {
+        for (const Slice& slice : profiler::analysis::ofKindNamed(trace, kind, [&](std::string_view name) {
                  return kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
-                        (kind != ActivityKind::Phase && (isSyncCall(name) || isBlockingCopy(name)));
+                        (kind != ActivityKind::Phase && (isSyncCall(name) || copies(name)));
              }))
             ranges.push_back(slice.range());
     return unite(std::move(ranges));
@@ -68,6 +74,11 @@ Intervals dataWaits(const Trace& trace)
                 ranges.push_back(slice.range());
         });
     return unite(std::move(ranges));
+}
+
+bool isCopyCall(std::string_view call)
+{
+    return call.find("emcpy") != call.npos;
 }
 
 /// The gap of `busy` that begins at or after `time`, when it begins at once: nothing ran behind the copy.
@@ -164,7 +175,8 @@ std::array<Intervals, kWays> gapsIn(const Case& c, const Waiting& all, TimeRange
 
 Reading readBack(const Case& c)
 {
-    const Intervals blocked = hostBlocked(c.trace);
+    const Intervals blocked = hostBlocked(c.trace, isBlockingCopy);
+    const Intervals waited = hostBlocked(c.trace, isCopyCall);
     const Intervals waits = dataWaits(c.trace);
     const Waiting all = waiting(c.trace);
     Reading reading;
@@ -173,6 +185,7 @@ Reading readBack(const Case& c)
         if (!isSteady(step))
             continue;
         Nanoseconds after{0};
+        const std::size_t before = reading.slices.size();
         const auto gaps = gapsIn(c, all, step.range, reading);
         for (std::size_t way = 0; way < kWays; ++way) {
             const Nanoseconds idle = total(subtract(gaps[way], waits));
@@ -180,8 +193,15 @@ Reading readBack(const Case& c)
             after += idle;
         }
         const std::vector<TimeRange> range{step.range};
+        const auto inStep = [&](const Intervals& times) {
+            return total(intersect(overlapping(times, step.range), range));
+        };
         reading.idleUs += toUs(after) / steps;
-        reading.blockedUs += toUs(std::min(after, total(intersect(overlapping(blocked, step.range), range)))) / steps;
+        reading.blockedUs += toUs(std::min(after, inStep(blocked))) / steps;
+        reading.waitedUs += toUs(inStep(waited)) / steps;
+        reading.dataUs += toUs(inStep(waits)) / steps;
+        reading.deviceIdleUs += toUs(step.range.duration() - inStep(c.facts.device.any)) / steps;
+        reading.steps += reading.slices.size() > before;
     }
     for (double& count : reading.count)
         count /= steps;
@@ -203,53 +223,8 @@ std::string waysText(const Reading& reading)
     return text;
 }
 
-/// The call that ordered a copy; a call itself.
-std::optional<Slice> callOf(const Trace& trace, SliceId id)
-{
-    const Slice slice = trace.slice(id);
-    if (!isDeviceWork(slice.kind))
-        return slice;
-    if (slice.correlation.value == 0)
-        return std::nullopt;
-    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
-        for (const Slice& call :
-             ofKindNamed(trace, kind, [](std::string_view name) { return name.find("emcpy") != name.npos; }))
-            if (call.correlation == slice.correlation)
-                return call;
-    return std::nullopt;
-}
-
-/// Whose doing it is: the outermost operator around the call, and the innermost frame of Python, of the user's own code
-/// if there is one. Empty where neither is recorded.
-std::string callerOf(const Trace& trace, SliceId id)
-{
-    const std::optional<Slice> call = callOf(trace, id);
-    if (!call)
-        return {};
-    std::optional<Slice> op, frame;
-    const auto isLibrary = [&](const Slice& slice) {
-        return trace.name(slice).find("torch/") != std::string_view::npos;
-    };
-    trace.forEach(call->id.track, call->range(), [&](const Slice& slice) {
-        if (slice.begin > call->begin || slice.end() < call->end())
-            return true;
-        const std::string_view name = trace.name(slice);
-        const bool isOp = slice.kind == ActivityKind::CpuOp && !isProfilerStep(name) && phaseOfRange(name).empty();
-        if (isOp && (!op || slice.duration > op->duration))
-            op = slice;
-        if (name.find(".py(") != name.npos &&
-            (!frame || std::pair(isLibrary(slice), slice.duration) < std::pair(isLibrary(*frame), frame->duration)))
-            frame = slice;
-        return true;
-    });
-    std::string text(op ? trace.name(*op) : std::string_view());
-    if (frame)
-        text += fmt::format("{}{}", op ? " in " : "", trace.name(*frame));
-    return text;
-}
-
-/// @param kept  share of the readings that stay
-Saving saving(const Case& c, const Reading& reading, double kept)
+/// What a step would win without its waits, by a replay.
+std::optional<Saving> withoutWaits(const Case& c, const Reading& reading)
 {
     const std::set<SliceId> slices(reading.slices.begin(), reading.slices.end());
     const auto dropWaits = [&](double factor) {
@@ -258,8 +233,35 @@ Saving saving(const Case& c, const Reading& reading, double kept)
             return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
         };
     };
-    if (auto replayed = savingByReplay(c, dropWaits(1), dropWaits(0)); replayed && replayed->high > 0)
-        return perStep((1 - kept) * replayed->low, (1 - kept) * replayed->mid, (1 - kept) * replayed->high);
+    return savingByReplay(c, dropWaits(1), dropWaits(0));
+}
+
+/// Its batches come from processes of which the trace shows nothing: without other waits it may wait for these.
+bool dataMayComeLater(const Case& c, const Reading& reading)
+{
+    const bool known = hasKind(c.trace, ActivityKind::LoaderStage) || anyName(c.trace, [](std::string_view name) {
+                           return name.starts_with("enumerate(DataLoader)#_SingleProcess");
+                       });
+    return !known && reading.dataUs >= kWorthFixing * c.facts.statistics.steadyMeanUs;
+}
+
+/// A host that has lost its lead over the device leaves it idle in many small gaps, not only behind the wait.
+void findLost(const Case& c, Reading& reading)
+{
+    const double worth = kWorthFixing * c.facts.statistics.steadyMeanUs;
+    reading.lostUs = reading.idleUs;
+    if (reading.idleUs < worth && reading.waitedUs < worth) // no more is won than the host waited
+        return;
+    reading.won = withoutWaits(c, reading);
+    if (reading.won && !dataMayComeLater(c, reading))
+        reading.lostUs = std::max(reading.idleUs, std::min(reading.won->mid, reading.deviceIdleUs));
+}
+
+/// @param kept  share of the readings that stay
+Saving saving(const Reading& reading, double kept)
+{
+    if (const auto& won = reading.won; won && won->high > 0)
+        return perStep((1 - kept) * won->low, (1 - kept) * won->mid, (1 - kept) * won->high);
     // At least what the host waits meanwhile is won, at most all the idleness.
     const double low = (1 - kept) * reading.blockedUs;
     const double high = (1 - kept) * reading.idleUs;
@@ -275,22 +277,36 @@ bool mayReadMetrics(const Case& c, const Reading& reading)
            !anyName(c.trace, [](std::string_view name) { return name.starts_with("aten::_amp_foreach_non_finite"); });
 }
 
+/// "In each step the device idles for 10.7 ms after 1 call that waits for the device (mine::timing): for 915 µs at
+/// once, and then until the host is ahead of it again."
+std::string reasonText(const Case& c, const Reading& reading)
+{
+    constexpr double kMuch = 1.1; // of what it idles at once: more is told apart
+    constexpr double kShows = 1;  // µs
+    const std::string caller = callerOf(c.trace, reading.slices.front());
+    std::string text = fmt::format("In each step the device idles for {} after {}{}", timeText(reading.lostUs),
+                                   waysText(reading), caller.empty() ? "" : " (" + caller + ")");
+    if (reading.lostUs > kMuch * reading.idleUs)
+        text += reading.idleUs < kShows ? std::string(", until the host is ahead of it again")
+                                        : fmt::format(": for {} at once, and then until the host is ahead of it again",
+                                                      timeText(reading.idleUs));
+    return text + ".";
+}
+
 Advice finding(const Case& c, const Reading& reading, std::int64_t every)
 {
-    const std::string caller = callerOf(c.trace, reading.slices.front());
-    Advice advice = fires(fmt::format("In each step the device idles for {} after {}{}.", timeText(reading.idleUs),
-                                      waysText(reading), caller.empty() ? "" : " (" + caller + ")"));
-    advice.concerns = std::min(1.0, reading.idleUs / c.facts.statistics.steadyMeanUs);
+    Advice advice = fires(reasonText(c, reading));
+    advice.concerns = std::min(1.0, reading.lostUs / c.facts.statistics.steadyMeanUs);
     addEvidence(advice, c.trace, reading.slices);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     if (mayReadMetrics(c, reading)) {
         // Reading every n-th step keeps one n-th of it.
-        advice.saving = saving(c, reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
+        advice.saving = saving(reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
         advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
                           "Keep the detached loss on the device between readings: keeping its graph leaks memory."};
         return advice;
     }
-    advice.saving = saving(c, reading, 0);
+    advice.saving = saving(reading, 0);
     advice.saving->low = 0; // whether the program can do without is not in the trace
     switch (reading.foremost()) {
     case RoundTrips:
@@ -322,12 +338,18 @@ Advice check(const Case& c)
         return *advice;
     if (!hasDeviceWork(c.trace))
         return cannotTell(deviceNotRecorded(c));
-    const Reading reading = readBack(c);
+    Reading reading = readBack(c);
     const double stepUs = c.facts.statistics.steadyMeanUs;
     if (reading.slices.empty())
         return silent("No step reads from the device, or waits for it, such that it idles afterwards.");
-    if (reading.idleUs < kWorthFixing * stepUs)
-        return silent(fmt::format("The device idles for {} of {} after {}.", timeText(reading.idleUs), timeText(stepUs),
+    if (const auto steps = static_cast<std::size_t>(c.facts.statistics.steadyCount);
+        !c.config && 2 * reading.steps < steps)
+        return silent(fmt::format("Only {} of {} steps read from the device, or wait for it, such that it idles "
+                                  "afterwards.",
+                                  reading.steps, steps));
+    findLost(c, reading);
+    if (reading.lostUs < kWorthFixing * stepUs)
+        return silent(fmt::format("The device idles for {} of {} after {}.", timeText(reading.lostUs), timeText(stepUs),
                                   waysText(reading)));
     return finding(c, reading, every);
 }

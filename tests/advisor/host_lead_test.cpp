@@ -1,0 +1,89 @@
+// What a wait costs that takes from the host its lead over the device, and whose doing a wait is.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::State;
+using testing::HasSubstr;
+
+/// Ten steps of 1,000 µs on a GPU: the host launches twenty kernels of 8 µs, 20 µs apart, and a long one behind them
+/// that ends at 995, with this in the first `waiting` steps and this in all of them.
+std::string twentySmallKernels(std::string_view wait, int waiting = 10, std::string_view always = "")
+{
+    std::string launches, kernels;
+    for (int i = 0; i < 20; ++i) {
+        launches +=
+            fmt::format("op aten::add {0} 18\ncall cudaLaunchKernel {1} 5 corr={2}\n", 20 * i, 20 * i + 2, i + 1);
+        kernels += fmt::format("kernel elementwise {} 8 corr={}\n", 20 * i + 10, i + 1);
+    }
+    return fmt::format("device 0 \"Tesla V100\"\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}"
+                       "call cudaLaunchKernel 402 5 corr=30\n{}\nend\nrepeat {} every 1000\n{}\nend\n"
+                       "stream 0 7\nrepeat 10 every 1000\n{}kernel sgemm 410 585 corr=30\nend\n",
+                       launches, always, waiting, wait, kernels);
+}
+
+constexpr std::string_view kWait = "op mine::timing 409 590\ncall cudaDeviceSynchronize 410 588";
+
+TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
+{
+    const Judged judged("sync_every_n_steps", twentySmallKernels(kWait), {}, true);
+    ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
+    EXPECT_EQ(judged.advice().title, "Each step waits until the device is done");
+    // All but the first step: 12 µs behind each of twenty kernels, and what there is at once.
+    EXPECT_THAT(
+        judged.advice().reason,
+        HasSubstr("after 0.9 calls that wait for the device (mine::timing): for 13.3 µs at once, and then until "
+                  "the host is ahead of it again"));
+    EXPECT_NEAR(judged.advice().concerns, 0.9 * 0.25, 0.01);
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_NEAR(judged.advice().saving->high, 250, 5);
+}
+
+TEST(HostsLead, AReadingOfAValueCostsIt)
+{
+    std::string text = twentySmallKernels("op aten::item 408 590\ncall cudaMemcpyAsync 409 5 corr=40\n"
+                                          "call cudaStreamSynchronize 415 582");
+    text += "repeat 10 every 1000\ncopy DtoH 995 1 bytes=4 src=device dst=pageable corr=40\nend\n";
+    const Judged judged("sync_every_n_steps", text, {}, true);
+    ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
+    EXPECT_EQ(judged.advice().title, "Each step waits to read a value back");
+    EXPECT_THAT(judged.advice().reason, HasSubstr("(aten::item)"));
+}
+
+TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
+{
+    const auto advice = [](int waiting) { return judge("sync_every_n_steps", twentySmallKernels(kWait, waiting)); };
+    EXPECT_EQ(advice(6).state, State::Fires);
+    EXPECT_EQ(advice(5).state, State::Silent);
+    EXPECT_THAT(advice(5).reason, HasSubstr("Only 4 of 9 steps"));
+}
+
+TEST(HostsLead, AHostThatIsNeverAheadLosesNothing)
+{
+    // The device is done soon: whether the host waits for it or does something else, the next step comes late.
+    std::string text = twentySmallKernels("call cudaDeviceSynchronize 410 35");
+    text.replace(text.find("sgemm 410 585"), 13, "sgemm 410 30 ");
+    EXPECT_EQ(judge("sync_every_n_steps", text).state, State::Fires) << "the device idles behind it";
+    text = twentySmallKernels("call cudaDeviceSynchronize 992 6");
+    EXPECT_EQ(judge("sync_every_n_steps", text).state, State::Silent);
+}
+
+TEST(HostsLead, WhoWaitsForABatchOfWorkersWouldWaitLonger)
+{
+    const auto state = [](std::string_view loader) {
+        std::string text = twentySmallKernels("call cudaDeviceSynchronize 410 193", 10,
+                                              fmt::format("op enumerate(DataLoader)#_{} 604 393", loader));
+        text.replace(text.find("sgemm 410 585"), 13, "sgemm 410 190");
+        return judge("sync_every_n_steps", text).state;
+    };
+    EXPECT_EQ(state("MultiProcessingDataLoaderIter.__next__"), State::Silent);
+    EXPECT_EQ(state("SingleProcessDataLoaderIter.__next__"), State::Fires) << "loading is the host's own work";
+}
+
+} // namespace
+} // namespace advisor_test
