@@ -1,5 +1,6 @@
 #include "profiler/model/trace.h"
 
+#include "profiler/model/count_text.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>
@@ -285,8 +286,8 @@ CaptureStats Trace::losses() const
     const Unread missing = unread();
     const auto tell = [&](std::uint64_t count, const char* what) {
         if (count > 0)
-            stats.notes.push_back(std::to_string(count) + what +
-                                  " cannot be read any more and are missing: " + missing.why + '.');
+            stats.notes.push_back(countText(count) + what + " cannot be read any more and are missing: " + missing.why +
+                                  '.');
     };
     tell(missing.slices, " slices");
     tell(missing.samples, " values of counters");

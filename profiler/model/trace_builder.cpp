@@ -3,6 +3,7 @@
 #include "profiler/model/block_ref.h"
 #include "profiler/model/bulk_counter.h"
 #include "profiler/model/bulk_track.h"
+#include "profiler/model/count_text.h"
 #include "profiler/model/given_flows.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/pools.h"
@@ -192,7 +193,7 @@ void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const 
     if (count == 0)
         return;
     stats.dropped += count;
-    stats.notes.push_back(std::to_string(count) + what + where + " are lost: " + spill->problem() + '.');
+    stats.notes.push_back(countText(count) + what + where + " are lost: " + spill->problem() + '.');
 }
 
 void TraceBuilder::State::sealCounters()
@@ -385,7 +386,7 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
     trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
     if (const std::size_t count = trace->m->given.unbound(); count > 0) {
         trace->m->stats.unmatched += count;
-        trace->m->stats.notes.push_back(std::to_string(count) +
+        trace->m->stats.notes.push_back(countText(count) +
                                         (count == 1 ? " arrow has an end where no slice is: it is not shown."
                                                     : " arrows have an end where no slice is: they are not shown."));
     }

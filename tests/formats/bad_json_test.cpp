@@ -14,6 +14,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr std::string_view kEvent = R"({"ph":"X","ts":1.5,"dur":2,"pid":1,"tid":1,"name":"a"})";
 
@@ -231,6 +232,16 @@ TEST(BadJson, OddValuesAreCountedWithTheirPlace)
         EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(HasSubstr(std::string(c.note)), HasSubstr("byte 37"))))
             << c.event;
     }
+}
+
+TEST(BadJson, WhatIsLostIsCountedByThousands)
+{
+    std::string events;
+    for (int i = 0; i < 1'234; ++i)
+        events += R"({"ph":"X","dur":1},)";
+    const auto trace = open(object(events + R"({"ph":"X","ts":1,"dur":1})"));
+    EXPECT_EQ(trace->captureStats().dropped, 1'234U);
+    EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(StartsWith("1,234 "), HasSubstr("byte 37"))));
 }
 
 TEST(BadJson, TimesAreExact)

@@ -248,7 +248,7 @@ TEST_F(PackedDetailsOfTraces, ThatCouldNotBeReadAreCountedInTheCopy)
     ASSERT_TRUE(writePacked(*trace, m_path));
     const auto copy = open(m_path);
     EXPECT_THAT(copy->captureStats().notes,
-                ElementsAre(testing::AllOf(HasSubstr("16286 slices"), HasSubstr("the file went away"))));
+                ElementsAre(testing::AllOf(HasSubstr("16,286 slices"), HasSubstr("the file went away"))));
     EXPECT_EQ(copy->details({TrackId{0}, 3}).value(), trace->details({TrackId{0}, 3}).value());
     EXPECT_THAT(copy->details({TrackId{0}, 9000}).value(), IsEmpty());
 }

@@ -199,7 +199,7 @@ TEST_F(Packed, ADamagedBlockCostsItsSlicesOnly)
         const auto opened = read(options);
         EXPECT_EQ(opened->sliceCount(), 200'000U - 65'536);
         ASSERT_THAT(opened->captureStats().notes, SizeIs(1));
-        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("65536 slices of track \"thread 0\" are missing"));
+        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("65,536 slices of track \"thread 0\" are missing"));
         EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("byte " + std::to_string(block)));
         const Slice first = opened->slice({TrackId{0}, 0});
         const Slice same = trace->slice({TrackId{0}, 65'536});
@@ -298,7 +298,7 @@ TEST_F(Packed, APartThatNoReaderTakesIsNotWritten)
     const packed::Bytes tooLarge((std::size_t{8} << 20) + 1);
     const auto block = packed::packSection(packed::SectionType::Block, tooLarge);
     ASSERT_FALSE(block);
-    EXPECT_THAT(block.error().message(), HasSubstr("8388609 bytes"));
+    EXPECT_THAT(block.error().message(), HasSubstr("8,388,609 bytes"));
     EXPECT_TRUE(packed::packSection(packed::SectionType::Details, tooLarge));
 }
 
@@ -319,7 +319,7 @@ TEST_F(Packed, BlocksBehindDamageThatLooksLikeThemAreFound)
     EXPECT_EQ(opened->sliceCount(), 200'000U);
     EXPECT_TRUE(opened->captureStats().cut);
     EXPECT_THAT(opened->captureStats().notes,
-                testing::Contains(HasSubstr("3000001 bytes at byte " + std::to_string(block))));
+                testing::Contains(HasSubstr("3,000,001 bytes at byte " + std::to_string(block))));
 }
 
 TEST_F(Packed, ABlockThatCouldNotBeReadIsAskedForAgain)

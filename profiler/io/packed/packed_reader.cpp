@@ -5,6 +5,7 @@
 #include "profiler/io/packed/packed_details.h"
 #include "profiler/io/packed/section_search.h"
 #include "profiler/io/packed/spill_file.h"
+#include "profiler/model/count_text.h"
 #include "profiler/model/parallel.h"
 
 #include <algorithm>
@@ -143,8 +144,8 @@ void Reading::readDetailsIndex()
     }
     m_details = std::move(index->entries);
     if (index->unread > 0)
-        note(fmt::format("the details of {} slices could not be read when this copy was made: {}", index->unread,
-                         index->whyUnread));
+        note(fmt::format("the details of {} slices could not be read when this copy was made: {}",
+                         countText(index->unread), index->whyUnread));
 }
 
 /// Goes from section to section, as far as they are whole.
@@ -188,7 +189,8 @@ void Reading::scanBlocks(std::uint64_t offset)
             continue;
         }
         if (damagedFrom != 0)
-            note(fmt::format("{} bytes at byte {} are damaged and were left out", offset - damagedFrom, damagedFrom));
+            note(fmt::format("{} bytes at byte {} are damaged and were left out", countText(offset - damagedFrom),
+                             damagedFrom));
         damagedFrom = 0;
         if (header->type == SectionType::Block) {
             const auto raw = m_file->read(offset, SectionType::Block);
@@ -208,7 +210,7 @@ void Reading::scanBlocks(std::uint64_t offset)
         offset += sizeof(SectionHeader) + header->packedBytes;
     }
     if (damagedFrom != 0)
-        note(fmt::format("the last {} bytes, from byte {}, are no whole block", m_file->size() - damagedFrom,
+        note(fmt::format("the last {} bytes, from byte {}, are no whole block", countText(m_file->size() - damagedFrom),
                          damagedFrom));
     std::stable_sort(m_entries.begin(), m_entries.end(), [](const BlockEntry& a, const BlockEntry& b) {
         return std::pair{a.track, a.firstOrdinal} < std::pair{b.track, b.firstOrdinal};
@@ -277,7 +279,7 @@ void Reading::leaveOutDamaged()
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
         BlockEntry& entry = m_entries[i];
         if (!m_faults[i].empty()) {
-            note(fmt::format("{} slices of track \"{}\" are missing: {}", entry.count,
+            note(fmt::format("{} slices of track \"{}\" are missing: {}", countText(entry.count),
                              m_builder.trackName(TrackId{entry.track}), m_faults[i]));
             continue;
         }

@@ -1,6 +1,7 @@
 #include "profiler/io/packed/section.h"
 
 #include "profiler/io/wire/file_error.h"
+#include "profiler/model/count_text.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -74,7 +75,7 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
         return tl::unexpected(Error{Error::Code::Invalid,
                                     fmt::format("a part of the trace takes {} bytes, more than the {} that its place "
                                                 "in a packed file can hold",
-                                                raw.size(), mostRawBytes(type)),
+                                                countText(raw.size()), countText(mostRawBytes(type))),
                                     {},
                                     "save the trace in another format, or a part of it"});
     const Error noMemory{Error::Code::NoSpace, "there is no memory to compress a part of the trace", {}, {}};

@@ -4,6 +4,7 @@
 #include "profiler/io/wire/frame_decoder.h"
 #include "profiler/io/wire/frame_scanner.h"
 #include "profiler/io/wire/ring_file.h"
+#include "profiler/model/count_text.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>
@@ -100,9 +101,9 @@ Result<bool> TailingReader::State::advance(std::uint64_t bytes, bool last)
             takeFrame(*scanned);
         } else {
             const bool tail = scanned->offset + scanned->bytes == scanner.size();
-            note(tail ? fmt::format("the last {} bytes, from byte {}, are no whole frame", scanned->bytes,
+            note(tail ? fmt::format("the last {} bytes, from byte {}, are no whole frame", countText(scanned->bytes),
                                     scanned->offset)
-                      : fmt::format("{} bytes at byte {} are damaged and were left out", scanned->bytes,
+                      : fmt::format("{} bytes at byte {} are damaged and were left out", countText(scanned->bytes),
                                     scanned->offset));
             afterDamage = true;
         }
@@ -118,7 +119,7 @@ void TailingReader::State::takeFrame(const Scanned& frame)
         return;
     }
     if (sequence > nextSequence && !afterDamage)
-        note(fmt::format("{} frames are missing before byte {}", sequence - nextSequence, frame.offset));
+        note(fmt::format("{} frames are missing before byte {}", countText(sequence - nextSequence), frame.offset));
     afterDamage = false;
     nextSequence = sequence + 1;
     if (const std::string fault = decoder.take(frame.header.type, frame.payload); !fault.empty())
@@ -134,13 +135,13 @@ void TailingReader::State::takeLeftovers()
         return;
     }
     const std::size_t events = decoder.takeLeftovers(*leftovers);
-    note(fmt::format("{} events of the threads' last moments were recovered from {}{}", events,
+    note(fmt::format("{} events of the threads' last moments were recovered from {}{}", countText(events),
                      ringPath(path).filename().string(),
                      leftovers->damaged == 0 ? ": none that had ended is missing" : ""));
     if (std::string lost = deviceLossText(*builder.snapshot()); !lost.empty())
         note(std::move(lost));
     if (leftovers->damaged > 0)
-        note(fmt::format("{} lists of the ring file could not be read to their end", leftovers->damaged));
+        note(fmt::format("{} lists of the ring file could not be read to their end", countText(leftovers->damaged)));
 }
 
 void TailingReader::State::note(std::string text)
@@ -168,12 +169,12 @@ CaptureStats TailingReader::State::stats() const
     stats.notes = decoder.notes();
     stats.notes.insert(stats.notes.end(), notes.begin(), notes.end());
     if (moreNotes > 0)
-        stats.notes.push_back(fmt::format("and {} more of these", moreNotes));
+        stats.notes.push_back(fmt::format("and {} more of these", countText(moreNotes)));
     if (decoder.missingEvents() > 0)
         stats.notes.push_back(
-            fmt::format("{} events of host threads are missing from the file", decoder.missingEvents()));
+            fmt::format("{} events of host threads are missing from the file", countText(decoder.missingEvents())));
     if (decoder.oddRecords() > 0)
-        stats.notes.push_back(fmt::format("{} records say what cannot be", decoder.oddRecords()));
+        stats.notes.push_back(fmt::format("{} records say what cannot be", countText(decoder.oddRecords())));
     return stats;
 }
 

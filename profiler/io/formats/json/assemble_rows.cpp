@@ -1,6 +1,7 @@
 #include "profiler/io/formats/json/assemble.h"
 #include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/texts.h"
+#include "profiler/model/count_text.h"
 
 #include <algorithm>
 #include <limits>
@@ -157,7 +158,7 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
     }
     if (calling.size() > 1)
         shared.builder.captureStats().notes.push_back(
-            std::to_string(calling.size()) +
+            countText(calling.size()) +
             " processes launch work in this file and may number it alike: an arrow may lead to the work of another "
             "process, and figures that join launches and their work are not to be trusted. Open the file of each "
             "process instead.");

@@ -1,4 +1,5 @@
 #include "profiler/io/formats/json/losses.h"
+#include "profiler/model/count_text.h"
 
 #include <string>
 #include <string_view>
@@ -81,8 +82,7 @@ void Losses::report(CaptureStats& stats) const
             continue;
         const Wording& wording = kWordings[i];
         stats.dropped += wording.dropped ? row.count : 0;
-        stats.notes.push_back(std::to_string(row.count) + " " +
-                              std::string(row.count == 1 ? wording.one : wording.many) +
+        stats.notes.push_back(countText(row.count) + " " + std::string(row.count == 1 ? wording.one : wording.many) +
                               (row.count == 1 ? " (byte " : " (the first at byte ") + std::to_string(row.first) + ").");
     }
     stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd) +

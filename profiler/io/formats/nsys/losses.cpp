@@ -1,4 +1,5 @@
 #include "profiler/io/formats/nsys/losses.h"
+#include "profiler/model/count_text.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ void Losses::report(CaptureStats& stats) const
             continue;
         const Wording& wording = kWordings[i];
         stats.dropped += wording.dropped ? met.count : 0;
-        stats.notes.push_back(fmt::format("{} {} ({}{}, row {}).", met.count,
+        stats.notes.push_back(fmt::format("{} {} ({}{}, row {}).", countText(met.count),
                                           met.count == 1 ? wording.one : wording.many,
                                           met.count == 1 ? "" : "the first in ", met.table, met.row));
     }

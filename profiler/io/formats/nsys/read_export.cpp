@@ -3,6 +3,7 @@
 #include "profiler/io/formats/nsys/export_rows.h"
 #include "profiler/io/formats/nsys/row_details.h"
 #include "profiler/io/packed/spill_file.h"
+#include "profiler/model/count_text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -46,7 +47,7 @@ std::int64_t countEvents(const Import& import)
         if (count > 0)
             import.builder.captureStats().notes.push_back(
                 fmt::format("{} of the table {} {} shown: no view has a place for {}.",
-                            count == 1 ? "The row" : fmt::format("{} rows", count), table,
+                            count == 1 ? "The row" : countText(static_cast<std::uint64_t>(count)) + " rows", table,
                             count == 1 ? "is not" : "are not", count == 1 ? "it" : "them"));
     }
     return sum;

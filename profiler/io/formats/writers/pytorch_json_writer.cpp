@@ -6,6 +6,7 @@
 #include "profiler/io/formats/writers/json_head.h"
 #include "profiler/io/formats/writers/json_text.h"
 #include "profiler/io/formats/writers/output_file.h"
+#include "profiler/model/count_text.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -231,11 +232,11 @@ private:
     {
         if (m_unread > 0)
             m_stats.notes.push_back(fmt::format("The arguments of {} could not be read when this copy was made: {}.",
-                                                m_unread == 1 ? "a slice" : fmt::format("{} slices", m_unread),
+                                                m_unread == 1 ? "a slice" : countText(m_unread) + " slices",
                                                 m_whyUnread));
         if (m_notFinite > 0)
             m_stats.notes.push_back(fmt::format("{} of counters {} NaN or infinite, which JSON cannot say: left out.",
-                                                m_notFinite == 1 ? "A value" : fmt::format("{} values", m_notFinite),
+                                                m_notFinite == 1 ? "A value" : countText(m_notFinite) + " values",
                                                 m_notFinite == 1 ? "is" : "are"));
     }
 
