@@ -189,13 +189,76 @@ TEST(NsysDamage, RowsWithImpossibleValuesCostOnlyThemselves)
     }
     const auto trace = formats::openTrace(file.path());
     ASSERT_TRUE(trace) << trace.error().message();
-    EXPECT_EQ((*trace)->sliceCount(), 5U);
-    EXPECT_EQ((*trace)->captureStats().dropped, 3U);
-    EXPECT_THAT((*trace)->captureStats().notes,
-                Contains("3 rows have no time and are left out (the first in CUPTI_ACTIVITY_KIND_KERNEL, row 2)."));
-    EXPECT_THAT((*trace)->captureStats().notes,
-                Contains("2 rows end before they begin: they are shown as empty (the first in "
-                         "CUPTI_ACTIVITY_KIND_KERNEL, row 5)."));
+    EXPECT_EQ((*trace)->sliceCount(), 2U);
+    EXPECT_EQ((*trace)->captureStats().dropped, 6U);
+    EXPECT_EQ(toNs((*trace)->range().end), 50);
+    const std::string at = " (the first in CUPTI_ACTIVITY_KIND_KERNEL, row ";
+    EXPECT_THAT(
+        (*trace)->captureStats().notes,
+        testing::ElementsAre("3 rows have no time and are left out" + at + "2).",
+                             "2 rows have times more than 30 days away from the others' and are left out" + at + "6).",
+                             "1 row is of a device or stream whose number cannot be and is left out "
+                             "(CUPTI_ACTIVITY_KIND_KERNEL, row 8).",
+                             "1 row ends before it begins: it is shown as empty "
+                             "(CUPTI_ACTIVITY_KIND_KERNEL, row 5)."));
+}
+
+TEST(NsysDamage, ARowWithAWildTimeSpoilsNoFigure)
+{
+    for (const char* const change :
+         {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 9223372036854775807 WHERE rowid = 10",
+          "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 3000000000000000 WHERE rowid = 10", // 35 days
+          "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 9223372036854775800, end = start + 7 WHERE rowid = 10",
+          "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775807 WHERE rowid = 10"}) {
+        const TemporaryFile file;
+        writeKernels(file.path(), 1000);
+        NsysFile(file.path()).run(change);
+        const auto trace = formats::openTrace(file.path());
+        ASSERT_TRUE(trace) << trace.error().message();
+        EXPECT_EQ((*trace)->sliceCount(), 999U) << change;
+        EXPECT_EQ((*trace)->range(), (TimeRange{traceTime(10), traceTime(10'005)})) << change;
+        EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("(CUPTI_ACTIVITY_KIND_KERNEL, row 10)")));
+        EXPECT_EQ((*trace)->captureStats().dropped, 1U);
+    }
+}
+
+TEST(NsysDamage, TimesByTheWallClockAreNoWildOnes)
+{
+    const TemporaryFile file;
+    writeKernels(file.path(), 1000);
+    NsysFile(file.path())
+        .run("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start + 1790000000000000000, "
+             "end = end + 1790000000000000000; UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 5, end = 7 "
+             "WHERE rowid = 20");
+    const auto trace = formats::openTrace(file.path());
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ((*trace)->sliceCount(), 999U);
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("row 20)")));
+}
+
+TEST(NsysDamage, ValuesThatCannotBeAreNoted)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    NsysFile(file.path())
+        .run("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -1000000 WHERE rowid IN (2, 3);"
+             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -5, end = -2 WHERE rowid = 2;"
+             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 99999, shortName = 99999 WHERE rowid = 1;"
+             "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 88888 WHERE rowid = 4;"
+             "UPDATE NVTX_EVENTS SET textId = -3 WHERE rowid = 2;"
+             "UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET deviceId = 99999999999 WHERE rowid = 1");
+    const auto trace = formats::openTrace(file.path());
+    ASSERT_TRUE(trace) << trace.error().message();
+    const auto& notes = (*trace)->captureStats().notes;
+    EXPECT_THAT(notes, Contains("2 rows move a negative number of bytes: the numbers are left out (the first in "
+                                "CUPTI_ACTIVITY_KIND_MEMCPY, row 2)."));
+    EXPECT_THAT(notes,
+                Contains(HasSubstr("at a negative time: it is shown there (CUPTI_ACTIVITY_KIND_KERNEL, row 2)")));
+    EXPECT_THAT(notes, Contains("3 rows have names that the file does not hold: they are shown without them (the first "
+                                "in CUPTI_ACTIVITY_KIND_KERNEL, row 1)."));
+    EXPECT_THAT(notes, Contains(HasSubstr("cannot be and is left out (CUPTI_ACTIVITY_KIND_MEMSET, row 1)")));
+    for (const Slice& slice : (*trace)->ofKind(ActivityKind::GpuMemcpy))
+        EXPECT_GE(slice.args.bytes, 0);
 }
 
 } // namespace

@@ -29,16 +29,20 @@ Result<void> readTable(Import& import, Source source, const std::vector<std::str
         auto slice = timed(import, row, source);
         if (!slice)
             return;
-        const std::int64_t pid = row.integer(kGlobalPid).value_or(import.process);
+        const StreamPlace place{.globalPid = row.integer(kGlobalPid).value_or(import.process),
+                                .device = row.integer(kDevice).value_or(0),
+                                .context = row.integer(kContext).value_or(0),
+                                .stream = row.integer(kStream).value_or(0)};
+        if (!place.canBe()) {
+            import.losses.add(Loss::NoPlace, tableOf(source), row.integer(0).value_or(-1));
+            return;
+        }
+        const std::int64_t pid = place.globalPid;
         slice->link = import.tracks.correlation(pid, row.integer(kCorrelation).value_or(0));
         if (slice->link != 0)
             import.worked.push_back({slice->link, slice->source()});
         describe(row, *slice);
-        import.tracks.add(import.tracks.stream({.globalPid = pid,
-                                                .device = row.integer(kDevice).value_or(0),
-                                                .context = row.integer(kContext).value_or(0),
-                                                .stream = row.integer(kStream).value_or(0)}),
-                          *slice);
+        import.tracks.add(import.tracks.stream(place), *slice);
     });
 }
 
@@ -47,10 +51,23 @@ Result<void> readKernels(Import& import)
     const auto columns = withOwn({"demangledName", "shortName", "mangledName"});
     return readTable(import, Source::Kernel, columns, [&](const Rows& row, RawSlice& slice) {
         slice.kind = ActivityKind::Kernel;
+        bool lacks = false;
         for (int column = kFirstOwn; column < kFirstOwn + 3 && slice.name == 0; ++column)
-            if (const auto id = row.integer(column))
+            if (const auto id = row.integer(column)) {
                 slice.name = import.strings.at(*id).value;
+                lacks = lacks || import.strings.lacks(*id);
+            }
+        if (slice.name == 0 && lacks)
+            import.losses.add(Loss::NoName, tableOf(Source::Kernel), row.integer(0).value_or(-1));
     });
+}
+
+std::int64_t bytesOf(Import& import, const Rows& row, Source source)
+{
+    const std::int64_t bytes = row.integer(kFirstOwn).value_or(0);
+    if (bytes < 0)
+        import.losses.add(Loss::NegativeBytes, tableOf(source), row.integer(0).value_or(-1));
+    return std::max<std::int64_t>(bytes, 0);
 }
 
 Result<void> readCopies(Import& import)
@@ -58,7 +75,7 @@ Result<void> readCopies(Import& import)
     const auto columns = withOwn({"bytes", "copyKind", "srcKind", "dstKind"});
     return readTable(import, Source::Memcpy, columns, [&](const Rows& row, RawSlice& slice) {
         SliceArgs args;
-        args.bytes = row.integer(kFirstOwn).value_or(0);
+        args.bytes = bytesOf(import, row, Source::Memcpy);
         if (const auto kind = row.integer(kFirstOwn + 1))
             args.copy = import.enums.copy(*kind);
         if (const auto kind = row.integer(kFirstOwn + 2))
@@ -80,7 +97,7 @@ Result<void> readMemsets(Import& import)
     const auto columns = withOwn({"bytes", "memKind"});
     return readTable(import, Source::Memset, columns, [&](const Rows& row, RawSlice& slice) {
         SliceArgs args;
-        args.bytes = row.integer(kFirstOwn).value_or(0);
+        args.bytes = bytesOf(import, row, Source::Memset);
         if (const auto kind = row.integer(kFirstOwn + 1))
             args.dst = import.enums.memory(*kind);
         slice.kind = ActivityKind::GpuMemset;
@@ -174,15 +191,20 @@ Result<void> readMemoryUse(Import& import)
             const auto time = row.integer(1), bytes = row.integer(2), operation = row.integer(5);
             if (!time || !bytes || !operation)
                 return;
+            const auto lose = [&](Loss loss) { import.losses.add(loss, kTable, row.integer(0).value_or(-1)); };
+            if (!import.window.holds(*time))
+                return lose(Loss::FarTime);
+            const std::int64_t device = row.integer(4).value_or(0);
+            if (!isDevice(device))
+                return lose(Loss::NoPlace);
             const auto memKind = row.integer(6);
             const MemoryKind kind = memKind ? import.enums.memory(*memKind) : MemoryKind::Device;
-            const TrackId track = import.tracks.counter(row.integer(3).value_or(import.process),
-                                                        row.integer(4).value_or(0), counterOf(kind), "bytes");
+            const TrackId track =
+                import.tracks.counter(row.integer(3).value_or(import.process), device, counterOf(kind), "bytes");
             const auto named = operations.find(*operation);
             const bool frees = named != operations.end() && named->second.find("DEALLOC") != std::string::npos;
             const auto held = static_cast<double>(*bytes);
-            changes.push_back(
-                {track, std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit), frees ? -held : held});
+            changes.push_back({track, *time, frees ? -held : held});
         });
     addSums(import.builder, std::move(changes));
     return read;
@@ -208,6 +230,10 @@ Result<void> readMetrics(Import& import)
             import.losses.add(Loss::NoTime, kTable, row.integer(0).value_or(-1));
             return;
         }
+        if (!import.window.holds(*time)) {
+            import.losses.add(Loss::FarTime, kTable, row.integer(0).value_or(-1));
+            return;
+        }
         const Metric metric{row.integer(2).value_or(0), row.integer(3).value_or(0)};
         const auto [track, isNew] = tracks.try_emplace(metric);
         if (isNew) {
@@ -220,8 +246,7 @@ Result<void> readMetrics(Import& import)
                 counter.unit.push_back('%');
             track->second = import.builder.addTrack(std::move(counter));
         }
-        import.builder.addSample(
-            track->second, {traceTime(std::clamp(*time, -RawSlice::kTimeLimit, RawSlice::kTimeLimit)), row.real(4)});
+        import.builder.addSample(track->second, {traceTime(*time), row.real(4)});
     });
 }
 

@@ -125,14 +125,21 @@ StringId ExportStrings::at(std::int64_t id)
 {
     if (const auto known = m_known.find(id); known != m_known.end())
         return known->second;
-    if (!m_rows)
-        return {};
-    m_rows->bind(0, id);
-    const auto found = m_rows->next();
-    const StringId string = found && *found ? intern(m_rows->text(0)) : StringId{};
-    m_rows->reset();
-    if (m_known.size() >= kMostKnown)
+    StringId string;
+    bool found = false;
+    if (m_rows) {
+        m_rows->bind(0, id);
+        const auto next = m_rows->next();
+        found = next && *next;
+        string = found ? intern(m_rows->text(0)) : StringId{};
+        m_rows->reset();
+    }
+    if (m_known.size() >= kMostKnown) {
         m_known.clear();
+        m_missing.clear();
+    }
+    if (!found)
+        m_missing.insert(id);
     m_known.emplace(id, string);
     return string;
 }

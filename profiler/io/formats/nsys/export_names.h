@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace profiler::formats::nsys {
 
@@ -20,6 +21,8 @@ public:
 
     /// The string of a row of StringIds; empty where there is none.
     StringId at(std::int64_t id);
+    /// StringIds has no row of this id, which at() was asked for just before.
+    [[nodiscard]] bool lacks(std::int64_t id) const { return m_missing.contains(id); }
     /// The same without what a runtime call's name ends in: "cudaLaunchKernel_v7000" is cudaLaunchKernel.
     StringId callAt(std::int64_t id);
     [[nodiscard]] std::string_view text(StringId id) const { return m_builder->string(id); }
@@ -30,6 +33,7 @@ private:
     TraceBuilder* m_builder;
     std::optional<Rows> m_rows; ///< none: the file has no StringIds
     std::unordered_map<std::int64_t, StringId> m_known, m_calls;
+    std::unordered_set<std::int64_t> m_missing;
 };
 
 /// What the numbers of an enumeration mean in this file: its own ENUM_ table, or where that is missing the values that

@@ -74,32 +74,48 @@ std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bo
 {
     const auto lose = [&](Loss loss) { import.losses.add(loss, tableOf(source), row.integer(0).value_or(-1)); };
     const auto begin = row.integer(1);
-    auto end = row.integer(2);
+    const auto end = row.integer(2);
     // A range that was not closed has no end; anything else that is no integer is no time.
     if (!begin || (!end && !row.isNull(2))) {
         lose(Loss::NoTime);
         return std::nullopt;
     }
     // Exports of 2021 write 0 or -1 for the end of an NVTX range that was not closed.
-    if (source == Source::Nvtx && end && *end <= 0 && *begin > 0)
-        end.reset();
+    const bool open = !instant && (!end || (source == Source::Nvtx && *end <= 0 && *begin > 0));
+    const std::int64_t last = open || instant ? *begin : end.value_or(*begin);
+    // Times of a foreign file may be anything: within the window their differences do not overflow.
+    if (!import.window.holds(*begin) || !import.window.holds(last)) {
+        lose(Loss::FarTime);
+        return std::nullopt;
+    }
+    if (*begin < 0)
+        lose(Loss::NegativeTime);
+    if (last < *begin)
+        lose(Loss::Backwards);
     RawSlice slice;
     slice.begin = *begin;
+    slice.duration = last - *begin;
     slice.depth = 0;
-    if (end && !instant) {
-        if (*end < *begin)
-            lose(Loss::Backwards);
-        // Times of a foreign file may be anything: their difference must not overflow.
-        slice.clampTimes();
-        slice.duration = std::clamp(*end, -RawSlice::kTimeLimit, RawSlice::kTimeLimit) - slice.begin;
-        import.lastTime = std::max(import.lastTime, slice.begin + std::max<std::int64_t>(slice.duration, 0));
-    } else if (!instant) {
+    if (open) {
         lose(Loss::Open);
         slice.flags = slice_flag::kOpen;
+    } else {
+        import.lastTime = std::max({import.lastTime, *begin, last});
     }
     slice.clampTimes();
     slice.setSource(placeOf(source, row.integer(0).value_or(-1)));
     return slice;
+}
+
+std::uint32_t named(Import& import, const Rows& row, int column, std::string_view table)
+{
+    const auto id = row.integer(column);
+    if (!id)
+        return 0;
+    const StringId name = import.strings.at(*id);
+    if (import.strings.lacks(*id))
+        import.losses.add(Loss::NoName, table, row.integer(0).value_or(-1));
+    return name.value;
 }
 
 } // namespace profiler::formats::nsys

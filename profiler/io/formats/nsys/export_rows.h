@@ -2,6 +2,7 @@
 
 #include "profiler/io/formats/nsys/export_tracks.h"
 #include "profiler/io/formats/nsys/losses.h"
+#include "profiler/io/formats/nsys/time_window.h"
 
 #include <array>
 #include <functional>
@@ -53,6 +54,7 @@ struct Import {
     ExportStrings& strings;
     const ExportEnums& enums;
     ExportTracks& tracks;
+    TimeWindow window;
     Losses losses;
     std::function<void()> rowRead;                         ///< called for every row, for progress; may be empty
     std::map<std::string, std::int64_t, std::less<>> rows; ///< read, by table
@@ -69,9 +71,13 @@ struct Import {
 /// @param clause  SQL after the table's name; with one the rows do not count as read
 Result<void> forEachRow(Import& import, std::string_view table, const std::vector<std::string_view>& columns,
                         const std::function<void(const Rows&)>& visit, const std::string& clause = {});
-/// A slice of columns 1 and 2 (`start`, `end`) of a row; empty where they hold no times.
+/// A slice of columns 1 and 2 (`start`, `end`) of a row; empty where they hold no times,
+/// and where these are out of the window, which is counted.
 /// @param instant  the row needs no end
 std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bool instant = false);
+
+/// The name of a row by its id in StringIds, 0 where it has none; one that StringIds lacks is counted.
+std::uint32_t named(Import& import, const Rows& row, int column, std::string_view table);
 
 Result<void> readDeviceWork(Import& import);
 Result<void> readHostCalls(Import& import);

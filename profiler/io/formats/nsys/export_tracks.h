@@ -23,9 +23,17 @@ constexpr std::int64_t threadOf(std::int64_t globalId)
     return globalId & 0xffffff;
 }
 
+/// CUDA's number of a device; no machine has more.
+constexpr bool isDevice(std::int64_t number)
+{
+    return number >= 0 && number <= 0xffff;
+}
+
 /// Where the slices of a stream lie.
 struct StreamPlace {
     std::int64_t globalPid = 0, device = 0, context = 0, stream = 0;
+    /// Device and stream are numbers that CUDA gives: a stream's has 32 bits, and may be written with a sign.
+    [[nodiscard]] bool canBe() const { return isDevice(device) && stream >= -0x80000000LL && stream <= 0xffffffffLL; }
     friend auto operator<=>(const StreamPlace&, const StreamPlace&) = default;
 };
 

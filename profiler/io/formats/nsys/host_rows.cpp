@@ -54,6 +54,7 @@ Result<void> readCalls(Import& import)
         if (!slice)
             return;
         const std::int64_t tid = row.integer(kGlobalId).value_or(0);
+        named(import, row, kFirstOwn, tableOf(Source::Runtime));
         slice->name = import.strings.callAt(row.integer(kFirstOwn).value_or(-1)).value;
         slice->kind = isDriver(import, row, import.strings.text(StringId{slice->name})) ? ActivityKind::CudaDriver
                                                                                         : ActivityKind::CudaRuntime;
@@ -91,8 +92,7 @@ Result<void> readNamed(Import& import, Source source, ActivityKind kind, std::st
             return;
         const std::int64_t tid = row.integer(kGlobalId).value_or(0);
         slice->kind = kind;
-        if (const auto name = row.integer(kFirstOwn))
-            slice->name = import.strings.at(*name).value;
+        slice->name = named(import, row, kFirstOwn, tableOf(source));
         const auto type = typeColumn.empty() ? std::nullopt : row.integer(kFirstOwn + 1);
         const auto label = import.enums.overheadTypes.find(type.value_or(-1));
         if (slice->name == 0 && label != import.enums.overheadTypes.end())

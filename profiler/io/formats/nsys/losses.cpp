@@ -15,8 +15,18 @@ struct Wording {
 constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings = {{
     {"piece of device work has no launch in the file", "pieces of device work have no launch in the file"},
     {"row has no time and is left out", "rows have no time and are left out", true},
+    {"row has a time more than 30 days away from the others' and is left out",
+     "rows have times more than 30 days away from the others' and are left out", true},
+    {"row is of a device or stream whose number cannot be and is left out",
+     "rows are of devices or streams whose numbers cannot be and are left out", true},
+    {"row begins before the recording does, at a negative time: it is shown there",
+     "rows begin before the recording does, at negative times: they are shown there"},
     {"row ends before it begins: it is shown as empty", "rows end before they begin: they are shown as empty"},
     {"range has no end: it is shown as open", "ranges have no end: they are shown as open"},
+    {"row has a name that the file does not hold: it is shown without one",
+     "rows have names that the file does not hold: they are shown without them"},
+    {"row moves a negative number of bytes: the number is left out",
+     "rows move a negative number of bytes: the numbers are left out"},
 }};
 
 } // namespace

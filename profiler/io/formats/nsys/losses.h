@@ -13,9 +13,14 @@ namespace profiler::formats::nsys {
 /// What was wrong with rows of an export.
 enum class Loss : std::uint8_t {
     NoLaunch,
-    NoTime, ///< dropped
+    NoTime,  ///< dropped
+    FarTime, ///< dropped: out of the TimeWindow
+    NoPlace, ///< dropped: a device or stream whose number cannot be
+    NegativeTime,
     Backwards,
     Open,
+    NoName, ///< an id that StringIds lacks
+    NegativeBytes,
     Count,
 };
 

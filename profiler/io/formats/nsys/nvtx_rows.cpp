@@ -73,6 +73,8 @@ Result<void> readNvtx(Import& import)
             return;
         slice->kind = ActivityKind::Nvtx;
         slice->name = import.strings.intern(withoutOperands(nameOf(import, row))).value;
+        if (slice->name == 0)
+            named(import, row, kTextId, tableOf(Source::Nvtx));
         const std::int64_t tid = row.integer(kTid).value_or(0);
         const bool ofThread = mark || type.find("Push") != type.npos;
         import.tracks.add(import.tracks.nvtx(tid, row.integer(kDomain).value_or(0), ofThread), *slice);

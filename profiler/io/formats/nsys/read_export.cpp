@@ -6,6 +6,7 @@
 #include "profiler/model/count_text.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -16,17 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenReports = std::chrono::milliseconds(40);
 constexpr std::int64_t kRowsBetweenLooks = 1024;
-
-/// Rows of a table by its largest row id, which costs nothing to ask; any id may be there, but sums must not overflow.
-std::int64_t rowsOf(const SqliteFile& file, std::string_view table)
-{
-    auto rows = file.select("SELECT max(rowid) FROM " + identifier(table), std::string(table));
-    if (!rows)
-        return 0;
-    const auto found = rows->next();
-    constexpr std::int64_t kMost = std::int64_t{1} << 48;
-    return found && *found ? std::clamp<std::int64_t>(rows->integer(0).value_or(0), 0, kMost) : 0;
-}
 
 /// All rows of tables of events; a damaged table counts as far as it could be read. Those of tables that no reader
 /// knows are noted.
@@ -68,6 +58,14 @@ std::int64_t onlyProcess(const Import& import)
     if (!found || !*found || rows->integer(0) != rows->integer(1))
         return 0;
     return rows->integer(0).value_or(0) << 24;
+}
+
+TimeWindow windowOf(const SqliteFile& file, const ExportSchema& schema)
+{
+    std::array<std::string_view, kSources> tables;
+    for (int i = 0; i < kSources; ++i)
+        tables[static_cast<std::size_t>(i)] = tableOf(static_cast<Source>(i));
+    return TimeWindow::of(file, schema, tables);
 }
 
 std::function<void()> progressOf(const SqliteFile& file, const ReadOptions& options)
@@ -149,6 +147,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
                   .strings = *strings,
                   .enums = *enums,
                   .tracks = tracks,
+                  .window = windowOf(*file, *schema),
                   .losses = {},
                   .rowRead = progressOf(*file, options),
                   .rows = {},
