@@ -31,6 +31,14 @@ constexpr double kNormalQuantile = 1.96; // of 97.5 %
 constexpr std::string_view kForcedSwitches = "switches, forced";
 constexpr double kTurnSeconds = 1.0 / 250;
 
+// Of the steps: so many of the quickest and of the slowest are left out where the others are called even.
+constexpr double kTail = 0.15;
+// Two kinds of steps lie apart where the gap between them is that share of the distance of their medians; of steps
+// spread evenly it is next to nothing.
+constexpr double kApart = 0.5;
+// Where more of the steps than that are slow, the quick ones are the exception.
+constexpr double kMostSlow = 2.0 / 3;
+
 struct NamedPart {
     std::string_view name;
     Nanoseconds StepParts::*part;
@@ -100,10 +108,10 @@ std::optional<double> interruptions(const Trace& trace, const std::vector<Step>&
 struct SlowSteps {
     std::vector<Step> steps; ///< the slowest first
     std::size_t occurrences = 0;
-    double excessUs = 0;        ///< more than the median, of all of them together
+    double excessUs = 0;        ///< more than the usual step, of all of them together
     bool onlyBeginning = false; ///< none but steps that are slow by nature
 };
-SlowSteps slowSteps(const std::vector<Step>& all, double medianUs, double limitUs)
+SlowSteps slowSteps(const std::vector<Step>& all, double usualUs, double limitUs)
 {
     SlowSteps slow;
     bool before = false;
@@ -115,7 +123,7 @@ SlowSteps slowSteps(const std::vector<Step>& all, double medianUs, double limitU
         if (isSlow && isSteady(step)) {
             slow.occurrences += before ? 0 : 1;
             slow.steps.push_back(step);
-            slow.excessUs += us - medianUs;
+            slow.excessUs += us - usualUs;
         }
         before = isSlow && isSteady(step);
     }
@@ -123,6 +131,33 @@ SlowSteps slowSteps(const std::vector<Step>& all, double medianUs, double limitU
     std::stable_sort(slow.steps.begin(), slow.steps.end(),
                      [](const Step& a, const Step& b) { return a.range.duration() > b.range.duration(); });
     return slow;
+}
+
+bool isRestless(double usualUs, double us)
+{
+    return us > std::max(kRestless * usualUs, usualUs + kInterrupt);
+}
+
+/// Where half of the steps and more are slow, the median is one of them and hides the others.
+struct TwoKinds {
+    double usualUs = 0; ///< median of the quick ones
+    double limitUs = 0; ///< between the two
+};
+/// @param us  of at least kFewestSteps steps
+std::optional<TwoKinds> twoKinds(std::vector<double> us)
+{
+    std::sort(us.begin(), us.end());
+    const auto n = static_cast<double>(us.size());
+    const auto first = static_cast<std::size_t>(std::ceil(n * (1 - kMostSlow))), last = us.size() / 2;
+    std::size_t split = first;
+    for (std::size_t i = first; i <= last; ++i)
+        if (us[i] - us[i - 1] > us[split] - us[split - 1])
+            split = i;
+    const auto at = us.begin() + static_cast<std::ptrdiff_t>(split);
+    const double quick = percentile({us.begin(), at}, 0.5), slow = percentile({at, us.end()}, 0.5);
+    if (!isRestless(quick, slow) || *at - *std::prev(at) < kApart * (slow - quick))
+        return std::nullopt;
+    return TwoKinds{quick, (*at + *std::prev(at)) / 2};
 }
 
 bool recurs(const SlowSteps& slow, double share)
@@ -153,13 +188,20 @@ Advice check(const Case& c)
         return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(),
                                       steady.size() == 1 ? " does" : "s do"));
     const double median = percentile(us, 0.5);
-    const double limit = std::max(kRestless * median, median + kInterrupt);
+    const std::optional<TwoKinds> kinds = twoKinds(us);
+    const double usual = kinds ? kinds->usualUs : median;
+    const double limit = kinds ? kinds->limitUs : std::max(kRestless * median, median + kInterrupt);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
     const std::string range =
         fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
-    const SlowSteps slow = slowSteps(steady, median, limit);
+    const SlowSteps slow = slowSteps(steady, usual, limit);
     if (median <= 0 || slow.onlyBeginning)
         return silent(fmt::format("Steps are even but for their beginning: {}.", range));
+    if (slow.steps.empty() && isRestless(percentile(us, kTail), percentile(us, 1 - kTail)))
+        return cannotTell(
+            fmt::format("Steps vary, {}, but there are no slow steps that stand out from the others: what "
+                        "it costs, and whether it is the machine, they do not show. Record more.",
+                        range));
     if (slow.steps.empty())
         return silent(fmt::format("Steps are even: {}.", range));
     const std::string often =

@@ -74,5 +74,32 @@ TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
     EXPECT_EQ(often.evidence.size(), 10U) << "the slow ones";
 }
 
+TEST(StepVarianceClaims, WhereEverySecondStepIsSlowTheMedianDoesNotHideIt)
+{
+    std::vector<int> second = slowAt(40, {});
+    for (std::size_t i = 1; i < second.size(); i += 2)
+        second[i] = 52'000;
+    const advisor::Advice advice = judge("step_variance", profiled(second));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("20 of 40 steps take over 41.1 ms"));
+    ASSERT_TRUE(advice.saving);
+    EXPECT_NEAR(advice.saving->mid, 0.5 * 21'900, 30);
+    EXPECT_EQ(judge("step_variance",
+                    profiled(slowAt(40, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19})))
+                  .state,
+              State::CannotTell)
+        << "it came once";
+}
+
+TEST(StepVarianceClaims, StepsWithoutAUsualLengthAreNotCalledEven)
+{
+    const advisor::Advice few =
+        judge("step_variance", profiled({180'127, 203'224, 126'188, 205'691, 161'534, 196'075}));
+    EXPECT_EQ(few.state, State::CannotTell) << few.reason;
+    EXPECT_THAT(few.reason, HasSubstr("from 126 ms to 206 ms"));
+    EXPECT_THAT(judge("step_variance", profiled(slowAt(20, {7}, 24'000))).reason, HasSubstr("Steps are even"))
+        << "but for a quick one";
+}
+
 } // namespace
 } // namespace advisor_test
