@@ -3,7 +3,10 @@
 #include "advisor/phase_cost.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -46,6 +49,27 @@ OptimizerUse optimizerUse(const OpCosts& costs)
     return use;
 }
 
+/// µs of a step in which the host was in the optimizer and no device did anything: what of it can be told where the
+/// trace does not say what the optimizer launched.
+double idleUsInOptimizer(const Case& c)
+{
+    const Phases phases(c.trace);
+    Intervals ranges;
+    for (const Track& track : c.trace.tracks()) {
+        if ((track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread) ||
+            !isOfSameProcess(c.trace, track, c.facts.steps))
+            continue;
+        UnionBuilder builder;
+        forEachView(c.trace, track.id, [&](const SliceView& slice) {
+            if (phases.of(slice) == phase::kOptimizer)
+                builder.add(slice.range());
+        });
+        ranges = unite(std::move(ranges), builder.take());
+    }
+    const DeviceFacts& device = c.facts.device;
+    return device.usPerStep(total(subtract(intersect(ranges, device.window), device.any)));
+}
+
 Advice check(const Case& c)
 {
     const auto configured = setting(c, "optimizer.implementation");
@@ -66,18 +90,23 @@ Advice check(const Case& c)
         return silent(fmt::format("The optimizer runs only {} operators a step.", countText(use.ops)));
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
         return cannotTell(deviceNotRecorded(c));
+    bool launchesKnown = true;
     if (hasDeviceWork(c.trace)) {
         const auto us = deviceUsOfPhases(c, {phase::kOptimizer});
-        if (!us)
-            return cannotTell("The trace does not record what the optimizer launched.");
-        optimizerUs = std::min(*us, c.facts.statistics.steadyMeanUs);
+        launchesKnown = us.has_value();
+        optimizerUs = std::min(us ? *us : idleUsInOptimizer(c), c.facts.statistics.steadyMeanUs);
     }
     const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
+    if (share < kWorthFixing && !launchesKnown)
+        return cannotTell(fmt::format("The trace does not record what the optimizer's {} operators a step launched, "
+                                      "and no device waits for them.",
+                                      countText(use.ops)));
     if (share < kWorthFixing)
         return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
-    Advice advice =
-        fires(fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it.",
-                          countText(use.ops), shareText(share)));
+    Advice advice = fires(
+        fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it{}.",
+                    countText(use.ops), shareText(share),
+                    launchesKnown ? "" : ", counting only when the device waits: what they launched is not recorded"));
     advice.concerns = share;
     advice.whyNoPrediction =
         "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";

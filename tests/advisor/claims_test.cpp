@@ -91,6 +91,14 @@ TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
     EXPECT_THAT(judged("optimizer_fused", optimizing(300, 150)).reason, HasSubstr("45.0 %"));
 }
 
+TEST(WorkOnWeights, WithoutLaunchesTheDevicesIdlenessTellsOfTheOptimizer)
+{
+    const advisor::Advice waits = judge("optimizer_fused", optimizing(15, 300, ""));
+    ASSERT_EQ(waits.state, State::Fires) << waits.reason;
+    EXPECT_THAT(waits.reason, HasSubstr("60 operators a step, 30.0 % of it, counting only when the device waits"));
+    EXPECT_THAT(judge("optimizer_fused", optimizing(15, 0, "")).reason, HasSubstr("no device waits for them"));
+}
+
 TEST(WorkOnWeights, CallsThatGiveTheDeviceNothingDoNotTell)
 {
     std::string waits = optimizing(300, 0);
