@@ -36,8 +36,17 @@ std::string filling(int mebibytes)
     return fmt::format("{}counter memory\nsample 0 1000\nsample 5000 {}\n", kSteps, std::int64_t{mebibytes} << 20);
 }
 
-/// A loss that falls from 2 to `early` within 30 steps, is so until step 350 of 450, and then `late`, a little restless;
-/// with `spikes` values of 9 from step 300 on.
+/// Steps of which each leaves so many bytes taken.
+std::string growing(std::int64_t bytes)
+{
+    std::string text = std::string(kSteps) + "counter \"GPU 0 memory allocated\"\n";
+    for (int i = 0; i < 10; ++i)
+        text += fmt::format("sample {} {}\n", i * 1000, 1'000'000 + bytes * i);
+    return text;
+}
+
+/// A loss that falls from 2 to `early` within 30 steps, is so until step 350 of 450, and then `late`, a little
+/// restless; with `spikes` values of 9 from step 300 on.
 std::string losses(double early, double late, int spikes = 0)
 {
     std::string text = std::string(kSteps) + "counter loss\n";
@@ -171,6 +180,9 @@ std::vector<Fixture> memoryFixtures()
         {"checkpointing_fires", "checkpointing", State::Fires, filling(95), false, {"batch.memory_limit=100"}},
         {"checkpointing_silent", "checkpointing", State::Silent, filling(85), false, {"batch.memory_limit=100"}},
         {"checkpointing_cannot_tell", "checkpointing", State::CannotTell, run, true, {}},
+        {"memory_growth_fires", "memory_growth", State::Fires, growing(1'000'000), true, {}},
+        {"memory_growth_silent", "memory_growth", State::Silent, growing(0), true, {}},
+        {"memory_growth_cannot_tell", "memory_growth", State::CannotTell, run, true, {}},
         {"memory_pressure_silent", "memory_pressure", State::Silent, filling(80), false, {"batch.memory_limit=100"}},
         {"memory_pressure_fires", "memory_pressure", State::Fires, onADevice(95), true, {}},
         {"memory_pressure_cannot_tell", "memory_pressure", State::CannotTell, run, true, {}},

@@ -1,0 +1,242 @@
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/percentile.h"
+#include "profiler/model/counter_names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+// Of the slope: a range wider than this is no steady growth. As a prediction may be wide (prediction.cpp).
+constexpr double kSteady = 0.5;
+constexpr double kNormalQuantile = 1.96; // of 97.5 %
+// Slopes of all pairs are looked at: of more steps every second, third … one.
+constexpr std::size_t kMostSteps = 400;
+
+/// What has to be seen before growth is believed. An allocator counts to the byte; what is sampled of a process or a
+/// device has other programs, caches and pages in it that come and go.
+struct Threshold {
+    std::size_t steps;
+    double bytes, share; ///< over the steps seen; of what was taken at first
+};
+constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr Threshold kCounted = {5, kMebibyte, 0.005}, kSampled = {20, 64 * kMebibyte, 0.02};
+
+struct Floor {
+    double step = 0; ///< position among the run's steps
+    double bytes = 0;
+    TraceTime at{};
+};
+
+/// What a counter does from step to step, by the least that was taken in each: what is given back before a step ends
+/// does not count.
+struct Growth {
+    const Track* counter = nullptr;
+    Threshold threshold{};
+    std::vector<Floor> floors;
+    double low = 0, mid = 0, high = 0; ///< bytes a step
+    double lateMid = 0;                ///< of the later half alone
+
+    [[nodiscard]] double steps() const { return floors.back().step - floors.front().step; }
+    [[nodiscard]] bool isSteady() const
+    {
+        return low > 0 && mid - low <= kSteady * mid && high - mid <= kSteady * mid && lateMid >= kSteady * mid;
+    }
+    [[nodiscard]] bool matters() const
+    {
+        return low * steps() >= std::max(threshold.bytes, threshold.share * floors.front().bytes);
+    }
+};
+
+bool ofAllocator(std::string_view counter)
+{
+    return counter.find(" memory allocated") != counter.npos;
+}
+
+/// "GPU 0" of "GPU 0 memory reserved".
+std::string_view ownerOf(std::string_view counter)
+{
+    return counter.substr(0, counter.find(" memory"));
+}
+
+bool isOfMemory(const Track& track)
+{
+    const auto has = [&](std::string_view word) { return track.name.find(word) != std::string::npos; };
+    return track.kind == TrackKind::Counter && has("memory") && !has("peak") && !has("pool") &&
+           (track.unit.empty() || track.unit == "bytes");
+}
+
+/// What an allocator reserves it keeps: where what it gave out is recorded, that is what counts.
+std::vector<const Track*> countersOf(const Trace& trace)
+{
+    std::vector<const Track*> all, found;
+    for (const Track& track : trace.tracks())
+        if (isOfMemory(track))
+            all.push_back(&track);
+    for (const Track* track : all) {
+        const bool better = !ofAllocator(track->name) && std::any_of(all.begin(), all.end(), [&](const Track* other) {
+            return ofAllocator(other->name) && ownerOf(other->name) == ownerOf(track->name);
+        });
+        if (!better)
+            found.push_back(track);
+    }
+    return found;
+}
+
+/// Steps that are to be alike; in a profile that begins in the middle of a run the first is one of them.
+std::vector<Step> comparable(const std::vector<Step>& all)
+{
+    const bool midRun = !all.empty() && all.front().index > 0;
+    std::vector<Step> steps;
+    for (const Step& step : all)
+        if (isSteady(step) || (midRun && !step.partial))
+            steps.push_back(step);
+    return steps;
+}
+
+std::vector<Floor> floorsOf(const std::vector<CounterSample>& samples, const std::vector<Step>& steps)
+{
+    std::vector<Floor> floors;
+    auto sample = samples.begin();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        while (sample != samples.end() && sample->time < steps[i].range.begin)
+            ++sample;
+        std::optional<Floor> least;
+        for (; sample != samples.end() && sample->time < steps[i].range.end; ++sample)
+            if (!least || sample->value < least->bytes)
+                least = Floor{static_cast<double>(i), sample->value, sample->time};
+        if (least)
+            floors.push_back(*least);
+    }
+    if (floors.size() <= kMostSteps)
+        return floors;
+    std::vector<Floor> some;
+    for (std::size_t i = 0; i < kMostSteps; ++i)
+        some.push_back(floors[i * (floors.size() - 1) / (kMostSteps - 1)]);
+    return some;
+}
+
+std::vector<double> slopes(const std::vector<Floor>& floors, std::size_t from)
+{
+    std::vector<double> found;
+    for (std::size_t i = from; i < floors.size(); ++i)
+        for (std::size_t j = i + 1; j < floors.size(); ++j)
+            found.push_back((floors[j].bytes - floors[i].bytes) / (floors[j].step - floors[i].step));
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// The median slope of all pairs and its 95 % interval. Source: P. K. Sen, Estimates of the regression coefficient
+/// based on Kendall's tau, JASA 63, 1968.
+void measure(Growth& growth)
+{
+    const std::vector<double> sorted = slopes(growth.floors, 0);
+    const auto n = static_cast<double>(growth.floors.size()), pairs = static_cast<double>(sorted.size());
+    const double reach = kNormalQuantile * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+    const auto ranked = [&](double rank) {
+        return sorted[static_cast<std::size_t>(std::clamp(std::floor(rank), 1.0, pairs)) - 1];
+    };
+    growth.low = ranked((pairs - reach) / 2);
+    growth.mid = percentile(sorted, 0.5);
+    growth.high = ranked((pairs + reach) / 2 + 1);
+    growth.lateMid = percentile(slopes(growth.floors, growth.floors.size() / 2), 0.5);
+}
+
+std::string bytes(double value)
+{
+    return bytesText(std::llround(value));
+}
+
+double limitOf(const Trace& trace, const Growth& growth)
+{
+    for (const Device& device : trace.devices())
+        if (growth.counter->name.starts_with(fmt::format("GPU {} ", device.id.value)))
+            return static_cast<double>(device.memoryBytes);
+    return 0;
+}
+
+Advice finding(const Case& c, const Growth& growth)
+{
+    const std::vector<Floor>& floors = growth.floors;
+    std::string reason =
+        fmt::format("{} grows from step to step, by {} each ({} to {}): from {} to {} over {} steps.",
+                    growth.counter->name, bytes(growth.mid), bytes(growth.low), bytes(growth.high),
+                    bytes(floors.front().bytes), bytes(floors.back().bytes), countText(growth.steps() + 1));
+    const bool sinceBegin = growth.counter->name.ends_with(counter::kSinceBegin);
+    if (const double limit = limitOf(c.trace, growth); limit > floors.back().bytes && !sinceBegin) {
+        const double left = std::ceil((limit - floors.back().bytes) / growth.mid);
+        reason += fmt::format(" At that pace the device's {} are full after {} more step{}.", bytes(limit),
+                              countText(left), left == 1 ? "" : "s");
+    }
+    Advice advice = fires(std::move(reason));
+    advice.judgedBy = JudgedBy::Memory;
+    advice.saving = Saving{.unit = SavingUnit::Bytes,
+                           .low = growth.low * growth.steps(),
+                           .mid = growth.mid * growth.steps(),
+                           .high = growth.high * growth.steps()};
+    advice.caveats = {"What is meant to fill up, as a replay buffer or a cache of the data set, grows just so until it "
+                      "is full.",
+                      "What is saved is the growth over the recorded steps: a longer run saves more."};
+    advice.whyNoToggle = "No setting: something in the program keeps what each step makes.";
+    advice.evidence.push_back({.track = growth.counter->id,
+                               .slice = std::nullopt,
+                               .range = {floors.front().at, floors.back().at},
+                               .name = growth.counter->name});
+    addSteps(advice, c);
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    const std::vector<const Track*> counters = countersOf(c.trace);
+    if (counters.empty())
+        return cannotTell("Memory was not recorded (stepscope-cli record --level full; PyTorch's profiler: "
+                          "profile_memory=True).");
+    if (c.facts.steps.empty())
+        return cannotTell(noStepMarks("whether memory grows from step to step is not known"));
+    const std::vector<Step> steps = comparable(c.facts.steps);
+    std::vector<Growth> judged;
+    std::size_t most = 0;
+    for (const Track* track : counters) {
+        Growth growth{.counter = track,
+                      .threshold = ofAllocator(track->name) ? kCounted : kSampled,
+                      .floors = floorsOf(c.trace.counter(track->id), steps)};
+        most = std::max(most, growth.floors.size());
+        if (growth.floors.size() < growth.threshold.steps)
+            continue;
+        measure(growth);
+        judged.push_back(std::move(growth));
+    }
+    if (judged.empty())
+        return cannotTell(fmt::format("{} steady step{} of which memory is recorded do{} not show whether it grows ({} "
+                                      "do where an allocator counts, {} where it is sampled).",
+                                      most, most == 1 ? "" : "s", most == 1 ? "es" : "", kCounted.steps,
+                                      kSampled.steps));
+    std::stable_sort(judged.begin(), judged.end(), [](const Growth& a, const Growth& b) { return a.mid > b.mid; });
+    for (const Growth& growth : judged)
+        if (growth.isSteady() && growth.matters())
+            return finding(c, growth);
+    const Growth& first = judged.front();
+    return silent(fmt::format("Memory does not keep growing: {} is {} in the first and {} in the last of {} steps.",
+                              first.counter->name, bytes(first.floors.front().bytes), bytes(first.floors.back().bytes),
+                              countText(first.steps() + 1)));
+}
+
+} // namespace
+
+Rule memory_growth()
+{
+    return {"memory.growth", "Memory grows from step to step", check, Needs::Run};
+}
+
+} // namespace advisor::rules

@@ -1,0 +1,124 @@
+// Memory that is taken step after step and never given back.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::State;
+using testing::HasSubstr;
+
+constexpr std::string_view kRule = "memory_growth";
+constexpr double kGigabyte = 1e9;
+
+/// Steps of 1,000 µs, the first of which is a beginning, with two samples in each: the bytes given, and at its peak
+/// five gigabytes more.
+std::string run(int steps, const std::function<double(int)>& bytes, std::string_view counter = "GPU 0 memory allocated",
+                std::string_view more = "")
+{
+    std::string text = fmt::format("device 0 gpu memory=100000000000\nmain\nrepeat {} every 1000\nstep 0 0 1000\nend\n"
+                                   "{}\ncounter \"{}\" unit=bytes\n",
+                                   steps, more, counter);
+    for (int i = 0; i < steps; ++i)
+        text += fmt::format("sample {} {:.0f}\nsample {} {:.0f}\n", i * 1000 + 100, bytes(i), i * 1000 + 600,
+                            bytes(i) + 5 * kGigabyte);
+    return text;
+}
+
+double leak(int step)
+{
+    return 10 * kGigabyte + 4 * kGigabyte * step;
+}
+
+TEST(MemoryGrowth, WhatEachStepKeepsIsToldWithWhenItIsFull)
+{
+    const Advice advice = judge(kRule, run(6, leak));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("GPU 0 memory allocated grows from step to step, by 4.00 GB each"));
+    EXPECT_THAT(advice.reason, HasSubstr("from 14.0 GB to 30.0 GB over 5 steps"));
+    EXPECT_THAT(advice.reason, HasSubstr("100 GB are full after 18 more steps"));
+    EXPECT_EQ(advice.judgedBy, advisor::JudgedBy::Memory);
+    ASSERT_TRUE(advice.saving);
+    EXPECT_EQ(advice.saving->unit, advisor::SavingUnit::Bytes);
+    EXPECT_NEAR(advice.saving->mid, 16 * kGigabyte, 1);
+    EXPECT_FALSE(advice.toggle);
+    ASSERT_GE(advice.evidence.size(), 2U);
+    EXPECT_EQ(advice.evidence.front().name, "GPU 0 memory allocated");
+    EXPECT_EQ(advice.evidence.front().range.begin, profiler::TraceTime(profiler::Nanoseconds(1'100'000)));
+    EXPECT_TRUE(advice.evidence.back().slice);
+}
+
+TEST(MemoryGrowth, FourSteadyStepsDoNotShowIt)
+{
+    const Advice advice = judge(kRule, run(5, leak));
+    EXPECT_EQ(advice.state, State::CannotTell);
+    EXPECT_THAT(advice.reason, HasSubstr("4 steady steps"));
+}
+
+TEST(MemoryGrowth, NoiseIsNoGrowth)
+{
+    const auto noise = [](int step) { return 10 * kGigabyte + kGigabyte * ((step * 7) % 5); };
+    const Advice advice = judge(kRule, run(30, noise));
+    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("does not keep growing"));
+}
+
+TEST(MemoryGrowth, GrowthThatNoiseCannotHideIsFound)
+{
+    const auto restless = [](int step) { return 10 * kGigabyte + kGigabyte * step + kGigabyte * ((step * 7) % 5); };
+    EXPECT_EQ(judge(kRule, run(40, restless)).state, State::Fires);
+}
+
+TEST(MemoryGrowth, WhatFillsUpAndStaysIsNoLeak)
+{
+    const auto filling = [](int step) { return 10 * kGigabyte + kGigabyte * std::min(step, 12); };
+    EXPECT_EQ(judge(kRule, run(20, filling)).state, State::Silent);
+    EXPECT_EQ(judge(kRule, run(12, filling)).state, State::Fires) << "so far";
+}
+
+TEST(MemoryGrowth, TheFirstStepsMayTakeWhatTheyNeed)
+{
+    EXPECT_EQ(judge(kRule, run(12, [](int step) { return step == 0 ? 1e9 : 30e9; })).state, State::Silent);
+}
+
+TEST(MemoryGrowth, WhatTheAllocatorKeepsIsNoGrowthWhereItSaysWhatItGaveOut)
+{
+    const std::string reserved = run(12, leak, "GPU 0 memory reserved");
+    EXPECT_EQ(judge(kRule, reserved).state, State::CannotTell) << "twenty steps where nothing counts to the byte";
+    const Advice both = judge(kRule, reserved + "counter \"GPU 0 memory allocated\" unit=bytes\nrepeat 12 every 1000\n"
+                                                "sample 300 9000000000\nend\n");
+    EXPECT_EQ(both.state, State::Silent) << both.reason;
+}
+
+TEST(MemoryGrowth, ASampledProcessHasToGrowByMoreForLonger)
+{
+    const auto process = [](double each) { return [each](int step) { return 1e9 + each * step; }; };
+    EXPECT_EQ(judge(kRule, run(40, process(1e6), "memory")).state, State::Silent);
+    EXPECT_EQ(judge(kRule, run(40, process(4e6), "memory")).state, State::Fires);
+}
+
+TEST(MemoryGrowth, AFewBytesAStepAreNotWorthAWord)
+{
+    EXPECT_EQ(judge(kRule, run(40, [](int step) { return 1e9 + 512.0 * step; })).state, State::Silent);
+}
+
+TEST(MemoryGrowth, ChangesSinceTheBeginningTellItAndNotWhenItIsFull)
+{
+    const Advice advice = judge(kRule, run(10, leak, "GPU 0 memory allocated since the recording began"));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, testing::Not(HasSubstr("full")));
+}
+
+TEST(MemoryGrowth, WithoutMemoryOrStepsItCannotTell)
+{
+    EXPECT_EQ(judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n").state, State::CannotTell);
+    EXPECT_THAT(judge(kRule, "main\nop aten::mm 0 10\ncounter \"GPU 0 memory allocated\"\nsample 0 5\n").reason,
+                HasSubstr("no step marks"));
+}
+
+} // namespace
+} // namespace advisor_test
