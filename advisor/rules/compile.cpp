@@ -5,7 +5,9 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace advisor::rules {
 namespace {
@@ -25,6 +27,22 @@ ReplayChange captured(const ReplayWork& work, bool everything)
     const bool stays = work.where != ReplayWork::Where::Host || work.waits ||
                        work.phase == profiler::phase::kDataWait || !(everything || passes || work.phase.empty());
     return {.factor = stays ? 1.0 : 0.0};
+}
+
+/// What replays without the captured work save, and no more than the gaps in which the device waits for launches: what
+/// the host does else between them, and no event records, need not be in the graph.
+std::optional<Saving> saving(const Case& c, const profiler::analysis::Intervals& launchGaps)
+{
+    const std::optional<Saving> replayed = savingByReplay(
+        c, [](const ReplayWork& work) { return captured(work, false); },
+        [](const ReplayWork& work) { return captured(work, true); });
+    if (c.facts.device.steps.size() < 2)
+        return replayed;
+    const Saving gaps = spreadOverSteps(insideEachStep(c, launchGaps));
+    if (!replayed || replayed->mid <= 0)
+        return gaps;
+    return perStep(std::min(replayed->low, gaps.low), std::min(replayed->mid, gaps.mid),
+                   std::min(replayed->high, gaps.high));
 }
 
 Advice check(const Case& c)
@@ -56,14 +74,8 @@ Advice check(const Case& c)
                           "host launches the next one.",
                           shareText(bound.smallShare), shareText(bound.launchShare)));
     advice.concerns = bound.launchShare;
-    if (auto saving = savingByReplay(
-            c, [&](const ReplayWork& work) { return captured(work, false); },
-            [&](const ReplayWork& work) { return captured(work, true); });
-        saving && saving->mid > 0)
-        advice.saving = saving;
-    else if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, bound.cause->where));
-    else
+    advice.saving = saving(c, bound.cause->where);
+    if (!advice.saving)
         advice.whyNoPrediction = "One step does not show how much the gaps vary.";
     advice.caveats = {"Shapes must stay the same, and the step must not read values back.",
                       "It may fail on a model; it then runs uncompiled and says why. The first steps compile."};

@@ -245,6 +245,22 @@ TEST(FuseClaims, WhatIsFusedIsNotToldToBe)
     EXPECT_THAT(judge("fuse_pointwise", text("triton_poi_fused_add_relu")).reason, HasSubstr("fused ones already"));
 }
 
+TEST(CompileClaims, NothingIsPromisedBeyondTheGapsOfLaunches)
+{
+    // Twenty launches, 15 µs apart, and then 700 µs of the host that no event records.
+    std::string host, device;
+    for (int i = 0; i < 20; ++i) {
+        host += fmt::format("op aten::add {} 15\ncall cudaLaunchKernel {} 5 corr={}\n", 15 * i, 15 * i + 5, i + 1);
+        device += fmt::format("kernel elementwise {} 5 corr={}\n", 15 * i + 10, i + 1);
+    }
+    const auto advice = judge("compile", gpuSteps(host, device));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    ASSERT_TRUE(advice.saving);
+    EXPECT_GT(advice.saving->low, 100);
+    EXPECT_LE(advice.saving->mid, 200);
+    EXPECT_LE(advice.saving->high, 200);
+}
+
 /// Steps of a training whose device idles from 500 to 900 µs, with this on host and device before.
 std::string stalled(std::string_view host, std::string_view device, std::string_view more = "phase backward 100 200")
 {
