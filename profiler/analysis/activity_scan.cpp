@@ -295,6 +295,16 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
     std::stable_sort(all.transfers.begin(), all.transfers.end(), larger);
 }
 
+/// In a group of one rank NCCL is called and runs no kernel: its calls wait for nobody. What Gloo and MPI exchange,
+/// they exchange on the host.
+bool exchangesNothing(const Trace& trace, const ActivityScan& scan)
+{
+    const auto begins = [&trace](std::string_view mark) {
+        return anyName(trace, [mark](std::string_view name) { return name.starts_with(mark); });
+    };
+    return scan.communicationKernels == 0 && begins("nccl:") && !begins("gloo:") && !begins("mpi:");
+}
+
 } // namespace
 
 Intervals DeviceActivity::allKernels() const
@@ -333,6 +343,8 @@ ActivityScan scanActivity(const Trace& trace, unsigned threads)
     for (Part& part : parts)
         mergePart(all, part);
     mergeTables(trace, parts, all);
+    if (exchangesNothing(trace, all))
+        all.host.communication.clear();
     return all;
 }
 

@@ -124,8 +124,20 @@ TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
                  "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
         (Causes{{"communication", 60}, {"sync", 20}, {"other", 10}}));
     EXPECT_EQ(causesOf("main\nannotation nccl:all_reduce 10 60\nannotation \"nccl training\" 0 100\n"
-                       "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+                       "stream 0 7\nkernel a 0 10\nkernel ncclDevKernel_AllReduce 100 10"),
               (Causes{{"communication", 60}, {"other", 30}}));
+    EXPECT_EQ(causesOf("main\nop c10d::allreduce_ 10 60\nannotation gloo:all_reduce 10 60\n"
+                       "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
+              (Causes{{"communication", 60}, {"other", 30}}))
+        << "on the host";
+}
+
+TEST(DeviceUse, AGroupOfOneRankWaitsForNobody)
+{
+    EXPECT_EQ(causesOf("main\nop c10d::allreduce_ 10 60\nop record_param_comms 20 40\n"
+                       "annotation nccl:all_reduce 20 40\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
+              (Causes{{"launch", 60}, {"other", 30}}))
+        << "NCCL runs no kernel where there is nothing to exchange";
 }
 
 TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
