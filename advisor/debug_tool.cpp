@@ -6,6 +6,7 @@
 #include "profiler/analysis/percentile.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace advisor {
 
@@ -38,8 +39,14 @@ std::optional<Saving> savedInFirstSteps(const Case& c)
     const auto pace = [&](double share) {
         return profiler::analysis::percentile(steady, share) / profiler::analysis::percentile(steady, 0.5);
     };
-    const auto [fewest, highest] = std::minmax_element(saved.begin(), saved.end());
-    const double least = *fewest * pace(0.25), most = *highest * pace(0.75);
+    // The first time is a warm-up like the first step, which goes on: what became quicker from epoch to epoch may
+    // again.
+    const auto later = saved.begin() + (saved.size() > 2 ? 1 : 0);
+    const auto [fewest, highest] = std::minmax_element(later, saved.end());
+    const double warming = saved.front() > 0 && saved.back() > 0
+                               ? std::min(1.0, std::pow(saved.back() / saved.front(), 1.0 / (saved.size() - 1)))
+                               : 1;
+    const double least = *fewest * warming * pace(0.1), most = *highest * pace(0.9);
     return Saving{.unit = SavingUnit::UsPerEpoch, .low = least, .mid = (least + most) / 2, .high = most};
 }
 

@@ -57,7 +57,7 @@ double turnUs(const Case& c)
     return toUs(total(steadyTurns(c.facts.steps))) / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
-/// µs a step that this work takes where it is never held up: as the quickest tenth of its kind.
+/// µs a step that this work takes where nothing else wants the processor: as the quickest of its kind.
 double quickUs(const Case& c, const std::vector<Slice>& work)
 {
     double us = 0;
@@ -66,14 +66,14 @@ double quickUs(const Case& c, const std::vector<Slice>& work)
         for (const Slice& slice : work)
             if (c.trace.name(slice) == kind)
                 durations.push_back(toUs(slice.duration));
-        us += percentile(durations, 0.1) * static_cast<double>(durations.size());
+        us += percentile(durations, 0) * static_cast<double>(durations.size());
     }
     return us / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
 /// At least, the work still takes its share of cores that the step wants all of, and a checkpoint is copied in the step
 /// in any case; at most it is gone, though a step is never shorter than the work that is done beside it. What the
-/// metrics need is read beside the step as well.
+/// metrics need is read beside the step as well, by a thread of its own.
 /// @param us  of files, a step
 /// @param quickUs  the same at its quickest
 std::optional<Saving> saving(const Case& c, double us, double quickUs, bool checkpoints)
@@ -86,7 +86,7 @@ std::optional<Saving> saving(const Case& c, double us, double quickUs, bool chec
             taken = std::max(taken, 0.5);
         const double metrics = c.config ? toUs(c.facts.statistics.steadyMeanParts.metrics) : 0;
         const double turn = turnUs(c);
-        const double high = turn - std::max(turn - us - metrics, quickUs + metrics);
+        const double high = turn - std::max(turn - us - metrics, quickUs);
         const double low = std::min(us * (1 - taken), high);
         Saving saved = perStep(low, (low + high) / 2, high);
         saved.ofUs = turn;

@@ -94,6 +94,12 @@ TEST(HostAsyncWork, AStepIsNoShorterThanWhatIsWrittenBesideIt)
                         "phase checkpoint 400 600\nend\n");
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_NEAR(judged.advice().saving->high, 400, 80);
+    // Metrics have a thread of their own: what writes files does not wait for them.
+    const Judged metrics("host_async_work",
+                         "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 400\n"
+                         "phase metrics 300 100\nphase checkpoint 400 600\nend\n");
+    ASSERT_TRUE(metrics.advice().saving) << metrics.advice().whyNoPrediction;
+    EXPECT_DOUBLE_EQ(metrics.advice().saving->high, judged.advice().saving->high);
 }
 
 TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)

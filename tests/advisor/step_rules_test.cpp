@@ -246,9 +246,24 @@ TEST(DebugTools, AnEpochsFirstStepShowsWhatAGradientCheckTakes)
         const Judged judged("debug_" + std::string(key), std::string(kEpochs), {fmt::format("debug.{}=true", key)});
         ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
         EXPECT_EQ(judged.advice().saving->unit, advisor::SavingUnit::UsPerEpoch);
-        EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000);
+        EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000 * 0.8) << "as much quicker as the second time was";
         EXPECT_DOUBLE_EQ(judged.advice().saving->high, 5000);
     }
+}
+
+TEST(DebugTools, TheFirstOfThreeGradientChecksWarmsUp)
+{
+    const auto saving = [](int third) {
+        const Judged judged("debug_gradcheck",
+                            std::string(kEpochs) +
+                                fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", third + 1000, 53000 + third),
+                            {"debug.gradcheck=true"});
+        return judged.advice().saving.value();
+    };
+    EXPECT_DOUBLE_EQ(saving(5100).high, 5100);
+    EXPECT_DOUBLE_EQ(saving(5100).low, 4000) << "it has not become quicker";
+    EXPECT_DOUBLE_EQ(saving(3200).high, 4000) << "the first is left out";
+    EXPECT_DOUBLE_EQ(saving(3200).low, 3200 * 0.8) << "of 5,000, 4,000 and 3,200 the next may be 2,560";
 }
 
 TEST(DebugTools, OneEpochDoesNotShowHowMuchAGradientCheckVaries)
