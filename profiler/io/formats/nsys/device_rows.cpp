@@ -4,21 +4,27 @@
 #include <fmt/format.h>
 #include <tuple>
 #include <utility>
+#include <xxhash.h>
 
 namespace profiler::formats::nsys {
 
 namespace {
 
 // Columns of every table of device work, after its row id: start, end, then these.
-enum : int { kStart = 1, kEnd, kDevice, kContext, kStream, kCorrelation, kGlobalPid, kFirstOwn };
-const std::vector<std::string_view> kCommon = {"start",    "end",           "deviceId", "contextId",
-                                               "streamId", "correlationId", "globalPid"};
+enum : int { kStart = 1, kEnd, kDevice, kContext, kStream, kCorrelation, kGlobalPid, kGraphNode, kFirstOwn };
+const std::vector<std::string_view> kCommon = {"start",    "end",           "deviceId",  "contextId",
+                                               "streamId", "correlationId", "globalPid", "graphNodeId"};
 
 std::vector<std::string_view> withOwn(std::initializer_list<std::string_view> own)
 {
     std::vector<std::string_view> columns = kCommon;
     columns.insert(columns.end(), own);
     return columns;
+}
+
+std::uint64_t printOf(std::initializer_list<std::int64_t> values)
+{
+    return XXH3_64bits(values.begin(), values.size() * sizeof(std::int64_t));
 }
 
 /// Files a row of device work; `describe` gives it its name, kind and arguments.
@@ -39,9 +45,11 @@ Result<void> readTable(Import& import, Source source, const std::vector<std::str
         }
         const std::int64_t pid = place.globalPid;
         slice->link = import.tracks.correlation(pid, row.integer(kCorrelation).value_or(0));
-        if (slice->link != 0)
-            import.worked.push_back({slice->link, slice->source()});
         describe(row, *slice);
+        import.worked.push_back(
+            {slice->link, slice->source(),
+             printOf({static_cast<std::int64_t>(source), pid, place.device, place.context, place.stream, slice->begin,
+                      slice->duration, slice->link, slice->name, slice->args, row.integer(kGraphNode).value_or(0)})});
         import.tracks.add(import.tracks.stream(place), *slice);
     });
 }

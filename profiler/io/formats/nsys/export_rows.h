@@ -40,10 +40,18 @@ struct Place {
 };
 Place placeFrom(std::uint64_t place);
 
-/// A piece of device work that names its launch.
+/// A piece of device work.
 struct Work {
-    std::int64_t link = 0;   ///< the trace's correlation
+    std::int64_t link = 0;   ///< the trace's correlation; 0: it names no launch
     std::uint64_t place = 0; ///< placeOf()
+    std::uint64_t print = 0; ///< a hash of all that tells it from another one
+};
+/// A call that may launch device work.
+struct Call {
+    std::int64_t link = 0;     ///< the trace's correlation
+    std::uint64_t place : 40;  ///< placeOf()
+    std::uint64_t driver : 1;  ///< of the driver's API: it may lie in one of the runtime's and have its id
+    std::uint64_t second : 23; ///< of its begin
 };
 
 /// Everything that the readers of tables share.
@@ -60,7 +68,7 @@ struct Import {
     std::map<std::string, std::int64_t, std::less<>> rows; ///< read, by table
     /// Waits of the host whose thread only their runtime call names: by correlation.
     std::unordered_map<std::int64_t, std::vector<RawSlice>> waits;
-    std::vector<std::int64_t> called; ///< correlations of runtime calls
+    std::vector<Call> called;
     std::vector<Work> worked;
     std::int64_t process = 0;  ///< globalPid of rows that name none; 0: not known
     std::int64_t lastTime = 0; ///< latest end seen
@@ -78,6 +86,9 @@ std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bo
 
 /// The name of a row by its id in StringIds, 0 where it has none; one that StringIds lacks is counted.
 std::uint32_t named(Import& import, const Rows& row, int column, std::string_view table);
+
+/// Finds what only all rows together show: work without its launch, ids that calls share, rows that are there twice.
+void checkCorrelations(Import& import);
 
 Result<void> readDeviceWork(Import& import);
 Result<void> readHostCalls(Import& import);

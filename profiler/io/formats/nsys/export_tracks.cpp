@@ -227,6 +227,18 @@ void ExportTracks::file(TrackId track, const RawSlice& slice)
     }
 }
 
+std::vector<TrackId> ExportTracks::nesting() const
+{
+    std::vector<TrackId> tracks;
+    for (const auto& [tid, track] : m_threads)
+        tracks.push_back(track);
+    for (const auto& [key, track] : m_nvtx)
+        if (std::get<bool>(key))
+            tracks.push_back(track);
+    std::sort(tracks.begin(), tracks.end());
+    return tracks;
+}
+
 void ExportTracks::finish(std::int64_t lastTime)
 {
     for (auto& [track, slice] : std::exchange(m_open, {})) {

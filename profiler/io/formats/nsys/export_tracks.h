@@ -59,6 +59,8 @@ public:
     std::int64_t correlation(std::int64_t globalId, std::int64_t id);
 
     void add(TrackId track, const RawSlice& slice);
+    /// Tracks of threads, whose slices contain one another and do not overlap else.
+    [[nodiscard]] std::vector<TrackId> nesting() const;
     /// Hands over what was collected, and the devices; called once, at the end.
     /// @param lastTime  where ranges without an end are cut
     void finish(std::int64_t lastTime);

@@ -63,7 +63,10 @@ Result<void> readCalls(Import& import)
         import.tracks.add(thread, *slice);
         if (slice->link == 0)
             return;
-        import.called.push_back(slice->link);
+        import.called.push_back({.link = slice->link,
+                                 .place = slice->source(),
+                                 .driver = slice->kind == ActivityKind::CudaDriver,
+                                 .second = static_cast<std::uint64_t>(slice->begin / 1'000'000'000) & 0x7fffff});
         if (const auto waits = import.waits.find(slice->link); waits != import.waits.end()) {
             for (const RawSlice& wait : waits->second)
                 import.tracks.add(thread, wait);

@@ -27,6 +27,12 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
      "rows have names that the file does not hold: they are shown without them"},
     {"row moves a negative number of bytes: the number is left out",
      "rows move a negative number of bytes: the numbers are left out"},
+    {"call has the correlation id of another call of its process: device work is joined to one of them only",
+     "calls have correlation ids of other calls of their process: device work is joined to one of them only"},
+    {"piece of device work is in the file twice, with the same stream, times, name and launch: it counts twice",
+     "pieces of device work are in the file twice, with the same stream, times, name and launch: they count twice"},
+    {"slice ends after the slice that it begins in: it is shown one row deeper",
+     "slices end after the slices that they begin in: they are shown one row deeper"},
 }};
 
 } // namespace

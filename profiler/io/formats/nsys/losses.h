@@ -21,6 +21,9 @@ enum class Loss : std::uint8_t {
     Open,
     NoName, ///< an id that StringIds lacks
     NegativeBytes,
+    SharedCall, ///< a correlation id that another call of the process has
+    Doubled,    ///< device work that is there before
+    Overlapping,
     Count,
 };
 

@@ -83,23 +83,15 @@ std::function<void()> progressOf(const SqliteFile& file, const ReadOptions& opti
     };
 }
 
-/// Device work whose call is not in the file, where calls are recorded at all.
-void countUnmatched(Import& import)
-{
-    if (import.called.empty())
-        return;
-    std::sort(import.called.begin(), import.called.end());
-    for (const Work& work : import.worked)
-        if (!std::binary_search(import.called.begin(), import.called.end(), work.link)) {
-            const Place place = placeFrom(work.place);
-            import.losses.add(Loss::NoLaunch, tableOf(place.source), place.row);
-        }
-}
-
 void noteLosses(Import& import)
 {
     CaptureStats& stats = import.builder.captureStats();
-    countUnmatched(import);
+    checkCorrelations(import);
+    for (const TrackId track : import.tracks.nesting()) {
+        const Overlaps overlaps = import.builder.overlaps(track);
+        const Place place = placeFrom(overlaps.first);
+        import.losses.add(Loss::Overlapping, tableOf(place.source), place.row, overlaps.count);
+    }
     import.losses.report(stats);
     stats.cut = import.file.isCut();
 }
@@ -159,6 +151,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
     if (auto read = readTables(import); !read)
         return tl::unexpected(read.error());
     tracks.finish(import.lastTime);
+    builder.seal(options.threads, options.stop);
     noteLosses(import);
     builder.setMetadata("source.events", std::to_string(countEvents(import)));
     if (auto details = RowDetails::open(path, *schema))

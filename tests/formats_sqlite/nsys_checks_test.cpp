@@ -1,0 +1,112 @@
+#include "profiler/analysis/activity_scan.h"
+#include "profiler/io/formats/format.h"
+#include "tests/formats_sqlite/nsys_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// What only the rows of an export together show to be wrong.
+namespace formats_sqlite_test {
+namespace {
+
+using namespace profiler;
+using testing::AnyOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> notesOf(const std::filesystem::path& path)
+{
+    const auto trace = formats::openTrace(path);
+    EXPECT_TRUE(trace) << trace.error().message();
+    return trace ? (*trace)->captureStats().notes : std::vector<std::string>{};
+}
+
+/// The notes on the file with two processes after a change.
+std::vector<std::string> notesAfter(const std::string& sql)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    NsysFile(file.path()).run(sql);
+    return notesOf(file.path());
+}
+
+const auto kNoneOfThese = Not(Contains(
+    AnyOf(HasSubstr("correlation id"), HasSubstr("in the file twice"), HasSubstr("the slice that it begins in"))));
+
+TEST(NsysChecks, CallsThatShareAnIdAreNoted)
+{
+    EXPECT_THAT(
+        notesAfter("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1 WHERE rowid < 4"),
+        Contains("2 calls have correlation ids of other calls of their process: device work is joined to one of "
+                 "them only (the first in CUPTI_ACTIVITY_KIND_RUNTIME, row 2)."));
+}
+
+TEST(NsysChecks, WorkThatIsThereTwiceIsNoted)
+{
+    EXPECT_THAT(notesAfter("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+                Contains("4 pieces of device work are in the file twice, with the same stream, times, name and launch: "
+                         "they count twice (the first in CUPTI_ACTIVITY_KIND_KERNEL, row 5)."));
+}
+
+TEST(NsysChecks, RangesThatCrossAreNoted)
+{
+    EXPECT_THAT(notesAfter("UPDATE NVTX_EVENTS SET end = 9500 WHERE rowid = 3"),
+                Contains("1 slice ends after the slice that it begins in: it is shown one row deeper (NVTX_EVENTS, row "
+                         "3)."));
+}
+
+TEST(NsysChecks, IdsOfSeveralProcessesAreNoFault)
+{
+    EXPECT_THAT(notesAfter("VACUUM"), kNoneOfThese);
+}
+
+TEST(NsysChecks, ARuntimeCallMayHaveTheIdOfTheDriversCallInIt)
+{
+    EXPECT_THAT(notesAfter("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1 WHERE rowid = 4"), kNoneOfThese);
+}
+
+TEST(NsysChecks, IdsMayBeginAnewInALongRecording)
+{
+    EXPECT_THAT(notesAfter("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1, start = start + 90000000000000, "
+                           "end = end + 90000000000000 WHERE rowid = 2"),
+                Not(Contains(HasSubstr("correlation id"))));
+}
+
+TEST(NsysChecks, NodesOfACudaGraphShareTheirLaunch)
+{
+    EXPECT_THAT(notesAfter("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN graphNodeId INTEGER;"
+                           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL;"
+                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = rowid"),
+                kNoneOfThese);
+}
+
+TEST(NsysChecks, RealExportsHaveNoneOfThese)
+{
+    for (const char* const name : {"nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"}) {
+        const std::filesystem::path path = std::filesystem::path(STEPSCOPE_SHARED_TRACES) / name;
+        if (!std::filesystem::exists(path))
+            GTEST_SKIP() << "no " << path;
+        const auto notes = notesOf(path);
+        EXPECT_THAT(notes, kNoneOfThese);
+        EXPECT_THAT(notes, testing::Each(HasSubstr("no launch in the file")));
+    }
+}
+
+TEST(NsysChecks, CopiesOfUnifiedMemoryNeedNoTableOfNames)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    NsysFile(file.path())
+        .run("DROP TABLE ENUM_CUDA_MEMCPY_OPER; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE rowid > 3;"
+             "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 10 + rowid");
+    const auto trace = formats::openTrace(file.path());
+    ASSERT_TRUE(trace) << trace.error().message();
+    std::vector<CopyKind> kinds;
+    for (const Slice& slice : (*trace)->ofKind(ActivityKind::GpuMemcpy))
+        kinds.push_back(slice.args.copy);
+    EXPECT_THAT(kinds, testing::ElementsAre(CopyKind::HtoD, CopyKind::DtoH, CopyKind::DtoD));
+}
+
+} // namespace
+} // namespace formats_sqlite_test
