@@ -75,11 +75,13 @@ constexpr std::array kMemoryParts = {
     Part{"DEVICE", MemoryKind::Device},     Part{"ARRAY", MemoryKind::Array},
 };
 
-// Source: CUpti_ActivityMemcpyKind (cupti_activity.h).
+// Source: CUpti_ActivityMemcpyKind (cupti_activity.h); 11 to 13, of unified memory, are Nsight Systems' own (its export
+// schema's ENUM_CUDA_MEMCPY_OPER).
 Labels defaultCopies()
 {
-    return {{1, "_HTOD"}, {2, "_DTOH"}, {3, "_HTOA"}, {4, "_ATOH"}, {5, "_ATOA"},
-            {6, "_ATOD"}, {7, "_DTOA"}, {8, "_DTOD"}, {9, "_HTOH"}, {10, "_PTOP"}};
+    return {{1, "_HTOD"},      {2, "_DTOH"},      {3, "_HTOA"},     {4, "_ATOH"}, {5, "_ATOA"},
+            {6, "_ATOD"},      {7, "_DTOA"},      {8, "_DTOD"},     {9, "_HTOH"}, {10, "_PTOP"},
+            {11, "_UVM_HTOD"}, {12, "_UVM_DTOH"}, {13, "_UVM_DTOD"}};
 }
 
 // Nsight Systems' own numbers, which are not CUPTI's. Source: its export schema's ENUM_CUDA_MEM_KIND.
