@@ -276,6 +276,19 @@ TEST(BadJson, WhatFollowsTheEndIsNoted)
     EXPECT_THAT(open("\xEF\xBB\xBF \n" + object(kEvent))->captureStats().notes, IsEmpty());
 }
 
+TEST(BadJson, WhatFollowsCompressedTextIsNoted)
+{
+    const std::string whole = gzip(object(kEvent));
+    EXPECT_THAT(open(whole + std::string(1000, '\0'))->captureStats().notes, IsEmpty());
+    for (const std::size_t padding : {0, 512}) {
+        const auto trace = open(whole + std::string(padding, '\0') + "garbage");
+        EXPECT_EQ(trace->sliceCount(), 1U);
+        EXPECT_FALSE(trace->captureStats().cut);
+        EXPECT_THAT(trace->captureStats().notes,
+                    ElementsAre(HasSubstr("at byte " + std::to_string(whole.size() + padding) + " of the compressed")));
+    }
+}
+
 TEST(BadJson, DeepNestingIsReadAsFarAsItGoes)
 {
     const auto nested = [](std::size_t levels) {

@@ -76,6 +76,34 @@ TEST(ChromeEvents, AnEndNeedNotRepeatWhatItsBeginSays)
     EXPECT_EQ(trace->captureStats().unmatched, 0U);
 }
 
+TEST(ChromeEvents, ScopesTellIdsApart)
+{
+    const auto trace = open(object(R"(
+{"ph":"b","cat":"c","id":1,"scope":"A","ts":1,"pid":1,"tid":2,"name":"r"},
+{"ph":"b","cat":"c","id":1,"scope":"B","ts":2,"pid":1,"tid":2,"name":"r"},
+{"ph":"e","cat":"c","id":1,"scope":"A","ts":4,"pid":1,"tid":2,"name":"r"},
+{"ph":"e","cat":"c","id":1,"scope":"B","ts":10,"pid":1,"tid":2,"name":"r"})"));
+    const auto rows = slices(*trace, "c");
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].duration.count(), 3000);
+    EXPECT_EQ(rows[1].duration.count(), 8000);
+}
+
+TEST(ChromeEvents, AnInstantIsNoDeviceWork)
+{
+    const auto trace = open(object(R"({"ph":"i","cat":"kernel","ts":1,"pid":0,"tid":7,"name":"mark"})"));
+    EXPECT_EQ(only(*trace).kind, ActivityKind::Other);
+}
+
+TEST(ChromeEvents, OfSeveralCategoriesTheOneThatIsKnownCounts)
+{
+    for (const std::string_view category : {"Kernel,foo", "foo,kernel", "foo,bar,Kernel"}) {
+        const auto trace = open(
+            object(R"({"ph":"X","ts":1,"dur":2,"pid":0,"tid":7,"name":"k","cat":")" + std::string(category) + "\"}"));
+        EXPECT_EQ(only(*trace).kind, ActivityKind::Kernel) << category;
+    }
+}
+
 TEST(ChromeEvents, RangesOfDifferentThreadsStayApart)
 {
     const auto trace = open(object(R"(

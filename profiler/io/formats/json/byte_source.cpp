@@ -112,6 +112,7 @@ void ByteSource::inflate(Compression compression, const std::stop_token& own, co
     }
     const std::scoped_lock lock(m_mutex);
     m_damage = damage.empty() ? stream.damage() : damage;
+    m_trailing = stream.trailing();
     m_over = true;
     m_grown.notify_all();
 }
@@ -164,6 +165,12 @@ std::string ByteSource::damage() const
 {
     const std::scoped_lock lock(m_mutex);
     return m_damage;
+}
+
+std::uint64_t ByteSource::trailing() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_trailing;
 }
 
 bool ByteSource::unchanged() const

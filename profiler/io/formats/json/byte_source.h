@@ -34,6 +34,9 @@ public:
     [[nodiscard]] double inflatedShare() const;
     /// What is wrong with the file itself; empty: nothing found. Complete once the end was read.
     [[nodiscard]] std::string damage() const;
+    /// Where something that is not read follows the compressed content: the byte of the file; 0: nowhere. Complete once
+    /// the end was read.
+    [[nodiscard]] std::uint64_t trailing() const;
     /// True while the file is the one that was opened, as far as its size and time say.
     [[nodiscard]] bool unchanged() const;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
@@ -55,6 +58,7 @@ private:
     std::uint64_t m_inflated = 0;
     bool m_over = false;
     std::string m_damage;
+    std::uint64_t m_trailing = 0;
     std::jthread m_inflater; ///< last: it ends before what it uses
 };
 

@@ -23,7 +23,7 @@ struct CopySpelling {
     std::string_view text;
     CopyKind kind;
 };
-constexpr std::array<CopySpelling, 14> kCopies = {{{"HtoD", CopyKind::HtoD},
+constexpr std::array<CopySpelling, 19> kCopies = {{{"HtoD", CopyKind::HtoD},
                                                    {"DtoH", CopyKind::DtoH},
                                                    {"DtoD", CopyKind::DtoD},
                                                    {"PtoP", CopyKind::PtoP},
@@ -36,7 +36,12 @@ constexpr std::array<CopySpelling, 14> kCopies = {{{"HtoD", CopyKind::HtoD},
                                                    {"HostToDevice", CopyKind::HtoD},
                                                    {"DeviceToHost", CopyKind::DtoH},
                                                    {"DeviceToDevice", CopyKind::DtoD},
-                                                   {"HostToHost", CopyKind::HtoH}}};
+                                                   {"HostToHost", CopyKind::HtoH},
+                                                   {"M2D", CopyKind::HtoD},
+                                                   {"D2M", CopyKind::DtoH},
+                                                   {"H2D", CopyKind::HtoD},
+                                                   {"D2H", CopyKind::DtoH},
+                                                   {"D2D", CopyKind::DtoD}}};
 
 MemoryKind memoryFromName(std::string_view name)
 {
@@ -55,6 +60,10 @@ MemoryKind memoryFromName(std::string_view name)
 
 std::uint8_t categoryIndex(std::string_view name)
 {
+    if (const auto comma = name.find(','); comma != name.npos) {
+        const std::uint8_t first = categoryIndex(name.substr(0, comma));
+        return first != 0 ? first : categoryIndex(name.substr(comma + 1));
+    }
     const auto found = std::find_if(std::begin(kCategories) + 1, std::end(kCategories), [&](const Category& category) {
         return std::equal(name.begin(), name.end(), category.name.begin(), category.name.end(), sameLetter);
     });

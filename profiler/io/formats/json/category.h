@@ -92,8 +92,15 @@ inline constexpr Category kCategories[] = {
 };
 inline constexpr int kCategoryCount = sizeof kCategories / sizeof *kCategories;
 
-/// Index into kCategories; 0 for a category that it does not hold. Case does not matter.
+/// Index into kCategories; 0 for a category that it does not hold. Case does not matter. Of several, with commas
+/// between them, the first that it holds.
 std::uint8_t categoryIndex(std::string_view name);
+
+/// A category of operators: older profilers mark steps by one.
+inline bool isOperator(std::string_view category)
+{
+    return kCategories[categoryIndex(category)].kind == ActivityKind::CpuOp;
+}
 
 /// The category that an event without one has by its process, a text as torch.autograd.profiler wrote it; else 0.
 inline std::uint8_t processCategory(std::string_view process)

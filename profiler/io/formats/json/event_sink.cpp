@@ -31,6 +31,11 @@ std::size_t hashOf(const SliceArgs& args)
     return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
 }
 
+bool isInstant(char phase)
+{
+    return phase == 'i' || phase == 'I' || phase == 'R' || phase == 'n' || phase == 'T' || phase == 'p';
+}
+
 std::uint32_t id32(std::int64_t value)
 {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, 0xffffffff));
@@ -175,22 +180,28 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     slice.setSource(offsetOf(event));
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
-    m_harvest->deviceWork += isDeviceWork(slice.kind);
+    // An instant is no work, and the end of a range is counted with its begin.
+    if (isInstant(event.phase) && isDeviceWork(slice.kind))
+        slice.kind = ActivityKind::Other;
+    const bool counts = event.phase != 'E' && event.phase != 'e' && event.phase != 'F';
+    m_harvest->deviceWork += counts && isDeviceWork(slice.kind);
+    if (slice.kind == ActivityKind::Sync && name.use == NameUse::StreamWait)
+        slice.kind = ActivityKind::Other;
     const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
     if (name.use == NameUse::Step && ofProgram) {
         slice.kind = ActivityKind::Step;
-        m_harvest->markedOps += category.kind == ActivityKind::CpuOp;
+        m_harvest->markedOps += counts && category.kind == ActivityKind::CpuOp;
     }
     if (slice.kind == ActivityKind::CpuOp) {
         const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
         slice.link = numbered ? event.sequence : -1;
-        m_harvest->sequences += numbered;
+        m_harvest->sequences += counts && numbered;
         if (numbered && event.has(Event::kForwardThread) && event.forwardThread > 0)
             slice.flags |= slice_flag::kBackward;
     } else if (event.has(Event::kCorrelation)) {
         slice.link = event.correlation;
     } else {
-        m_harvest->uncorrelated += isDeviceWork(slice.kind);
+        m_harvest->uncorrelated += counts && isDeviceWork(slice.kind);
     }
     slice.args = argsOf(event, name, slice.kind, lane);
     return slice;

@@ -88,6 +88,8 @@ void EventSink::takeRangeEnd(const Event& event)
         key.category = static_cast<std::uint8_t>(event.category + 1);
         end.lane = end.begins ? laneOf(key, row) : 0;
         end.key = XXH3_64bits_withSeed(&key.process, sizeof key.process, identHash(event.id));
+        if (event.has(Event::kScope))
+            end.key += identHash(event.scope) * kMix;
         end.key = XXH3_64bits_withSeed(&key.thread, sizeof key.thread, end.key + key.category);
     }
     if (end.begins && end.slice.kind == ActivityKind::Step)
@@ -119,6 +121,8 @@ void EventSink::takeFlow(const Event& event)
     point.id = identHash(id);
     if (event.has(Event::kLocalId))
         point.id = point.id * kMix + identHash(event.pid);
+    if (event.has(Event::kScope))
+        point.id += identHash(event.scope) * kMix;
     if (event.category == 0)
         point.id ^= XXH3_64bits(event.categoryText.data(), event.has(Event::kCategory) ? event.categoryText.size() : 0);
     point.lane = laneOf(laneKey(event, onDevice ? Lane::Device : Lane::Host), event);

@@ -52,6 +52,7 @@ inline const std::vector<Key>& knownKeys()
         {"tid", 1, K::Ident, E::kTid, nullptr, &E::tid},
         {"id", 1, K::Ident, E::kId, nullptr, &E::id},
         {"id2", 1, K::Id2, E::kId, nullptr, &E::id},
+        {"scope", 1, K::Ident, E::kScope, nullptr, &E::scope},
         {"bind_id", 1, K::Ident, E::kBind, nullptr, &E::bind},
         {"flow_in", 1, K::Flag, E::kFlowIn},
         {"flow_out", 1, K::Flag, E::kFlowOut},

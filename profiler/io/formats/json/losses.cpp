@@ -59,6 +59,8 @@ constexpr std::array<Wording, static_cast<std::size_t>(Loss::Count)> kWordings =
     {"slice ends after the slice that it begins in: it is shown one row deeper",
      "slices end after the slices that they begin in: they are shown one row deeper"},
     {"piece of device work has no launch in the file", "pieces of device work have no launch in the file"},
+    {"call has a correlation id that another call of its process has: which work is its own is not told",
+     "calls have correlation ids that other calls of their process have: which work is whose is not told"},
 }};
 
 } // namespace

@@ -36,6 +36,7 @@ enum class Loss : std::uint8_t {
     NoNumber,
     Overlapping,
     NoLaunch,
+    SharedCorrelation, ///< a call has the id of another one of its process
     Count,
 };
 

@@ -20,6 +20,8 @@ NameUse useOf(std::string_view name)
         return NameUse::Step;
     if (name == "[memory]")
         return NameUse::Memory;
+    if (name == "Stream Wait Event")
+        return NameUse::StreamWait;
     return name.starts_with("Iteration Start:") || name == "Record Window End" ? NameUse::WindowMark : NameUse::Plain;
 }
 

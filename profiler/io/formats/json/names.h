@@ -15,6 +15,7 @@ enum class NameUse : std::uint8_t {
     Plain,
     Step,       ///< "ProfilerStep#5"
     Memory,     ///< "[memory]": an allocation or a release
+    StreamWait, ///< "Stream Wait Event": a stream waits for another, the host does not
     WindowMark, ///< the profiler's own marks of its beginning and end
 };
 

@@ -82,6 +82,9 @@ public:
             stats.cut = true;
             stats.notes.push_back("Only a part could be inflated: " + damage + ".");
         }
+        if (const std::uint64_t trailing = m_source->trailing(); trailing != 0)
+            stats.notes.push_back("Something that is not compressed follows the trace, at byte " +
+                                  std::to_string(trailing) + " of the compressed file; it was not read.");
         dropNotesToldTwice(stats.notes);
         m_shared.builder.setArgSource(eventDetails(m_source));
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
@@ -114,7 +117,7 @@ private:
     {
         m_ranges.finish(m_whole);
         takeRows(m_whole);
-        m_launches.report(m_whole.losses);
+        m_launches.report(m_shared.lanes, m_whole.losses);
         assembleFlows(m_shared, m_whole);
         const Processes processes = assembleRows(m_shared, m_whole, m_whole.losses);
         m_counters.finish(m_shared, processes, counterUnits(m_top.values));

@@ -78,9 +78,15 @@ bool InflateStream::refill()
 bool InflateStream::Gzip::step(InflateStream& owner, std::span<char> out, std::size_t& made)
 {
     if (!inside) {
-        // Another member may follow; what is no gzip header is padding, or garbage that gzip ignores too.
-        if (static_cast<unsigned char>(owner.m_input[owner.m_next]) != kGzipMagic[0])
+        // Another member may follow, or padding; what is neither gzip ignores too.
+        while (owner.m_next < owner.m_end && owner.m_input[owner.m_next] == 0)
+            ++owner.m_next;
+        if (owner.m_next == owner.m_end)
+            return true;
+        if (static_cast<unsigned char>(owner.m_input[owner.m_next]) != kGzipMagic[0]) {
+            owner.m_trailing = owner.m_taken - (owner.m_end - owner.m_next);
             return false;
+        }
         inflateReset2(&stream, kGzipWindow);
         inside = true;
     }

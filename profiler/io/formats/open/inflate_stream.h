@@ -25,6 +25,9 @@ public:
     std::size_t read(std::span<char> out);
     /// What is wrong with the file and at which byte of it; empty: nothing so far.
     [[nodiscard]] const std::string& damage() const { return m_damage; }
+    /// Where something follows the content that is neither compressed nor padding of zeros: the byte of the file; 0:
+    /// nowhere.
+    [[nodiscard]] std::uint64_t trailing() const { return m_trailing; }
     /// Bytes of the file that were taken in.
     [[nodiscard]] std::uint64_t taken() const { return m_taken; }
 
@@ -38,7 +41,7 @@ private:
     std::unique_ptr<Zstd> m_zstd;
     std::unique_ptr<char[]> m_input;
     std::size_t m_next = 0, m_end = 0; ///< of m_input, what is not used yet
-    std::uint64_t m_taken = 0;
+    std::uint64_t m_taken = 0, m_trailing = 0;
     std::string m_damage;
     bool m_over = false;
 };

@@ -1,5 +1,6 @@
 #include "profiler/io/formats/writers/json_args.h"
 
+#include "profiler/io/formats/json/category.h"
 #include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/writers/json_text.h"
 
@@ -53,7 +54,8 @@ void JsonArgs::writeCategory(const Track& track, const Slice& slice, const Slice
 {
     std::string_view category = activityName(slice.kind);
     if (slice.kind == ActivityKind::Step)
-        category = activityName(ActivityKind::UserAnnotation);
+        category = activityName(m_fromJson && json::isOperator(find(details, "cat")) ? ActivityKind::CpuOp
+                                                                                     : ActivityKind::UserAnnotation);
     else if (slice.kind == ActivityKind::Sync && !isOfDevice(track))
         category = json::kHostSync;
     else if (slice.kind == ActivityKind::Other && m_fromJson && !details.empty())
