@@ -4,8 +4,11 @@
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 
+#include <cstdint>
 #include <fmt/format.h>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace advisor {
@@ -15,35 +18,32 @@ using namespace profiler::analysis;
 
 namespace {
 
-/// The call that ordered a copy; a call itself.
-std::optional<Slice> callOf(const Trace& trace, SliceId id)
+/// The calls that ordered these copies, by their correlation.
+std::unordered_map<std::uint64_t, Slice> copyCalls(const Trace& trace, std::span<const SliceId> ids)
 {
-    const Slice slice = trace.slice(id);
-    if (!isDeviceWork(slice.kind))
-        return slice;
-    if (slice.correlation.value == 0)
-        return std::nullopt;
+    std::unordered_set<std::uint64_t> wanted;
+    for (const SliceId id : ids)
+        if (const Slice slice = trace.slice(id); isDeviceWork(slice.kind) && slice.correlation.value != 0)
+            wanted.insert(slice.correlation.value);
+    std::unordered_map<std::uint64_t, Slice> calls;
+    if (wanted.empty())
+        return calls;
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
         for (const Slice& call :
              ofKindNamed(trace, kind, [](std::string_view name) { return name.find("emcpy") != name.npos; }))
-            if (call.correlation == slice.correlation)
-                return call;
-    return std::nullopt;
+            if (wanted.contains(call.correlation.value))
+                calls.emplace(call.correlation.value, call);
+    return calls;
 }
 
-} // namespace
-
-std::string callerOf(const Trace& trace, SliceId id)
+std::string callerOf(const Trace& trace, const Slice& call)
 {
-    const std::optional<Slice> call = callOf(trace, id);
-    if (!call)
-        return {};
     std::optional<Slice> op, frame;
     const auto isLibrary = [&](const Slice& slice) {
         return trace.name(slice).find("torch/") != std::string_view::npos;
     };
-    trace.forEach(call->id.track, call->range(), [&](const Slice& slice) {
-        if (slice.begin > call->begin || slice.end() < call->end())
+    trace.forEach(call.id.track, call.range(), [&](const Slice& slice) {
+        if (slice.begin > call.begin || slice.end() < call.end())
             return true;
         const std::string_view name = trace.name(slice);
         const bool isOp = slice.kind == ActivityKind::CpuOp && !isProfilerStep(name) && phaseOfRange(name).empty();
@@ -58,6 +58,23 @@ std::string callerOf(const Trace& trace, SliceId id)
     if (frame)
         text += fmt::format("{}{}", op ? " in " : "", trace.name(*frame));
     return text;
+}
+
+} // namespace
+
+std::vector<std::string> callersOf(const Trace& trace, std::span<const SliceId> ids)
+{
+    const auto calls = copyCalls(trace, ids);
+    std::vector<std::string> callers;
+    for (const SliceId id : ids) {
+        const Slice slice = trace.slice(id);
+        const auto call = isDeviceWork(slice.kind) ? calls.find(slice.correlation.value) : calls.end();
+        if (!isDeviceWork(slice.kind))
+            callers.push_back(callerOf(trace, slice));
+        else
+            callers.push_back(call != calls.end() ? callerOf(trace, call->second) : std::string());
+    }
+    return callers;
 }
 
 } // namespace advisor

@@ -15,6 +15,8 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace advisor::rules {
@@ -41,9 +43,10 @@ struct Reading {
     double dataUs = 0;           ///< a step: it waits for data
     double deviceIdleUs = 0;     ///< a step: the device does nothing, for whatever cause
     std::size_t steps = 0;       ///< steady ones in which there is any
-    std::vector<SliceId> slices; ///< copies, and synchronizing calls
-    std::optional<Saving> won;   ///< a step without all of it, by a replay
-    double lostUs = 0;           ///< a step: what the device idles for until the host leads again; at least idleUs
+    std::vector<SliceId> slices; ///< copies, and synchronizing calls; behind which the device idles longest, first
+    std::vector<Nanoseconds> idleBehind; ///< each of them, at once
+    std::optional<Saving> won;           ///< a step without all of it, by a replay
+    double lostUs = 0; ///< a step: what the device idles for until the host leads again; at least idleUs
     [[nodiscard]] Way foremost() const
     {
         return static_cast<Way>(std::max_element(idleOf.begin(), idleOf.end()) - idleOf.begin());
@@ -149,8 +152,10 @@ std::array<Intervals, kWays> gapsIn(const Case& c, const Waiting& all, TimeRange
     std::set<TraceTime> counted;
     const auto add = [&](Way way, TimeRange gap, SliceId slice) {
         ++reading.count[way];
+        const bool first = counted.insert(gap.begin).second;
         reading.slices.push_back(slice);
-        if (counted.insert(gap.begin).second)
+        reading.idleBehind.push_back(first ? gap.duration() : Nanoseconds{0});
+        if (first)
             gaps[way].push_back(gap);
     };
     const std::span<const Slice> copies = beginningIn(all.copies, step);
@@ -171,6 +176,16 @@ std::array<Intervals, kWays> gapsIn(const Case& c, const Waiting& all, TimeRange
     for (std::size_t way = 0; way < kWays; ++way)
         united[way] = unite(std::move(gaps[way]));
     return united;
+}
+
+void longestFirst(Reading& reading)
+{
+    std::vector<std::pair<Nanoseconds, SliceId>> rows;
+    for (std::size_t i = 0; i < reading.slices.size(); ++i)
+        rows.emplace_back(reading.idleBehind[i], reading.slices[i]);
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::tie(reading.idleBehind[i], reading.slices[i]) = rows[i];
 }
 
 Reading readBack(const Case& c)
@@ -205,6 +220,7 @@ Reading readBack(const Case& c)
     }
     for (double& count : reading.count)
         count /= steps;
+    longestFirst(reading);
     return reading;
 }
 
@@ -277,13 +293,30 @@ bool mayReadMetrics(const Case& c, const Reading& reading)
            !anyName(c.trace, [](std::string_view name) { return name.starts_with("aten::_amp_foreach_non_finite"); });
 }
 
+/// Of all callers the one behind whose waits the device idles longest.
+std::string foremostCaller(const Trace& trace, const Reading& reading)
+{
+    constexpr std::size_t kMost = 64; // the longest waits: more of them tell nothing else
+    const std::size_t count = std::min(kMost, reading.slices.size());
+    const auto callers = callersOf(trace, std::span(reading.slices).first(count));
+    std::vector<std::pair<std::string, Nanoseconds>> sums;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto row = std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.first == callers[i]; });
+        if (row == sums.end())
+            row = sums.insert(row, {callers[i], Nanoseconds{0}});
+        row->second += reading.idleBehind[i];
+    }
+    return std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
 /// "In each step the device idles for 10.7 ms after 1 call that waits for the device (mine::timing): for 915 µs at
 /// once, and then until the host is ahead of it again."
 std::string reasonText(const Case& c, const Reading& reading)
 {
     constexpr double kMuch = 1.1; // of what it idles at once: more is told apart
     constexpr double kShows = 1;  // µs
-    const std::string caller = callerOf(c.trace, reading.slices.front());
+    const std::string caller = foremostCaller(c.trace, reading);
     std::string text = fmt::format("In each step the device idles for {} after {}{}", timeText(reading.lostUs),
                                    waysText(reading), caller.empty() ? "" : " (" + caller + ")");
     if (reading.lostUs > kMuch * reading.idleUs)

@@ -85,5 +85,27 @@ TEST(HostsLead, WhoWaitsForABatchOfWorkersWouldWaitLonger)
     EXPECT_EQ(state("SingleProcessDataLoaderIter.__next__"), State::Fires) << "loading is the host's own work";
 }
 
+/// Ten steps in which one caller's two waits leave the device idle for 100 µs each and another's for so many.
+advisor::Advice twoCallers(int otherUs)
+{
+    const std::string host = "op first::wait 90 20\ncall cudaDeviceSynchronize 95 10\n"
+                             "op other::wait 290 20\ncall cudaDeviceSynchronize 295 10\n"
+                             "op first::wait 590 20\ncall cudaDeviceSynchronize 595 10";
+    return judge("sync_every_n_steps",
+                 fmt::format("device 0 \"Tesla V100\"\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\nstream 0 7\n"
+                             "repeat 10 every 1000\nkernel sgemm 0 100\nkernel sgemm 200 100\nkernel sgemm {} {}\n"
+                             "kernel sgemm 700 299\nend\n",
+                             host, 300 + otherUs, 300 - otherUs));
+}
+
+TEST(HostsLead, TheCallerIsNamedForWhomTheDeviceIdlesLongest)
+{
+    EXPECT_THAT(twoCallers(250).reason, HasSubstr("(other::wait)"));
+    EXPECT_THAT(twoCallers(150).reason, HasSubstr("(first::wait)")) << "both of its waits count";
+    const advisor::Advice advice = twoCallers(250);
+    ASSERT_FALSE(advice.evidence.empty());
+    EXPECT_EQ(advice.evidence.front().range.begin, profiler::traceTime(1'295'000)) << "the longest first";
+}
+
 } // namespace
 } // namespace advisor_test
