@@ -183,9 +183,8 @@ void TraceBuilder::State::sealSpilled(unsigned threads)
         if (bulk[track].spilled())
             sealed[track] = bulk[track].sealSpilled(tracks[track].id, *spill, lost[track]);
     });
-    for (std::size_t track = 0; track < lost.size(); ++track) {
+    for (std::size_t track = 0; track < lost.size(); ++track)
         noteLost(lost[track], " slices of ", tracks[track].name);
-    }
 }
 
 void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const std::string& where)
@@ -210,6 +209,11 @@ void TraceBuilder::setBlocks(TrackId track, std::vector<BlockRef> blocks)
 {
     assert(m->stores.at(track.value).count() == 0 && m->bulk.at(track.value).count() == 0);
     m->sealed.at(track.value) = std::move(blocks);
+}
+
+void TraceBuilder::setSamples(TrackId counter, std::vector<SampleRef> parts)
+{
+    m->spilledSamples[counter.value] = std::move(parts);
 }
 
 void TraceBuilder::addFlows(std::vector<Flow> flows)
@@ -310,10 +314,9 @@ TrackSlices TraceBuilder::State::slicesOf(std::size_t track) const
         slices.push_back(block);
     for (const BlockRef& block : sealed[track])
         slices.push_back(block);
-    if (!slices.ordered) {
+    if (!slices.ordered)
         for (auto& block : stores[track].blocks(latest))
             slices.push_back(BlockRef{std::move(block)});
-    }
     for (const BlockRef& block : slices.blocks)
         slices.count += block.summary().count;
     if (const auto spilled = spilledSamples.find(static_cast<std::uint32_t>(track)); spilled != spilledSamples.end())

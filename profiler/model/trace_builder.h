@@ -13,6 +13,7 @@
 namespace profiler {
 
 class BlockRef;    // block_ref.h
+struct SampleRef;  // block_ref.h
 class SliceSpill;  // slice_spill.h
 struct LocalPools; // pools.h
 struct PoolRemap;  // pools.h
@@ -99,6 +100,9 @@ public:
     /// Blocks of a track that somebody else sealed, whose begins and ordinals rise from block to block; they replace
     /// those of an earlier call. Such a track takes no slices.
     void setBlocks(TrackId track, std::vector<BlockRef> blocks);
+    /// Samples of a counter that somebody else keeps, by time; they replace those of an earlier call, and come before
+    /// those of addSample(). Not for a counter of addSamples().
+    void setSamples(TrackId counter, std::vector<SampleRef> parts);
     /// Arrows by the slices at their ends, beside those of addFlow.
     void addFlows(std::vector<Flow> flows);
     /// An arrow that the file gives, beside those by correlation and by sequence number; one that repeats one of those,

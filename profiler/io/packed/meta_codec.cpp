@@ -7,7 +7,8 @@
 namespace profiler::packed {
 namespace {
 
-void putTrack(ByteWriter& writer, const Trace& trace, const Track& track)
+/// @param pieces  of its samples; none: they are put here
+void putTrack(ByteWriter& writer, const Trace& trace, const Track& track, std::span<const SamplePiece> pieces)
 {
     writer.put(track.kind);
     for (const std::string* text : {&track.name, &track.unit, &track.processName})
@@ -18,15 +19,20 @@ void putTrack(ByteWriter& writer, const Trace& trace, const Track& track)
     writer.put(track.stream.value);
     writer.put(track.sortIndex);
     writer.put(track.processSortIndex);
-    const auto samples = trace.counter(track.id);
+    const auto samples = pieces.empty() ? trace.counter(track.id) : std::vector<CounterSample>{};
     writer.put(static_cast<std::uint32_t>(samples.size()));
     for (const CounterSample& sample : samples) {
         writer.put(toNs(sample.time));
         writer.put(sample.value);
     }
+    writer.put(static_cast<std::uint32_t>(pieces.size()));
+    for (const SamplePiece& piece : pieces) {
+        writer.put(piece.offset);
+        writer.put(piece.count);
+    }
 }
 
-void takeTrack(ByteReader& reader, std::uint32_t version, TraceBuilder& builder)
+void takeTrack(ByteReader& reader, std::uint32_t version, TraceBuilder& builder, std::vector<SamplePiece>& pieces)
 {
     Track track;
     const auto kind = reader.take<std::uint8_t>();
@@ -45,6 +51,14 @@ void takeTrack(ByteReader& reader, std::uint32_t version, TraceBuilder& builder)
     for (std::uint32_t count = reader.takeCount(kSampleBytes); count > 0; --count) {
         const TraceTime time = traceTime(reader.take<std::int64_t>());
         builder.addSample(id, {time, reader.take<double>()});
+    }
+    constexpr std::size_t kPieceBytes = 12;
+    for (std::uint32_t count = version > 3 ? reader.takeCount(kPieceBytes) : 0; count > 0; --count) {
+        SamplePiece piece{id, reader.take<std::uint64_t>(), 0};
+        piece.count = reader.take<std::uint32_t>();
+        if (piece.count == 0 || piece.count > kSamplesTogether)
+            reader.fail();
+        pieces.push_back(piece);
     }
 }
 
@@ -138,7 +152,8 @@ void takePools(ByteReader& reader, TraceBuilder& builder, DecodedMeta& meta)
 
 } // namespace
 
-Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, const std::map<std::string, std::string>& metadata)
+Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, std::span<const SamplePiece> pieces,
+                 const std::map<std::string, std::string>& metadata)
 {
     ByteWriter writer;
     writer.putText(trace.format());
@@ -149,8 +164,12 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, const std::map
     for (std::uint32_t i = 0; i < trace.argsCount(); ++i)
         putArgs(writer, trace.args(i));
     writer.put(static_cast<std::uint32_t>(trace.tracks().size()));
-    for (const Track& track : trace.tracks())
-        putTrack(writer, trace, track);
+    for (const Track& track : trace.tracks()) {
+        const auto others =
+            std::find_if(pieces.begin(), pieces.end(), [&](const auto& p) { return p.track != track.id; });
+        putTrack(writer, trace, track, {pieces.begin(), others});
+        pieces = {others, pieces.end()};
+    }
     writer.put(static_cast<std::uint32_t>(trace.devices().size()));
     for (const Device& device : trace.devices()) {
         writer.put(device.id.value);
@@ -194,7 +213,7 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, Tr
     constexpr std::size_t kFlow = 17;
     meta.limits.tracks = reader.takeCount(kLeastTrack);
     for (std::uint32_t i = 0; i < meta.limits.tracks && !reader.failed(); ++i)
-        takeTrack(reader, version, builder);
+        takeTrack(reader, version, builder, meta.pieces);
     for (std::uint32_t count = reader.takeCount(kLeastDevice); count > 0 && !reader.failed(); --count) {
         Device device;
         device.id.value = reader.take<std::uint32_t>();

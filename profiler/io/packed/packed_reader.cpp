@@ -3,6 +3,7 @@
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/packed_blocks.h"
 #include "profiler/io/packed/packed_details.h"
+#include "profiler/io/packed/packed_samples.h"
 #include "profiler/io/packed/section_search.h"
 #include "profiler/io/packed/spill_file.h"
 #include "profiler/model/count_text.h"
@@ -325,6 +326,8 @@ Result<std::shared_ptr<const Trace>> Reading::read()
     m_header = *header;
     if (auto meta = readMeta(); !meta)
         return tl::unexpected(meta.error());
+    if (const auto left = leaveSamples(m_builder, m_file, m_header.headerBytes, m_meta.pieces, budget()); left > 0)
+        note(fmt::format("{} values of counters are more than there is memory for and were left out", countText(left)));
     const bool overview = readOverview();
     if (!overview) {
         m_builder.captureStats().cut = true;

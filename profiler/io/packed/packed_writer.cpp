@@ -5,6 +5,7 @@
 #include "profiler/io/packed/meta_codec.h"
 #include "profiler/io/packed/overview_codec.h"
 #include "profiler/io/packed/packed_details.h"
+#include "profiler/io/packed/packed_samples.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/io/wire/file_error.h"
 #include "profiler/model/parallel.h"
@@ -112,6 +113,7 @@ private:
     void addSource(Source source, std::uint64_t slices);
     void collect(TrackId track);
     Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
+    Result<void> packSamples();
     Result<void> writeMeta();
     Result<void> writeBlocks();
     Result<void> writeDetails(const PackedDetailsOfBlock& details);
@@ -124,6 +126,8 @@ private:
     std::vector<Source> m_sources;
     std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: as they were
     std::vector<BlockEntry> m_entries;
+    std::vector<SamplePiece> m_pieces; ///< of counters with many samples …
+    Bytes m_samples;                   ///< … and their sections
     DetailsIndex m_details;
     std::uint64_t m_nextNumber = 1;
 };
@@ -216,12 +220,36 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     return packed;
 }
 
+/// Meta says how far behind it their sections lie, so they are made first.
+Result<void> Packer::packSamples()
+{
+    for (const Track& track : m_trace.tracks()) {
+        const auto samples = m_trace.counter(track.id);
+        if (samples.size() <= kSamplesTogether)
+            continue;
+        for (std::span<const CounterSample> left = samples; !left.empty();) {
+            const auto some = left.first(std::min<std::size_t>(left.size(), kSamplesTogether));
+            const auto section = packSection(SectionType::Samples, encodeSamples(some));
+            if (!section)
+                return tl::unexpected(section.error());
+            m_pieces.push_back({track.id, m_samples.size(), static_cast<std::uint32_t>(some.size())});
+            m_samples.insert(m_samples.end(), section->begin(), section->end());
+            left = left.subspan(some.size());
+        }
+    }
+    return {};
+}
+
 Result<void> Packer::writeMeta()
 {
-    const Bytes meta = encodeMeta(m_trace, flows(), m_options.metadata);
+    if (auto packed = packSamples(); !packed)
+        return packed;
+    const Bytes meta = encodeMeta(m_trace, flows(), m_pieces, m_options.metadata);
     if (m_trace.unread().samples > 0)
         return tl::unexpected(unreadable());
-    return writeSection(SectionType::Meta, meta);
+    return writeSection(SectionType::Meta, meta).and_then([this] {
+        return m_file.append(std::exchange(m_samples, {}));
+    });
 }
 
 Result<void> Packer::writeBlocks()

@@ -12,19 +12,20 @@
 /// checksum (XXH3):
 ///
 ///     Meta          tracks, strings, arguments, counters, what was lost
+///     Samples …     65,536 of a counter that has more than these, read when somebody asks
 ///     Block …       65,536 slices of a track each; in any order of tracks
 ///     Details …     what the file that the trace came from says of 4,096 slices each, read when somebody asks
 ///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
 ///     DetailsIndex  where details lie; not there where there are none
-///     Samples       of a counter: in what an importer spills only, never in a trace's file
 ///
-/// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes.
+/// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes; up to
+/// version 3 all counters are in Meta.
 ///
 /// A damaged block costs its slices only; without its Overview (a cut file) the blocks are found one after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 
 struct FileHeader {
     char magic[8];

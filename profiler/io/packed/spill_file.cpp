@@ -2,6 +2,7 @@
 
 #include "profiler/io/packed/block_codec.h"
 #include "profiler/io/packed/packed_blocks.h"
+#include "profiler/io/packed/packed_samples.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/io/wire/file_error.h"
 
@@ -143,16 +144,8 @@ std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
 
 std::optional<SampleRef> SpillFile::keepSamples(std::span<const CounterSample> samples)
 {
-    std::vector<std::int64_t> times, values;
-    for (const CounterSample& sample : samples) {
-        times.push_back(toNs(sample.time));
-        values.push_back(std::bit_cast<std::int64_t>(sample.value));
-    }
-    ByteWriter writer;
-    writer.putColumn(times);
-    writer.putColumn(values);
     const auto count = static_cast<std::uint32_t>(samples.size());
-    const auto number = put(SectionType::Samples, writer.bytes(), {0, 0, count, 0, nullptr});
+    const auto number = put(SectionType::Samples, encodeSamples(samples), {0, 0, count, 0, nullptr});
     return number ? std::optional(SampleRef{shared_from_this(), *number, count}) : std::nullopt;
 }
 
@@ -162,16 +155,10 @@ Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) 
     const auto raw = SectionFile{m_descriptor, m_folder, false}.read(place.offset, SectionType::Samples);
     if (!raw)
         return tl::unexpected(raw.error());
-    ByteReader reader{*raw};
-    std::vector<std::int64_t> times(place.count), values(place.count);
-    reader.takeColumn(times);
-    reader.takeColumn(values);
-    if (reader.failed() || !reader.atEnd())
+    auto samples = decodeSamples(*raw, place.count);
+    if (!samples)
         return tl::unexpected(Error{Error::Code::Malformed, "values of a counter are damaged", m_folder.string(), {}});
-    std::vector<CounterSample> samples(place.count);
-    for (std::size_t i = 0; i < samples.size(); ++i)
-        samples[i] = {traceTime(times[i]), std::bit_cast<double>(values[i])};
-    return samples;
+    return std::move(*samples);
 }
 
 std::optional<std::vector<CounterSample>> SpillFile::readSamples(std::uint32_t number) const
