@@ -229,6 +229,13 @@ std::string exchanges(int count)
     return steps("call cudaLaunchKernel 0 5\nphase backward 100 300", kernels);
 }
 
+/// Ten steps of two devices that wait for each other: the second computes until 850 of 1,000 us, the first until `us`.
+std::string twoRanks(int us)
+{
+    return steps("", fmt::format("kernel sgemm 0 {}\nkernel ncclDevKernel_AllReduce {} {}", us, us, 900 - us)) +
+           "stream 1 7\nrepeat 10 every 1000\nkernel sgemm 0 850\nkernel ncclDevKernel_AllReduce 850 50\nend\n";
+}
+
 std::vector<Fixture> moreFixtures()
 {
     const std::string run = "main\nrepeat 5 every 100\nstep 0 0 100\nend";
@@ -271,6 +278,9 @@ std::vector<Fixture> runFixtures()
         {"step_variance_silent_on_what_an_interrupt_takes", "step_variance", State::Silent,
          unevenSteps({50, 51, 50, 52, 70, 50, 72, 51, 50, 71}), true, {}},
         {"step_variance_cannot_tell", "step_variance", State::CannotTell, unevenSteps({100, 100, 100}), true, {}},
+        {"comm_stragglers_fires", "comm_stragglers", State::Fires, twoRanks(400), true, {}},
+        {"comm_stragglers_silent", "comm_stragglers", State::Silent, twoRanks(850), true, {}},
+        {"comm_stragglers_cannot_tell", "comm_stragglers", State::CannotTell, communication(200), true, {}},
         {"comm_exposed_fires", "comm_exposed", State::Fires, communication(200), true, {}},
         {"comm_exposed_silent", "comm_exposed", State::Silent, communication(50), true, {}},
         {"comm_exposed_cannot_tell", "comm_exposed", State::CannotTell, std::string(kHostOnly), false, {"device=cuda"}},

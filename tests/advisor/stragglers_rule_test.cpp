@@ -1,0 +1,87 @@
+// Ranks that wait for each other, and for whom.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::State;
+using testing::HasSubstr;
+
+constexpr std::string_view kRule = "comm_stragglers";
+
+/// Ten steps of 1,000 µs on two devices, which compute until they come to a collective that ends at 900.
+/// @param late  device that computes until 850 in a step of this number; the other until 850 - `wait`
+template <class Late>
+std::string ranks(int wait, Late late, std::string_view hidden = "")
+{
+    std::string text = "main\n";
+    for (int step = 0; step < 10; ++step)
+        text += fmt::format("step {} {} 1000\n", step, step * 1000);
+    for (int device = 0; device < 2; ++device) {
+        text += fmt::format("stream {} 7\n", device);
+        for (int step = 0; step < 10; ++step) {
+            const int begin = 850 - (late(step) == device ? 0 : wait);
+            text += fmt::format("kernel sgemm {} {}\nkernel ncclDevKernel_AllReduce {} {}\n", step * 1000, begin,
+                                step * 1000 + begin, 900 - begin);
+        }
+        if (!hidden.empty())
+            text += fmt::format("stream {} 9\nrepeat 10 every 1000\n{}\nend\n", device, hidden);
+    }
+    return text;
+}
+
+int always(int /*step*/)
+{
+    return 1;
+}
+
+TEST(StragglersRule, TheLateRankIsNamed)
+{
+    const Advice advice = judge(kRule, ranks(300, always));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("that of device 1 comes last to 9 of 9"));
+    EXPECT_THAT(advice.reason, HasSubstr("15.0 % of the time")) << "the one waits 300 µs, the other not at all";
+    EXPECT_THAT(advice.whyNoPrediction, HasSubstr("150 µs a step"));
+    EXPECT_FALSE(advice.evidence.empty());
+    EXPECT_EQ(advice.evidence.front().name, "ncclDevKernel_AllReduce");
+    EXPECT_NEAR(advice.concerns, 0.15, 1e-3);
+}
+
+TEST(StragglersRule, RanksThatTakeTurnsAreToldSo)
+{
+    const Advice advice = judge(kRule, ranks(300, [](int step) { return step % 2; }));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasSubstr("take turns"));
+}
+
+TEST(StragglersRule, ATwentiethOfTheTimeIsTheLeast)
+{
+    EXPECT_EQ(judge(kRule, ranks(90, always)).state, State::Silent);
+    EXPECT_EQ(judge(kRule, ranks(110, always)).state, State::Fires);
+}
+
+TEST(StragglersRule, WaitingThatComputingHidesIsNoLoss)
+{
+    EXPECT_EQ(judge(kRule, ranks(300, always, "kernel sgemm 400 500")).state, State::Silent);
+}
+
+TEST(StragglersRule, OneRankAloneCannotTell)
+{
+    const Advice advice = judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
+                                       "repeat 10 every 1000\nkernel sgemm 0 500\nkernel ncclDevKernel_AllReduce 500 "
+                                       "300\nend\n");
+    EXPECT_EQ(advice.state, State::CannotTell);
+    EXPECT_THAT(advice.reason, HasSubstr("one rank's trace"));
+}
+
+TEST(StragglersRule, WithoutCommunicationItIsSilent)
+{
+    EXPECT_EQ(judge(kRule, gpuRun(30, 20)).state, State::Silent);
+}
+
+} // namespace
+} // namespace advisor_test
