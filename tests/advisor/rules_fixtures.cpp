@@ -77,6 +77,15 @@ std::string hiccups()
     )";
 }
 
+/// Steps that wait for two workers, of which one makes a batch in 300 µs and the other in `slowUs`.
+std::string twoWorkers(int slowUs)
+{
+    return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase \"data wait\" 0 200\nend\n"
+                       "worker 0\nrepeat 10 every 1000\nstage collate 5 300\nend\n"
+                       "worker 1\nrepeat 10 every 1000\nstage collate 5 {}\nend\n",
+                       slowUs);
+}
+
 std::vector<Fixture> loaderFixtures()
 {
     return {
@@ -89,6 +98,9 @@ std::vector<Fixture> loaderFixtures()
          hiccups(),
          false,
          {"loader.workers=1"}},
+        {"loader_balance_fires", "loader_balance", State::Fires, twoWorkers(950), true, {}},
+        {"loader_balance_silent", "loader_balance", State::Silent, twoWorkers(400), true, {}},
+        {"loader_balance_cannot_tell", "loader_balance", State::CannotTell, cpuRun(1000, 600), true, {}},
         {"loader_prefetch_factor_silent", "loader_prefetch_factor", State::Silent, cpuRun(1000, 600), false, {}},
         {"loader_prefetch_factor_cannot_tell", "loader_prefetch_factor", State::CannotTell, hiccups(), true, {}},
     };

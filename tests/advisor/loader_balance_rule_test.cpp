@@ -1,0 +1,68 @@
+// Loader workers that do not share the work evenly.
+#include "tests/advisor/rules_fixtures.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::State;
+using testing::HasSubstr;
+
+constexpr std::string_view kRule = "loader_balance";
+
+/// Ten steps of 1,000 µs that wait `waitUs` for data; worker 0 makes a batch in each in 300 µs, worker 1 in `slowUs`.
+std::string loading(int waitUs, int slowUs)
+{
+    return fmt::format(
+        "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase \"data wait\" 0 {0}\nend\n"
+        "worker 0\nrepeat 10 every 1000\nstage read 5 200\nstage collate 205 100\nwait room 305 600\nend\n"
+        "worker 1\nrepeat 10 every 1000\nstage read 5 {1}\nstage collate {2} 100\nwait room {3} 2\nend\n",
+        waitUs, slowUs - 100, slowUs - 95, slowUs + 5);
+}
+
+TEST(LoaderBalanceRule, TheSlowWorkerIsNamed)
+{
+    const Advice advice = judge(kRule, loading(200, 950));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason,
+                HasSubstr("a batch of loader worker 1 takes 950 µs, 1.5 times the mean over all 2 workers"));
+    EXPECT_THAT(advice.reason, HasSubstr("20.0 % of its time"));
+    EXPECT_NEAR(advice.concerns, 0.2, 1e-3);
+    ASSERT_GE(advice.evidence.size(), 2U);
+    EXPECT_EQ(advice.evidence[0].name, "read") << "of the slow one";
+    EXPECT_EQ(advice.evidence[1].name, "data wait");
+    EXPECT_FALSE(advice.whyNoPrediction.empty());
+}
+
+TEST(LoaderBalanceRule, EvenWorkersAreSilent)
+{
+    const Advice advice = judge(kRule, loading(200, 500));
+    EXPECT_EQ(advice.state, State::Silent);
+    EXPECT_THAT(advice.reason, HasSubstr("evenly"));
+}
+
+TEST(LoaderBalanceRule, WhereNobodyWaitsItDoesNotMatter)
+{
+    EXPECT_EQ(judge(kRule, loading(40, 950)).state, State::Silent);
+}
+
+TEST(LoaderBalanceRule, OneWorkerHasNobodyToShareWith)
+{
+    EXPECT_EQ(judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase \"data wait\" 0 300\nend\nworker 0\n"
+                           "repeat 10 every 1000\nstage read 5 700\nstage collate 705 100\nend\n")
+                  .state,
+              State::Silent);
+}
+
+TEST(LoaderBalanceRule, WithoutWorkersItCannotTell)
+{
+    const Advice advice = judge(kRule, cpuRun(1000, 600));
+    EXPECT_EQ(advice.state, State::CannotTell);
+    EXPECT_THAT(advice.reason, HasSubstr("no loader workers"));
+}
+
+} // namespace
+} // namespace advisor_test
