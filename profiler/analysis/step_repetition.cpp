@@ -7,6 +7,7 @@
 #include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +82,109 @@ Slice launchOf(const Trace& trace, const Slice& work)
     return work;
 }
 
+bool contains(std::string_view name, std::initializer_list<std::string_view> words)
+{
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return name.find(word) != name.npos; });
+}
+
+bool isOfBackward(std::string_view name)
+{
+    return contains(name, {"Backward", "backward", "grad", "bwd", "bprop"});
+}
+
+/// Marks the last work that begins before each of the times.
+void markBefore(const std::vector<TraceTime>& begins, std::vector<TraceTime> times, std::vector<bool>& marks)
+{
+    std::sort(times.begin(), times.end());
+    std::size_t at = 0;
+    for (const TraceTime time : times) {
+        while (at + 1 < begins.size() && begins[at + 1] <= time)
+            ++at;
+        if (!begins.empty())
+            marks[at] = true;
+    }
+}
+
+/// Marks the work that was launched last when such a slice of the host began.
+void markCalls(const Trace& trace, const std::vector<Slice>& work, bool (*fits)(std::string_view name),
+               std::vector<bool>& marks)
+{
+    NameAnswers wanted(trace, fits);
+    std::vector<TraceTime> calls, launches;
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+            forEachView(trace, track.id, [&](const SliceView& slice) {
+                if (wanted(slice.nameId()))
+                    calls.push_back(slice.begin());
+            });
+    if (calls.empty())
+        return;
+    for (const Slice& slice : work) { // what launched it may not be known; work is in order
+        const TraceTime at = launchOf(trace, slice).begin;
+        launches.push_back(launches.empty() ? at : std::max(at, launches.back()));
+    }
+    markBefore(launches, std::move(calls), marks);
+}
+
+/// Work of a backward pass, by its name or by what launched it.
+std::vector<bool> backwardWork(const Trace& trace, const std::vector<Slice>& work)
+{
+    NameAnswers backward(trace, isOfBackward);
+    std::vector<bool> result;
+    for (const Slice& slice : work)
+        result.push_back(backward(slice.name));
+    markCalls(
+        trace, work,
+        [](std::string_view name) { return contains(name, {"autograd::engine::evaluate"}) || name == "backward"; },
+        result);
+    return result;
+}
+
+/// Marks what a step has and a layer has not: a batch that comes, a loader that is asked for one, an optimizer.
+void markWhatStepsHave(const Trace& trace, const std::vector<Slice>& work, std::vector<bool>& marks)
+{
+    std::vector<TraceTime> begins, copies;
+    for (const Slice& slice : work)
+        begins.push_back(slice.begin);
+    const DeviceId device = trace.track(work.front().id.track).device;
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::Stream && track.device == device)
+            forEachView(trace, track.id, [&](const SliceView& slice) {
+                if (slice.kind() == ActivityKind::GpuMemcpy && slice.slice().args.copy == CopyKind::HtoD)
+                    copies.push_back(slice.begin());
+            });
+    markBefore(begins, std::move(copies), marks);
+    markCalls(
+        trace, work,
+        [](std::string_view name) {
+            return contains(name, {"DataLoader", "Optimizer.step", "Optimizer.zero_grad"}) || name == "data wait" ||
+                   name == "optimizer";
+        },
+        marks);
+}
+
+/// Four of five blocks hold some; the last may lack what came before its first work.
+bool holdMarks(const RepeatedBlock& block, const std::vector<bool>& marks)
+{
+    constexpr double kMost = 0.8;
+    std::size_t with = 0;
+    for (std::size_t b = 0; b < block.begins.size(); ++b) {
+        const std::size_t end =
+            b + 1 < block.begins.size() ? block.begins[b + 1] : std::min(block.begins[b] + block.length, marks.size());
+        const auto at = [&](std::size_t i) { return marks.begin() + static_cast<std::ptrdiff_t>(i); };
+        with += std::find(at(block.begins[b]), at(end), true) != at(end) ? 1 : 0;
+    }
+    return static_cast<double>(with) >= kMost * static_cast<double>(block.begins.size() - 1);
+}
+
+/// The backward pass of one step repeats as well; then its forward pass stands before the first block.
+bool beginsEarly(const RepeatedBlock& block, std::size_t works)
+{
+    constexpr double kForward = 0.25;
+    return block.begins.front() <= 2 * block.length ||
+           static_cast<double>(block.begins.front()) <= kForward * static_cast<double>(works);
+}
+
 /// More are no training that anybody recorded as a whole, and each costs a look at the trace.
 constexpr std::size_t kMostSteps = 200'000;
 
@@ -124,7 +228,8 @@ RepeatedSteps repeatedSteps(const Trace& trace)
     names.reserve(work.size());
     for (const Slice& slice : work)
         names.push_back(slice.name.value);
-    const auto block = repeatedBlock(names, optimizerWork(trace, work));
+    const std::vector<bool> optimizer = optimizerWork(trace, work);
+    auto block = repeatedBlock(names, optimizer);
     if (!block)
         return {.steps = {},
                 .whyNot = std::string("No sequence of ") + (kernels ? "kernels" : "operators") +
@@ -137,6 +242,22 @@ RepeatedSteps repeatedSteps(const Trace& trace)
         return {.steps = {},
                 .whyNot = "What repeats does so " + std::to_string(block->begins.size()) +
                           " times, too often to be the training's steps."};
+    if (!holdMarks(*block, optimizer)) {
+        std::vector<bool> marks = optimizer;
+        markWhatStepsHave(trace, work, marks);
+        const bool any = std::find(marks.begin(), marks.end(), true) != marks.end();
+        if (!any || !holdMarks(*block, marks)) {
+            auto longer = any ? repeatedBlock(names, marks) : std::nullopt;
+            if (longer && !isOneName(names, *longer) && holdMarks(*longer, marks))
+                block = std::move(longer);
+            else if (!beginsEarly(*block, work.size()) || !holdMarks(*block, backwardWork(trace, work)))
+                return {.steps = {},
+                        .whyNot =
+                            "What repeats " + std::to_string(block->begins.size()) +
+                            " times has no batch that comes, no backward pass and no optimizer of its own: it may "
+                            "as well be the layers of one step."};
+        }
+    }
     std::vector<Step> steps = stepsOf(trace, work, *block);
     // Launched by several threads, or on a clock that goes back.
     if (!std::is_sorted(steps.begin(), steps.end(),

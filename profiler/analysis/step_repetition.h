@@ -19,8 +19,10 @@ struct RepeatedSteps {
 /// there is any, so the parts of an accumulated gradient are no steps. A step begins with the host's call that launched
 /// its first kernel, where the trace knows it, else with that kernel, and lasts to the next one's begin; the last one
 /// has as much work as a usual step, and is partial where the trace ends before. What stands before the first is in no
-/// step. One step of a model whose equal layers are nearly all of its work cannot be told from as many steps. Parts,
-/// warm-up and `slice` (what the step begins with) are as in findSteps(). O(n log n).
+/// step. Layers repeat as well: blocks count only where most have what a step has and a layer has not, a batch's copy
+/// to the device, a loader that is asked, or an optimizer; or at least a backward pass, unless so much stands before
+/// the first block that it is one pass's layers. Where the shortest block has none of it, the next longer one that has
+/// is taken. Parts, warm-up and `slice` (what the step begins with) are as in findSteps(). O(n log n).
 RepeatedSteps repeatedSteps(const Trace& trace);
 
 } // namespace profiler::analysis

@@ -161,6 +161,40 @@ TEST(StepRepetition, PartsOfAnAccumulatedGradientAreNoSteps)
     EXPECT_DOUBLE_EQ(durations(found)[0], 4 * kStepUs + 20);
 }
 
+TEST(StepRepetition, LayersOfOneForwardPassAreNoSteps)
+{
+    Stream stream;
+    stream.run("embed");
+    for (int i = 0; i < 24; ++i)
+        stream.run("norm").run("gemm").run("softmax").run("gemm").run("add");
+    const RepeatedSteps found = stream.run("head").steps();
+    EXPECT_TRUE(found.steps.empty());
+    EXPECT_THAT(found.whyNot, HasSubstr("24 times"));
+    EXPECT_THAT(found.whyNot, HasSubstr("layers of one step"));
+}
+
+TEST(StepRepetition, LayersOfOneBackwardPassAreNoSteps)
+{
+    EXPECT_THAT(Stream().trainingStep(24).steps().steps, SizeIs(0));
+}
+
+TEST(StepRepetition, ForwardPassesThatEachGetABatchAreSteps)
+{
+    std::string text = "main\nrepeat 6 every 1000\ncall cudaMemcpyAsync 0 5 corr=1\n";
+    std::string device = "stream 0 7\nrepeat 6 every 1000\ncopy HtoD 1 20 bytes=1000 corr=1\n";
+    for (int layer = 0; layer < 12; ++layer) {
+        text += "call cudaLaunchKernel " + std::to_string(30 + 20 * layer) +
+                " 2 corr=" + std::to_string(2 + 2 * layer) + "\ncall cudaLaunchKernel " +
+                std::to_string(40 + 20 * layer) + " 2 corr=" + std::to_string(3 + 2 * layer) + "\n";
+        device += "kernel gemm " + std::to_string(35 + 20 * layer) + " 5 corr=" + std::to_string(2 + 2 * layer) +
+                  "\nkernel relu " + std::to_string(45 + 20 * layer) + " 5 corr=" + std::to_string(3 + 2 * layer) +
+                  "\n";
+    }
+    device += "kernel head 300 5\n";
+    const RepeatedSteps found = repeatedSteps(*traceFromText(text + "end\n" + device + "end\n"));
+    EXPECT_THAT(found.steps, SizeIs(6)) << found.whyNot;
+}
+
 TEST(StepRepetition, TwoStepsAreTooFew)
 {
     Stream stream;
