@@ -50,7 +50,18 @@ Intervals idleBetween(const Intervals& busy)
 
 bool isCommunication(std::string_view kernelName)
 {
-    constexpr std::array<std::string_view, 4> kMarks = {"nccl", "NCCL", "rccl", "RCCL"};
+    // Those of vLLM, of PyTorch's symmetric memory, of MSCCL and of NVSHMEM bear no library's prefix.
+    constexpr std::array<std::string_view, 11> kMarks = {"nccl",
+                                                         "NCCL",
+                                                         "rccl",
+                                                         "RCCL",
+                                                         "msccl",
+                                                         "MSCCL",
+                                                         "nvshmem",
+                                                         "NVSHMEM",
+                                                         "cross_device_reduce",
+                                                         "_shot_all_reduce",
+                                                         "multimem_all_"};
     return std::any_of(kMarks.begin(), kMarks.end(),
                        [&](std::string_view mark) { return kernelName.find(mark) != kernelName.npos; });
 }

@@ -1,5 +1,6 @@
 #include "profiler/analysis/kernel_class.h"
 
+#include "profiler/analysis/device_use.h"
 #include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 
@@ -80,7 +81,7 @@ bool isLibraryConvolution(std::string_view name)
 /// nchwToNhwc").
 KernelClass classOf(std::string_view name)
 {
-    if (hasAny(name, {"nccl", "rccl"}))
+    if (isCommunication(name))
         return KernelClass::Communication;
     if (isAttention(name))
         return KernelClass::Attention;
