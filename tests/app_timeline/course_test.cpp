@@ -1,4 +1,5 @@
 #include "app/views/live/course.h"
+#include "app/views/live/sparkline.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -31,6 +32,33 @@ TEST(Course, StaysSmallHoweverLongTheRun)
     for (std::size_t i = 0; i + 1 < means.size(); ++i)
         ASSERT_EQ(means[i], 1024.0 * static_cast<double>(i) + 511.5) << i;
     EXPECT_EQ(means.back(), (976 * 1024 + kValues - 1) / 2.0);
+}
+
+TEST(Sparkline, TheCurveLeavesTheFigureItsRoom)
+{
+    Sparkline figure("Throughput", nullptr);
+    const auto picture = [&](const std::vector<double>& course) {
+        figure.show("1,234,567 samples/s", course);
+        figure.resize(figure.minimumSizeHint() + QSize(120, 0));
+        return figure.grab().toImage();
+    };
+    const QImage words = picture({}), all = picture({1, 1, 1});
+    ASSERT_NE(words, all);
+    const auto columnsOf = [&](const auto& differs) {
+        std::vector<int> columns;
+        for (int x = 0; x < words.width(); ++x)
+            for (int y = 0; y < words.height(); ++y)
+                if (differs(x, y)) {
+                    columns.push_back(x);
+                    break;
+                }
+        return columns;
+    };
+    const QRgb ground = words.pixel(words.width() - 1, 0);
+    const auto written = columnsOf([&](int x, int y) { return words.pixel(x, y) != ground; });
+    const auto drawn = columnsOf([&](int x, int y) { return words.pixel(x, y) != all.pixel(x, y); });
+    ASSERT_FALSE(written.empty() || drawn.empty());
+    EXPECT_LT(written.back(), drawn.front());
 }
 
 } // namespace

@@ -10,8 +10,16 @@
 namespace app {
 
 namespace {
-constexpr int kTextWidth = 132;
+constexpr int kTextWidth = 132; ///< at least: so the curves of several figures begin alike
 constexpr int kPadding = 8;
+
+QFont fontOfLatest(QFont font)
+{
+    font.setPointSizeF(font.pointSizeF() * 1.15);
+    font.setWeight(QFont::DemiBold);
+    return font;
+}
+
 } // namespace
 
 std::vector<double> thinned(const std::vector<double>& values, std::size_t columns)
@@ -35,6 +43,8 @@ Sparkline::Sparkline(const QString& title, QWidget* parent) : QWidget(parent), m
 
 void Sparkline::show(const QString& latest, std::vector<double> course)
 {
+    if (latest.size() != m_latest.size())
+        updateGeometry();
     m_latest = latest;
     m_course = std::move(course);
     setAccessibleDescription(latest);
@@ -49,7 +59,12 @@ QSize Sparkline::sizeHint() const
 
 QSize Sparkline::minimumSizeHint() const
 {
-    return {kTextWidth, fontMetrics().height() * 2 + 2 * kPadding + 4};
+    return {textWidth(), fontMetrics().height() * 2 + 2 * kPadding + 4};
+}
+
+int Sparkline::textWidth() const
+{
+    return std::max(kTextWidth, QFontMetrics(fontOfLatest(font())).horizontalAdvance(m_latest) + 2 * kPadding);
 }
 
 void Sparkline::paintEvent(QPaintEvent*)
@@ -59,14 +74,11 @@ void Sparkline::paintEvent(QPaintEvent*)
     const QRect text = rect().adjusted(kPadding, kPadding, 0, -kPadding);
     painter.setPen(shades(palette()).muted);
     painter.drawText(text, Qt::AlignLeft | Qt::AlignTop, m_title);
-    QFont font = painter.font();
-    font.setPointSizeF(font.pointSizeF() * 1.15);
-    font.setWeight(QFont::DemiBold);
-    painter.setFont(font);
+    painter.setFont(fontOfLatest(painter.font()));
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom, m_latest);
 
-    const QRectF area = QRectF(rect()).adjusted(kTextWidth, kPadding, -kPadding, -kPadding);
+    const QRectF area = QRectF(rect()).adjusted(textWidth(), kPadding, -kPadding, -kPadding);
     if (m_course.size() < 2 || area.width() < 24)
         return;
     const auto points = thinned(m_course, static_cast<std::size_t>(area.width()));

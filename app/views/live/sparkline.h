@@ -21,6 +21,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    [[nodiscard]] int textWidth() const; ///< where the curve may begin
+
     QString m_title, m_latest;
     std::vector<double> m_course;
 };
