@@ -108,5 +108,22 @@ TEST(NsysChecks, CopiesOfUnifiedMemoryNeedNoTableOfNames)
     EXPECT_THAT(kinds, testing::ElementsAre(CopyKind::HtoD, CopyKind::DtoH, CopyKind::DtoD));
 }
 
+TEST(NsysChecks, WhatADamagedSchemaMakesSqliteSayIsText)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    std::string bytes = file.bytes();
+    const std::size_t at = bytes.find("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME");
+    ASSERT_NE(at, bytes.npos);
+    bytes.replace(at + 2, 3, "\xff\xfe\x80");
+    file.write(bytes);
+    const auto trace = formats::openTrace(file.path());
+    ASSERT_FALSE(trace);
+    EXPECT_THAT(trace.error().message(), HasSubstr("malformed database schema"));
+    for (const char c : trace.error().message())
+        EXPECT_GE(static_cast<unsigned char>(c), 0x20U) << trace.error().message();
+    EXPECT_EQ(trace.error().message().find_first_of("\xff\xfe\x80"), std::string::npos);
+}
+
 } // namespace
 } // namespace formats_sqlite_test

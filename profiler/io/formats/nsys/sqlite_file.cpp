@@ -15,10 +15,19 @@ constexpr int kStepsBetweenLooks = 4000;
 constexpr int kLongestValue = 64 << 20;
 constexpr int kCacheKib = 8 << 10;
 
+/// SQLite repeats what it found in the file: bytes of any kind, where that is damaged. Words of its own are ASCII.
+std::string printable(std::string text)
+{
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e)
+            c = '?';
+    return text;
+}
+
 Error damaged(sqlite3* database, const std::string& where)
 {
     return {.code = Error::Code::Malformed,
-            .what = fmt::format("the file is damaged ({})", sqlite3_errmsg(database)),
+            .what = fmt::format("the file is damaged ({})", printable(sqlite3_errmsg(database))),
             .where = where,
             .mend = "export it again from the report: nsys export --type sqlite REPORT.nsys-rep"};
 }
