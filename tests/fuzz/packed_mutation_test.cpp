@@ -137,7 +137,7 @@ TEST(PackedMutation, NoSectionsBreakTheReader)
 {
     const std::vector<Part> seeds[] = {partsOf(fileOf(*test_support::traceFromText(kText))),
                                        partsOf(fileOf(*withDetails()))};
-    ASSERT_EQ(seeds[1].size(), 5U) << "details and their index";
+    ASSERT_EQ(seeds[1].size(), 6U) << "names twice, details and their index";
     fuzz::Mutator mutator{8};
     for (int i = 0; i < 4000; ++i) {
         std::vector<Part> parts = seeds[i % 2];

@@ -106,6 +106,18 @@ TEST_F(PackedSamples, DamagedSamplesAreMissingAndSaidToBe)
     EXPECT_THAT(opened->counter(TrackId{2}), SizeIs(5));
 }
 
+TEST_F(PackedSamples, AreFoundWhereTheNamesAreDamaged)
+{
+    ASSERT_TRUE(writePacked(*withManySamples(), path()));
+    auto raw = bytes();
+    raw[sizeof(packed::FileHeader) + 8] ^= 1; // the length that Meta says it has
+    put(raw);
+    const auto opened = read();
+    EXPECT_THAT(opened->counter(TrackId{1}), SizeIs(kManySamples));
+    EXPECT_EQ(opened->unread().samples, 0U);
+    EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(HasSubstr("names and tracks at byte 40")));
+}
+
 TEST_F(PackedSamples, MoreSamplesThanThereIsMemoryForAreLeftOut)
 {
     ASSERT_TRUE(writePacked(*withManySamples(), path()));

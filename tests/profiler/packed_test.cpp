@@ -208,6 +208,29 @@ TEST_F(Packed, ADamagedBlockCostsItsSlicesOnly)
     }
 }
 
+TEST_F(Packed, DamagedNamesAreReadFromTheirCopy)
+{
+    const auto trace = packed_test::training(200'000, 2);
+    ASSERT_TRUE(writePacked(*trace, path()));
+    const auto good = bytes();
+    packed::SectionHeader meta{};
+    std::memcpy(&meta, good.data() + sizeof(packed::FileHeader), sizeof meta);
+    const std::size_t end = sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes;
+    // Its header's magic, type, sizes and checksum, and bytes behind it.
+    for (const std::size_t at : {std::size_t{40}, std::size_t{44}, std::size_t{50}, std::size_t{58}, std::size_t{66},
+                                 std::size_t{72}, std::size_t{300}, end - 1}) {
+        auto raw = good;
+        raw[at] ^= 4;
+        put(raw);
+        const auto opened = readPacked(path());
+        ASSERT_TRUE(opened) << at << ": " << opened.error().message();
+        packed_test::expectSame(**opened, *trace);
+        EXPECT_EQ((*opened)->tracks()[1].name, "thread 1");
+        ASSERT_THAT((*opened)->captureStats().notes, SizeIs(1)) << at;
+        EXPECT_THAT((*opened)->captureStats().notes[0], HasSubstr("names and tracks at byte 40 are damaged"));
+    }
+}
+
 TEST_F(Packed, ACutFileShowsItsFirstBlocks)
 {
     const auto trace = packed_test::training(200'000, 1);
@@ -238,8 +261,10 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("not a packed Stepscope trace"));
     auto damagedMeta = good;
     damagedMeta[80] ^= 1;
+    damagedMeta.resize(damagedMeta.size() / 2); // the copy is gone, too
     put(damagedMeta);
     EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("byte 40"));
+    EXPECT_THAT(readPacked(path()).error().mend, HasSubstr("convert the trace"));
     put({});
     EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("empty"));
     EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);

@@ -76,6 +76,7 @@ private:
     const UnpackOptions& m_options;
     unsigned m_threads;
     FileHeader m_header{};
+    std::uint64_t m_metaEnd = 0; ///< of the first Meta section
     TraceBuilder m_builder;
     DecodedMeta m_meta;
     std::vector<BlockEntry> m_entries;
@@ -103,15 +104,25 @@ std::uint64_t Reading::budget() const
 
 Result<void> Reading::readMeta()
 {
-    const auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
-    if (!raw)
-        return tl::unexpected(raw.error());
-    m_meta = decodeMeta(*raw, m_header.version, m_builder);
+    auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
+    std::uint64_t at = m_header.headerBytes;
+    if (!raw && raw.error().code == Error::Code::Malformed) {
+        at = findSection(*m_file, at, SectionType::Meta, m_options.stop);
+        if (at < m_file->size())
+            raw = m_file->read(at, SectionType::Meta);
+    }
+    if (raw)
+        m_meta = decodeMeta(*raw, m_header.version, m_builder);
     if (!m_meta.good)
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    "the names and tracks of the trace are damaged",
-                                    fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
-                                    {}});
+        return tl::unexpected(Error{.code = raw ? Error::Code::Malformed : raw.error().code,
+                                    .what = raw ? "the names and tracks of the trace are damaged" : raw.error().what,
+                                    .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
+                                    .mend = "convert the trace that it was saved of again"});
+    const auto header = m_file->headerAt(at); // of the copy, which is as long
+    m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
+    if (at != m_header.headerBytes)
+        note(fmt::format("the names and tracks at byte {} are damaged: their copy at byte {} was read",
+                         m_header.headerBytes, at));
     return {};
 }
 
@@ -152,7 +163,7 @@ void Reading::readDetailsIndex()
 /// Goes from section to section, as far as they are whole.
 void Reading::findDetails(std::uint64_t end)
 {
-    for (std::uint64_t offset = m_header.headerBytes; offset < end && !m_options.stop.stop_requested();) {
+    for (std::uint64_t offset = m_metaEnd; offset < end && !m_options.stop.stop_requested();) {
         const auto header = m_file->headerAt(offset);
         if (!header)
             break;
@@ -326,14 +337,13 @@ Result<std::shared_ptr<const Trace>> Reading::read()
     m_header = *header;
     if (auto meta = readMeta(); !meta)
         return tl::unexpected(meta.error());
-    if (const auto left = leaveSamples(m_builder, m_file, m_header.headerBytes, m_meta.pieces, budget()); left > 0)
+    if (const auto left = leaveSamples(m_builder, m_file, m_metaEnd, m_meta.pieces, budget()); left > 0)
         note(fmt::format("{} values of counters are more than there is memory for and were left out", countText(left)));
     const bool overview = readOverview();
     if (!overview) {
         m_builder.captureStats().cut = true;
         note("the overview at the end of the file is missing or damaged: what blocks could be found are shown");
-        const auto meta = m_file->headerAt(m_header.headerBytes);
-        scanBlocks(m_header.headerBytes + sizeof(SectionHeader) + (meta ? meta->packedBytes : 0));
+        scanBlocks(m_metaEnd);
     } else {
         readDetailsIndex();
     }

@@ -59,13 +59,11 @@ std::optional<std::vector<CounterSample>> PackedSamples::samples(std::uint32_t n
     return samples;
 }
 
-std::uint64_t leaveSamples(TraceBuilder& builder, const std::shared_ptr<const SectionFile>& file, std::uint64_t meta,
+std::uint64_t leaveSamples(TraceBuilder& builder, const std::shared_ptr<const SectionFile>& file, std::uint64_t begin,
                            const std::vector<SamplePiece>& pieces, std::uint64_t budget)
 {
-    const auto header = file->headerAt(meta);
-    if (pieces.empty() || !header)
+    if (pieces.empty())
         return 0;
-    const std::uint64_t begin = meta + sizeof(SectionHeader) + header->packedBytes;
     const auto source = std::make_shared<const PackedSamples>(file, begin, pieces);
     std::map<TrackId, std::vector<SampleRef>> parts;
     std::uint64_t taken = 0, left = 0;

@@ -46,10 +46,10 @@ private:
 };
 
 /// Gives a builder the samples that stay in the file.
-/// @param meta    byte of the Meta section
+/// @param begin   of the file, from where the pieces' offsets count
 /// @param budget  bytes that all of them may take once they are read: of what they say of themselves nothing is known
 /// @return samples beyond it, which are left out
-std::uint64_t leaveSamples(TraceBuilder& builder, const std::shared_ptr<const SectionFile>& file, std::uint64_t meta,
+std::uint64_t leaveSamples(TraceBuilder& builder, const std::shared_ptr<const SectionFile>& file, std::uint64_t begin,
                            const std::vector<SamplePiece>& pieces, std::uint64_t budget);
 
 } // namespace profiler::packed

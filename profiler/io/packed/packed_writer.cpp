@@ -130,6 +130,7 @@ private:
     Bytes m_samples;                   ///< … and their sections
     DetailsIndex m_details;
     std::uint64_t m_nextNumber = 1;
+    Bytes m_meta; ///< its section
 };
 
 void Packer::addSource(Source source, std::uint64_t slices)
@@ -247,9 +248,11 @@ Result<void> Packer::writeMeta()
     const Bytes meta = encodeMeta(m_trace, flows(), m_pieces, m_options.metadata);
     if (m_trace.unread().samples > 0)
         return tl::unexpected(unreadable());
-    return writeSection(SectionType::Meta, meta).and_then([this] {
-        return m_file.append(std::exchange(m_samples, {}));
-    });
+    auto section = packSection(SectionType::Meta, meta);
+    if (!section)
+        return tl::unexpected(section.error());
+    m_meta = std::move(*section);
+    return m_file.append(m_meta).and_then([this] { return m_file.append(std::exchange(m_samples, {})); });
 }
 
 Result<void> Packer::writeBlocks()
@@ -305,7 +308,8 @@ Result<void> Packer::write()
                         return m_file.append(std::as_bytes(std::span{&header, 1}));
                     })
                     .and_then([&] { return writeMeta(); })
-                    .and_then([&] { return writeBlocks(); });
+                    .and_then([&] { return writeBlocks(); })
+                    .and_then([&] { return m_file.append(m_meta); }); // without names and tracks all would be lost
     if (!done)
         return done;
     header.overviewOffset = m_file.size();

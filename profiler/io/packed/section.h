@@ -15,6 +15,7 @@
 ///     Samples …     65,536 of a counter that has more than these, read when somebody asks
 ///     Block …       65,536 slices of a track each; in any order of tracks
 ///     Details …     what the file that the trace came from says of 4,096 slices each, read when somebody asks
+///     Meta          once more, byte for byte, for when the first is damaged; older files lack it
 ///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
 ///     DetailsIndex  where details lie; not there where there are none
 ///

@@ -32,4 +32,23 @@ std::uint64_t SectionSearch::next(std::uint64_t offset)
     }
 }
 
+std::uint64_t findSection(const SectionFile& file, std::uint64_t offset, SectionType type, const std::stop_token& stop)
+{
+    SectionSearch search(file);
+    // What only looks like such sections must not have the file read again and again.
+    std::uint64_t mayRead = 4 * file.size();
+    while (offset < file.size() && !stop.stop_requested()) {
+        const auto header = file.headerAt(offset);
+        const bool candidate = header && header->type == type && header->packedBytes <= mayRead;
+        if (candidate) {
+            mayRead -= header->packedBytes;
+            if (file.check(offset, type))
+                return offset;
+        }
+        // The length of a damaged section may be damaged, too.
+        offset = header && !candidate ? offset + sizeof(SectionHeader) + header->packedBytes : search.next(offset + 1);
+    }
+    return file.size();
+}
+
 } // namespace profiler::packed

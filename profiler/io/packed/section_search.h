@@ -3,6 +3,7 @@
 #include "profiler/io/packed/section.h"
 
 #include <cstdint>
+#include <stop_token>
 
 namespace profiler::packed {
 
@@ -19,5 +20,10 @@ private:
     Bytes m_window;
     std::uint64_t m_begin = 0; ///< of the window
 };
+
+/// Where the first section of a type lies, at `offset` or behind it, whose checksum is right; the file's size where
+/// there is none, or when it is stopped. Goes from section to section, past what is damaged.
+[[nodiscard]] std::uint64_t findSection(const SectionFile& file, std::uint64_t offset, SectionType type,
+                                        const std::stop_token& stop);
 
 } // namespace profiler::packed
