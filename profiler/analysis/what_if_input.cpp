@@ -139,6 +139,18 @@ InputPrediction predictOnce(const InputModel& model, LoaderSetup now, LoaderSetu
     return {std::min(best, worst), (best + worst) / 2, std::max(best, worst)};
 }
 
+/// Of the mean; 0 for fewer than two values.
+double twoStandardErrors(const std::vector<double>& values)
+{
+    if (values.size() < 2)
+        return 0;
+    const auto count = static_cast<double>(values.size());
+    double squares = 0;
+    for (const double value : values)
+        squares += (value - mean(values)) * (value - mean(values));
+    return 2 * std::sqrt(squares / (count - 1) / count);
+}
+
 /// What chance does to a prediction from so few batches: two standard errors, from what each quarter of them says.
 double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
 {
@@ -158,10 +170,7 @@ double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup the
         quarter.waitUs = std::numeric_limits<double>::infinity(); // that of a quarter is not known
         mids.push_back(predictOnce(quarter, now, then, computeThreads).midUs);
     }
-    double squares = 0;
-    for (const double mid : mids)
-        squares += (mid - mean(mids)) * (mid - mean(mids));
-    return 2 * std::sqrt(squares / (kParts - 1) / kParts);
+    return twoStandardErrors(mids);
 }
 
 } // namespace
@@ -173,9 +182,13 @@ InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const I
     model.cores = input.cores;
     model.stepUs = stepStatistics(steps).steadyMeanUs;
     model.waitUs = input.idleWaitUsPerStep;
+    std::vector<double> waits;
     for (const Step& step : steps)
-        if (isSteady(step))
+        if (isSteady(step)) {
             model.computeUs.push_back(toUs(step.range.duration() - step.parts.dataWait));
+            waits.push_back(toUs(step.parts.dataWait));
+        }
+    model.waitErrorUs = twoStandardErrors(waits);
     for (const LoadedBatch& batch : loadedBatches(trace, steps))
         model.loadUs.push_back(toUs(batch.work));
     return model;
@@ -196,10 +209,10 @@ InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSet
     if (!model.canPredict())
         return {};
     InputPrediction prediction = predictOnce(model, now, then, computeThreads);
-    const double error = errorByQuarters(model, now, then, computeThreads);
+    const double error = std::max(errorByQuarters(model, now, then, computeThreads), model.waitErrorUs);
     prediction.lowUs -= error;
     // Chance may have hidden a part of what is saved, but no more than the wait can go.
-    prediction.highUs = std::min(prediction.highUs + error, model.waitUs);
+    prediction.highUs = std::min(prediction.highUs + error, model.waitUs + model.waitErrorUs);
     prediction.midUs = (prediction.lowUs + prediction.highUs) / 2;
     return prediction;
 }

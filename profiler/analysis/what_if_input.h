@@ -16,6 +16,7 @@ struct InputModel {
     int cores = 0;                 ///< that the run could use; 0: not recorded
     double stepUs = 0;             ///< measured mean of a steady step
     double waitUs = 0;             ///< measured mean of what less waiting could win
+    double waitErrorUs = 0;        ///< two standard errors of it: stalls are few, and other batches have others
     /// Enough was recorded to replay.
     [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }
 };
@@ -48,7 +49,7 @@ struct InputPrediction {
 /// thread is disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and
 /// memory bandwidth is not in a trace. Both are scaled so that the replay of the present setup gives the measured step,
 /// and never above the wait that was measured; then moved apart by two standard errors of so few batches, by what the
-/// quarters of the recording say.
+/// quarters of the recording say or the waits of its steps, up to the wait with its own error.
 InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads);
 
 } // namespace profiler::analysis

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <random>
 
 namespace profiler::analysis {
@@ -201,6 +203,31 @@ TEST(WhatIfInput, WithUnknownCoresTheRangeReachesFromNothingToAll)
     const InputPrediction saved = predictInput(model, {0, 2}, {2, 2}, 1);
     EXPECT_NEAR(saved.lowUs, 0, 0.5);
     EXPECT_NEAR(saved.highUs, 60, 0.5);
+}
+
+TEST(WhatIfInput, WaitsOfAFewStepsAreNoSurerThanTheyScatter)
+{
+    const auto model = [](int first, int second) {
+        std::string text = "main\n";
+        for (int i = 0; i < 20; ++i)
+            text += fmt::format("step {0} {1} 1000\nphase \"data wait\" {1} {2}\nphase forward {3} 500\n", i, 1000 * i,
+                                i % 2 == 0 ? first : second, 1000 * i + 400);
+        return modelOf(*traceFromText(text));
+    };
+    EXPECT_NEAR(model(200, 200).waitErrorUs, 0, 1e-6);
+    // Of steady steps, each 100 µs from the mean.
+    EXPECT_NEAR(model(300, 100).waitErrorUs, 2 * 100 / std::sqrt(19), 3);
+}
+
+TEST(WhatIfInput, TheErrorOfTheWaitWidensTheRangeToBothSides)
+{
+    InputModel model{.loadUs = {150}, .computeUs = {100}, .workers = 1, .cores = 8, .stepUs = 150, .waitUs = 50};
+    const auto exact = predictInput(model, {1, 2}, {2, 2}, 1);
+    model.waitErrorUs = 10;
+    const auto unsure = predictInput(model, {1, 2}, {2, 2}, 1);
+    EXPECT_NEAR(exact.highUs, 50, 1e-6);
+    EXPECT_NEAR(unsure.lowUs, exact.lowUs - 10, 1e-6);
+    EXPECT_NEAR(unsure.highUs, 60, 1e-6);
 }
 
 TEST(WhatIfInput, TheSameSetupSavesNothing)
