@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace profiler::analysis {
 
@@ -27,7 +28,17 @@ Step stepOf(const Slice& slice, std::int64_t index)
 
 using MarksByTrack = std::map<std::uint32_t, std::vector<Step>>;
 
-/// Of threads with as many marks the one that loads and optimizes, if one does; else the first.
+/// Of two threads with as many marks, whatever the order of the file: the one that begins first.
+bool comesBefore(const Trace& trace, const MarksByTrack::value_type& a, const MarksByTrack::value_type& b)
+{
+    const auto key = [&](const MarksByTrack::value_type& row) {
+        const Track& track = trace.track(TrackId{row.first});
+        return std::tuple(row.second.front().range.begin, track.pid, track.tid);
+    };
+    return key(a) < key(b);
+}
+
+/// Of threads with as many marks the one that loads and optimizes, if one does; else the first to begin.
 MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
 {
     if (marks.size() == 1)
@@ -41,7 +52,7 @@ MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
             const std::string_view phase = phases.of(slice);
             found += phase == phase::kOptimizer || phases.isDataWait(slice) ? 1 : 0;
         });
-        if (found > most) {
+        if (found > most || (found == most && comesBefore(trace, *row, *best))) {
             most = found;
             best = row;
         }
@@ -106,6 +117,11 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
         marks[slice.id.track.value].push_back(stepOf(slice, slice.args.value));
     if (marks.empty())
         return namedMarks(trace, isProfilerStep);
+    // As an operator and as an annotation a profiler may tell the same step.
+    for (auto& [track, steps] : marks)
+        steps.erase(std::unique(steps.begin(), steps.end(),
+                                [](const Step& a, const Step& b) { return a.index == b.index && a.range == b.range; }),
+                    steps.end());
     return withMost(trace, std::move(marks));
 }
 

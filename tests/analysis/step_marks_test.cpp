@@ -50,6 +50,22 @@ TEST(StepMarks, OfPytorchsProfilerCountInAnyCategory)
     }
 }
 
+TEST(StepMarks, ToldTwiceWithTheSameTimesCountOnce)
+{
+    const auto trace = traceFromText("main\n step 1 0 100\n step 1 0 100\n step 2 100 50\n step 2 100 50");
+    EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(1, 2));
+}
+
+TEST(StepMarks, OfProcessesThatAreAlikeTheFirstToBeginCountsInAnyOrder)
+{
+    const std::string one = "thread a pid=1\n step 1 0 100\n step 2 100 100\n";
+    const std::string two = "thread b pid=2\n step 1 5 100\n step 2 105 100\n";
+    for (const std::string& text : {one + two, two + one}) {
+        const auto trace = traceFromText(text);
+        EXPECT_EQ(trace->track(findSteps(*trace).front().slice.track).pid, 1) << text;
+    }
+}
+
 TEST(StepMarks, OnADeviceAreNoSteps)
 {
     const auto trace =
