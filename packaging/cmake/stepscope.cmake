@@ -78,9 +78,13 @@ endfunction()
 # A room: a static library of ours, warned about and included from the root. HEADERS: what is compiled once for all of its files.
 # These are headers of others: the compiler cache may give a precompiled header that another clone made, in which ours have other
 # times and so are no longer the same to #pragma once.
+# APART: never as one file, since what must stay small takes single objects of it.
 function(stepscope_library name)
-  cmake_parse_arguments(arg "" "HEADERS" "" ${ARGN})
-  stepscope_together(sources OUT ${name} FILES ${arg_UNPARSED_ARGUMENTS})
+  cmake_parse_arguments(arg "APART" "HEADERS" "" ${ARGN})
+  set(sources ${arg_UNPARSED_ARGUMENTS})
+  if(NOT arg_APART)
+    stepscope_together(sources OUT ${name} FILES ${sources})
+  endif()
   add_library(${name} STATIC ${sources})
   if(arg_HEADERS)
     target_precompile_headers(${name} PRIVATE "${arg_HEADERS}")

@@ -46,7 +46,7 @@ private:
     static void openUnmarked(Session& session, const QTemporaryDir& folder, int rounds);
 };
 
-/// A trace without marks, which repeats two operators.
+/// A trace without marks, which repeats two operators, one of a backward pass.
 void SessionTraceTest::openUnmarked(Session& session, const QTemporaryDir& folder, int rounds)
 {
     QByteArray events;
@@ -54,7 +54,7 @@ void SessionTraceTest::openUnmarked(Session& session, const QTemporaryDir& folde
         events +=
             (i > 0 ? "," : "") +
             QStringLiteral(R"({"ph": "X", "cat": "cpu_op", "name": "%1", "pid": 1, "tid": 1, "ts": %2, "dur": 50})")
-                .arg(i % 2 == 0 ? "aten::mm" : "aten::add_")
+                .arg(i % 2 == 0 ? "aten::mm" : "MmBackward0")
                 .arg(50 * i)
                 .toUtf8();
     const QString name = folder.filePath("unmarked.json");
