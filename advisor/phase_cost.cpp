@@ -1,6 +1,5 @@
 #include "advisor/phase_cost.h"
 
-#include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
@@ -102,6 +101,11 @@ double idleShare(const Case& c, const Intervals& busy)
 }
 
 } // namespace
+
+Intervals hostInPhases(const Case& c, std::initializer_list<std::string_view> phases)
+{
+    return inPhases(c, phases).ranges;
+}
 
 std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std::string_view> phases)
 {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/rule.h"
+#include "profiler/analysis/intervals.h"
 
 #include <initializer_list>
 #include <optional>
@@ -15,5 +16,8 @@ namespace advisor {
 /// @param phases  names of profiler::phase
 /// @return no value where the trace has no steps, or does not tell what those parts launched
 std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std::string_view> phases);
+
+/// When the host was in such parts of the judged steps, over its threads; other ranks are left out.
+profiler::analysis::Intervals hostInPhases(const Case& c, std::initializer_list<std::string_view> phases);
 
 } // namespace advisor

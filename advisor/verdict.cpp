@@ -87,6 +87,12 @@ void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const p
             advice.evidence.push_back(evidenceOf(trace, slice));
 }
 
+void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::Slice> slices)
+{
+    for (const profiler::Slice& slice : slices)
+        addEvidence(advice, trace, std::span(&slice.id, 1));
+}
+
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to)
 {
     setToggleToFirst(advice, c, key, {to});

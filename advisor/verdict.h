@@ -26,6 +26,7 @@ std::optional<Advice> withoutSteadySteps(const Case& c);
 Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice);
 /// Adds at most kMostEvidence, in the order given.
 void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::SliceId> slices);
+void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::Slice> slices);
 /// Sets the toggle from the run's configuration, or says why there is none: the run has no configuration, or the
 /// trainer would refuse it with this value.
 void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to);

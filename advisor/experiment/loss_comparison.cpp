@@ -1,6 +1,7 @@
 #include "advisor/experiment/loss_comparison.h"
 
 #include "advisor/experiment/student_t.h"
+#include "advisor/normal_interval.h"
 #include "trainer/config/keys.h"
 
 #include <algorithm>
@@ -17,7 +18,6 @@ namespace {
 // Of a loss: about what the rounding of 32-bit floats adds up to in a mean over many samples and a few hundred steps.
 constexpr double kRounding = 1e-4;
 constexpr double kAlpha = 0.05;
-constexpr double kNormalQuantile = 1.959964; // of 1 − alpha / 2
 
 double mean(const std::vector<double>& values)
 {

@@ -42,10 +42,7 @@ Advice check(const Case& c)
     advice.caveats = {
         "The saving is what perfect overlap would hide; buckets, accumulation and faster links each reach a part."};
     advice.whyNoToggle = "No single setting: see parallel.kind and gradient.accumulation.";
-    std::vector<SliceId> evidence;
-    for (const Slice& kernel : use.kernels)
-        evidence.push_back(kernel.id);
-    addEvidence(advice, c.trace, evidence);
+    addEvidence(advice, c.trace, use.kernels);
     return advice;
 }
 

@@ -1,5 +1,6 @@
 #include "advisor/communication_use.h"
 #include "advisor/gpu_facts.h"
+#include "advisor/normal_interval.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/judged_steps.h"
@@ -21,7 +22,6 @@ constexpr double kWorthFixing = 0.05;
 constexpr std::int64_t kFewest = 8;
 // As often last as by chance, times.
 constexpr double kOftenLast = 1.5;
-constexpr double kNormalQuantile = 1.96; // of 97.5 %
 
 double shareOfWindow(const Case& c, double us)
 {
@@ -30,19 +30,16 @@ double shareOfWindow(const Case& c, double us)
 }
 
 /// The rank that is last much more often than chance would have it; null: they take turns.
-/// Source of the bound: Wilson's score interval of a share (E. B. Wilson, JASA 22, 1927).
 const RankArrival* lateRank(const Stragglers& found)
 {
     const auto late = std::max_element(found.ranks.begin(), found.ranks.end(),
                                        [](const RankArrival& a, const RankArrival& b) { return a.last < b.last; });
-    const auto n = static_cast<double>(found.collectives), fair = 1 / static_cast<double>(found.ranks.size());
-    const double share = static_cast<double>(late->last) / n, z2 = kNormalQuantile * kNormalQuantile;
-    const double low =
-        (share + z2 / (2 * n) - kNormalQuantile * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n);
-    return share >= kOftenLast * fair && low > fair ? &*late : nullptr;
+    const double fair = 1 / static_cast<double>(found.ranks.size());
+    const ShareInterval share = shareInterval(static_cast<double>(late->last), static_cast<double>(found.collectives));
+    return share.mid >= kOftenLast * fair && share.low > fair ? &*late : nullptr;
 }
 
-Advice finding(const Case& c, const Stragglers& found, double meanWaitUs, double share)
+Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs, double share)
 {
     const RankArrival* late = lateRank(found);
     const std::string who = late ? fmt::format("that of device {} comes last to {} of {} of them", late->device.value,
@@ -63,12 +60,9 @@ Advice finding(const Case& c, const Stragglers& found, double meanWaitUs, double
                       "Batches of unequal size (lengths of sentences, last batches) make each rank late now and then."};
     advice.whyNoToggle = "No single setting: look at what the late rank does before the collective.";
     addEvidence(advice, c.trace, std::vector{found.worst});
-    const CommunicationUse use = communicationUse(c);
-    std::vector<SliceId> longest;
-    for (const Slice& kernel : use.kernels)
-        if (kernel.id != found.worst)
-            longest.push_back(kernel.id);
-    addEvidence(advice, c.trace, longest);
+    std::vector<Slice> others = use.kernels;
+    std::erase_if(others, [&](const Slice& kernel) { return kernel.id == found.worst; });
+    addEvidence(advice, c.trace, others);
     return advice;
 }
 
@@ -93,7 +87,7 @@ Advice check(const Case& c)
     const double share = std::min(exposed, shareOfWindow(c, meanWaitUs));
     if (share < kWorthFixing)
         return silent(fmt::format("Ranks wait for each other only {} of the time.", shareText(share)));
-    return finding(c, found, meanWaitUs, share);
+    return finding(c, use, found, meanWaitUs, share);
 }
 
 } // namespace

@@ -137,10 +137,7 @@ Advice check(const Case& c)
     advice.caveats = {"The order of what is written stays; its errors come later, and must be shown.",
                       "A checkpoint is copied first: memory for one more copy of the weights."};
     setToggle(advice, c, kKey, "true");
-    std::vector<SliceId> evidence;
-    for (const Slice& slice : work)
-        evidence.push_back(slice.id);
-    addEvidence(advice, c.trace, evidence);
+    addEvidence(advice, c.trace, work);
     return advice;
 }
 

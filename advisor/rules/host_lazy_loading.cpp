@@ -91,10 +91,7 @@ Advice finding(const Case& c, const Loads& loads, double share)
                       "feel it, but timings of few steps do. Warm up before you time.",
                       "Eager loading moves all of it to the start, takes longer in sum and more device memory."};
     advice.whyNoToggle = "An environment variable that is read when the driver starts: no setting of the trainer.";
-    std::vector<SliceId> evidence;
-    for (const Slice& load : loads.judged)
-        evidence.push_back(load.id);
-    addEvidence(advice, c.trace, evidence);
+    addEvidence(advice, c.trace, loads.judged);
     return advice;
 }
 

@@ -1,3 +1,4 @@
+#include "advisor/normal_interval.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -19,7 +20,6 @@ using namespace profiler::analysis;
 
 // Of the slope: a range wider than this is no steady growth. As a prediction may be wide (prediction.cpp).
 constexpr double kSteady = 0.5;
-constexpr double kNormalQuantile = 1.96; // of 97.5 %
 // Slopes of all pairs are looked at: of more steps every second, third … one.
 constexpr std::size_t kMostSteps = 400;
 

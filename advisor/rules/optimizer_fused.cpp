@@ -6,7 +6,6 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -53,21 +52,8 @@ OptimizerUse optimizerUse(const OpCosts& costs)
 /// trace does not say what the optimizer launched.
 double idleUsInOptimizer(const Case& c)
 {
-    const Phases phases(c.trace);
-    Intervals ranges;
-    for (const Track& track : c.trace.tracks()) {
-        if ((track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread) ||
-            !isOfSameProcess(c.trace, track, c.facts.steps))
-            continue;
-        UnionBuilder builder;
-        forEachView(c.trace, track.id, [&](const SliceView& slice) {
-            if (phases.of(slice) == phase::kOptimizer)
-                builder.add(slice.range());
-        });
-        ranges = unite(std::move(ranges), builder.take());
-    }
     const DeviceFacts& device = c.facts.device;
-    return device.usPerStep(total(subtract(intersect(ranges, device.window), device.any)));
+    return device.usPerStep(total(subtract(hostInPhases(c, {phase::kOptimizer}), device.any)));
 }
 
 Advice check(const Case& c)

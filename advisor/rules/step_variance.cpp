@@ -1,3 +1,4 @@
+#include "advisor/normal_interval.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
@@ -25,7 +26,6 @@ constexpr std::size_t kOften = 3, kTwice = 2;
 constexpr double kOftenShare = 0.15;
 // Below this share of the time nobody would miss it.
 constexpr double kWorthFixing = 0.02;
-constexpr double kNormalQuantile = 1.96; // of 97.5 %
 // What our recorder calls them; and how long another thread then keeps the core: to the next of Linux's usual 250 ticks
 // a second.
 constexpr std::string_view kForcedSwitches = "switches, forced";
@@ -166,16 +166,13 @@ bool recurs(const SlowSteps& slow, double share)
 }
 
 /// What the slow steps cost in the mean over all: how often they come is known by so many occurrences as were seen.
-/// Source: Wilson's score interval of a share (E. B. Wilson, JASA 22, 1927), which holds for few as well; what an
-/// occurrence costs is taken to be what it cost here.
+/// What an occurrence costs is taken to be what it cost here.
 Saving costOf(const SlowSteps& slow, std::size_t steps)
 {
-    const auto n = static_cast<double>(steps), seen = static_cast<double>(slow.occurrences);
-    const double share = seen / n, z2 = kNormalQuantile * kNormalQuantile;
-    const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
-    const double reach = kNormalQuantile / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+    const auto seen = static_cast<double>(slow.occurrences);
+    const ShareInterval share = shareInterval(seen, static_cast<double>(steps));
     const double each = slow.excessUs / seen;
-    return perStep((middle - reach) * each, share * each, (middle + reach) * each);
+    return perStep(share.low * each, share.mid * each, share.high * each);
 }
 
 Advice check(const Case& c)

@@ -106,15 +106,6 @@ Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDe
     return spreadOverSteps(exposedInEachStep(c, devices));
 }
 
-/// @param copies  longest first
-void addLongest(Advice& advice, const Case& c, std::span<const Slice> copies)
-{
-    std::vector<SliceId> longest;
-    for (const Slice& copy : copies.first(std::min(copies.size(), kMostEvidence)))
-        longest.push_back(copy.id);
-    addEvidence(advice, c.trace, longest);
-}
-
 /// @param waited  copies that the host waits for, longest first
 Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
@@ -134,7 +125,7 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
                       "Only from pinned memory, and only without a synchronization right behind the copy.",
                       "The host buffer must not be used again before the copy is done."};
     setToggle(advice, c, kKey, "true");
-    addLongest(advice, c, waited);
+    addEvidence(advice, c.trace, waited);
     return advice;
 }
 
@@ -161,7 +152,7 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
                       "augment.device."};
     advice.whyNoToggle =
         "The copies are asynchronous already: what they lack is a stream of their own, as in the code to paste.";
-    addLongest(advice, c, ahead);
+    addEvidence(advice, c.trace, ahead);
     return advice;
 }
 
