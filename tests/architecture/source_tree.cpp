@@ -16,36 +16,90 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostLines = 400;
 constexpr std::array<std::string_view, 5> kFolders = {"app", "profiler", "advisor", "trainer", "tests"};
 
-/// What a room may include of the project's own rooms. The longest prefix that fits a file is its room.
-struct Room {
+/// A folder of the product and what its files may include of the project's other folders. The longest prefix that
+/// matches a file is its module.
+struct Module {
     std::string_view prefix;
     std::vector<std::string_view> mayInclude;
+    std::vector<std::string_view> mayNotInclude = {}; ///< exceptions from mayInclude
+    bool hasSubfolders = false;                       ///< any folder directly below belongs to the module
 };
 
-const std::vector<Room>& rooms()
+const std::vector<Module>& modules()
 {
-    static const std::vector<Room> all = {
-        {"profiler/model/", {"profiler/model/"}},
-        {"profiler/io/wire/", {"profiler/model/", "profiler/io/wire/"}},
-        {"profiler/io/packed/", {"profiler/model/", "profiler/io/wire/", "profiler/io/packed/"}},
-        {"profiler/io/formats/", {"profiler/model/", "profiler/io/"}},
-        {"profiler/capture/", {"profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
-        {"profiler/analysis/", {"profiler/model/", "profiler/analysis/"}},
+    static const std::vector<std::string_view> kAdvisorMayInclude = {
+        "profiler/os/", "profiler/model/", "profiler/analysis/", "advisor/", "trainer/config/"};
+    static const std::vector<std::string_view> kBehindRules = {"advisor/rules/", "advisor/experiment/",
+                                                               "advisor/tuner/", "advisor/report/", "advisor/cli/"};
+    static const std::vector<std::string_view> kTrainerMayInclude = {
+        "profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/", "trainer/"};
+    static const std::vector<std::string_view> kAppMayInclude = {
+        "profiler/os/", "profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/"};
+    static const std::vector<std::string_view> kFormatsMayInclude = {"profiler/os/", "profiler/model/", "profiler/io/"};
+    static const std::vector<std::string_view> kAnalysisMayInclude = {"profiler/model/", "profiler/analysis/"};
+    static const std::vector<Module> all = {
+        {"profiler/os/", {"profiler/os/"}},
+        {"profiler/model/", {"profiler/os/", "profiler/model/"}},
+        {"profiler/io/wire/", {"profiler/os/", "profiler/model/", "profiler/io/wire/"}},
+        {"profiler/io/packed/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/io/packed/"}},
+        {"profiler/io/formats/", kFormatsMayInclude},
+        {"profiler/io/formats/json/", kFormatsMayInclude},
+        {"profiler/io/formats/nsys/", kFormatsMayInclude},
+        {"profiler/io/formats/open/", kFormatsMayInclude},
+        {"profiler/io/formats/writers/", kFormatsMayInclude},
+        {"profiler/capture/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
+        {"profiler/capture/injection/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
+        {"profiler/analysis/", kAnalysisMayInclude},
+        {"profiler/analysis/steps/", kAnalysisMayInclude},
+        {"profiler/analysis/device/", kAnalysisMayInclude},
+        {"profiler/analysis/loader/", kAnalysisMayInclude},
+        {"profiler/analysis/memory/", kAnalysisMayInclude},
+        {"profiler/analysis/communication/", kAnalysisMayInclude},
+        {"profiler/analysis/replay/", kAnalysisMayInclude},
+        {"profiler/analysis/difference/", kAnalysisMayInclude},
+        {"advisor/", kAdvisorMayInclude},
+        {"advisor/evidence/", kAdvisorMayInclude, kBehindRules},
+        {"advisor/prediction/", kAdvisorMayInclude, kBehindRules},
+        {"advisor/rules/",
+         kAdvisorMayInclude,
+         {"advisor/experiment/", "advisor/tuner/", "advisor/report/", "advisor/cli/"}},
+        {"advisor/experiment/", kAdvisorMayInclude, {"advisor/cli/"}},
+        {"advisor/tuner/", kAdvisorMayInclude, {"advisor/cli/"}},
+        {"advisor/report/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/cli/", {"profiler/", "advisor/", "trainer/config/"}},
-        {"advisor/", {"profiler/model/", "profiler/analysis/", "advisor/", "trainer/config/"}},
         {"trainer/config/", {"trainer/config/"}},
-        {"trainer/", {"profiler/model/", "profiler/io/wire/", "profiler/capture/", "trainer/"}},
+        {"trainer/cuda/", kTrainerMayInclude},
+        {"trainer/data/", kTrainerMayInclude},
+        {"trainer/datasets/", kTrainerMayInclude},
+        {"trainer/hooks/", kTrainerMayInclude},
+        {"trainer/loop/", kTrainerMayInclude},
+        {"trainer/memory/", kTrainerMayInclude},
+        {"trainer/models/", kTrainerMayInclude},
+        {"trainer/optimizers/", kTrainerMayInclude},
+        {"trainer/optimizers/parts/", kTrainerMayInclude},
+        {"trainer/parallel/", kTrainerMayInclude},
+        {"trainer/plugin/", kTrainerMayInclude},
+        {"trainer/precision/", kTrainerMayInclude},
+        {"trainer/schedules/", kTrainerMayInclude},
+        {"trainer/schedules/parts/", kTrainerMayInclude},
+        {"trainer/workloads/", kTrainerMayInclude},
+        {"app/", kAppMayInclude},
         {"app/look/", {"profiler/model/", "profiler/analysis/", "app/look/"}},
         {"app/models/",
          {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/look/",
           "app/session/", "app/models/"}},
+        {"app/record/", kAppMayInclude},
+        {"app/report/", kAppMayInclude},
+        {"app/session/", kAppMayInclude},
+        {"app/shell/", kAppMayInclude},
+        {"app/tables/", kAppMayInclude},
+        {"app/views/", kAppMayInclude, {}, true},
         {"app/widgets/",
          {"profiler/model/", "profiler/analysis/", "trainer/config/", "app/look/", "app/models/", "app/widgets/"}},
-        {"app/", {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/"}},
-        {"tests/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}},
+        {"tests/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}, {}, true},
+        {"tests/data/fixtures/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}},
     };
     return all;
 }
@@ -98,18 +152,37 @@ void checkForeign(const SourceFile& file, std::vector<std::string>& found)
     }
 }
 
-void checkRooms(const SourceFile& file, std::vector<std::string>& found)
+/// The folder of a path, with its trailing '/'.
+std::string_view folderOf(std::string_view path)
 {
-    const Room* room = nullptr;
-    for (const Room& candidate : rooms())
-        if (file.path.starts_with(candidate.prefix) && (!room || candidate.prefix.size() > room->prefix.size()))
-            room = &candidate;
-    if (!room)
+    return path.substr(0, path.rfind('/') + 1);
+}
+
+const Module* moduleOf(std::string_view path)
+{
+    const Module* found = nullptr;
+    for (const Module& candidate : modules())
+        if (path.starts_with(candidate.prefix) && (!found || candidate.prefix.size() > found->prefix.size()))
+            found = &candidate;
+    return found;
+}
+
+void checkModule(const SourceFile& file, std::vector<std::string>& found)
+{
+    const Module* module = moduleOf(file.path);
+    const std::string_view folder = folderOf(file.path);
+    const std::string_view below = module ? folder.substr(module->prefix.size()) : folder;
+    const bool isKnown = module && (below.empty() || (module->hasSubfolders && below.find('/') == below.size() - 1));
+    if (!isKnown) {
+        found.push_back(file.path + ": unknown folder " + std::string(folder) +
+                        "; architecture.md names the modules, tests/architecture/source_tree.cpp lists them");
         return;
+    }
     for (const std::string& include : file.includes)
-        if (isOurs(include) && !startsWithAny(include, room->mayInclude))
-            found.push_back(file.path + " includes " + include + ": not a room that " + std::string(room->prefix) +
-                            " may depend on");
+        if (isOurs(include) &&
+            (!startsWithAny(include, module->mayInclude) || startsWithAny(include, module->mayNotInclude)))
+            found.push_back(file.path + " includes " + include + ", which " + std::string(module->prefix) +
+                            " must not depend on");
 }
 
 /// A view is given {trace, selection, session}, never another view.
@@ -135,9 +208,9 @@ std::string readFile(const fs::path& path)
 SourceFile parse(std::string path, const std::string& text)
 {
     static const std::regex pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
-    SourceFile file{.path = std::move(path), .lines = 0, .includes = {}};
+    SourceFile file{.path = std::move(path), .includes = {}};
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line); ++file.lines)
+    for (std::string line; std::getline(in, line);)
         if (std::smatch match; line.find('#') != std::string::npos && std::regex_search(line, match, pattern))
             file.includes.push_back(match[1]);
     return file;
@@ -160,10 +233,8 @@ std::vector<std::string> violations(const std::vector<SourceFile>& files)
     std::vector<std::string> found;
     for (const SourceFile& file : files) {
         checkForeign(file, found);
-        checkRooms(file, found);
+        checkModule(file, found);
         checkViews(file, found);
-        if (file.lines > kMostLines)
-            found.push_back(file.path + " has " + std::to_string(file.lines) + " lines: split it by stage");
     }
     return found;
 }

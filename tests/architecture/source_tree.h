@@ -6,10 +6,9 @@
 
 namespace architecture {
 
-/// A source file of the project, as far as its place in the architecture goes.
+/// A source file of the project and the headers it includes.
 struct SourceFile {
     std::string path; ///< from the root, with '/'
-    std::size_t lines = 0;
     std::vector<std::string> includes; ///< as written, without brackets or quotes
 };
 
@@ -17,7 +16,7 @@ struct SourceFile {
 std::vector<SourceFile> readTree(const std::filesystem::path& root);
 SourceFile parse(std::string path, const std::string& text);
 
-/// Each a sentence with the file: an include that its room may not have, a file that is too long.
+/// One sentence per violation: an include that the file's module must not have, or a file in an unknown folder.
 std::vector<std::string> violations(const std::vector<SourceFile>& files);
 
 } // namespace architecture
