@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/steps/warm_up_end.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,20 @@ constexpr double kSigmas = 3;
 constexpr double kLeastShare = 1.0 / 7;
 // Warm-up is a beginning: more of an epoch than this cannot be one.
 constexpr double kMostOfEpoch = 0.25;
+// As many steady steps of the whole run follow an epoch's first ones when its warm-up is looked for: enough to know
+// their spread well.
+constexpr std::size_t kMostSteadySteps = 200;
+
+/// At most `most` values, evenly spread over `values`.
+std::vector<double> thinned(const std::vector<double>& values, std::size_t most)
+{
+    if (values.size() <= most)
+        return values;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < most; ++i)
+        kept.push_back(values[i * values.size() / most]);
+    return kept;
+}
 
 struct Typical {
     double median = 0, tolerance = 0;
@@ -51,10 +66,17 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
                 later.push_back(toUs(steps[i].range.duration()));
     const Typical usual = typical(later);
 
+    const std::vector<double> steady = thinned(later, kMostSteadySteps);
     for (std::size_t e = 0; e + 1 < starts.size(); ++e) {
-        const auto length = static_cast<double>(starts[e + 1] - starts[e]);
-        const auto most = starts[e] + static_cast<std::size_t>(std::ceil(kMostOfEpoch * length));
-        for (std::size_t i = starts[e]; i < most && usual.isFar(toUs(steps[i].range.duration())); ++i)
+        const auto length = starts[e + 1] - starts[e];
+        const auto most = static_cast<std::size_t>(std::ceil(kMostOfEpoch * static_cast<double>(length)));
+        // The first steps of this epoch, followed by steady ones of the whole run: epochs may be short.
+        std::vector<double> series;
+        for (std::size_t i = starts[e]; i < starts[e] + length / 2; ++i)
+            series.push_back(toUs(steps[i].range.duration()));
+        series.insert(series.end(), steady.begin(), steady.end());
+        const std::size_t end = starts[e] + findWarmUpEnd(series, most).first;
+        for (std::size_t i = starts[e]; i < end; ++i)
             steps[i].warmup = true;
     }
     for (std::size_t i = 0; i < steps.size(); ++i)
