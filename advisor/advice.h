@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 
 #include <optional>
@@ -40,15 +41,16 @@ struct Evidence {
 struct Advice {
     State state = State::CannotTell;
     std::string title; ///< "The step waits for data"
-    std::string
-        reason; ///< one sentence with its number; silent: what speaks against it; cannot tell: what the trace lacks
+    /// One sentence with its number; silent: which evidence contradicts it; cannot tell: what the trace does not
+    /// record.
+    profiler::Message reason;
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
-    std::string whyNoPrediction; ///< when it fires without a saving
+    profiler::Message whyNoPrediction; ///< when it fires without a saving
     double concerns = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no saving
-    std::vector<std::string> caveats;
+    std::vector<profiler::Message> caveats;
     std::optional<Toggle> toggle;
-    std::string whyNoToggle;
+    profiler::Message whyNoToggle;
     JudgedBy judgedBy = JudgedBy::Time;
     /// What an experiment of this toggle should time: "steps", "epoch" or "validation".
     std::string measure = "steps";

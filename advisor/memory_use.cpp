@@ -168,7 +168,7 @@ std::optional<Advice> withoutBackward(const Case& c)
     return silent("The trace shows no backward pass and no optimizer: nothing is kept for them.");
 }
 
-Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason)
+Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Memory;

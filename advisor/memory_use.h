@@ -34,6 +34,6 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
 /// optimizer: inference. No value for a training, or where operators were not recorded.
 std::optional<Advice> withoutBackward(const Case& c);
 /// A finding about memory: judged by it, with the peak as evidence.
-Advice firesOnMemory(const Case& c, const MemoryUse& use, std::string reason);
+Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reason);
 
 } // namespace advisor

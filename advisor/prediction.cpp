@@ -29,7 +29,7 @@ void settlePrediction(Advice& advice)
     const Saving saving = *advice.saving;
     if (advice.state == State::Fires && saving.high < leastThatShows(saving.unit)) {
         std::string title = std::move(advice.title);
-        advice = silent(advice.reason + " By this trace there is nothing to save.");
+        advice = silent(advice.reason.text + " By this trace there is nothing to save.");
         advice.title = std::move(title);
         return;
     }

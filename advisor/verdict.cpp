@@ -10,7 +10,7 @@ namespace advisor {
 
 namespace {
 
-Advice verdict(State state, std::string reason)
+Advice verdict(State state, profiler::Message reason)
 {
     Advice advice;
     advice.state = state;
@@ -37,19 +37,19 @@ std::string refusal(const Case& c, const Toggle& toggle)
 
 } // namespace
 
-Advice silent(std::string reason)
+Advice silent(profiler::Message reason)
 {
     return verdict(State::Silent, std::move(reason));
 }
-Advice cannotTell(std::string reason)
+Advice cannotTell(profiler::Message reason)
 {
     return verdict(State::CannotTell, std::move(reason));
 }
-Advice fires(std::string reason)
+Advice fires(profiler::Message reason)
 {
     return verdict(State::Fires, std::move(reason));
 }
-Advice firesOnLearning(std::string reason)
+Advice firesOnLearning(profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Convergence;

@@ -13,11 +13,11 @@ namespace advisor {
 /// The most evidence that a card lists.
 inline constexpr std::size_t kMostEvidence = 10;
 
-Advice silent(std::string reason);
-Advice cannotTell(std::string reason);
-Advice fires(std::string reason);
+Advice silent(profiler::Message reason);
+Advice cannotTell(profiler::Message reason);
+Advice fires(profiler::Message reason);
 /// A finding that changes what is learnt: judged by the loss, never predicted.
-Advice firesOnLearning(std::string reason);
+Advice firesOnLearning(profiler::Message reason);
 /// That the trace marks no steps, what is not known for that, and how to name them to stepscope-cli.
 std::string noStepMarks(std::string_view therefore = {});
 /// What every rule that speaks of steps says when there are none to speak of; no value when there are some.

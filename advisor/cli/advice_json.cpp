@@ -1,5 +1,6 @@
 #include "advisor/cli/advice_json.h"
 
+#include "advisor/cli/json_text.h"
 #include "advisor/tip_text.h"
 #include "profiler/analysis/intervals.h"
 
@@ -36,18 +37,26 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::
     Json json = {{"id", row.id},
                  {"state", stateName(advice.state)},
                  {"title", advice.title},
-                 {"reason", advice.reason},
+                 {"reason", advice.reason.text},
                  {"evidence", evidenceJson(trace, advice.evidence)},
                  {"saving", savingJson(advice.saving)}};
     if (!advice.saving)
-        json["why_no_prediction"] = advice.whyNoPrediction.empty() ? Json(nullptr) : Json(advice.whyNoPrediction);
-    json["caveats"] = advice.caveats;
+        json["why_no_prediction"] = advice.whyNoPrediction.empty() ? Json(nullptr) : Json(advice.whyNoPrediction.text);
+    json["caveats"] = Json::array();
+    for (const profiler::Message& caveat : advice.caveats)
+        json["caveats"].push_back(caveat.text);
     json["toggle"] = toggleJson(advice.toggle);
     if (!advice.toggle)
-        json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle);
+        json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle.text);
     json["code"] = codeJson(row, config);
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;
+    json["reason_id"] = advice.reason.id.empty() ? Json(nullptr) : Json(advice.reason.id);
+    json["parameters"] = parametersJson(advice.reason);
+    json["messages"] = {{"reason", messageJson(advice.reason)},
+                        {"caveats", messagesJson(advice.caveats)},
+                        {"why_no_prediction", messageJson(advice.whyNoPrediction)},
+                        {"why_no_toggle", messageJson(advice.whyNoToggle)}};
     return json;
 }
 

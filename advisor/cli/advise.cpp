@@ -66,18 +66,18 @@ std::string toText(const RuleAdvice& row, const config::TrainingConfig* config)
     // A title says what was found: it would read wrong where nothing was.
     const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
     std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
-    text += wrapped(advice.reason, kWidth, 13);
+    text += wrapped(advice.reason.text, kWidth, 13);
     if (advice.state != State::Fires)
         return text;
-    text +=
-        wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction, kWidth, 13);
+    text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction.text,
+                    kWidth, 13);
     if (advice.toggle)
         text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
                             advice.toggle->from);
     else
-        text += wrapped(advice.whyNoToggle, kWidth, 13) + codeText(row.id, config);
-    for (const std::string& caveat : advice.caveats)
-        text += wrapped("- " + caveat, kWidth, 13);
+        text += wrapped(advice.whyNoToggle.text, kWidth, 13) + codeText(row.id, config);
+    for (const profiler::Message& caveat : advice.caveats)
+        text += wrapped("- " + caveat.text, kWidth, 13);
     return text;
 }
 

@@ -44,7 +44,7 @@ std::optional<Saving> predicted(const profiler::Trace& trace, const ExperimentPl
             continue;
         const auto& saving = row.advice.saving;
         if (!saving)
-            why = row.advice.whyNoPrediction;
+            why = row.advice.whyNoPrediction.text;
         else if ((saving->unit == SavingUnit::Bytes) != (plan.judgedBy == JudgedBy::Memory) ||
                  (saving->unit != SavingUnit::Bytes && measureOf(saving->unit) != plan.measure))
             why = "its advice is about something else than what is measured";

@@ -58,13 +58,13 @@ std::string findingHtml(const RuleAdvice& row)
     const Advice& advice = row.advice;
     std::string html =
         fmt::format("<div class=\"finding\"><h3>{} <small>{}</small></h3><p>{}</p><p>{}</p>", escaped(advice.title),
-                    escaped(row.id), escaped(advice.reason), escaped(savingSentence(advice)));
+                    escaped(row.id), escaped(advice.reason.text), escaped(savingSentence(advice)));
     if (advice.toggle)
         html += fmt::format("<p>Change: <code>{} = {}</code> (now {})</p>", escaped(advice.toggle->key),
                             escaped(advice.toggle->to), escaped(advice.toggle->from));
     html += "<ul>";
-    for (const std::string& caveat : advice.caveats)
-        html += "<li>" + escaped(caveat) + "</li>";
+    for (const profiler::Message& caveat : advice.caveats)
+        html += "<li>" + escaped(caveat.text) + "</li>";
     return html + "</ul></div>\n";
 }
 
@@ -78,7 +78,7 @@ std::string adviceHtml(const std::vector<RuleAdvice>& advice)
             findings += findingHtml(row);
         else
             others[row.advice.state == State::Silent ? 0 : 1] +=
-                fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.id), escaped(row.advice.reason));
+                fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.id), escaped(row.advice.reason.text));
     }
     std::string html = "<h2>Findings</h2>\n" + (findings.empty() ? std::string("<p>None.</p>\n") : findings);
     constexpr std::string_view kHeadings[] = {"Looked for and not found", "Cannot be told"};

@@ -246,7 +246,7 @@ void addCode(ReportModel& model, const ReportInput& input)
 std::string savingSentence(const Advice& advice)
 {
     if (!advice.saving)
-        return advice.whyNoPrediction.empty() ? std::string() : "No prediction: " + advice.whyNoPrediction;
+        return advice.whyNoPrediction.empty() ? std::string() : "No prediction: " + advice.whyNoPrediction.text;
     const Saving& saving = *advice.saving;
     if (saving.unit == SavingUnit::Bytes)
         return fmt::format("Should save {} to {}.", bytesText(std::llround(saving.low)),

@@ -23,7 +23,7 @@ Advice check(const Case& c)
                                   fmt::format("Memory was {} full, and every activation is kept for the backward pass.",
                                               shareText(use->share())));
     if ((advice.saving = savedByRecomputing(c)))
-        advice.whyNoPrediction.clear();
+        advice.whyNoPrediction = {};
     advice.caveats = {
         "It costs time: what is recomputed runs once more, of all about a whole forward pass.",
         "The second run must draw the same random numbers, and batch norm must count its statistics once."};

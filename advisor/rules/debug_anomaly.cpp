@@ -131,7 +131,8 @@ Advice finding(const Case& c, const Checks& checks)
         fires("Anomaly detection is on: every operator remembers where it was called from, and what its backward "
               "gives is checked for NaN.");
     if (checks.count > 0)
-        advice.reason += fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
+        advice.reason.text +=
+            fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
     advice.saving = saving(c, checks);
     if (!advice.saving)
         advice.whyNoPrediction = whyNotKnown(c);

@@ -41,7 +41,7 @@ Advice check(const Case& c)
     const double times =
         parts ? std::strtod(parts->to.c_str(), nullptr) / std::strtod(parts->from.c_str(), nullptr) : 2;
     if ((advice.saving = savedByParts(c, times)))
-        advice.whyNoPrediction.clear();
+        advice.whyNoPrediction = {};
     advice.caveats = {"Costs of a step are paid for each part of the batch.",
                       "The loss is divided by the number of parts; the last, partial group counts its real number."};
     if (c.config)

@@ -13,8 +13,8 @@ Advice check(const Case& c)
         return advice;
     if (!((*c.config)[config::key::clipNorm] > 0))
         return silent("The norm of all gradients together comes first: see gradient.clip_norm.");
-    advice.reason.back() = ',';
-    advice.reason += " although the norm is clipped.";
+    advice.reason.text.back() = ',';
+    advice.reason.text += " although the norm is clipped.";
     advice.caveats = {"A hyper-parameter: 1 is usual for transformers, 10 to 100 elsewhere.",
                       "It changes the direction of the gradient, which clipping the norm does not."};
     setToggle(advice, c, kKey, "1");

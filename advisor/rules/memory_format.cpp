@@ -62,7 +62,7 @@ Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& ch
         fires(fmt::format("Convolutions are {} of the work and their tensors lie channel by channel (contiguous).",
                           shareText(convolutions.share)));
     if (changes.share > 0)
-        advice.reason +=
+        advice.reason.text +=
             fmt::format(" {} more goes into changing the layout back and forth.", shareText(changes.share));
     advice.concerns = shareOfTime(c, convolutions.share);
     advice.whyNoPrediction = "Another layout runs other kernels, whose times are not in this trace: measure it.";

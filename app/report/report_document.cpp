@@ -155,13 +155,13 @@ void Writer::finding(const advisor::RuleAdvice& row)
     QTextCharFormat id = words(kSmall);
     id.setForeground(kFinding);
     m_cursor.insertText("   " + asQString(row.id), id);
-    plain(advice.reason);
+    plain(advice.reason.text);
     if (const std::string saving = advisor::savingSentence(advice); !saving.empty())
         plain(saving);
     if (advice.toggle)
         plain("Change: " + advice.toggle->key + " = " + advice.toggle->to + " (now " + advice.toggle->from + ")");
-    for (const std::string& caveat : advice.caveats)
-        quiet("– " + caveat);
+    for (const profiler::Message& caveat : advice.caveats)
+        quiet("– " + caveat.text);
 }
 
 void Writer::code(const std::string& language, const std::string& text)
@@ -193,7 +193,7 @@ void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)
         if (row.advice.state == advisor::State::Fires)
             writer.finding(row);
         else
-            (row.advice.state == advisor::State::Silent ? silent : untold).push_back({row.id, row.advice.reason});
+            (row.advice.state == advisor::State::Silent ? silent : untold).push_back({row.id, row.advice.reason.text});
         any = any || row.advice.state == advisor::State::Fires;
     }
     if (!any)

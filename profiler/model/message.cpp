@@ -2,6 +2,8 @@
 
 #include <cassert>
 #include <map>
+#include <ostream>
+#include <utility>
 
 namespace profiler {
 
@@ -33,7 +35,8 @@ std::string filled(std::string_view text, const std::vector<MessageParameter>& p
         const auto parameter = std::find_if(parameters.begin(), parameters.end(),
                                             [&](const MessageParameter& candidate) { return candidate.name == name; });
         assert(parameter != parameters.end() && "a message names a parameter that it was not given");
-        result += parameter != parameters.end() ? std::string_view(parameter->text) : text.substr(open, close + 1 - open);
+        result +=
+            parameter != parameters.end() ? std::string_view(parameter->text) : text.substr(open, close + 1 - open);
         at = close + 1;
     }
     return result;
@@ -62,11 +65,23 @@ MessageParameter::MessageParameter(std::string_view parameter, std::size_t numbe
 {
 }
 
+Message::Message(std::string messageId, std::vector<MessageParameter> values, std::string sentence)
+    : id(std::move(messageId)), parameters(std::move(values)), text(std::move(sentence))
+{
+}
+Message::Message(std::string sentence) : text(std::move(sentence)) {}
+Message::Message(const char* sentence) : text(sentence) {}
+
 const MessageParameter* Message::find(std::string_view name) const
 {
     const auto found = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const MessageParameter& parameter) { return parameter.name == name; });
     return found != parameters.end() ? &*found : nullptr;
+}
+
+std::ostream& operator<<(std::ostream& out, const Message& message)
+{
+    return out << (message.id.empty() ? "" : message.id + ": ") << message.text;
 }
 
 std::vector<MessageText> messageTexts()

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 /// Everything the product says to a user (a finding's reason, a caveat, a note about a trace, an error, a verdict) is a
-/// Message: an id that programs and tests check, the values in it, and the English text. The text is written next to the
-/// code that raises the message: `message<"host.bound.idle", "The device idles {share} of the time.">({{"share", 0.4, "40 %"}})`.
+/// Message: an id that programs and tests check, the values in it, and the English text. The text is written next to
+/// the code that raises the message: `message<"host.bound.idle", "The device idles {share} of the time.">({{"share",
+/// 0.4, "40 %"}})`.
 namespace profiler {
 
 /// One value of a message.
@@ -37,12 +39,21 @@ struct Message {
     std::vector<MessageParameter> parameters;
     std::string text;
 
+    Message() = default;
+    Message(std::string messageId, std::vector<MessageParameter> values, std::string sentence);
+    // For code that does not give its messages ids yet.
+    Message(std::string sentence); // NOLINT: implicit
+    Message(const char* sentence); // NOLINT: implicit
+
     [[nodiscard]] bool empty() const { return text.empty(); }
     /// The parameter of that name; nullptr without one.
     [[nodiscard]] const MessageParameter* find(std::string_view name) const;
 
     friend bool operator==(const Message&, const Message&) = default;
 };
+
+/// Prints the id and the text, for tests and logs.
+std::ostream& operator<<(std::ostream& out, const Message& message);
 
 /// An id with its text, whose parameters are in braces: "The device idles {share} of the time."
 struct MessageText {

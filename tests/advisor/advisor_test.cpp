@@ -59,19 +59,20 @@ TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsKept)
     for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151), predicting(-10, 0, 10)}) {
         EXPECT_EQ(wide.state, State::Fires);
         EXPECT_FALSE(wide.saving);
-        EXPECT_THAT(wide.whyNoPrediction, testing::HasSubstr("too wide"));
+        EXPECT_THAT(wide.whyNoPrediction.text, testing::HasSubstr("too wide"));
     }
 }
 
 TEST(Prediction, ARangeFromNothingIsSaidByItsEnd)
 {
-    EXPECT_THAT(predicting(0, 100, 41'200).whyNoPrediction, testing::HasSubstr("anything up to 41.2 ms:"));
-    EXPECT_THAT(predicting(10, 100, 41'200).whyNoPrediction, testing::HasSubstr("anything from 10.0 µs to 41.2 ms:"));
+    EXPECT_THAT(predicting(0, 100, 41'200).whyNoPrediction.text, testing::HasSubstr("anything up to 41.2 ms:"));
+    EXPECT_THAT(predicting(10, 100, 41'200).whyNoPrediction.text,
+                testing::HasSubstr("anything from 10.0 µs to 41.2 ms:"));
     Advice memory;
     memory.state = State::Fires;
     memory.saving = Saving{.unit = SavingUnit::Bytes, .low = 1e6, .mid = 5e6, .high = 60e6};
     settlePrediction(memory);
-    EXPECT_THAT(memory.whyNoPrediction, testing::HasSubstr("anything from 1.00 MB to 60.0 MB:"));
+    EXPECT_THAT(memory.whyNoPrediction.text, testing::HasSubstr("anything from 1.00 MB to 60.0 MB:"));
 }
 
 TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
@@ -79,7 +80,7 @@ TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
     const Advice nothing = predicting(0, 0.001, 0.004);
     EXPECT_EQ(nothing.state, State::Silent);
     EXPECT_FALSE(nothing.saving);
-    EXPECT_THAT(nothing.reason, testing::HasSubstr("nothing to save"));
+    EXPECT_THAT(nothing.reason.text, testing::HasSubstr("nothing to save"));
     EXPECT_EQ(predicting(0.004, 0.006, 0.008).state, State::Fires);
 }
 

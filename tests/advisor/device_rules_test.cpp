@@ -57,7 +57,7 @@ TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
     const auto judged = imported("loader_pin_memory", copyRun(copies));
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_NEAR(judged.advice().saving->high, 50, 1e-9) << judged.advice().reason;
-    EXPECT_THAT(judged.advice().reason,
+    EXPECT_THAT(judged.advice().reason.text,
                 HasSubstr("510 copies to the device from pageable memory, 10 of them large: these take"));
 }
 
@@ -90,7 +90,7 @@ TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
     const auto judged = imported("transfer_non_blocking",
                                  copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 800"));
     EXPECT_EQ(judged.advice().state, State::Silent);
-    EXPECT_THAT(judged.advice().reason, HasSubstr("loader.pin_memory"));
+    EXPECT_THAT(judged.advice().reason.text, HasSubstr("loader.pin_memory"));
 }
 
 TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
@@ -173,7 +173,7 @@ TEST(Attention, FlashKernelsAreNotWrittenOut)
     const auto judged =
         imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel flash_fwd_kernel 100 100\nkernel sgemm 200 100");
     EXPECT_EQ(judged.advice().state, State::Silent);
-    EXPECT_THAT(judged.advice().reason, HasSubstr("fused already"));
+    EXPECT_THAT(judged.advice().reason.text, HasSubstr("fused already"));
 }
 
 TEST(Attention, OperatorsTellItOnTheCpu)
@@ -264,7 +264,7 @@ TEST(HostBound, WhatNoEventRecordsIsTheHostsAsWell)
     EXPECT_FALSE(bound.advice().evidence.empty());
     const auto launches = imported("compile", text);
     EXPECT_EQ(launches.advice().state, State::Silent);
-    EXPECT_THAT(launches.advice().reason, testing::HasSubstr("2.00 %"));
+    EXPECT_THAT(launches.advice().reason.text, testing::HasSubstr("2.00 %"));
 }
 
 TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNoGaps)
@@ -335,7 +335,7 @@ TEST(StepVariance, NamesThePartThatVaries)
           phase forward 30000 2000
     )");
     ASSERT_EQ(judged.advice().state, State::Fires);
-    EXPECT_THAT(judged.advice().reason, HasSubstr("forward"));
+    EXPECT_THAT(judged.advice().reason.text, HasSubstr("forward"));
 }
 
 /// Gives every slice the same details.

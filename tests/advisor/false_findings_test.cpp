@@ -44,7 +44,7 @@ TEST(HostBound, AServerThatWaitsForRequestsIsNotBound)
     const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\ncall cudaLaunchKernel 0 2\nend\n"
                                             "stream 0 7\nrepeat 10 every 100\nkernel a 2 20\nend");
     EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("not recorded"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("not recorded"));
 }
 
 /// Requests each 100 µs: operators and launches for `busyUs`, then kernels, then nothing.
@@ -59,7 +59,7 @@ TEST(HostBound, AServerThatLaunchesABitAndWaitsIsNotBound)
 {
     const auto advice = judge("host_bound", requests(20, 10)); // idle 90 %, a fifth of it for the host's sake
     EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("nothing to do"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("nothing to do"));
     EXPECT_EQ(judge("compile", requests(20, 10)).state, State::Silent);
 }
 
@@ -67,10 +67,10 @@ TEST(HostBound, AProgramWithoutStepsIsNotToldOfItsSteps)
 {
     const auto advice = judge("host_bound", requests(70, 20));
     EXPECT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, testing::Not(HasSubstr("the step is")));
-    EXPECT_THAT(advice.reason, HasSubstr("marks no steps"));
+    EXPECT_THAT(advice.reason.text, testing::Not(HasSubstr("the step is")));
+    EXPECT_THAT(advice.reason.text, HasSubstr("marks no steps"));
     EXPECT_FALSE(advice.saving);
-    EXPECT_THAT(advice.whyNoPrediction, HasSubstr("no step marks"));
+    EXPECT_THAT(advice.whyNoPrediction.text, HasSubstr("no step marks"));
 }
 
 TEST(HostBound, TheSavingHoldsAllThatTheReasonSums)
@@ -111,7 +111,7 @@ TEST(HostBound, ALongerCauseBesideItHidesNothing)
         "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 40\n"
         "op aten::mm 40 25\ncall cudaLaunchKernel 60 5\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 65 34\nend");
     EXPECT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("longer for something else"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("longer for something else"));
 }
 
 TEST(PinMemory, CopiesOfUnknownSizeAreNotCalledSmall)
@@ -120,7 +120,7 @@ TEST(PinMemory, CopiesOfUnknownSizeAreNotCalledSmall)
                                                    "stream 0 7\nrepeat 10 every 1000\ncopy HtoD 0 100 src=pageable "
                                                    "dst=device\nkernel a 120 800\nend");
     EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("how many bytes"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("how many bytes"));
 }
 
 TEST(LoaderWorkers, TheStartOfTheWorkersIsNoHabit)

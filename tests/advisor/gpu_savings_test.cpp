@@ -96,7 +96,7 @@ TEST(SavingsBesideADevice, WithoutLaunchesItCannotBePredicted)
     const Judged judged("zero_grad_set_to_none", text);
     ASSERT_EQ(judged.advice().state, advisor::State::Fires);
     EXPECT_FALSE(judged.advice().saving);
-    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("not recorded"));
+    EXPECT_THAT(judged.advice().whyNoPrediction.text, HasSubstr("not recorded"));
 }
 
 TEST(SavingsBesideADevice, ATensorMadeOnTheHostCostsTheFillAndAtMostTheCopy)
@@ -148,7 +148,7 @@ TEST(SavingsBesideADevice, WithoutItsChecksAnomalyDetectionWouldNotWait)
         {"debug.anomaly=true"});
     ASSERT_EQ(judged.advice().state, advisor::State::Fires);
     EXPECT_FALSE(judged.advice().saving) << "what remembering takes is not in the trace";
-    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("would take 100 µs less"));
+    EXPECT_THAT(judged.advice().whyNoPrediction.text, HasSubstr("would take 100 µs less"));
 }
 
 } // namespace

@@ -36,7 +36,7 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
     EXPECT_EQ(judged.advice().title, "Each step waits until the device is done");
     // All but the first step: 12 µs behind each of twenty kernels, and what there is at once.
     EXPECT_THAT(
-        judged.advice().reason,
+        judged.advice().reason.text,
         HasSubstr("after 0.9 calls that wait for the device (mine::timing): for 13.3 µs at once, and then until "
                   "the host is ahead of it again"));
     EXPECT_NEAR(judged.advice().concerns, 0.9 * 0.25, 0.01);
@@ -52,7 +52,7 @@ TEST(HostsLead, AReadingOfAValueCostsIt)
     const Judged judged("sync_every_n_steps", text, {}, true);
     ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
     EXPECT_EQ(judged.advice().title, "Each step waits to read a value back");
-    EXPECT_THAT(judged.advice().reason, HasSubstr("(aten::item)"));
+    EXPECT_THAT(judged.advice().reason.text, HasSubstr("(aten::item)"));
 }
 
 TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
@@ -60,7 +60,7 @@ TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
     const auto advice = [](int waiting) { return judge("sync_every_n_steps", twentySmallKernels(kWait, waiting)); };
     EXPECT_EQ(advice(6).state, State::Fires);
     EXPECT_EQ(advice(5).state, State::Silent);
-    EXPECT_THAT(advice(5).reason, HasSubstr("Only 4 of 9 steps"));
+    EXPECT_THAT(advice(5).reason.text, HasSubstr("Only 4 of 9 steps"));
 }
 
 TEST(HostsLead, AHostThatIsNeverAheadLosesNothing)
@@ -100,8 +100,8 @@ advisor::Advice twoCallers(int otherUs)
 
 TEST(HostsLead, TheCallerIsNamedForWhomTheDeviceIdlesLongest)
 {
-    EXPECT_THAT(twoCallers(250).reason, HasSubstr("(other::wait)"));
-    EXPECT_THAT(twoCallers(150).reason, HasSubstr("(first::wait)")) << "both of its waits count";
+    EXPECT_THAT(twoCallers(250).reason.text, HasSubstr("(other::wait)"));
+    EXPECT_THAT(twoCallers(150).reason.text, HasSubstr("(first::wait)")) << "both of its waits count";
     const advisor::Advice advice = twoCallers(250);
     ASSERT_FALSE(advice.evidence.empty());
     EXPECT_EQ(advice.evidence.front().range.begin, profiler::traceTime(1'295'000)) << "the longest first";

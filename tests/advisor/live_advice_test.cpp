@@ -27,7 +27,7 @@ std::vector<std::string> told(const std::vector<RuleAdvice>& all)
 {
     std::vector<std::string> lines;
     for (const RuleAdvice& one : all)
-        lines.push_back(one.id + " " + one.advice.reason);
+        lines.push_back(one.id + " " + one.advice.reason.text);
     return lines;
 }
 

@@ -27,9 +27,9 @@ TEST(LoaderBalanceRule, TheSlowWorkerIsNamed)
 {
     const Advice advice = judge(kRule, loading(200, 950));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason,
+    EXPECT_THAT(advice.reason.text,
                 HasSubstr("a batch of loader worker 1 takes 950 µs, 1.5 times the mean over all 2 workers"));
-    EXPECT_THAT(advice.reason, HasSubstr("20.0 % of its time"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("20.0 % of its time"));
     EXPECT_NEAR(advice.concerns, 0.2, 1e-3);
     ASSERT_GE(advice.evidence.size(), 2U);
     EXPECT_EQ(advice.evidence[0].name, "read") << "of the slow one";
@@ -41,7 +41,7 @@ TEST(LoaderBalanceRule, EvenWorkersAreSilent)
 {
     const Advice advice = judge(kRule, loading(200, 500));
     EXPECT_EQ(advice.state, State::Silent);
-    EXPECT_THAT(advice.reason, HasSubstr("evenly"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("evenly"));
 }
 
 TEST(LoaderBalanceRule, WhereNobodyWaitsItDoesNotMatter)
@@ -61,7 +61,7 @@ TEST(LoaderBalanceRule, WithoutWorkersItCannotTell)
 {
     const Advice advice = judge(kRule, cpuRun(1000, 600));
     EXPECT_EQ(advice.state, State::CannotTell);
-    EXPECT_THAT(advice.reason, HasSubstr("no loader workers"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("no loader workers"));
 }
 
 } // namespace

@@ -38,9 +38,9 @@ TEST(MemoryGrowth, WhatEachStepKeepsIsToldWithWhenItIsFull)
 {
     const Advice advice = judge(kRule, run(6, leak));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("GPU 0 memory allocated grows from step to step, by 4.00 GB each"));
-    EXPECT_THAT(advice.reason, HasSubstr("from 14.0 GB to 30.0 GB over 5 steps"));
-    EXPECT_THAT(advice.reason, HasSubstr("100 GB are full after 18 more steps"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("GPU 0 memory allocated grows from step to step, by 4.00 GB each"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("from 14.0 GB to 30.0 GB over 5 steps"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("100 GB are full after 18 more steps"));
     EXPECT_EQ(advice.judgedBy, advisor::JudgedBy::Memory);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->unit, advisor::SavingUnit::Bytes);
@@ -56,7 +56,7 @@ TEST(MemoryGrowth, FourSteadyStepsDoNotShowIt)
 {
     const Advice advice = judge(kRule, run(5, leak));
     EXPECT_EQ(advice.state, State::CannotTell);
-    EXPECT_THAT(advice.reason, HasSubstr("4 steady steps"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("4 steady steps"));
 }
 
 TEST(MemoryGrowth, NoiseIsNoGrowth)
@@ -64,7 +64,7 @@ TEST(MemoryGrowth, NoiseIsNoGrowth)
     const auto noise = [](int step) { return 10 * kGigabyte + kGigabyte * ((step * 7) % 5); };
     const Advice advice = judge(kRule, run(30, noise));
     EXPECT_EQ(advice.state, State::Silent) << advice.reason;
-    EXPECT_THAT(advice.reason, HasSubstr("does not keep growing"));
+    EXPECT_THAT(advice.reason.text, HasSubstr("does not keep growing"));
 }
 
 TEST(MemoryGrowth, GrowthThatNoiseCannotHideIsFound)
@@ -110,13 +110,13 @@ TEST(MemoryGrowth, ChangesSinceTheBeginningTellItAndNotWhenItIsFull)
 {
     const Advice advice = judge(kRule, run(10, leak, "GPU 0 memory allocated since the recording began"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, testing::Not(HasSubstr("full")));
+    EXPECT_THAT(advice.reason.text, testing::Not(HasSubstr("full")));
 }
 
 TEST(MemoryGrowth, WithoutMemoryOrStepsItCannotTell)
 {
     EXPECT_EQ(judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n").state, State::CannotTell);
-    EXPECT_THAT(judge(kRule, "main\nop aten::mm 0 10\ncounter \"GPU 0 memory allocated\"\nsample 0 5\n").reason,
+    EXPECT_THAT(judge(kRule, "main\nop aten::mm 0 10\ncounter \"GPU 0 memory allocated\"\nsample 0 5\n").reason.text,
                 HasSubstr("no step marks"));
 }
 

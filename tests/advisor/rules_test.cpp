@@ -24,7 +24,7 @@ TEST_P(RuleFixtures, HasTheVerdictThatItIsNamedAfter)
 {
     const Judged judged(GetParam());
     EXPECT_EQ(judged.advice().state, GetParam().state) << judged.advice().reason;
-    EXPECT_THAT(judged.advice().reason, Not(IsEmpty()));
+    EXPECT_THAT(judged.advice().reason.text, Not(IsEmpty()));
 }
 
 TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
@@ -63,9 +63,9 @@ TEST_P(RuleFixtures, AFindingPredictsARangeOrSaysWhyNot)
         EXPECT_LE(advice.saving->low, advice.saving->mid);
         EXPECT_LE(advice.saving->mid, advice.saving->high);
         EXPECT_GT(advice.saving->high, 0);
-        EXPECT_THAT(advice.whyNoPrediction, IsEmpty());
+        EXPECT_THAT(advice.whyNoPrediction.text, IsEmpty());
     } else {
-        EXPECT_THAT(advice.whyNoPrediction, Not(IsEmpty()));
+        EXPECT_THAT(advice.whyNoPrediction.text, Not(IsEmpty()));
     }
     EXPECT_THAT(advice.caveats, Not(IsEmpty()));
 }
@@ -156,7 +156,7 @@ TEST_P(RuleFixtures, WithoutAConfigurationThereIsNoToggle)
     const Judged judged(fixture);
     EXPECT_FALSE(judged.advice().toggle);
     if (judged.advice().state == State::Fires) {
-        EXPECT_THAT(judged.advice().whyNoToggle, Not(IsEmpty()));
+        EXPECT_THAT(judged.advice().whyNoToggle.text, Not(IsEmpty()));
     }
 }
 
@@ -178,7 +178,7 @@ TEST(Rules, AnEmptyTraceIsBeyondAllOfThem)
     for (const auto& rule : advisor::rules::all()) {
         const Judged imported(rule.stem, "", {}, true);
         EXPECT_NE(imported.advice().state, State::Fires) << rule.stem;
-        EXPECT_THAT(imported.advice().reason, Not(IsEmpty())) << rule.stem;
+        EXPECT_THAT(imported.advice().reason.text, Not(IsEmpty())) << rule.stem;
     }
 }
 

@@ -35,7 +35,7 @@ TEST(ScheduleKind, AScaledRateWantsAWarmUp)
 {
     const Judged judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear"});
     EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_THAT(judged.advice().reason, HasSubstr("warm-up"));
+    EXPECT_THAT(judged.advice().reason.text, HasSubstr("warm-up"));
     EXPECT_NE(
         Judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear", "schedule.warmup_steps=100"})
             .advice()
@@ -116,7 +116,7 @@ TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
     EXPECT_NEAR(sameThread.saving->high, 1.75 * 60, 0.1);
     ASSERT_EQ(beside.state, State::Fires) << beside.reason;
     EXPECT_FALSE(beside.saving);
-    EXPECT_THAT(beside.whyNoPrediction, HasSubstr("from the worker's core"));
+    EXPECT_THAT(beside.whyNoPrediction.text, HasSubstr("from the worker's core"));
 }
 
 TEST(BatchSize, DoublesTheBatchAndHalvesWhatDoesNotGrowWithIt)
@@ -150,7 +150,7 @@ TEST(BatchSize, WithoutOperatorsItPromisesNothing)
     const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n");
     EXPECT_EQ(judged.advice().state, State::Fires);
     EXPECT_FALSE(judged.advice().saving);
-    EXPECT_THAT(judged.advice().whyNoPrediction, HasSubstr("Operators were not recorded"));
+    EXPECT_THAT(judged.advice().whyNoPrediction.text, HasSubstr("Operators were not recorded"));
 }
 
 TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
@@ -183,7 +183,7 @@ TEST(GradientAccumulation, WhatCannotBeDividedIsAdvisedWithoutAToggle)
         const auto found = advice({setting});
         EXPECT_EQ(found.state, State::Fires) << setting;
         EXPECT_FALSE(found.toggle) << setting;
-        EXPECT_THAT(found.whyNoToggle, testing::HasSubstr(why));
+        EXPECT_THAT(found.whyNoToggle.text, testing::HasSubstr(why));
     }
 }
 
@@ -218,7 +218,7 @@ TEST(Toggles, AreValuesThatTheTrainerTakesBesideTheOthers)
 {
     const auto to = [](std::string_view stem, std::vector<std::string> assignments) {
         const advisor::Advice advice = withSettings(stem, std::move(assignments));
-        return advice.toggle ? advice.toggle->to : advice.whyNoToggle;
+        return advice.toggle ? advice.toggle->to : advice.whyNoToggle.text;
     };
     EXPECT_EQ(to("optimizer_fused", {"optimizer.kind=adamw"}), "fused");
     EXPECT_EQ(to("optimizer_fused", {"optimizer.kind=lars"}), "foreach");
@@ -231,7 +231,7 @@ TEST(Toggles, WhatTheTrainerWouldRefuseIsNotOffered)
     const advisor::Advice graph = withSettings("compile", {"device=cuda", "gradient.accumulation=2"});
     EXPECT_EQ(graph.state, State::Fires);
     EXPECT_FALSE(graph.toggle);
-    EXPECT_THAT(graph.whyNoToggle, HasSubstr("a CUDA graph holds one pass"));
+    EXPECT_THAT(graph.whyNoToggle.text, HasSubstr("a CUDA graph holds one pass"));
     EXPECT_TRUE(withSettings("compile", {"device=cuda"}).toggle);
 
     const std::vector<std::string> large = {"optimizer.kind=sgd", "batch.size=8192", "gradient.accumulation=2"};
@@ -241,7 +241,7 @@ TEST(Toggles, WhatTheTrainerWouldRefuseIsNotOffered)
     const advisor::Advice layers = Judged("optimizer_kind", kRun, fused).advice();
     EXPECT_EQ(layers.state, State::Fires);
     EXPECT_FALSE(layers.toggle);
-    EXPECT_THAT(layers.whyNoToggle, HasSubstr("optimizer.implementation"));
+    EXPECT_THAT(layers.whyNoToggle.text, HasSubstr("optimizer.implementation"));
 }
 
 } // namespace

@@ -43,7 +43,7 @@ protected:
         }
     }
     [[nodiscard]] State state(const std::string& id) const { return m_advice.at(id).state; }
-    [[nodiscard]] const std::string& reason(const std::string& id) const { return m_advice.at(id).reason; }
+    [[nodiscard]] const std::string& reason(const std::string& id) const { return m_advice.at(id).reason.text; }
     /// By key.
     [[nodiscard]] std::vector<std::string> findings() const
     {

@@ -98,7 +98,7 @@ void AnalyserTest::aLongTraceIsFollowedByItsLastSteps()
     const auto waits = std::find_if(advice->rules.begin(), advice->rules.end(),
                                     [](const advisor::RuleAdvice& rule) { return rule.id == "loader.workers"; });
     QVERIFY(waits != advice->rules.end());
-    QVERIFY2(waits->advice.state == advisor::State::Fires, waits->advice.reason.c_str());
+    QVERIFY2(waits->advice.state == advisor::State::Fires, waits->advice.reason.text.c_str());
 
     analyser.request(training(1600, true), std::nullopt);
     QTRY_COMPARE_WITH_TIMEOUT(advice->newest, 1599, 20000);

@@ -220,7 +220,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
-                                         "code", "judged_by", "measure"));
+                                         "code", "judged_by", "measure", "reason_id", "parameters", "messages"));
     EXPECT_THAT(first["code"]["python"], HasSubstr("num_workers"));
     EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");

@@ -144,8 +144,8 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     if (m_tip && (a.toggle != before.toggle || a.caveats != before.caveats))
         makeTip(); // its code has the toggle's value
     m_title->setText(QString::fromStdString(a.title));
-    m_reason->setText(QString::fromStdString(a.reason));
-    m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction));
+    m_reason->setText(QString::fromStdString(a.reason.text));
+    m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
     m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %1").arg(a.evidence.size()));
@@ -210,7 +210,7 @@ void FindingCard::refreshApply()
     const bool isSet = a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
     QString note;
     if (!a.toggle)
-        note = QString::fromStdString(a.whyNoToggle);
+        note = QString::fromStdString(a.whyNoToggle.text);
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
     else if (const QString busy = session.whyBusy(); !busy.isEmpty())
@@ -257,8 +257,8 @@ void FindingCard::makeTip()
     const bool unfolded = m_tip && m_tip->isVisibleTo(this);
     delete m_tip;
     QStringList caveats;
-    for (const std::string& caveat : m_advice.advice.caveats)
-        caveats << QString::fromStdString(caveat);
+    for (const profiler::Message& caveat : m_advice.advice.caveats)
+        caveats << QString::fromStdString(caveat.text);
     const auto& config = m_context.session->traceConfiguration();
     m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, config ? &*config : nullptr, this);
     m_tip->setVisible(unfolded);

@@ -42,7 +42,7 @@ void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvic
     for (const advisor::RuleAdvice& rule : rules)
         text += QString("<p style='margin:0 0 6px 0'><b>%1</b><br>%2</p>")
                     .arg(QString::fromStdString(rule.advice.title).toHtmlEscaped(),
-                         QString::fromStdString(rule.advice.reason).toHtmlEscaped());
+                         QString::fromStdString(rule.advice.reason.text).toHtmlEscaped());
     m_body->setText(text);
 }
 
