@@ -114,6 +114,7 @@ public:
         const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
         Part::DeviceUnions* device = track.kind == TrackKind::Stream ? &m_part.devices[track.device] : nullptr;
         bool worked = false;
+        m_callEnd = TraceTime::min();
         forEachView(m_trace, track.id, [&](const SliceView& slice) {
             const ActivityKind kind = slice.kind();
             addTo(m_part.scan.kinds[static_cast<std::size_t>(kind)], slice);
@@ -203,9 +204,12 @@ private:
     {
         const bool sync = m_names.is(slice, NameClasses::kSync);
         const bool copy = !sync && m_names.is(slice, NameClasses::kBlockingCopy);
-        if (sync)
+        // A runtime call waits and copies by a driver call inside it: that is one wait, not two.
+        const bool isInner = slice.end() <= m_callEnd;
+        m_callEnd = std::max(m_callEnd, slice.end());
+        if (sync && !isInner)
             addTo(m_part.scan.syncCalls, slice);
-        else if (copy)
+        else if (copy && !isInner)
             addTo(m_part.scan.blockingCopyCalls, slice);
         if (!host)
             return;
@@ -224,6 +228,7 @@ private:
     const NameClasses& m_names;
     const Phases& m_phases;
     Part& m_part;
+    TraceTime m_callEnd{}; ///< of the outermost call of the track so far
 };
 
 void mergeTotals(ActivityScan& all, const ActivityScan& part)

@@ -1,6 +1,7 @@
 #include "profiler/capture/cupti_api.h"
 
 #include "profiler/capture/cupti_source.h"
+#include "profiler/capture/loaded_driver.h"
 
 namespace profiler::capture {
 
@@ -9,6 +10,7 @@ const CuptiApi& systemCupti()
     static const CuptiApi api{
         .subscribe = cuptiSubscribe_v2,
         .unsubscribe = cuptiUnsubscribe,
+        .enableDomain = cuptiEnableDomain,
         .setThreadIdType = cuptiSetThreadIdType,
         .setAttribute = cuptiActivitySetAttribute,
         .registerTimestampCallback = cuptiActivityRegisterTimestampCallback,
@@ -24,6 +26,7 @@ const CuptiApi& systemCupti()
         .getCallbackName = cuptiGetCallbackName,
         .getResultString = cuptiGetResultString,
         .getVersion = cuptiGetVersion,
+        .callDriver = callLoadedDriver,
     };
     return api;
 }

@@ -2,6 +2,7 @@
 
 #include <cupti.h>
 
+#include <cstdint>
 #include <functional>
 
 namespace profiler::capture {
@@ -12,6 +13,7 @@ static_assert(CUPTI_API_VERSION >= 130000, "records are decoded as CUPTI 13 lays
 struct CuptiApi {
     std::function<CUptiResult(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, CUpti_SubscriberParams*)> subscribe;
     std::function<CUptiResult(CUpti_SubscriberHandle)> unsubscribe;
+    std::function<CUptiResult(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain)> enableDomain;
     std::function<CUptiResult(CUpti_ActivityThreadIdType)> setThreadIdType;
     std::function<CUptiResult(CUpti_ActivityAttribute, size_t*, void*)> setAttribute;
     std::function<CUptiResult(CUpti_TimestampCallbackFunc)> registerTimestampCallback;
@@ -27,6 +29,8 @@ struct CuptiApi {
     std::function<CUptiResult(CUpti_CallbackDomain, uint32_t, const char**)> getCallbackName;
     std::function<CUptiResult(CUptiResult, const char**)> getResultString;
     std::function<CUptiResult(uint32_t*)> getVersion;
+    /// cuDriverGetVersion, the cheapest driver call that CUPTI records: it shows whether records still reach us.
+    std::function<void()> callDriver;
 };
 
 } // namespace profiler::capture

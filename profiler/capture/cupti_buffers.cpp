@@ -1,5 +1,7 @@
 #include "profiler/capture/cupti_buffers.h"
 
+#include "profiler/model/clock.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -37,8 +39,10 @@ std::uint8_t* CuptiBuffers::take()
     for (Slot& slot : m_slots) {
         if (slot.used.exchange(true, std::memory_order_acquire))
             continue;
-        if (slot.memory.load(std::memory_order_relaxed) || make(slot))
+        if (slot.memory.load(std::memory_order_relaxed) || make(slot)) {
+            slot.taken.store(toNs(TraceClock::now()), std::memory_order_relaxed);
             return slot.memory.load(std::memory_order_relaxed);
+        }
         slot.used.store(false, std::memory_order_release);
         return nullptr;
     }
@@ -54,6 +58,14 @@ void CuptiBuffers::giveBack(std::uint8_t* buffer)
         return;
     std::memset(buffer, 0, m_bytes);
     slot->used.store(false, std::memory_order_release);
+}
+
+std::int64_t CuptiBuffers::takenAt(const std::uint8_t* buffer) const
+{
+    for (const Slot& slot : m_slots)
+        if (buffer && slot.memory.load(std::memory_order_acquire) == buffer)
+            return slot.taken.load(std::memory_order_relaxed);
+    return 0;
 }
 
 std::size_t CuptiBuffers::inUse() const

@@ -22,12 +22,15 @@ public:
     std::uint8_t* take();
     /// Takes a buffer back and zeroes it. A buffer that is not one of these is left alone. Any thread.
     void giveBack(std::uint8_t* buffer);
+    /// When the buffer was taken, monotonic ns; 0 for a buffer that is not one of these.
+    [[nodiscard]] std::int64_t takenAt(const std::uint8_t* buffer) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t inUse() const;
 
 private:
     struct Slot {
         std::atomic<bool> used = false;
+        std::atomic<std::int64_t> taken = 0;         ///< ns
         std::atomic<std::uint8_t*> memory = nullptr; ///< made by whoever takes the slot first
     };
     bool make(Slot& slot) const;

@@ -1,5 +1,6 @@
 #include "profiler/capture/cupti_decode.h"
 
+#include "profiler/capture/cupti_kinds.h"
 #include "profiler/capture/cupti_layout.h"
 #include "profiler/capture/cupti_names.h"
 #include "profiler/model/trace.h"
@@ -83,6 +84,8 @@ CuptiDecoder::CuptiDecoder(const CuptiApi& api, Intern intern) : m_api(api), m_i
 {
     if (m_api.getVersion(&m_version) != CUPTI_SUCCESS)
         m_version = CUPTI_API_VERSION;
+    for (const CuptiCall& call : workingDriverCalls())
+        m_driverWork.insert(call.id);
 }
 
 CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
@@ -113,7 +116,9 @@ CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
         const std::size_t left = valid - offsetOf(before);
         const std::size_t size = cuptiRecordSize(before->kind);
         addRecord(*before, left, records);
-        end = offsetOf(before) + (size == 0 || left < size ? left : size);
+        // A newer library writes longer records: the bytes behind the fields that we know belong to the last one.
+        const bool isLonger = m_version > CUPTI_API_VERSION && atEnd && left - size <= kLargestCuptiRecord;
+        end = offsetOf(before) + (size == 0 || left < size || isLonger ? left : size);
     }
     if (!atEnd || end < valid)
         ++records.damaged;
@@ -122,6 +127,7 @@ CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
 
 void CuptiDecoder::addRecord(const CUpti_Activity& record, std::size_t bytes, CuptiRecords& to)
 {
+    ++to.count;
     if (cuptiRecordSize(record.kind) == 0) {
         ++to.unknown;
         return;
@@ -250,10 +256,15 @@ void CuptiDecoder::addCall(const CUpti_ActivityAPI& call, CuptiRecords& to)
         return;
     }
     const bool runtime = call.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+    if (!runtime && call.cbid == kProbeCall.id) {
+        ++to.probes;
+        return;
+    }
     const auto domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
     const ActivityKind kind = runtime ? ActivityKind::CudaRuntime : ActivityKind::CudaDriver;
-    to.host.push_back(
-        {call.threadId, eventOf(call, wire::EventType::Slice, kind, kUnknownDepth, callName(domain, call.cbid))});
+    to.host.push_back({call.threadId,
+                       eventOf(call, wire::EventType::Slice, kind, kUnknownDepth, callName(domain, call.cbid)),
+                       !runtime && m_driverWork.contains(call.cbid)});
 }
 
 void CuptiDecoder::addSync(const CUpti_ActivitySynchronization2& sync, CuptiRecords& to)
@@ -272,6 +283,9 @@ void CuptiDecoder::addSync(const CUpti_ActivitySynchronization2& sync, CuptiReco
 
 void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRecords& to)
 {
+    // CUPTI could not take the times: nothing is lost that was measured.
+    if (overhead.start == 0 && overhead.end == 0)
+        return;
     if (!hasTimes(overhead)) {
         ++to.damaged;
         return;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace profiler::capture {
@@ -29,6 +30,7 @@ struct CuptiRecords {
     struct HostSlice {
         std::int64_t tid = 0; ///< system thread id; 0: of the process as a whole
         wire::EventRecord event;
+        bool isDriverWork = false; ///< one of workingDriverCalls()
     };
     /// A wait of a host thread, which the call of the same correlation id names.
     struct HostWait {
@@ -94,7 +96,9 @@ struct CuptiRecords {
     std::vector<Pool> pools;
     std::vector<Marker> markers;
     std::vector<void*>
-        toFree; ///< what the records point to and CUPTI leaves to its client to free() (cupti_activity.h)
+        toFree;               ///< what the records point to and CUPTI leaves to its client to free() (cupti_activity.h)
+    std::uint64_t count = 0;  ///< all records of the buffer, readable or not
+    std::uint64_t probes = 0; ///< of kProbeCall, which are not delivered
     std::uint64_t unknown = 0; ///< records of kinds that are not decoded
     std::uint64_t damaged = 0; ///< records without times, and ends of buffers that cannot be read
 };
@@ -140,7 +144,8 @@ private:
 
     const CuptiApi& m_api;
     Intern m_intern;
-    std::uint32_t m_version = 0; ///< of the library that fills the buffers
+    std::uint32_t m_version = 0;                       ///< of the library that fills the buffers
+    std::unordered_set<CUpti_CallbackId> m_driverWork; ///< ids of workingDriverCalls()
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_kernels; ///< by mangled name
     std::map<std::pair<CUpti_CallbackDomain, std::uint32_t>, std::uint32_t> m_calls;
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, std::uint32_t> m_copies;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kRememberedCalls = 1 << 15;
 constexpr std::size_t kInHand = 1 << 12;
 
-/// Which of the program's own numbers a call carries, by correlation id.
+/// The program's own number of each call that has one.
 std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords& records)
 {
     std::unordered_map<std::uint32_t, std::uint32_t> ids;
@@ -35,8 +35,7 @@ void CuptiDelivery::deliver(const CuptiRecords& records)
 {
     deliverDevices(records);
     deliverWork(records);
-    remember(records);
-    deliverCalls(records);
+    deliverHost(withoutRepeats(records.host, externalIds(records)), records);
     deliverEdges(records);
     deliverMemory(records);
     bound(m_waits);
@@ -85,18 +84,54 @@ std::uint32_t CuptiDelivery::trackOf(std::int64_t tid)
     return tid != 0 ? m_recorder.threadTrack(tid) : m_recorder.namedTrack("CUDA overheads", TrackKind::Thread);
 }
 
-void CuptiDelivery::deliverCalls(const CuptiRecords& records)
+/// A runtime call launches, copies and waits by a driver call inside it, and both have the kernel's correlation id.
+/// Kept as two slices they would be summed as two calls: the inner one that does the same is left out, and any other
+/// inner call keeps no correlation. Of one thread the records come in the order in which the calls return, so the
+/// runtime call follows; where it is in the next buffer, the driver call waits for that.
+std::vector<CuptiRecords::HostSlice> CuptiDelivery::withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
+                                                                   const ExternalIds& externals)
 {
-    Threads threads;
-    const auto externals = externalIds(records);
-    for (const CuptiRecords::HostSlice& slice : records.host) {
-        auto& batch = threads[slice.tid];
-        batch.push_back(slice.event);
-        // The two records of a call lie in one buffer: CUPTI writes them one after the other.
-        if (const auto external = externals.find(static_cast<std::uint32_t>(slice.event.link));
-            external != externals.end() && slice.event.kind != ActivityKind::Overhead)
-            batch.back().bytes = external->second;
+    std::vector<CuptiRecords::HostSlice> calls = std::exchange(m_lastCalls, {});
+    const auto held = static_cast<std::ptrdiff_t>(calls.size());
+    calls.insert(calls.end(), host.begin(), host.end());
+    // The two records of a call are in one buffer: CUPTI writes them one after the other.
+    for (auto call = calls.begin() + held; call != calls.end(); ++call)
+        if (const auto external = externals.find(static_cast<std::uint32_t>(call->event.link));
+            external != externals.end() && call->event.kind != ActivityKind::Overhead)
+            call->event.bytes = external->second;
+    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> runtime; // by correlation
+    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> last;    // by thread
+    for (const CuptiRecords::HostSlice& call : calls) {
+        if (call.event.kind == ActivityKind::CudaRuntime)
+            runtime[call.event.link] = &call;
+        if (call.event.kind != ActivityKind::Overhead)
+            last[call.tid] = &call;
     }
+    std::vector<CuptiRecords::HostSlice> kept;
+    for (CuptiRecords::HostSlice& call : calls) {
+        if (call.event.kind == ActivityKind::CudaDriver) {
+            const auto around = runtime.find(call.event.link);
+            if (around != runtime.end() && around->second->tid == call.tid &&
+                around->second->event.begin <= call.event.begin && call.event.end <= around->second->event.end) {
+                if (call.isDriverWork)
+                    continue;
+                call.event.link = 0;
+            } else if (last[call.tid] == &call) {
+                m_lastCalls.push_back(call);
+                continue;
+            }
+        }
+        kept.push_back(call);
+    }
+    return kept;
+}
+
+void CuptiDelivery::deliverHost(const std::vector<CuptiRecords::HostSlice>& calls, const CuptiRecords& records)
+{
+    remember(calls);
+    Threads threads;
+    for (const CuptiRecords::HostSlice& slice : calls)
+        threads[slice.tid].push_back(slice.event);
     deliverWaits(records, threads);
     deliverMarkers(records, threads);
     for (const auto& [tid, batch] : threads)
@@ -200,6 +235,7 @@ void CuptiDelivery::end()
 {
     // An event that was recorded before the recording, or in another process, has no arrow; that is no loss. Nor is a
     // wait without a call: CUPTI tells of each query that found its work done as of a wait, and queries are left out.
+    deliverHost(std::exchange(m_lastCalls, {}), {});
     if (!m_markers.empty())
         m_recorder.countLoss(0, m_markers.size());
     m_waits.clear();
@@ -207,10 +243,10 @@ void CuptiDelivery::end()
     m_markers.clear();
 }
 
-void CuptiDelivery::remember(const CuptiRecords& records)
+void CuptiDelivery::remember(const std::vector<CuptiRecords::HostSlice>& calls)
 {
-    for (const CuptiRecords::HostSlice& slice : records.host)
-        if (slice.event.kind != ActivityKind::Overhead)
+    for (const CuptiRecords::HostSlice& slice : calls)
+        if (slice.event.kind != ActivityKind::Overhead && slice.event.link != 0)
             m_calls.insert_or_assign(static_cast<std::uint32_t>(slice.event.link),
                                      Call{slice.tid, slice.event.begin, trackOf(slice.tid)});
     if (m_calls.size() > kRememberedCalls) {

@@ -29,25 +29,31 @@ private:
         std::int64_t begin = 0;
         std::uint32_t track = 0;
     };
-    using Calls = std::unordered_map<std::uint32_t, Call>; ///< by correlation id
+    using Calls = std::unordered_map<std::uint32_t, Call>;                ///< by correlation id
+    using ExternalIds = std::unordered_map<std::uint32_t, std::uint32_t>; ///< by correlation id
     using Threads = std::map<std::int64_t, std::vector<wire::EventRecord>>;
 
     void deliverDevices(const CuptiRecords& records);
     void deliverWork(const CuptiRecords& records);
-    void deliverCalls(const CuptiRecords& records);
+    /// @param calls  calls and overheads; the waits and markers are those of `records`
+    void deliverHost(const std::vector<CuptiRecords::HostSlice>& calls, const CuptiRecords& records);
+    std::vector<CuptiRecords::HostSlice> withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
+                                                        const ExternalIds& externals);
     void deliverWaits(const CuptiRecords& records, Threads& threads);
     void deliverEdges(const CuptiRecords& records);
     void deliverMarkers(const CuptiRecords& records, Threads& threads);
     void deliverMemory(const CuptiRecords& records);
     void sample(std::string_view counter, std::int64_t time, double value);
     [[nodiscard]] std::uint32_t trackOf(std::int64_t tid);
-    void remember(const CuptiRecords& records);
+    void remember(const std::vector<CuptiRecords::HostSlice>& calls);
     [[nodiscard]] const Call* callOf(std::uint32_t correlation) const;
 
     Recorder& m_recorder;
     // A wait and the call it belongs to may come in different buffers, in any order: recent calls are kept, the older
     // half is forgotten when the newer one is full.
     Calls m_calls, m_olderCalls;
+    // The driver call with which a thread's part of a buffer ended: the runtime call around it may come next.
+    std::vector<CuptiRecords::HostSlice> m_lastCalls;
     std::vector<CuptiRecords::HostWait> m_waits;       ///< whose call has not come, the newest
     std::map<DeviceId, std::string> m_devices;         ///< told already; each context of a device tells it again
     std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: their last recording's sync id → correlation

@@ -1,27 +1,39 @@
 #pragma once
 
+#include "profiler/capture/cupti_api.h"
 #include "profiler/capture/cupti_source.h"
 
-#include <cupti.h>
 #include <span>
 #include <string_view>
 
 namespace profiler::capture {
 
-/// A kind of record: from which level it is wanted, and what is missing without it.
+/// A kind of record: at which levels it is recorded, and what the trace lacks without it.
 struct CuptiKind {
     CUpti_ActivityKind kind;
     CuptiLevel from;
     std::string_view what;
     bool required = false; ///< without it there is no GPU trace
+    CuptiLevel to = CuptiLevel::Full;
 };
 
 /// In the order in which they are enabled.
 std::span<const CuptiKind> cuptiKinds();
-/// Runtime calls that only ask for something and would be most of the records.
-std::span<const CUpti_CallbackId> noisyRuntimeCalls();
-/// Driver calls that give a device work, or wait for it, without the runtime: libraries launch kernels by them, and
-/// some programs do all by them. Without them kernels and copies lack their launch, and waits their thread.
-std::span<const CUpti_CallbackId> workingDriverCalls();
+
+/// A runtime or driver call, by the number and the name that CUPTI 13 gives it.
+struct CuptiCall {
+    CUpti_CallbackId id;
+    std::string_view name;
+};
+/// Runtime calls that only query state and would be most of the records.
+std::span<const CuptiCall> noisyRuntimeCalls();
+/// Driver calls that launch work or wait for it. Libraries launch kernels through them, and some programs use nothing
+/// else; without these records, kernels and copies lack their launch, and waits their thread.
+std::span<const CuptiCall> workingDriverCalls();
+/// cuDriverGetVersion, which the source calls to see whether records still reach it.
+inline constexpr CuptiCall kProbeCall{CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, "cuDriverGetVersion"};
+
+/// Whether the loaded library knows the call by this number: an older one does not know the calls of CUDA 13.
+bool isKnown(const CuptiApi& api, CUpti_CallbackDomain domain, const CuptiCall& call);
 
 } // namespace profiler::capture

@@ -16,11 +16,25 @@
 #include <mutex>
 #include <optional>
 #include <pthread.h>
+#include <span>
 #include <stop_token>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace profiler::capture {
+
+namespace {
+
+// CUPTI hands over a buffer that is not full only when none of its records is incomplete, which a training that always
+// has kernels under way may never offer. So a buffer is full after few records where few come, and the limit doubles
+// where they come fast: chosen so that a live view lags by about one flush period at any rate.
+constexpr std::size_t kFirstRecordLimit = 256, kLeastRecordLimit = 64;
+// Probes that did not come back, one a flush period, before another tool is said to have taken the buffers: at the
+// default period two seconds, longer than a buffer is ever kept by CUPTI's own thread. Chosen.
+constexpr int kMissingProbes = 4;
+
+} // namespace
 
 struct CuptiSource::State {
     State(Recorder& to, const CuptiApi& calls, const CuptiOptions& wanted)
@@ -33,17 +47,27 @@ struct CuptiSource::State {
     static void CUPTIAPI bufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                          std::size_t size, std::size_t valid);
 
+    static void CUPTIAPI stateChanged(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
+
     Result<void> prepare();
-    void startFlushing();
-    void flushRegularly(const std::stop_token& stop);
-    void endFlushing();
+    void startWorker();
+    void work(const std::stop_token& stop);
+    void endWorker();
+    Result<void> changeLevel(CuptiLevel level);
     Result<void> apply(CuptiLevel level);
     void applyCalls(CuptiLevel level);
+    void flushRegularly();
+    void checkOwnership();
+    /// Fills buffers to about what comes within a flush period.
+    void adaptBuffers(std::int64_t takenAt, std::uint64_t records);
     /// Puts what failed so far into the trace's notes.
-    void tell();
+    void report();
     void detach();
     /// Keeps a status that the recording can do without.
     void note(CUptiResult status, std::string_view doing);
+    void addNote(std::string text);
+    void setFirstError(const Error& error);
+    [[nodiscard]] std::vector<std::string> currentNotes();
     Result<void> check(CUptiResult status, std::string_view doing);
     void completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
     void countDropped(CUcontext context, std::uint32_t stream);
@@ -54,6 +78,12 @@ struct CuptiSource::State {
     CUpti_SubscriberHandle subscriber = nullptr;
     bool registered = false; ///< CUPTI knows our callbacks
     std::vector<CUpti_ActivityKind> enabled;
+    std::vector<CUpti_CallbackId> noisyCalls,
+        driverWork;      ///< of the lists in cupti_kinds.h, those that the library knows
+    bool probes = false; ///< the library knows kProbeCall
+
+    std::mutex
+        reporting; ///< of the next two. CUPTI may call back while a note is added: no call into CUPTI is made under it
     std::vector<std::string> notes;
     std::optional<Error> firstError;
 
@@ -63,14 +93,24 @@ struct CuptiSource::State {
     Recorder* recorder; ///< null once stopped: what comes later has no place
     CuptiDecoder decoder;
     CuptiDelivery delivery;
-    State* before = nullptr;             ///< the state of the source before this one
-    CUptiResult flushed = CUPTI_SUCCESS; ///< the flusher's, until it has ended
-    std::jthread flusher;
+    State* before = nullptr; ///< the state of the source before this one
+
+    std::atomic<std::size_t> recordLimit = kFirstRecordLimit; ///< of a buffer
+    std::atomic<std::uint64_t> probesSeen = 0;
+    std::uint64_t probesChecked = 0; ///< of probesSeen, at the last check
+    int probesMissing = 0;           ///< checks in a row without one, since one was seen
+    bool isTakenOver = false;
+
+    std::mutex waiting; ///< of wantedLevel
+    std::condition_variable_any wake;
+    std::optional<CuptiLevel> wantedLevel;
+    std::jthread
+        worker; ///< flushes, and changes the level: about a hundred calls, which the program's thread is spared
 };
 
 namespace {
 
-// CUPTI's callbacks carry no user data.
+// CUPTI's callbacks for buffers carry no user data.
 std::atomic<void*> s_active = nullptr;
 std::mutex s_starting;
 
@@ -99,7 +139,15 @@ std::string versionText(const CuptiApi& api)
     return "12 (interface " + std::to_string(version) + ")";
 }
 
-void CUPTIAPI noCallback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+std::vector<CUpti_CallbackId> knownOf(const CuptiApi& api, CUpti_CallbackDomain domain,
+                                      std::span<const CuptiCall> calls)
+{
+    std::vector<CUpti_CallbackId> known;
+    for (const CuptiCall& call : calls)
+        if (isKnown(api, domain, call))
+            known.push_back(call.id);
+    return known;
+}
 
 } // namespace
 
@@ -108,18 +156,54 @@ Result<void> CuptiSource::State::check(CUptiResult status, std::string_view doin
     if (status == CUPTI_SUCCESS)
         return {};
     const Error error = cuptiError(api, status, doing);
+    setFirstError(error);
+    return tl::unexpected(error);
+}
+
+void CuptiSource::State::setFirstError(const Error& error)
+{
+    const std::lock_guard lock(reporting);
     if (!firstError)
         firstError = error;
-    return tl::unexpected(error);
+}
+
+void CuptiSource::State::addNote(std::string text)
+{
+    const std::lock_guard lock(reporting);
+    if (std::find(notes.begin(), notes.end(), text) == notes.end())
+        notes.push_back(std::move(text));
+}
+
+std::vector<std::string> CuptiSource::State::currentNotes()
+{
+    const std::lock_guard lock(reporting);
+    return notes;
 }
 
 void CuptiSource::State::note(CUptiResult status, std::string_view doing)
 {
-    if (status == CUPTI_SUCCESS)
+    if (status != CUPTI_SUCCESS)
+        addNote(cuptiError(api, status, doing).message());
+}
+
+/// What befalls CUPTI itself: after a fatal state it records nothing more, and no call says so. On any thread, and from
+/// within calls of ours.
+void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                               const void* data)
+{
+    if (domain != CUPTI_CB_DOMAIN_STATE || !data)
         return;
-    const std::string text = cuptiError(api, status, doing).message();
-    if (std::find(notes.begin(), notes.end(), text) == notes.end())
-        notes.push_back(text);
+    State& self = *static_cast<State*>(state);
+    const auto& notification = static_cast<const CUpti_StateData*>(data)->notification;
+    const bool isFatal = id == CUPTI_CBID_STATE_FATAL_ERROR;
+    Error error =
+        cuptiError(self.api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
+    if (notification.message && *notification.message)
+        error.what += std::string(" (CUPTI: ") + notification.message + ")";
+    if (isFatal)
+        self.setFirstError(error);
+    else
+        self.addNote(error.message());
 }
 
 /// Subscribes first: only that says whether CUPTI is free. Then all that must come before a kind is enabled.
@@ -132,10 +216,11 @@ Result<void> CuptiSource::State::prepare()
     params.oldSubscriberName = other.data();
     params.oldSubscriberSize = other.size() - 1;
     constexpr std::string_view kStart = "start GPU tracing";
-    if (const CUptiResult status = api.subscribe(&subscriber, noCallback, nullptr, &params); status != CUPTI_SUCCESS) {
+    if (const CUptiResult status = api.subscribe(&subscriber, stateChanged, this, &params); status != CUPTI_SUCCESS) {
         subscriber = nullptr;
         return tl::unexpected(cuptiError(api, status, kStart, other.data()));
     }
+    note(api.enableDomain(1, subscriber, CUPTI_CB_DOMAIN_STATE), "be informed of CUPTI's own errors");
     note(api.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have system thread ids in GPU records");
     std::uint8_t zeroed = 1;
     std::size_t size = sizeof zeroed;
@@ -147,10 +232,13 @@ Result<void> CuptiSource::State::prepare()
     if (auto done = check(api.registerCallbacks(bufferRequested, bufferCompleted), kStart); !done)
         return done;
     registered = true;
+    noisyCalls = knownOf(api, CUPTI_CB_DOMAIN_RUNTIME_API, noisyRuntimeCalls());
+    driverWork = knownOf(api, CUPTI_CB_DOMAIN_DRIVER_API, workingDriverCalls());
+    probes = api.callDriver && isKnown(api, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall);
     return {};
 }
 
-void CuptiSource::State::startFlushing()
+void CuptiSource::State::startWorker()
 {
     if (options.flushEvery <= Nanoseconds{0})
         return;
@@ -159,42 +247,79 @@ void CuptiSource::State::startFlushing()
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     try {
-        flusher = std::jthread([this](const std::stop_token& stop) { flushRegularly(stop); });
+        worker = std::jthread([this](const std::stop_token& stop) { work(stop); });
     } catch (const std::system_error& none) { // the program is at its limit of threads
-        notes.push_back(std::string("GPU records are not flushed regularly: ") + none.what());
+        addNote(std::string("GPU records are not flushed regularly: ") + none.what());
     }
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
-/// What CUPTI flushes of itself are full buffers only (cuptiActivityFlushPeriod() as well): of a thread that launches
-/// little, nothing would come before the end.
-void CuptiSource::State::flushRegularly(const std::stop_token& stop)
+void CuptiSource::State::work(const std::stop_token& stop)
 {
     pthread_setname_np(pthread_self(), "GPU records");
-    std::mutex waiting;
-    std::condition_variable_any wake;
     std::unique_lock lock(waiting);
-    while (!wake.wait_for(lock, stop, options.flushEvery, [&] { return stop.stop_requested(); })) {
-        flushed = api.flushAll(0);
-        if (flushed != CUPTI_SUCCESS)
-            return; // told at the end
-        countDropped(nullptr, 0);
+    for (;;) {
+        wake.wait_for(lock, stop, options.flushEvery, [&] { return wantedLevel.has_value(); });
+        const std::optional<CuptiLevel> level = std::exchange(wantedLevel, std::nullopt);
+        if (stop.stop_requested() && !level) // a change that was asked for is still made: its error is reported
+            return;
+        lock.unlock();
+        if (level)
+            static_cast<void>(changeLevel(*level)); // an error is the first of stop(), or a note
+        else
+            flushRegularly();
+        lock.lock();
     }
 }
 
-void CuptiSource::State::endFlushing()
+/// CUPTI itself flushes full buffers only (cuptiActivityFlushPeriod() as well): of a thread that launches little,
+/// nothing would come before the end. One flush that fails does not end the flushing.
+void CuptiSource::State::flushRegularly()
 {
-    if (!flusher.joinable())
+    if (probes)
+        api.callDriver();
+    note(api.flushAll(0), "flush GPU records regularly");
+    countDropped(nullptr, 0);
+    checkOwnership();
+}
+
+/// Another tool in the process, as Kineto in the PyTorch profiler, may register callbacks of its own: CUPTI then gives
+/// it all buffers, and does not tell us. Where our own driver calls have been recorded and no longer are, that is what
+/// happened.
+void CuptiSource::State::checkOwnership()
+{
+    const std::uint64_t seen = probesSeen.load();
+    probesMissing = seen != probesChecked || seen == 0 ? 0 : probesMissing + 1;
+    probesChecked = seen;
+    if (probesMissing < kMissingProbes || isTakenOver)
         return;
-    flusher.request_stop();
-    flusher.join();
-    note(flushed, "flush GPU records regularly");
+    isTakenOver = true;
+    addNote("The GPU was recorded only for a part of the run: another profiler in the process (the PyTorch profiler's "
+            "Kineto, for example) took over CUPTI. Record without it.");
+    report();
+}
+
+void CuptiSource::State::endWorker()
+{
+    if (!worker.joinable())
+        return;
+    worker.request_stop();
+    worker.join();
+}
+
+Result<void> CuptiSource::State::changeLevel(CuptiLevel level)
+{
+    if (auto applied = apply(level); !applied)
+        return applied;
+    auto flushed = check(api.flushAll(0), "flush GPU records");
+    countDropped(nullptr, 0);
+    return flushed;
 }
 
 Result<void> CuptiSource::State::apply(CuptiLevel level)
 {
     for (const CuptiKind& kind : cuptiKinds()) {
-        const bool wanted = level >= kind.from;
+        const bool wanted = level >= kind.from && level <= kind.to;
         const auto at = std::find(enabled.begin(), enabled.end(), kind.kind);
         if (wanted == (at != enabled.end()))
             continue;
@@ -222,11 +347,13 @@ Result<void> CuptiSource::State::apply(CuptiLevel level)
 void CuptiSource::State::applyCalls(CuptiLevel level)
 {
     if (level >= CuptiLevel::Standard)
-        for (const CUpti_CallbackId call : noisyRuntimeCalls())
-            note(api.enableRuntimeApi(call, 0), "leave out runtime calls that only ask");
+        for (const CUpti_CallbackId call : noisyCalls)
+            note(api.enableRuntimeApi(call, 0), "leave out runtime calls that only query state");
     if (level == CuptiLevel::Full)
         return;
-    for (const CUpti_CallbackId call : workingDriverCalls())
+    if (probes)
+        note(api.enableDriverApi(kProbeCall.id, 1), "see whether another tool takes over CUPTI");
+    for (const CUpti_CallbackId call : driverWork)
         note(api.enableDriverApi(call, level == CuptiLevel::Standard ? 1 : 0),
              "record launches and waits through the driver");
 }
@@ -244,23 +371,45 @@ void CuptiSource::State::countDropped(CUcontext context, std::uint32_t stream)
 void CuptiSource::State::completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid)
 {
     countDropped(context, stream);
+    std::uint64_t count = 0;
     {
         const std::lock_guard lock(decoding);
         if (recorder) {
             const CuptiRecords records = decoder.decode(buffer, std::min(valid, buffers.bytes()));
             delivery.deliver(records);
+            count = records.count;
+            probesSeen += records.probes;
             for (void* const owned : records.toFree)
                 std::free(owned);
         }
     }
+    adaptBuffers(buffers.takenAt(buffer), count);
     buffers.giveBack(buffer);
 }
 
-void CuptiSource::State::tell()
+void CuptiSource::State::adaptBuffers(std::int64_t takenAt, std::uint64_t records)
 {
-    std::vector<std::string> all = notes;
-    if (firstError)
-        all.insert(all.begin(), firstError->message());
+    const std::size_t limit = recordLimit.load();
+    if (takenAt == 0 || options.flushEvery <= Nanoseconds{0} || records < limit)
+        return; // it was not full
+    const Nanoseconds filling{toNs(TraceClock::now()) - takenAt};
+    const std::size_t most = buffers.bytes() / sizeof(CUpti_ActivityExternalCorrelation);
+    if (filling < options.flushEvery / 4)
+        recordLimit = std::min(most, 2 * limit);
+    else if (filling > options.flushEvery)
+        recordLimit = std::max(kLeastRecordLimit, limit / 2);
+}
+
+void CuptiSource::State::report()
+{
+    std::vector<std::string> all;
+    {
+        const std::lock_guard lock(reporting);
+        all = notes;
+        if (firstError)
+            all.insert(all.begin(), firstError->message());
+    }
+    const std::lock_guard lock(decoding);
     if (recorder && !all.empty())
         recorder->setMetadata("gpu.note", lines(all));
 }
@@ -271,7 +420,7 @@ void CuptiSource::State::detach()
     if (subscriber)
         note(api.unsubscribe(subscriber), "let go of CUPTI");
     subscriber = nullptr;
-    tell(); // here, where whoever recorded can still be told; the trace is what lasts
+    report();
     const std::lock_guard lock(decoding);
     if (recorder)
         delivery.end();
@@ -283,7 +432,8 @@ void CUPTIAPI CuptiSource::State::bufferRequested(std::uint8_t** buffer, std::si
     auto* state = static_cast<State*>(s_active.load(std::memory_order_acquire));
     *buffer = state ? state->buffers.take() : nullptr;
     *size = *buffer ? state->buffers.bytes() : 0;
-    *maxRecords = 0; // as many as fit
+    *maxRecords =
+        state && state->options.flushEvery > Nanoseconds{0} ? state->recordLimit.load() : 0; // 0: as many as fit
 }
 
 void CUPTIAPI CuptiSource::State::bufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
@@ -318,7 +468,7 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
     if (ready)
         ready = state->apply(options.level);
     recorder.setMetadata("versions.cupti", versionText(api));
-    if (const std::string lacks = ready ? lines(state->notes) : ready.error().message(); !lacks.empty())
+    if (const std::string lacks = ready ? lines(state->currentNotes()) : ready.error().message(); !lacks.empty())
         recorder.setMetadata("gpu.note", lacks);
     if (!ready)
         static_cast<void>(source->stop()); // takes back what was done; what failed first is what counts
@@ -332,15 +482,20 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
         source->m = nullptr;
         return tl::unexpected(ready.error());
     }
-    source->m->startFlushing();
+    source->m->startWorker();
     return source;
 }
 
 Result<void> CuptiSource::setLevel(CuptiLevel level)
 {
-    if (auto applied = m->apply(level); !applied)
-        return applied;
-    return flush();
+    if (!m->worker.joinable())
+        return m->changeLevel(level);
+    {
+        const std::lock_guard lock(m->waiting);
+        m->wantedLevel = level;
+    }
+    m->wake.notify_one();
+    return {};
 }
 
 Result<void> CuptiSource::flush()
@@ -353,7 +508,7 @@ Result<void> CuptiSource::flush()
 Result<void> CuptiSource::stop()
 {
     if (s_active.load() == m) {
-        m->endFlushing();
+        m->endWorker();
         for (const CUpti_ActivityKind kind : m->enabled)
             m->note(m->api.disable(kind), "stop recording");
         m->enabled.clear();
@@ -364,14 +519,15 @@ Result<void> CuptiSource::stop()
         m->detach();
         s_active.store(nullptr, std::memory_order_release);
     }
+    const std::lock_guard lock(m->reporting);
     if (m->firstError)
         return tl::unexpected(*m->firstError);
     return {};
 }
 
-const std::vector<std::string>& CuptiSource::notes() const
+std::vector<std::string> CuptiSource::notes() const
 {
-    return m->notes;
+    return m->currentNotes();
 }
 
 } // namespace profiler::capture

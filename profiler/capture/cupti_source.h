@@ -16,8 +16,9 @@ struct CuptiApi;
 /// The CUPTI library that the program is linked to.
 const CuptiApi& systemCupti();
 
-/// Always: kernels, copies, memsets, devices. Standard: and runtime calls, synchronization, CUDA events, overheads.
-/// Full: and all driver calls, and device memory as it is taken and given back.
+/// Always: kernels, copies, memsets, devices; a CUDA graph's launch as a whole. Standard: also runtime calls,
+/// synchronization, CUDA events, overheads, and each kernel of a graph. Full: also all driver calls, and device memory
+/// as it is allocated and freed.
 using CuptiLevel = CaptureLevel;
 
 struct CuptiOptions {
@@ -28,9 +29,9 @@ struct CuptiOptions {
     /// Buffers made at the start. More are made when these are all in use, up to maxBuffers; then CUPTI drops and
     /// counts.
     std::size_t buffers = 8;
-    std::size_t maxBuffers = 64;
-    /// How often a thread of the source has buffers handed over that are complete, full or not: what a kill loses, and
-    /// what a live view is behind. 0: never.
+    std::size_t maxBuffers = 256; ///< 64 MiB of 256 KiB each
+    /// How often a thread of the source has buffers handed over whose records are complete, full or not: about what a
+    /// kill loses and a live view lags. 0: never, and no thread.
     Nanoseconds flushEvery = std::chrono::milliseconds(500);
 };
 
@@ -48,7 +49,9 @@ public:
     CuptiSource(const CuptiSource&) = delete;
     CuptiSource& operator=(const CuptiSource&) = delete;
 
-    /// Records more or less from now on: for windows of a few steps. What was recorded so far is flushed.
+    /// Records more or less from about now on: for windows of a few steps. What was recorded so far is flushed. Returns
+    /// at once: the source's own thread makes the calls, which take up to some milliseconds; without that thread
+    /// (flushEvery is 0) they are made here. An error of that thread is returned by stop().
     Result<void> setLevel(CuptiLevel level);
     /// Hands over the buffers whose records are complete. Between steps or windows; blocks for as long as decoding
     /// takes.
@@ -59,7 +62,7 @@ public:
     Result<void> stop();
 
     /// What could not be recorded and why, one sentence each: kinds of records that this GPU or driver does not give.
-    [[nodiscard]] const std::vector<std::string>& notes() const;
+    [[nodiscard]] std::vector<std::string> notes() const;
 
 private:
     CuptiSource();

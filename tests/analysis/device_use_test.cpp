@@ -184,6 +184,15 @@ TEST(DeviceUse, SynchronizingAndBlockingCallsAreCounted)
     EXPECT_EQ(toUs(use.blockingCopyTime), 50);
 }
 
+TEST(DeviceUse, AWaitInsideAWaitIsOneWait)
+{
+    const SyncUse use = syncUse(scanActivity(*traceFromText("main\ncall cudaStreamSynchronize 10 30\n"
+                                                            "driver cuStreamSynchronize 12 25\n"
+                                                            "driver cuStreamSynchronize 50 5\n")));
+    EXPECT_EQ(use.calls, 2);
+    EXPECT_EQ(toUs(use.time), 35);
+}
+
 TEST(DeviceUse, WaitsCountWhereCallsAreNotRecorded)
 {
     const SyncUse use = syncUse(scanActivity(*traceFromText("main\nsync stream 10 30\nsync stream 50 5")));

@@ -69,6 +69,59 @@ std::vector<double> samples(const Trace& trace, std::string_view counter)
 
 } // namespace
 
+/// A runtime call from 100 to 200 and what the driver does inside it, in the order in which CUPTI writes them.
+class NestedCalls : public CuptiDeliveryTest {
+protected:
+    static void addDriver(CuptiBuffer& buffer, CUpti_CallbackId id, std::uint64_t start, std::uint32_t correlation)
+    {
+        auto& call = buffer.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_DRIVER, start, start + 5, correlation);
+        call.cbid = id;
+        call.threadId = 31;
+    }
+    static void addLaunch(CuptiBuffer& buffer, std::uint32_t correlation)
+    {
+        addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 100, correlation);
+        reinterpret_cast<CUpti_ActivityAPI*>(buffer.data() + buffer.size() - sizeof(CUpti_ActivityAPI))->end = 200;
+    }
+};
+
+TEST_F(NestedCalls, ALaunchOfTheRuntimeIsOneCall)
+{
+    CuptiBuffer buffer;
+    addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad, 110, 1);
+    addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 150, 1);
+    addLaunch(buffer, 1);
+    addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 300, 2); // by a library, without the runtime
+    deliver(buffer);
+    const auto read = trace();
+    ASSERT_TRUE(read);
+    EXPECT_EQ(named(*read, ActivityKind::CudaRuntime, "cudaLaunchKernel").size(), 1U);
+    const auto launches = named(*read, ActivityKind::CudaDriver, "cuLaunchKernel");
+    ASSERT_EQ(launches.size(), 1U);
+    EXPECT_EQ(launches[0].correlation.value, 2U);
+    const auto modules = named(*read, ActivityKind::CudaDriver, "cuModuleLoad");
+    ASSERT_EQ(modules.size(), 1U);
+    EXPECT_EQ(modules[0].correlation.value, 0U) << "it launched nothing";
+}
+
+TEST_F(NestedCalls, TheTwoRecordsOfALaunchMayBeInTwoBuffers)
+{
+    CuptiBuffer first, second, kernels;
+    addDriver(first, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 150, 1);
+    deliver(first);
+    kernels.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 300, 400, 1);
+    deliver(kernels);
+    addLaunch(second, 1);
+    addDriver(second, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 500, 7); // the last: nothing follows it
+    deliver(second);
+    const auto read = trace();
+    ASSERT_TRUE(read);
+    EXPECT_EQ(named(*read, ActivityKind::CudaRuntime, "cudaLaunchKernel").size(), 1U);
+    const auto launches = named(*read, ActivityKind::CudaDriver, "cuLaunchKernel");
+    ASSERT_EQ(launches.size(), 1U);
+    EXPECT_EQ(launches[0].correlation.value, 7U);
+}
+
 TEST_F(CuptiDeliveryTest, AStreamThatWaitsForAnEventHasAnArrowFromItsRecording)
 {
     CuptiBuffer first, second;

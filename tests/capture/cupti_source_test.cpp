@@ -1,8 +1,11 @@
 #include "profiler/io/wire/tailing_reader.h"
 #include "tests/capture/cupti_source_fixture.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 
 namespace capture_test {
@@ -126,14 +129,16 @@ TEST_F(CuptiSourceTest, OnlyOneAtATime)
 TEST_F(CuptiSourceTest, LevelsEnableWhatTheyNeed)
 {
     start({.level = CuptiLevel::Always});
-    EXPECT_THAT(cupti.enabled, testing::UnorderedElementsAre(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                                             CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                                             CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DEVICE));
+    EXPECT_THAT(cupti.enabled,
+                testing::UnorderedElementsAre(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+                                              CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                              CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DEVICE));
     EXPECT_THAT(cupti.calls, Not(Contains("filter runtime")));
     cupti.calls.clear();
     ASSERT_TRUE(source->setLevel(CuptiLevel::Standard));
     EXPECT_THAT(cupti.enabled, Contains(CUPTI_ACTIVITY_KIND_RUNTIME));
     EXPECT_THAT(cupti.enabled, Not(Contains(CUPTI_ACTIVITY_KIND_DRIVER)));
+    EXPECT_THAT(cupti.enabled, Not(Contains(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))) << "each kernel of a graph is recorded";
     for (const CUpti_CallbackId call :
          {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
           CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
@@ -144,7 +149,74 @@ TEST_F(CuptiSourceTest, LevelsEnableWhatTheyNeed)
     ASSERT_TRUE(source->setLevel(CuptiLevel::Full));
     EXPECT_THAT(cupti.enabled, Contains(CUPTI_ACTIVITY_KIND_DRIVER));
     ASSERT_TRUE(source->setLevel(CuptiLevel::Always));
-    EXPECT_EQ(cupti.enabled.size(), 5U);
+    EXPECT_EQ(cupti.enabled.size(), 6U);
+}
+
+TEST_F(CuptiSourceTest, ALevelIsChangedByTheSourcesOwnThread)
+{
+    std::atomic<bool> onThisThread = false;
+    const auto self = std::this_thread::get_id();
+    cupti.api.enableDriverApi = [&, plain = cupti.api.enableDriverApi](CUpti_CallbackId id, std::uint8_t on) {
+        if (std::this_thread::get_id() == self)
+            onThisThread = true;
+        return plain(id, on);
+    };
+    startFlushing({.level = CuptiLevel::Always, .flushEvery = std::chrono::hours(1)});
+    onThisThread = false; // the start's own calls
+    const int before = cupti.flushes;
+    ASSERT_TRUE(source->setLevel(CuptiLevel::Standard));
+    for (int tries = 0; tries < 2000 && cupti.flushes == before; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_GT(cupti.flushes, before) << "without waiting for the next regular flush";
+    EXPECT_FALSE(onThisThread);
+    EXPECT_TRUE(source->stop());
+    EXPECT_THAT(cupti.calls, Contains(enabling(CUPTI_ACTIVITY_KIND_RUNTIME)));
+}
+
+TEST_F(CuptiSourceTest, AnErrorOfALevelChangeIsReportedAtTheEnd)
+{
+    cupti.failures[enabling(CUPTI_ACTIVITY_KIND_RUNTIME)] = CUPTI_ERROR_NOT_SUPPORTED;
+    startFlushing({.level = CuptiLevel::Always, .flushEvery = std::chrono::hours(1)});
+    ASSERT_TRUE(source->setLevel(CuptiLevel::Standard));
+    EXPECT_TRUE(source->stop()) << "runtime calls are not required";
+    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("record runtime calls")));
+}
+
+// libcupti 12 does not know the calls of CUDA 13, and may give their numbers to others.
+TEST_F(CuptiSourceTest, OnlyCallsThatTheLibraryKnowsByNumberAndNameAreFiltered)
+{
+    cupti.api.getCallbackName = [plain = cupti.api.getCallbackName](CUpti_CallbackDomain domain, std::uint32_t id,
+                                                                    const char** name) {
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync)
+            return CUPTI_ERROR_INVALID_PARAMETER;
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx) {
+            *name = "cuSomethingElse";
+            return CUPTI_SUCCESS;
+        }
+        return plain(domain, id, name);
+    };
+    start({.level = CuptiLevel::Standard});
+    EXPECT_THAT(cupti.calls, Contains("driver " + std::to_string(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) + " 1"));
+    for (const int id : {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx})
+        EXPECT_THAT(cupti.calls, Not(Contains("driver " + std::to_string(id) + " 1")));
+    EXPECT_TRUE(source->notes().empty());
+}
+
+TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
+{
+    start();
+    EXPECT_THAT(cupti.calls, Contains("domain 6 1"));
+    cupti.reportState(CUPTI_CBID_STATE_WARNING, CUPTI_ERROR_NOT_SUPPORTED, "some records are missing");
+    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("some records are missing")));
+    cupti.reportState(CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_ERROR_HARDWARE, nullptr);
+    const auto stopped = source->stop();
+    ASSERT_FALSE(stopped);
+    EXPECT_THAT(stopped.error().where, HasSubstr(std::to_string(CUPTI_ERROR_HARDWARE)));
+    EXPECT_TRUE(recorder->finish());
+    const auto trace = wire::readTrace(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_THAT((*trace)->captureStats().notes,
+                ElementsAre(HasSubstr("go on recording the GPU"), HasSubstr("some records are missing")));
 }
 
 TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)

@@ -59,6 +59,10 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle)
     library().use = Use::LetGo;
     return called();
 }
+CUptiResult CUPTIAPI cuptiEnableDomain(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain)
+{
+    return called();
+}
 CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType)
 {
     return called();

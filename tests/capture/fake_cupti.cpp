@@ -17,7 +17,10 @@ CUptiResult FakeCupti::call(const std::string& name)
 
 FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
 {
-    api.subscribe = [this](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc, void*, CUpti_SubscriberParams* params) {
+    api.subscribe = [this](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
+                           CUpti_SubscriberParams* params) {
+        m_callback = callback;
+        m_user = user;
         const CUptiResult status = call("subscribe");
         if (status == CUPTI_SUCCESS)
             *handle = reinterpret_cast<CUpti_SubscriberHandle>(this);
@@ -26,6 +29,9 @@ FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
         return status;
     };
     api.unsubscribe = [this](CUpti_SubscriberHandle) { return call("unsubscribe"); };
+    api.enableDomain = [this](std::uint32_t on, CUpti_SubscriberHandle, CUpti_CallbackDomain domain) {
+        return call("domain " + std::to_string(domain) + " " + std::to_string(on));
+    };
     api.setThreadIdType = [this](CUpti_ActivityThreadIdType) { return call("thread ids"); };
     api.setAttribute = [this](CUpti_ActivityAttribute attribute, size_t*, void*) {
         return call("attribute " + std::to_string(attribute));
@@ -51,6 +57,13 @@ FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
         return call("disable " + std::to_string(kind));
     };
     api.enableRuntimeApi = [this](CUpti_CallbackId, uint8_t) { return call("filter runtime"); };
+    api.callDriver = [this] {
+        CuptiBuffer record;
+        record.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_DRIVER, 1, 2).cbid =
+            CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion;
+        if (!takenOver)
+            put(record);
+    };
     api.enableDriverApi = [this](CUpti_CallbackId id, uint8_t on) {
         return call("driver " + std::to_string(id) + " " + std::to_string(on));
     };
@@ -67,11 +80,19 @@ FakeCupti::FakeCupti() : api(profiler::capture::systemCupti())
     };
 }
 
-std::uint8_t* FakeCupti::request(std::size_t* size)
+void FakeCupti::reportState(CUpti_CallbackIdState id, CUptiResult status, const char* message)
+{
+    CUpti_StateData data{};
+    data.notification.result = status;
+    data.notification.message = message;
+    m_callback(m_user, CUPTI_CB_DOMAIN_STATE, id, &data);
+}
+
+std::uint8_t* FakeCupti::request(std::size_t* size, std::size_t* most)
 {
     std::uint8_t* buffer = nullptr;
-    std::size_t most = 1;
-    m_request(&buffer, size, &most);
+    std::size_t records = 1;
+    m_request(&buffer, size, most ? most : &records);
     if (buffer && !std::all_of(buffer, buffer + *size, [](std::uint8_t byte) { return byte == 0; }))
         buffersWereZero = false;
     return buffer;

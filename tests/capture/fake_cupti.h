@@ -26,7 +26,8 @@ public:
     /// CUPTI's own thread hands over what is there, as it may at any time.
     void handOver();
     /// A buffer as CUPTI asks for it, and back without records.
-    std::uint8_t* request(std::size_t* size);
+    /// @param most  set to how many records it may hold, 0: as many as fit
+    std::uint8_t* request(std::size_t* size, std::size_t* most = nullptr);
     void complete(std::uint8_t* buffer, std::size_t size, std::size_t valid);
 
     profiler::capture::CuptiApi api;
@@ -34,6 +35,10 @@ public:
     std::map<std::string, CUptiResult> failures; ///< by call as noted
     std::set<CUpti_ActivityKind> enabled;
     std::string otherTool;
+    /// Another tool has registered callbacks for buffers: what the device does goes to that.
+    std::atomic<bool> takenOver = false;
+    /// CUPTI reports a state of its own.
+    void reportState(CUpti_CallbackIdState id, CUptiResult status, const char* message);
     std::atomic<int> flushes = 0;
     std::atomic<std::size_t> dropped = 0; ///< reported once, then 0, as CUPTI does
     CUpti_TimestampCallbackFunc clock = nullptr;
@@ -45,6 +50,8 @@ private:
         std::uint8_t* buffer;
         std::size_t size, valid;
     };
+    CUpti_CallbackFunc m_callback = nullptr;
+    void* m_user = nullptr;
     CUpti_BuffersCallbackRequestFunc m_request = nullptr;
     CUpti_BuffersCallbackCompleteFunc m_complete = nullptr;
     std::mutex m_mutex; ///< of calls and m_filled

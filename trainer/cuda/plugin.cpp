@@ -39,9 +39,15 @@ public:
         for (int run = 0; run < kWarmupRuns; ++run)
             work();
         apart.synchronize();
+        // The graph's pool takes memory from the driver, not from the cache: what the runs before left cached would be
+        // held twice (torch.cuda.graph empties both caches too).
+        c10::cuda::CUDACachingAllocator::emptyCache();
+        at::getHostAllocator(at::kCUDA)->empty_cache();
         const c10::MempoolId_t pool = at::cuda::graph_pool_handle();
         try {
-            m_graph.capture_begin(pool);
+            // In the default mode a call of any other thread that may synchronize (the loader pins memory, CUPTI's
+            // client flushes) would break the capture.
+            m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
             work();
             m_graph.capture_end();
         } catch (...) {

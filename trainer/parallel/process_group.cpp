@@ -5,8 +5,11 @@
 
 #include <ATen/ATen.h>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -121,6 +124,8 @@ struct ProcessGroup::State {
     c10::intrusive_ptr<c10d::Store> store;
     c10::intrusive_ptr<c10d::ProcessGroup> group;
     c10::intrusive_ptr<c10d::Backend> hosts; ///< for what the ranks agree on
+    int exceptions = std::uncaught_exceptions();
+    std::atomic<bool> isAborted = false;
 };
 
 ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch)
@@ -149,7 +154,19 @@ ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::fu
     m->hosts->setTimeout(kToAnswer);
 }
 
-ProcessGroup::~ProcessGroup() = default;
+ProcessGroup::~ProcessGroup()
+{
+    if (m->isAborted)
+        return;
+    try {
+        if (std::uncaught_exceptions() > m->exceptions)
+            m->group->abort();
+        else
+            m->group->shutdown();
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "the exchange between the ranks was not shut down: %s\n", failure.what());
+    }
+}
 
 void ProcessGroup::barrier()
 {
@@ -174,6 +191,7 @@ void ProcessGroup::addUp(std::vector<double>& numbers)
 
 void ProcessGroup::abort()
 {
+    m->isAborted = true;
     m->group->abort();
 }
 

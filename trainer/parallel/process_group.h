@@ -31,6 +31,8 @@ public:
     /// @param watch  asked now and then while the others are still to come: throws when that is in vain. As long as it
     ///               does not, they may take longer. Empty: nobody can tell
     ProcessGroup(const Ranks& ranks, c10::Device device, const std::function<void()>& watch = {});
+    /// Shuts the exchange down: NCCL's threads and connections would otherwise keep the process from ending. Aborts it
+    /// where an exception is under way, since the other ranks may not answer.
     ~ProcessGroup();
     ProcessGroup(const ProcessGroup&) = delete;
     ProcessGroup& operator=(const ProcessGroup&) = delete;

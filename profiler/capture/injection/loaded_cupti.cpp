@@ -1,5 +1,7 @@
 #include "profiler/capture/injection/loaded_cupti.h"
 
+#include "profiler/capture/loaded_driver.h"
+
 #include <dlfcn.h>
 
 namespace profiler::capture::injection {
@@ -55,6 +57,7 @@ Result<const CuptiApi*> load()
                                       CUpti_SubscriberParams*) { return subscribe(handle, callback, data); };
     }
     symbols.get(s_api.unsubscribe, "cuptiUnsubscribe");
+    symbols.get(s_api.enableDomain, "cuptiEnableDomain");
     symbols.get(s_api.setThreadIdType, "cuptiSetThreadIdType");
     symbols.get(s_api.setAttribute, "cuptiActivitySetAttribute");
     symbols.get(s_api.registerTimestampCallback, "cuptiActivityRegisterTimestampCallback");
@@ -77,6 +80,7 @@ Result<const CuptiApi*> load()
     symbols.get(s_api.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
     if (symbols.missing()) // newer than some of version 12: all synchronization records come then
         s_api.enableAllSyncRecords = [](std::uint8_t) { return CUPTI_SUCCESS; };
+    s_api.callDriver = callLoadedDriver;
     return &s_api;
 }
 
