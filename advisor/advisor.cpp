@@ -80,10 +80,12 @@ int rank(State state)
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
 }
 
-std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c)
+std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, const std::stop_token& stop)
 {
     std::vector<RuleAdvice> advice;
     for (const Rule& rule : rules) {
+        if (stop.stop_requested())
+            return advice;
         Advice verdict = rule.check(c);
         if (verdict.title.empty())
             verdict.title = rule.title;
@@ -149,17 +151,17 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 }
 
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                               const config::TrainingConfig* config)
+                               const config::TrainingConfig* config, const std::stop_token& stop)
 {
-    return verdicts(allRules(), {trace, facts, config});
+    return verdicts(allRules(), {trace, facts, config}, stop);
 }
 
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                                      const config::TrainingConfig* config)
+                                      const config::TrainingConfig* config, const std::stop_token& stop)
 {
     std::vector<Rule> rules = allRules();
     std::erase_if(rules, [](const Rule& rule) { return rule.needs != Needs::Steps; });
-    return verdicts(rules, {trace, facts, config});
+    return verdicts(rules, {trace, facts, config}, stop);
 }
 
 } // namespace advisor

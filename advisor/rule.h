@@ -8,6 +8,7 @@
 #include "trainer/config/training_config.h"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,11 +60,12 @@ struct RuleAdvice {
 /// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
 /// The same for who has the trace's facts already, with the steps that are to count.
+/// @param stop  once requested, the rules that were not asked yet are left out: the result is to be discarded
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                               const config::TrainingConfig* config);
+                               const config::TrainingConfig* config, const std::stop_token& stop = {});
 /// Verdicts of the rules that some steps suffice for (Needs::Steps), in the same order.
 /// @param trace  the last steps of a run that goes on, see analysis::lastSteps() and TraceBuilder::endOf()
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                                      const config::TrainingConfig* config);
+                                      const config::TrainingConfig* config, const std::stop_token& stop = {});
 
 } // namespace advisor

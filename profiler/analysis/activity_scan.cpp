@@ -5,12 +5,12 @@
 #include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
+#include "profiler/model/parallel.h"
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <tuple>
 
 namespace profiler::analysis {
@@ -338,12 +338,7 @@ ActivityScan scanActivity(const Trace& trace, unsigned threads)
         for (std::size_t i = next++; i < order.size(); i = next++)
             walker.walk(trace.track(order[i]));
     };
-    {
-        std::vector<std::jthread> others;
-        for (std::size_t i = 1; i < parts.size(); ++i)
-            others.emplace_back([&, i] { work(parts[i]); });
-        work(parts.front());
-    }
+    parallelFor(parts.size(), static_cast<unsigned>(parts.size()), [&](std::size_t i) { work(parts[i]); });
     ActivityScan all;
     for (Part& part : parts)
         mergePart(all, part);

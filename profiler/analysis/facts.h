@@ -6,6 +6,7 @@
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
+#include <stop_token>
 #include <vector>
 
 namespace profiler::analysis {
@@ -21,6 +22,7 @@ struct Facts {
 
 Facts analyse(const Trace& trace);
 /// With these steps, which may be none.
-Facts analyse(const Trace& trace, std::vector<Step> steps);
+/// @param stop  once requested, the analyses that have not begun are left out: the result is to be discarded
+Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -11,9 +13,18 @@ namespace profiler {
 void parallelFor(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work)
 {
     std::atomic<std::size_t> next = 0;
+    std::exception_ptr thrown; // the first one; out of a thread it would end the program
+    std::mutex mutex;
     const auto loop = [&] {
-        for (std::size_t i = next++; i < count; i = next++)
-            work(i);
+        try {
+            for (std::size_t i = next++; i < count; i = next++)
+                work(i);
+        } catch (...) {
+            next = count;
+            const std::lock_guard lock(mutex);
+            if (!thrown)
+                thrown = std::current_exception();
+        }
     };
     std::vector<std::jthread> others;
     const std::size_t wanted = std::min<std::size_t>(threads, count);
@@ -24,6 +35,9 @@ void parallelFor(std::size_t count, unsigned threads, const std::function<void(s
         // No more threads are to be had: those that run do the work.
     }
     loop();
+    others.clear(); // joins them
+    if (thrown)
+        std::rethrow_exception(thrown);
 }
 
 } // namespace profiler
