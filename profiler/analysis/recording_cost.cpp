@@ -35,8 +35,21 @@ std::optional<RecordingCost> recordingCost(const std::vector<Step>& steps)
     if (with.count < kFewest || without.count < kFewest)
         return std::nullopt;
     const double difference = with.mean - without.mean, spread = 2 * std::sqrt(with.error() + without.error());
-    return RecordingCost{std::exp(difference), std::exp(difference - spread), std::exp(difference + spread), with.count,
-                         without.count};
+    const double within = (with.squares + without.squares) / static_cast<double>(with.count + without.count - 2);
+    return RecordingCost{
+        std::exp(difference), std::exp(difference - spread), std::exp(difference + spread), with.count, without.count,
+        std::sqrt(within)};
+}
+
+double RecordingCost::recordedShare() const
+{
+    const auto all = static_cast<double>(with + without);
+    return all > 0 ? static_cast<double>(with) / all : 0;
+}
+
+bool isNoisy(const RecordingCost& cost, std::optional<double> otherLoad)
+{
+    return (cost.high - cost.low) / 2 > kNoisyHalfWidth || otherLoad.value_or(0) > kNoisyOtherLoad;
 }
 
 } // namespace profiler::analysis

@@ -49,6 +49,24 @@ TEST(RecordingCost, NoisySteppingIsSaidByTheInterval)
     EXPECT_GT(cost->high, 1);
 }
 
+TEST(RecordingCost, IsNoisyAboveEitherThreshold)
+{
+    RecordingCost cost{1.05, 1.03, 1.069, 10, 90, 0.1};
+    EXPECT_FALSE(isNoisy(cost));
+    EXPECT_FALSE(isNoisy(cost, 0.1));
+    EXPECT_TRUE(isNoisy(cost, 0.11));
+    cost.high = 1.071;
+    EXPECT_TRUE(isNoisy(cost));
+    EXPECT_TRUE(isNoisy(cost, 0));
+}
+
+TEST(RecordingCost, ARunPaysForTheStepsThatRecord)
+{
+    const RecordingCost cost{1.05, 1.03, 1.07, 10, 90, 0.1};
+    EXPECT_DOUBLE_EQ(cost.recordedShare(), 0.1);
+    EXPECT_NEAR(cost.addedToRun(), 0.005, 1e-12);
+}
+
 TEST(RecordingCost, OfTooFewStepsNothingIsSaid)
 {
     std::vector<Step> steps;
