@@ -241,5 +241,10 @@ int main(int argc, char** argv)
         std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
         return kWrongUsage;
     }
-    return statusOnceWritten(line.run({std::cout, std::cerr}));
+    try {
+        return statusOnceWritten(line.run({std::cout, std::cerr}));
+    } catch (const std::bad_alloc&) {
+        std::fputs("not enough memory: close other programs, or use a smaller trace\n", stderr);
+        return kBadInput;
+    }
 }

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <iterator>
 #include <random>
+#include <sys/resource.h>
 
 namespace capture_test {
 
@@ -135,6 +136,31 @@ TEST_F(RingFile, AnotherRunsRingIsNotTaken)
     ASSERT_FALSE(left);
     EXPECT_EQ(left.error().code, Error::Code::NotFound);
     EXPECT_EQ(recoverRing(folder / "none.sstrace", 1).error().code, Error::Code::NotFound);
+}
+
+// A header may claim lanes of gigabytes: memory is taken only for records that the file has.
+TEST_F(RingFile, ClaimsTakeNoMemory)
+{
+    record(0, 3);
+    const std::string bytes = ringBytes();
+    wire::RingHeader header = headerOf(bytes);
+    header.laneEvents = 1U << 26;
+    wire::LaneHeader claim{};
+    std::memcpy(&claim, bytes.data() + layoutOf(header).laneAt(0), sizeof claim);
+    claim.written = header.laneEvents;
+    claim.read = 0;
+    std::string changed = with(bytes, 0, header);
+    changed = with(std::move(changed), layoutOf(header).laneAt(0), claim);
+    const auto peakKiB = [] {
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        return used.ru_maxrss;
+    };
+    const long before = peakKiB();
+    const auto left = recovered(changed);
+    ASSERT_TRUE(left) << left.error().message();
+    EXPECT_GE(left->damaged, 1U);
+    EXPECT_LT(peakKiB() - before, 100 << 10) << "the claim is 2.5 GiB";
 }
 
 TEST_F(RingFile, SizesThatCannotBeAreRefused)

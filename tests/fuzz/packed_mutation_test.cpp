@@ -3,17 +3,21 @@
 #include "profiler/model/trace_builder.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/packed_reader_target.h"
+#include "tests/profiler/wire_file.h"
 #include "tests/support/trace_text.h"
 
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <span>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
+#include <xxhash.h>
 #include <zstd.h>
 
 // Thousands of damaged packed traces. Most are damaged within their sections and packed again with right checksums, so
@@ -149,6 +153,34 @@ TEST(PackedMutation, NoSectionsBreakTheReader)
             parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(mutator.below(parts.size())));
         read(assemble(parts));
     }
+}
+
+// Beyond what a block may have, memory grows with the bytes that are there: a claim of 2 GiB takes none.
+TEST(PackedMutation, AClaimOfGigabytesTakesNoMemory)
+{
+    Bytes raw(256 << 10);
+    fuzz::Mutator random{3};
+    for (std::byte& byte : raw)
+        byte = static_cast<std::byte>(random.below(256)); // so that zstd cannot make it small
+    auto section = packSection(SectionType::Overview, raw);
+    ASSERT_TRUE(section);
+    SectionHeader header{};
+    std::memcpy(&header, section->data(), sizeof header);
+    header.rawBytes = std::uint64_t{2} << 30;
+    const std::uint64_t seed = XXH3_64bits(&header, offsetof(SectionHeader, checksum));
+    header.checksum = XXH3_64bits_withSeed(section->data() + sizeof header, header.packedBytes, seed);
+    std::memcpy(section->data(), &header, sizeof header);
+    const wire_test::MemoryFile memory;
+    const auto file = SectionFile::open(memory.write(*section));
+    ASSERT_TRUE(file) << file.error().message();
+    const auto peakKiB = [] {
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        return used.ru_maxrss;
+    };
+    const long before = peakKiB();
+    EXPECT_FALSE(file->read(0, SectionType::Overview));
+    EXPECT_LT(peakKiB() - before, 200 << 10);
 }
 
 } // namespace

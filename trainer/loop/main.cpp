@@ -72,5 +72,10 @@ int main(int argc, char** argv)
         std::fputs(config::protocol::toJson(trainer::describe()).c_str(), stdout);
         return static_cast<int>(Exit::Done);
     }
-    return static_cast<int>(train(arguments));
+    try {
+        return static_cast<int>(train(arguments));
+    } catch (const std::bad_alloc&) {
+        std::fputs("not enough memory: use a smaller batch, fewer loader workers, or a smaller data set\n", stderr);
+        return static_cast<int>(Exit::Failed);
+    }
 }

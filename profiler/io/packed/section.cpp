@@ -3,6 +3,7 @@
 #include "profiler/io/wire/file_error.h"
 #include "profiler/model/count_text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <fmt/core.h>
 #include <memory>
 #include <new>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -59,6 +61,35 @@ bool isPlausible(const SectionHeader& header, std::uint64_t rest)
 {
     return header.packedBytes <= rest && header.rawBytes <= mostRawBytes(header.type) &&
            header.rawBytes / kMaxRatio <= header.packedBytes;
+}
+
+/// What the zstd frame holds, which must be `size` bytes. Beyond what a block may have, memory grows with the bytes
+/// that are really there: a header that claims gigabytes gets none for them.
+std::optional<Bytes> decompressed(ZSTD_DCtx& context, const Bytes& packed, std::uint64_t size)
+{
+    constexpr std::uint64_t kAtOnce = kMaxDetailsBytes;
+    if (size <= kAtOnce) {
+        Bytes raw(size);
+        const std::size_t got = ZSTD_decompressDCtx(&context, raw.data(), raw.size(), packed.data(), packed.size());
+        return ZSTD_isError(got) == 0 && got == size ? std::optional(std::move(raw)) : std::nullopt;
+    }
+    ZSTD_DCtx_reset(&context, ZSTD_reset_session_only);
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    Bytes raw;
+    for (std::size_t done = 0;;) {
+        if (done == raw.size())
+            raw.resize(std::min<std::uint64_t>(size, std::max<std::uint64_t>(kAtOnce, 2 * raw.size())));
+        ZSTD_outBuffer out{raw.data(), raw.size(), done};
+        const std::size_t left = ZSTD_decompressStream(&context, &out, &in);
+        if (ZSTD_isError(left) != 0)
+            return std::nullopt;
+        const bool progressed = out.pos != done;
+        done = out.pos;
+        if (left == 0)
+            return done == size && in.pos == in.size ? std::optional(std::move(raw)) : std::nullopt;
+        if (done == size || (!progressed && in.pos == in.size))
+            return std::nullopt; // more than the header says, or cut off
+    }
 }
 
 } // namespace
@@ -186,12 +217,10 @@ Result<Bytes> SectionFile::read(std::uint64_t offset, SectionType type) const
     auto packed = readPacked(offset, type, header);
     if (!packed)
         return packed;
-    Bytes raw(header.rawBytes);
-    const std::size_t got =
-        context ? ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), packed->data(), packed->size()) : 0;
-    if (ZSTD_isError(got) != 0 || got != raw.size())
+    auto raw = context ? decompressed(*context, *packed, header.rawBytes) : std::nullopt;
+    if (!raw)
         return tl::unexpected(damaged("a part of the trace cannot be decompressed", m_path, offset));
-    return raw;
+    return std::move(*raw);
 }
 
 } // namespace profiler::packed

@@ -106,6 +106,9 @@ bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t in
     if (header.trackBegin > header.read || header.read > header.written || count > layout.laneEvents ||
         track == into.tracks.end())
         return false;
+    // Memory is taken for records that are there, whatever the header claims.
+    if (at + layout.laneBytes() > file.size())
+        return false;
     RingLeftovers::Lane lane{*track, header.read - header.trackBegin, std::vector<EventRecord>(count)};
     const std::uint64_t records = at + sizeof(LaneHeader);
     const std::uint64_t slot = header.read & (layout.laneEvents - 1);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 namespace profiler::formats::json {
@@ -39,6 +41,7 @@ public:
 private:
     [[nodiscard]] std::uint64_t partBegin(std::uint64_t part) const { return m_begin + part * m_partBytes; }
     void work();
+    void scanParts();
     ScannedPart scanPart(ChunkScan& scan, std::uint64_t part);
     std::optional<ScannedPart> take(std::uint64_t part);
     void report(std::uint64_t offset);
@@ -59,9 +62,26 @@ private:
     std::map<std::uint64_t, ScannedPart> m_done;
     std::uint64_t m_taken = 0; ///< parts that were committed
     unsigned m_working = 0;    ///< threads that may still bring parts
+    bool m_outOfMemory = false;
 };
 
+/// A worker that runs out of memory ends the scan, not the program.
 void Scanning::work()
+{
+    bool outOfMemory = false;
+    try {
+        scanParts();
+    } catch (const std::bad_alloc&) {
+        outOfMemory = true;
+        m_stop.request_stop();
+    }
+    const std::scoped_lock lock(m_mutex);
+    m_outOfMemory = m_outOfMemory || outOfMemory;
+    --m_working;
+    m_changed.notify_all();
+}
+
+void Scanning::scanParts()
 {
     ChunkScan scan(m_source, m_shared, m_manner);
     const std::stop_token stop = m_stop.get_token();
@@ -79,9 +99,6 @@ void Scanning::work()
         m_done.emplace(part, std::move(scanned));
         m_changed.notify_all();
     }
-    const std::scoped_lock lock(m_mutex);
-    --m_working;
-    m_changed.notify_all();
 }
 
 ScannedPart Scanning::scanPart(ChunkScan& scan, std::uint64_t part)
@@ -108,6 +125,8 @@ std::optional<ScannedPart> Scanning::take(std::uint64_t part)
             m_changed.notify_all();
             return scanned;
         }
+        if (m_outOfMemory)
+            throw std::bad_alloc();
         if (m_working == 0 || m_options.stop.stop_requested())
             return std::nullopt;
         lock.unlock();
@@ -131,9 +150,28 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
 {
     const std::stop_callback chain(m_options.stop, [this] { m_stop.request_stop(); });
     std::vector<std::jthread> workers;
-    m_working = m_threads;
-    for (unsigned i = 0; i < m_threads; ++i)
-        workers.emplace_back([this] { work(); });
+    // However this function is left, the workers must be told to end before they are joined.
+    const struct Ending {
+        Scanning& scanning;
+        ~Ending()
+        {
+            scanning.m_stop.request_stop();
+            const std::scoped_lock lock(scanning.m_mutex);
+            scanning.m_changed.notify_all();
+        }
+    } ending{*this};
+    try {
+        for (unsigned i = 0; i < m_threads; ++i) {
+            {
+                const std::scoped_lock lock(m_mutex);
+                ++m_working;
+            }
+            workers.emplace_back([this] { work(); });
+        }
+    } catch (const std::system_error&) { // no more threads: those that run do the work, or this one
+        const std::scoped_lock lock(m_mutex);
+        --m_working;
+    }
     std::optional<ChunkScan> own; // for parts whose beginning was guessed wrong
     std::uint64_t expected = m_begin;
     ArrayEnd end;
@@ -158,11 +196,6 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
             end = {scanned->how, scanned->end, scanned->cutAt, scanned->brokenAt};
             break;
         }
-    }
-    m_stop.request_stop();
-    {
-        const std::scoped_lock lock(m_mutex);
-        m_changed.notify_all();
     }
     return end;
 }

@@ -92,6 +92,18 @@ bool ByteSource::startInflating(Compression compression, std::stop_token stop)
 
 void ByteSource::inflate(Compression compression, const std::stop_token& own, const std::stop_token& stop)
 {
+    try {
+        inflateAll(compression, own, stop);
+    } catch (const std::bad_alloc&) {
+        const std::scoped_lock lock(m_mutex);
+        m_damage = "not enough memory to decompress the trace";
+        m_over = true;
+        m_grown.notify_all();
+    }
+}
+
+void ByteSource::inflateAll(Compression compression, const std::stop_token& own, const std::stop_token& stop)
+{
     InflateStream stream(m_file, compression);
     std::vector<char> block(kInflateBytes);
     std::uint64_t offset = 0;

@@ -45,6 +45,7 @@ private:
     ByteSource(SourceFile file, std::filesystem::path path) : m_file(std::move(file)), m_path(std::move(path)) {}
     bool startInflating(Compression compression, std::stop_token stop);
     void inflate(Compression compression, const std::stop_token& own, const std::stop_token& stop);
+    void inflateAll(Compression compression, const std::stop_token& own, const std::stop_token& stop);
     /// Waits until `offset` bytes are there or no more come; returns how many are there.
     std::uint64_t waitFor(std::uint64_t offset);
 

@@ -3,6 +3,8 @@
 #include "profiler_formats_formats_registry.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -77,7 +79,9 @@ std::string lower(std::string text)
 
 } // namespace
 
-Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
+namespace {
+
+Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path, const ReadOptions& options)
 {
     const auto head = readHead(path);
     if (!head)
@@ -95,6 +99,25 @@ Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path
     }
     return tl::unexpected(Error{Error::Code::Unsupported, "this is no trace of a known format", path.string(),
                                 "choose one of: " + knownFormats(false) + writtenOnly()});
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
+{
+    // A file may claim more than the machine has, or hold it: either way the program goes on. std::length_error is what
+    // containers throw for sizes that no machine has.
+    const auto outOfMemory = [&] {
+        return tl::unexpected(Error{Error::Code::Unavailable, "not enough memory to open the trace", path.string(),
+                                    "close other programs, or record fewer steps"});
+    };
+    try {
+        return openKnown(path, options);
+    } catch (const std::bad_alloc&) {
+        return outOfMemory();
+    } catch (const std::length_error&) {
+        return outOfMemory();
+    }
 }
 
 Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
