@@ -202,6 +202,13 @@ RecordReport failed(Error error, std::optional<CommandEnd> end = {})
     return {end, {}, std::move(error)};
 }
 
+/// Where the command ran: the same command elsewhere is another program.
+std::string workingDirectory()
+{
+    std::error_code gone;
+    return fs::current_path(gone).string();
+}
+
 /// Makes the trace of what the command's processes have left.
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
                        const CommandEnd& end, const std::optional<Error>& trouble)
@@ -220,6 +227,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         capture::collectParts(parts, {.trace = trace,
                                       .mainProcess = end.pid,
                                       .metadata = {{"record.command", commandLine(options.command)},
+                                                   {"record.directory", workingDirectory()},
                                                    {"record.exit_status", std::to_string(end.shellStatus())},
                                                    {"capture.level", options.level}}});
     if (!collected) {
