@@ -4,11 +4,13 @@
 #include "app/process_start.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
+#include "app/shell/application.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 namespace {
 
@@ -72,9 +74,7 @@ void reportFirstPaint(const app::MainWindow& window)
     });
 }
 
-} // namespace
-
-int main(int argc, char** argv)
+int run(int& argc, char** argv)
 {
     QApplication::setOrganizationName("Stepscope");
     QApplication::setApplicationName("stepscope");
@@ -82,7 +82,7 @@ int main(int argc, char** argv)
     QApplication::setApplicationVersion(STEPSCOPE_VERSION);
     QApplication::setDesktopFileName("stepscope");
     answerWithoutADisplay(argc, argv);
-    QApplication application(argc, argv);
+    app::Application application(argc, argv);
     const Arguments arguments = parse(application);
     QApplication::setWindowIcon(QIcon(":/icons/stepscope.svg"));
 
@@ -103,4 +103,16 @@ int main(int argc, char** argv)
     QObject::connect(&endSignals, &app::EndSignals::asked, &window, &app::MainWindow::closeUnasked);
     window.show();
     return QApplication::exec();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fputs("stepscope: there is not enough memory to start\n", stderr);
+        return EXIT_FAILURE;
+    }
 }

@@ -3,7 +3,8 @@
 #include "advisor/tuner/tune_text.h"
 #include "app/models/slice_details.h"
 #include "app/record/record_dialog.h"
-#include "app/session/trace_files.h"
+#include "app/session/origin.h"
+#include "app/shell/application.h"
 #include "app/shell/loading_bar.h"
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
@@ -24,6 +25,7 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTimer>
+#include <QToolTip>
 #include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -124,14 +126,23 @@ void MainWindow::connectSession()
     Session* session = m_context.session;
     connect(session, &Session::noticed, m_notice, &NoticeStrip::show);
     connect(session, &Session::tookUp, m_notice, &NoticeStrip::dismiss);
+    if (auto* application = qobject_cast<Application*>(qApp))
+        connect(application, &Application::outOfMemory, this, [this] {
+            m_notice->show(tr("There was not enough memory."),
+                           tr("What was just done may be incomplete. Close other programs, or open a smaller trace."),
+                           true);
+        });
     connect(session, &Session::loading, m_loading, &LoadingBar::show);
     connect(session, &Session::loading, this, [this](const QString&, double share) {
         if (share == 0)
             m_notice->dismiss(); // it was about what was done before
+        if (share == 0 || share == 1)
+            updateForTrace();
     });
     connect(m_loading, &LoadingBar::cancelled, session, &Session::cancelLoading);
     connect(session, &Session::traceReplaced, this, [this] {
         m_context.selection->clear();
+        QToolTip::hideText(); // it is about the trace before
         showStartPage(false);
         updateForTrace();
     });
@@ -158,6 +169,8 @@ void MainWindow::connectSession()
         question->open();
     });
     connect(session, &Session::busyChanged, this, &MainWindow::updateActions);
+    for (const auto signal : {&Session::busyChanged, &Session::runsChanged})
+        connect(session, signal, this, &MainWindow::updateForTrace);
     connect(session, &Session::tuningEnded, this, &MainWindow::tellTuned);
 }
 
@@ -170,9 +183,11 @@ void MainWindow::tellTuned()
         return;
     const TuneController& tuning = m_context.session->tuning();
     if (const auto& result = tuning.result())
-        m_notice->show(
-            tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
-            QString::fromStdString(result->why) + '\n' + tr("What was tried stands in the view Tune (Ctrl+T)."), false);
+        m_notice->show(tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
+                       tr("%1 was tuned.").arg(originOf(result->start).name) + '\n' +
+                           QString::fromStdString(result->why) + '\n' +
+                           tr("What was tried stands in the view Tune (Ctrl+T)."),
+                       false);
     else if (!tuning.trouble().isEmpty())
         m_notice->show(tr("The training cannot be tuned."), tuning.trouble(), true);
 }
@@ -212,7 +227,11 @@ void MainWindow::updateForTrace()
     const Session& session = *m_context.session;
     const QString title = session.traceTitle();
     setWindowTitle(title.isEmpty() ? QString("Stepscope") : title + " – Stepscope");
-    m_runLabel->setText(title.isEmpty() ? tr("no run yet") : title);
+    m_runLabel->setText(!title.isEmpty()         ? title
+                        : session.isLoading()    ? tr("opening a trace…")
+                        : session.isBusy()       ? session.whyBusy()
+                        : session.runs().empty() ? tr("no run yet")
+                                                 : tr("no trace open"));
     m_runLabel->setToolTip(QString::fromStdString(session.tracePath().string()));
 }
 
@@ -313,11 +332,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 
 void MainWindow::openFile(const QString& file)
 {
-    const std::filesystem::path path = file.toStdString();
-    if (looksLikeConfiguration(path))
-        m_context.session->loadConfiguration(path);
-    else
-        m_context.session->openTrace(path);
+    m_context.session->openFile(file.toStdString());
 }
 
 } // namespace app

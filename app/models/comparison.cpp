@@ -59,14 +59,19 @@ void addOps(Comparison& to, const analysis::OpCosts& a, const analysis::OpCosts&
 } // namespace
 
 Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b, const std::vector<analysis::Step>& stepsA,
-                         const std::vector<analysis::Step>& stepsB)
+                         const std::vector<analysis::Step>& stepsB, const std::stop_token& stop)
 {
     Comparison compared;
     compared.difference = advisor::difference(a, b, stepsA, stepsB);
+    if (stop.stop_requested())
+        return compared;
     compared.aStepsUs = steadyUs(stepsA);
     compared.bStepsUs = steadyUs(stepsB);
     addPhases(compared, stepsA, stepsB);
-    addOps(compared, analysis::opCosts(a, stepsA), analysis::opCosts(b, stepsB));
+    const analysis::OpCosts opsA = analysis::opCosts(a, stepsA);
+    if (stop.stop_requested())
+        return compared;
+    addOps(compared, opsA, analysis::opCosts(b, stepsB));
     for (const advisor::Difference::Kernel& kernel : compared.difference.kernels)
         compared.moved.push_back({Words::tr("kernel"), QString::fromStdString(kernel.name), kernel.aUs, kernel.bUs,
                                   classify(ActivityKind::Kernel, kernel.name)});

@@ -5,6 +5,7 @@
 #include "profiler/model/trace.h"
 
 #include <QString>
+#include <stop_token>
 #include <vector>
 
 namespace app {
@@ -24,8 +25,9 @@ struct Comparison {
 };
 
 /// Several passes over both traces: off the GUI thread.
+/// @param stop  once requested, the passes that have not begun are left out: the result is to be discarded
 Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b,
                          const std::vector<profiler::analysis::Step>& stepsA,
-                         const std::vector<profiler::analysis::Step>& stepsB);
+                         const std::vector<profiler::analysis::Step>& stepsB, const std::stop_token& stop = {});
 
 } // namespace app

@@ -228,7 +228,7 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 
 QString predictionsText(const Journal& journal)
 {
-    const auto [held, made] = journal.predictions;
+    const auto [held, made] = journal.score();
     return made == 0 ? QString()
                      : Words::tr("%1 of %2 measured savings lay in the predicted range").arg(held).arg(made);
 }

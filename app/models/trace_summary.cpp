@@ -30,22 +30,24 @@ double shareOf(profiler::Nanoseconds part, profiler::Nanoseconds whole)
 } // namespace
 
 TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
-                       const std::vector<profiler::analysis::Step>& steps)
+                       const std::vector<profiler::analysis::Step>& steps, const std::stop_token& stop)
 {
     TraceSummary summary;
     const auto scan = profiler::analysis::scanActivity(*trace);
+    if (stop.stop_requested())
+        return summary;
     if (!steps.empty())
         summary.breakdown = profiler::analysis::breakdown(*trace, scan, steps);
     else
         for (const std::string_view name : profiler::analysis::repeatedRanges(*trace, kMostRanges))
             summary.ranges << traceText(name);
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
-    if (summary.devices.empty())
+    if (summary.devices.empty() || stop.stop_requested())
         return summary;
     summary.idle = profiler::analysis::idleCauses(scan);
     summary.gaps = std::make_shared<const DeviceGaps>(DeviceGaps{profiler::analysis::idleStretches(scan)});
     const TableQuery byName{{}, {}, true, std::make_shared<const Steps>(steps)};
-    const auto kernels = runQuery(trace, kernelSubject(), byName);
+    const auto kernels = runQuery(trace, kernelSubject(), byName, {}, stop);
     if (kernels && kernels->size() > 0)
         summary.kernels = kernels;
     return summary;

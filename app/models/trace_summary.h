@@ -29,8 +29,9 @@ struct TraceSummary {
 };
 
 /// Several passes over the trace: off the GUI thread.
+/// @param stop  once requested, what was not looked at yet is left out: the result is to be discarded
 TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
-                       const std::vector<profiler::analysis::Step>& steps);
+                       const std::vector<profiler::analysis::Step>& steps, const std::stop_token& stop = {});
 
 /// "kernels", "data loader": a class of the breakdown in words, and the colour it has everywhere.
 QString timeClassWord(profiler::analysis::TimeClass timeClass);

@@ -42,12 +42,14 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
     result->whyNoRepetition = std::move(found.whyNoRepetition);
     if (stop.stop_requested())
         return nullptr;
-    result->facts = profiler::analysis::analyse(*trace, std::move(found.steps));
+    result->facts = profiler::analysis::analyse(*trace, std::move(found.steps), stop);
     if (!source.range.empty() && !found.ofRange)
         result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
     if (stop.stop_requested())
         return nullptr;
-    result->summary = summarise(trace, result->facts.steps);
+    result->summary = summarise(trace, result->facts.steps, stop);
+    if (stop.stop_requested())
+        return nullptr;
     if (found.ofRange)
         result->summary.stepRange = QString::fromStdString(source.range);
     result->trace = std::move(trace);
@@ -90,15 +92,10 @@ std::chrono::milliseconds Analyser::pauseAfter(std::chrono::nanoseconds cpu)
     return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(400 * cpu), kShortestPause);
 }
 
-Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this, Background::Stops::AtItsEnd)
+Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this)
 {
     m_later.setSingleShot(true);
     connect(&m_later, &QTimer::timeout, this, &Analyser::startNext);
-}
-
-Analyser::~Analyser()
-{
-    m_thread.cancel();
 }
 
 /// @return empty: it was stopped on the way
@@ -114,7 +111,9 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
         if (!found.whole || stop.stop_requested())
             return std::nullopt;
         auto advice = std::make_shared<Advised>();
-        advice->rules = advisor::advise(*job.trace, found.whole->facts, config);
+        advice->rules = advisor::advise(*job.trace, found.whole->facts, config, stop);
+        if (stop.stop_requested())
+            return std::nullopt;
         advice->live = live;
         advice->steps = found.whole->facts.statistics.count;
         found.advice = std::move(advice);
@@ -169,11 +168,17 @@ void Analyser::startNext()
     m_busy = true;
     const bool atWhole = !m_next->trace->captureStats().live || !m_said || !m_cost.hasLastSteps ||
                          m_sinceWhole.elapsed() >= pauseAfter(m_cost.whole).count();
-    m_thread.start([this, job = *std::exchange(m_next, {}), said = m_said, cost = m_cost,
-                    atWhole](const std::stop_token& stop, const Background::Post& post) {
-        if (auto found = look(job, said, cost, atWhole, stop))
-            post([this, found = *std::move(found)] { take(found); });
-    });
+    m_thread.start(
+        [this, job = *std::exchange(m_next, {}), said = m_said, cost = m_cost, atWhole](const std::stop_token& stop,
+                                                                                        const Background::Post& post) {
+            if (auto found = look(job, said, cost, atWhole, stop))
+                post([this, found = *std::move(found)] { take(found); });
+        },
+        [this](const profiler::Error& error) {
+            m_busy = false;
+            emit failed(error);
+            startNext();
+        });
 }
 
 void Analyser::take(const Found& found)

@@ -48,7 +48,6 @@ class Analyser : public QObject {
     Q_OBJECT
 public:
     explicit Analyser(QObject* parent = nullptr);
-    ~Analyser() override;
 
     /// The newest request wins. @param config  of the run; none for a trace that has none
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
@@ -58,13 +57,17 @@ public:
     /// hundredth of one core, but at least a second. Snapshots and cards cost about as much again as the last steps.
     /// @param cpu  processor time of the last one
     static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
-    /// Drops what is under way: another trace is on screen.
+    /// Stops what is under way: another trace is on screen.
     void reset();
+    /// How many analyses run, superseded ones included.
+    [[nodiscard]] std::size_t running() const { return m_thread.running(); }
 
 signals:
     /// The trace as a whole; advised() follows.
     void analysed(std::shared_ptr<const app::Analysed> result);
     void advised(std::shared_ptr<const app::Advised> advice);
+    /// Most often there was not enough memory. Neither of the others follows.
+    void failed(const profiler::Error& error);
 
 private:
     struct Request {

@@ -1,88 +1,70 @@
 #pragma once
 
-#include <QMetaObject>
+#include "profiler/model/result.h"
+
 #include <QObject>
-#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace app {
 
-/// One piece of work at a time on a thread of its own, for an object of the GUI thread that owns this as a member. A
-/// newer piece, cancel() and the destructor ask the one before to stop and wait for it. Work that cannot stop is not
-/// waited for but by the destructor: it goes on unseen beside the newer one.
+/// Runs work on threads of its own for an object of the GUI thread, which owns this as a member. The newest piece of
+/// work supersedes the ones before: they are asked to stop, and nothing that they post arrives any more. At most two
+/// pieces run at once, the newest and one that still has to notice that it is superseded; a third one waits, and a
+/// fourth takes its place. Except for the destructor, no function waits for work.
 class Background {
 public:
-    /// Hands a function to the owner's thread. It is dropped when the work was cancelled or another was started
-    /// meanwhile.
+    /// Calls a function on the owner's thread, unless the work was superseded or cancelled in the meantime.
     using Post = std::function<void(std::function<void()>)>;
     using Work = std::function<void(std::stop_token, const Post&)>;
-    /// Whether the work looks at its stop token often enough for the GUI thread to wait for it.
-    enum class Stops { Soon, AtItsEnd };
+    /// Called on the owner's thread when the work threw an exception, instead of what it would have posted.
+    using Failed = std::function<void(const profiler::Error&)>;
 
-    explicit Background(QObject* owner, Stops stops = Stops::Soon)
-        : m_owner(owner), m_stops(stops), m_current(std::make_shared<int>(0))
-    {
-    }
+    /// The superseded piece needs its memory until it stops: two traces fit, a third might not.
+    static constexpr std::size_t kMostAtOnce = 2;
 
-    void start(Work work)
-    {
-        cancel();
-        m_ended = std::make_shared<std::atomic<bool>>(false);
-        m_thread = std::jthread(
-            [work = std::move(work), post = makePost(), ended = m_ended](const std::stop_token& stop) mutable {
-                std::exchange(work, {})(stop, post); // what it held is let go before it counts as ended
-                *ended = true;
-            });
-    }
+    explicit Background(QObject* owner);
+    /// Asks all work to stop and waits for it.
+    ~Background();
+    Background(const Background&) = delete;
+    Background& operator=(const Background&) = delete;
 
-    /// Nothing that the work posted arrives after this.
-    void cancel()
-    {
-        ++*m_current;
-        std::erase_if(m_left, [](const Left& left) { return left.ended->load(); });
-        if (!m_thread.joinable())
-            return;
-        m_thread.request_stop();
-        if (m_stops == Stops::Soon || m_ended->load())
-            m_thread.join();
-        else
-            m_left.push_back({std::move(m_thread), std::move(m_ended)});
-    }
-
-    /// Asks the work to stop and returns at once; what it posts still arrives.
-    void requestStop() { m_thread.request_stop(); }
+    /// @param failed  puts the owner into a state from which it can go on: most often there was not enough memory
+    void start(Work work, Failed failed);
+    /// Nothing that was posted arrives after this call.
+    void cancel();
+    /// The same, for an owner that needs the work to be over, for example because it removes a file when it is stopped.
+    void cancelAndWait();
+    /// Asks the work to stop; what it posts still arrives.
+    void requestStop();
+    /// How many pieces of work run, superseded ones included.
+    [[nodiscard]] std::size_t running() const;
 
 private:
-    /// Work that was cancelled and goes on; its thread is joined when this goes.
-    struct Left {
-        std::jthread thread;
+    struct Job {
         std::shared_ptr<std::atomic<bool>> ended;
+        std::jthread thread; ///< last: it uses `ended`
+    };
+    struct Wanted {
+        Work work;
+        Failed failed;
     };
 
-    [[nodiscard]] Post makePost() const
-    {
-        // The counter is touched on the owner's thread only.
-        return [owner = m_owner, current = m_current, mine = *m_current](std::function<void()> call) {
-            const auto guarded = [current, mine, call = std::move(call)] {
-                if (*current == mine)
-                    call();
-            };
-            QMetaObject::invokeMethod(owner, guarded, Qt::QueuedConnection);
-        };
-    }
+    void run(Wanted wanted);
+    void startPending();
+    [[nodiscard]] Post makePost() const;
 
     QObject* m_owner;
-    Stops m_stops;
-    std::shared_ptr<int> m_current;
-    std::shared_ptr<std::atomic<bool>> m_ended; ///< of m_thread's work
-    std::jthread m_thread;
-    std::vector<Left> m_left;
+    std::shared_ptr<char> m_alive;  ///< gone with this object: what was posted for it is dropped
+    std::shared_ptr<int> m_current; ///< number of the newest work; used on the owner's thread only
+    std::optional<Wanted> m_pending;
+    bool m_stopPending = false; ///< requestStop() came before the pending work could start
+    std::vector<Job> m_jobs;    ///< last: the threads post to the owner
 };
 
 } // namespace app

@@ -19,9 +19,11 @@ void CodeGate::pass(const config::TrainingConfig& configuration, Allowed allowed
         return;
     }
     m_allowed = std::move(allowed);
-    m_thread.start([this, configuration](const std::stop_token& stop, const Background::Post& post) {
-        post([this, read = readCode(configuration, stop)] { take(read); });
-    });
+    m_thread.start(
+        [this, configuration](const std::stop_token& stop, const Background::Post& post) {
+            post([this, read = readCode(configuration, stop)] { take(read); });
+        },
+        [this](const profiler::Error& error) { take(tl::unexpected(error)); });
 }
 
 void CodeGate::take(const profiler::Result<CodeFile>& read)

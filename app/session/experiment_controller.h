@@ -6,12 +6,16 @@
 
 #include <QObject>
 #include <QString>
+#include <functional>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace app {
 
-/// Measures one change at a time against the configuration there is; results are kept by rule. GUI thread.
+/// Measures one change at a time against the configuration that is set, and keeps what was measured. A result is one of
+/// the training that it was measured with: result() and results() give those of the training on screen, elsewhere() the
+/// others. GUI thread.
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
@@ -23,16 +27,28 @@ public:
 
     [[nodiscard]] bool isRunning() const { return !m_rule.isEmpty(); }
     [[nodiscard]] bool isStopping() const { return m_stopping; } ///< it was cancelled, and its trainers still end
-    [[nodiscard]] const QString& rule() const { return m_rule; } ///< being measured; empty: none
+    /// Being measured for the training on screen; empty: none.
+    [[nodiscard]] QString rule() const { return m_abandoned ? QString() : m_rule; }
     [[nodiscard]] const std::optional<advisor::ExperimentProgress>& progress() const { return m_progress; }
     [[nodiscard]] const advisor::ExperimentResult* result(const QString& ruleId) const;
     [[nodiscard]] const std::map<QString, advisor::ExperimentResult>& results() const { return m_results; } ///< by rule
+    /// Results of other trainings, oldest first, with the title of what was found.
+    struct Measured {
+        QString rule, title;
+        advisor::ExperimentResult result;
+        bool onScreen = true; ///< it is of the training on screen
+    };
+    [[nodiscard]] std::vector<Measured> elsewhere() const;
+    /// The newest result of a rule, of whatever training; null: none.
+    [[nodiscard]] const advisor::ExperimentResult* newest(const QString& ruleId) const;
+    /// Tells which results are of the training on screen.
+    void select(const std::function<bool(const advisor::ExperimentResult&)>& isOnScreen);
 
     void start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
     void cancel(); ///< ends with failed() once the trainers are gone
     void forget(const QString& ruleId);
-    /// Cancels what is being measured, too: its result is not kept.
-    void forgetAll();
+    /// Cancels what is being measured: its result is not kept.
+    void abandon();
 
 signals:
     void progressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
@@ -45,8 +61,10 @@ private:
     void end(const profiler::Result<advisor::ExperimentResult>& result);
 
     QString m_rule;
-    bool m_stopping = false, m_forgotten = false; ///< what is being measured
+    QString m_title;                              ///< of the finding that is being measured
+    bool m_stopping = false, m_abandoned = false; ///< what is being measured
     std::optional<advisor::ExperimentProgress> m_progress;
+    std::vector<Measured> m_all; ///< oldest first
     std::map<QString, advisor::ExperimentResult> m_results;
     Background m_thread;
 };

@@ -1,6 +1,7 @@
 #include "app/session/journal.h"
 
 #include "advisor/experiment/held_prediction.h"
+#include "app/session/origin.h"
 
 #include <algorithm>
 #include <map>
@@ -16,12 +17,16 @@ double Journal::factorAfter(std::size_t count) const
     return factor;
 }
 
-void Predictions::count(const advisor::ExperimentResult& result)
+std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result)
 {
-    if (const auto inRange = advisor::predictionHeld(result)) {
-        ++made;
-        held += *inRange ? 1 : 0;
-    }
+    const auto held = advisor::predictionHeld(result);
+    return held ? std::optional(MeasuredPrediction{result.plan.baseline, result.plan.changes, *held}) : std::nullopt;
+}
+
+Predictions Journal::score() const
+{
+    const auto held = std::count_if(predictions.begin(), predictions.end(), [](const auto& one) { return one.held; });
+    return {static_cast<int>(held), static_cast<int>(predictions.size())};
 }
 
 const KeptChange* Journal::find(const QString& ruleId) const
@@ -58,6 +63,34 @@ Journal Journal::inForce(const config::TrainingConfig& configuration) const
         wanted[key] = from;
         found.changes.insert(found.changes.begin(), *change);
     }
+    return found;
+}
+
+bool Journal::isResultOf(const config::TrainingConfig& shown, const config::TrainingConfig& baseline,
+                         const std::vector<advisor::Toggle>& measured) const
+{
+    std::vector<advisor::Toggle> all = measured;
+    for (const KeptChange& change : changes) {
+        if (workloadOf(change.result.plan.baseline) != workloadOf(baseline))
+            continue;
+        all.push_back(change.toggle);
+        all.insert(all.end(), change.result.plan.changes.begin(), change.result.plan.changes.end());
+    }
+    return belongsTo(shown, baseline, all);
+}
+
+Journal Journal::measuredWith(const config::TrainingConfig* shown, const Journal& all) const
+{
+    Journal found;
+    const auto isHere = [&](const config::TrainingConfig& baseline, const std::vector<advisor::Toggle>& measured) {
+        return shown && all.isResultOf(*shown, baseline, measured);
+    };
+    for (const KeptChange& change : changes)
+        if (isHere(change.result.plan.baseline, change.result.plan.changes))
+            found.changes.push_back(change);
+    for (const MeasuredPrediction& prediction : predictions)
+        if (isHere(prediction.baseline, prediction.changes))
+            found.predictions.push_back(prediction);
     return found;
 }
 

@@ -3,6 +3,7 @@
 #include "advisor/experiment/experiment.h"
 
 #include <QString>
+#include <optional>
 #include <vector>
 
 namespace app {
@@ -11,9 +12,16 @@ namespace app {
 /// predicted range.
 struct Predictions {
     int held = 0, made = 0;
-    /// Adds an experiment that has ended.
-    void count(const advisor::ExperimentResult& result);
 };
+
+/// A saving that was predicted and measured, with what it was measured with.
+struct MeasuredPrediction {
+    config::TrainingConfig baseline;
+    std::vector<advisor::Toggle> changes;
+    bool held = false; ///< it lay in the predicted range
+};
+/// None when nothing was predicted, or too little measured.
+std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result);
 
 /// A change that was measured and kept.
 struct KeptChange {
@@ -26,8 +34,9 @@ struct KeptChange {
 /// The changes that were kept, in order.
 struct Journal {
     std::vector<KeptChange> changes;
-    Predictions predictions; ///< of all that was measured, kept or not
+    std::vector<MeasuredPrediction> predictions; ///< of all that was measured, kept or not
 
+    [[nodiscard]] Predictions score() const;
     /// How much faster than the naive run, after the first `count` changes: the product of their measured ratios.
     [[nodiscard]] double factorAfter(std::size_t count) const;
     [[nodiscard]] const KeptChange* find(const QString& ruleId) const;
@@ -35,9 +44,15 @@ struct Journal {
     [[nodiscard]] const KeptChange* newestOf(const QString& rule) const;
     /// The same, if it sets what `toggle` sets.
     [[nodiscard]] const KeptChange* keptOf(const QString& rule, const advisor::Toggle& toggle) const;
-    /// Those that are in a configuration: measured with its workload, and their settings were not changed since. Where
-    /// one followed another, each stands on the one before.
+    /// The changes that are in a configuration: measured with its workload, and their settings were not changed since.
+    /// Where one followed another, each builds on the one before. All predictions.
     [[nodiscard]] Journal inForce(const config::TrainingConfig& configuration) const;
+    /// Whether something that was measured with `baseline` is a result of the training `shown`, see belongsTo().
+    /// @param changes  that were measured
+    [[nodiscard]] bool isResultOf(const config::TrainingConfig& shown, const config::TrainingConfig& baseline,
+                                  const std::vector<advisor::Toggle>& changes) const;
+    /// Changes and predictions that were measured with the training `shown`, null: with none that is known.
+    [[nodiscard]] Journal measuredWith(const config::TrainingConfig* shown, const Journal& all) const;
     /// A place for one more change of a rule: changes of one may be kept one after another, as "rule", "rule #2" …
     /// @param beside  takes places, too
     [[nodiscard]] QString freeName(const QString& rule, const std::vector<KeptChange>& beside = {}) const;

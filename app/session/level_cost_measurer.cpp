@@ -1,6 +1,7 @@
 #include "app/session/level_cost_measurer.h"
 
 #include "advisor/experiment/trainer_process.h"
+#include "app/session/other_load.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/io/wire/tailing_reader.h"
 
@@ -130,26 +131,32 @@ void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int s
     if (m_measuring)
         return;
     m_measuring = true;
-    m_thread.start([this, configuration, steps](const std::stop_token& stop, const Background::Post& post) {
-        QString message;
-        for (std::size_t i = 0; i < levels().size() && message.isEmpty() && !stop.stop_requested(); ++i) {
-            const config::TrainingConfig run = measuredRun(configuration, levels()[i], steps);
-            const auto tell = [&, name = QString::fromStdString(levels()[i])](double done) {
-                const double all =
-                    (static_cast<double>(i) + std::min(1.0, done / steps)) / static_cast<double>(levels().size());
-                post([this, name, all] { emit progressed(name, all); });
-            };
-            tell(0);
-            if (const auto cost = measure(run, stop, tell))
-                post([this, run, found = *cost] { emit measured(run, found); });
-            else if (cost.error().code != Error::Code::Cancelled)
-                message = QString::fromStdString(cost.error().message());
-        }
-        post([this, message] {
-            m_measuring = false;
-            emit ended(message);
-        });
-    });
+    m_thread.start(
+        [this, configuration, steps](const std::stop_token& stop, const Background::Post& post) {
+            QString message;
+            for (std::size_t i = 0; i < levels().size() && message.isEmpty() && !stop.stop_requested(); ++i) {
+                const config::TrainingConfig run = measuredRun(configuration, levels()[i], steps);
+                const auto tell = [&, name = QString::fromStdString(levels()[i])](double done) {
+                    const double all =
+                        (static_cast<double>(i) + std::min(1.0, done / steps)) / static_cast<double>(levels().size());
+                    post([this, name, all] { emit progressed(name, all); });
+                };
+                tell(0);
+                const OtherLoad load;
+                if (const auto cost = measure(run, stop, tell))
+                    post([this, run, found = *cost, others = load.share()] { emit measured(run, found, others); });
+                else if (cost.error().code != Error::Code::Cancelled)
+                    message = QString::fromStdString(cost.error().message());
+            }
+            post([this, message] { end(message); });
+        },
+        [this](const Error& error) { end(QString::fromStdString(error.message())); });
+}
+
+void LevelCostMeasurer::end(const QString& message)
+{
+    m_measuring = false;
+    emit ended(message);
 }
 
 void LevelCostMeasurer::cancel()

@@ -30,12 +30,16 @@ public:
 
 signals:
     /// @param configuration  what was run; its level is the one that was measured
-    void measured(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost);
+    /// @param otherLoad      share of all cores that other processes used meanwhile; none: not known
+    void measured(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost,
+                  std::optional<double> otherLoad);
     void progressed(const QString& level, double share); ///< of all levels
     /// @param message  empty when all went well or the user cancelled
     void ended(const QString& message);
 
 private:
+    void end(const QString& message);
+
     bool m_measuring = false;
     Background m_thread;
 };

@@ -1,13 +1,16 @@
 #include "app/session/level_costs.h"
 
 #include <QSettings>
+#include <algorithm>
 #include <cmath>
 
 namespace app {
 
 namespace {
 
-constexpr int kFields = 6; // time, ratio, low, high, steps with, steps without
+// time, ratio, low, high, steps with, steps without; since the second version also the spread and the load of other
+// processes, which is empty where it is not known
+constexpr int kFields = 8, kFieldsOfFirstVersion = 6;
 
 QString settingsKey(const config::TrainingConfig& configuration, const std::string& level)
 {
@@ -26,11 +29,17 @@ std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration)
 std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration, const std::string& level)
 {
     const QStringList kept = QSettings().value(settingsKey(configuration, level)).toStringList();
-    if (kept.size() != kFields)
+    if (kept.size() != kFields && kept.size() != kFieldsOfFirstVersion)
         return std::nullopt;
     LevelCost known{
         {kept[1].toDouble(), kept[2].toDouble(), kept[3].toDouble(), kept[4].toLongLong(), kept[5].toLongLong()},
-        QDateTime::fromString(kept[0], Qt::ISODate)};
+        QDateTime::fromString(kept[0], Qt::ISODate),
+        std::nullopt};
+    if (kept.size() == kFields) {
+        known.cost.spread = kept[6].toDouble();
+        if (!kept[7].isEmpty())
+            known.otherLoad = kept[7].toDouble();
+    }
     const auto& cost = known.cost;
     // The user's own file may hold anything.
     const bool sound = known.when.isValid() && std::isfinite(cost.ratio) && cost.low > 0 && cost.low <= cost.ratio &&
@@ -38,14 +47,23 @@ std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration, 
     return sound ? std::optional(known) : std::nullopt;
 }
 
-void keepLevelCost(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost)
+double recordedShare(const config::TrainingConfig& configuration)
+{
+    const auto every = configuration[config::key::captureOpsEvery],
+               window = configuration[config::key::captureOpsWindow];
+    return every <= 0 ? 0 : std::min(1.0, static_cast<double>(window) / static_cast<double>(every));
+}
+
+void keepLevelCost(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost,
+                   std::optional<double> otherLoad)
 {
     constexpr int kDigits = 6;
     const auto text = [](double value) { return QString::number(value, 'g', kDigits); };
     QSettings().setValue(settingsKey(configuration, configuration[config::key::captureLevel]),
                          QStringList{QDateTime::currentDateTime().toString(Qt::ISODate), text(cost.ratio),
                                      text(cost.low), text(cost.high), QString::number(cost.with),
-                                     QString::number(cost.without)});
+                                     QString::number(cost.without), text(cost.spread),
+                                     otherLoad ? text(*otherLoad) : QString()});
 }
 
 } // namespace app

@@ -28,7 +28,7 @@ profiler::Result<void> write(const ReportContents& contents, const std::filesyst
 
 ReportSaver::~ReportSaver()
 {
-    m_thread.cancel();
+    m_thread.cancelAndWait();
     for (const Wanted& wanted : m_wanted)
         static_cast<void>(write(wanted.contents, wanted.path)); // nobody is left to be told
 }
@@ -46,17 +46,23 @@ void ReportSaver::startNext()
     m_busy = true;
     Wanted wanted = std::move(m_wanted.front());
     m_wanted.pop_front();
-    m_thread.start([this, wanted = std::move(wanted)](const std::stop_token&, const Background::Post& post) {
-        const auto written = write(wanted.contents, wanted.path);
-        post([this, path = wanted.path, written] {
+    m_thread.start(
+        [this, wanted = std::move(wanted)](const std::stop_token&, const Background::Post& post) {
+            const auto written = write(wanted.contents, wanted.path);
+            post([this, path = wanted.path, written] {
+                m_busy = false;
+                if (written)
+                    emit saved(path);
+                else
+                    emit failed(written.error());
+                startNext();
+            });
+        },
+        [this](const profiler::Error& error) {
             m_busy = false;
-            if (written)
-                emit saved(path);
-            else
-                emit failed(written.error());
+            emit failed(error);
             startNext();
         });
-    });
 }
 
 } // namespace app

@@ -3,6 +3,8 @@
 #include "app/session/json_number.h"
 
 #include <QDir>
+#include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSaveFile>
@@ -43,7 +45,7 @@ RunOutcome readOutcome(const std::filesystem::path& folder)
 {
     RunOutcome outcome;
     QFile in(toQString(folder / "result.json"));
-    if (!in.open(QIODevice::ReadOnly)) {
+    if (!QFileInfo(in).isFile() || !in.open(QIODevice::ReadOnly)) {
         outcome.state = isBeingTrained(folder) ? "running" : "interrupted";
         return outcome;
     }
@@ -117,15 +119,20 @@ profiler::Result<void> saveOutcome(const RunRecord& run)
     return {};
 }
 
-std::vector<RunRecord> readRuns(const std::filesystem::path& root)
+std::vector<RunRecord> readRuns(const std::filesystem::path& root, const std::stop_token& stop)
 {
     std::vector<RunRecord> runs;
     const QDir dir(toQString(root));
     for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name | QDir::Reversed)) {
+        if (stop.stop_requested())
+            break;
         RunRecord run;
         run.name = name;
         run.folder = root / name.toStdString();
-        auto configuration = config::TrainingConfig::load(run.folder / "config.json");
+        const std::filesystem::path file = run.folder / "config.json";
+        if (!QFileInfo(toQString(file)).isFile()) // opening a FIFO would block
+            continue;
+        auto configuration = config::TrainingConfig::load(file);
         if (!configuration)
             continue;
         run.configuration = std::move(*configuration);

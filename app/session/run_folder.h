@@ -8,6 +8,7 @@
 #include <QString>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 namespace app {
@@ -48,9 +49,11 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
 std::unique_ptr<QLockFile> lockRun(const RunRecord& run);
 /// Writes result.json, whole or not at all.
 profiler::Result<void> saveOutcome(const RunRecord& run);
-/// All runs under `root` whose configuration can be read, newest first.
-std::vector<RunRecord> readRuns(const std::filesystem::path& root);
-/// Removes a run's folder with its trace. Fails while any window trains it.
+/// All runs under `root` whose configuration can be read, newest first. Opens several files of each run: not for the
+/// GUI thread (see RunStore).
+/// @param stop  once requested, only the runs that were read by then are returned
+std::vector<RunRecord> readRuns(const std::filesystem::path& root, const std::stop_token& stop = {});
+/// Removes a run's folder with its trace. Fails while any window trains it. Not for the GUI thread (see RunStore).
 profiler::Result<void> removeRun(const RunRecord& run);
 
 } // namespace app

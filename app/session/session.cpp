@@ -51,6 +51,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     connect(&m->keepSoon, &QTimer::timeout, this, &Session::keepSession);
     connectBusy();
     connectRun();
+    connectRuns();
     connectGate();
     connectTrace();
     connectExperiments();
@@ -65,9 +66,9 @@ Session::~Session()
     // Work that is waited for below may take seconds; a window that opens meanwhile goes on from what was kept.
     m->lock.reset();
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->follower, &m->loader,
-                                                         &m->saver, &m->reports, &m->analyser, &m->experiments,
-                                                         &m->tuning, &m->levelCosts, &m->undo})
+    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->store, &m->follower,
+                                                         &m->loader, &m->saver, &m->reports, &m->analyser,
+                                                         &m->experiments, &m->tuning, &m->levelCosts, &m->undo})
         part->disconnect(this);
 }
 
@@ -121,13 +122,20 @@ void Session::setConfiguration(const config::TrainingConfig& configuration, cons
 void Session::loadConfiguration(const std::filesystem::path& path)
 {
     emit tookUp();
-    const auto loaded = config::TrainingConfig::load(path);
-    if (!loaded) {
-        emit noticed(tr("The configuration cannot be used; the one there was is unchanged."),
-                     asQString(loaded.error().message()), true);
-        return;
-    }
-    setConfiguration(*loaded, tr("configuration from %1").arg(asQString(path.filename().string())));
+    if (const auto loaded = config::TrainingConfig::load(path))
+        takeConfiguration(path, *loaded);
+    else
+        refuseConfiguration(asQString(loaded.error().message()));
+}
+
+void Session::takeConfiguration(const std::filesystem::path& path, const config::TrainingConfig& configuration)
+{
+    setConfiguration(configuration, tr("configuration from %1").arg(asQString(path.filename().string())));
+}
+
+void Session::refuseConfiguration(const QString& why)
+{
+    emit noticed(tr("The configuration cannot be used; the one there was is unchanged."), why, true);
 }
 
 bool Session::experimentRunning() const
@@ -144,8 +152,9 @@ void Session::connectExperiments()
     connect(&m->experiments, &ExperimentController::progressed, this, &Session::experimentProgressed);
     connect(&m->experiments, &ExperimentController::finished, this,
             [this](const QString&, const advisor::ExperimentResult& result) {
-                if (m->countPredictions({&result, 1}))
-                    emit journalChanged();
+                m->addPredictions({&result, 1});
+                settleResults();
+                emit journalChanged();
             });
     connect(&m->experiments, &ExperimentController::finished, this, &Session::experimentFinished);
     connect(&m->experiments, &ExperimentController::failed, this, &Session::experimentFailed);

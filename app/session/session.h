@@ -8,6 +8,7 @@
 #include "app/session/journal.h"
 #include "app/session/run_folder.h"
 #include "app/session/run_state.h"
+#include "app/session/trace_loader.h"
 #include "app/session/tune_controller.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/model/trace.h"
@@ -96,9 +97,11 @@ public:
 
     // kept runs
     [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()
+    /// Reads them in the background; runsChanged() follows.
     void reloadRuns();
     void openRun(const RunRecord& run);
-    /// Tells by noticed() when it cannot be: a window trains it, this one or another.
+    /// Removes it in the background; runsChanged() follows, or noticed() when it cannot be removed: a window trains it,
+    /// this one or another.
     void deleteRun(const RunRecord& run);
     /// Asks for the trace on screen beside this run's, by comparisonWanted().
     void compareWith(const RunRecord& run);
@@ -115,6 +118,8 @@ public:
     void setStepRange(const QString& name);
     /// Any format, told by its content. A long reading shows what there is before it is done.
     void openTrace(const std::filesystem::path& path);
+    /// The same, or takes the configuration that the file holds.
+    void openFile(const std::filesystem::path& path);
     /// Writes the trace on screen in the format that the extension names.
     void exportTrace(const std::filesystem::path& path);
     /// What a copy of the trace on screen in our own format takes along in its metadata, until another trace comes; an
@@ -123,10 +128,18 @@ public:
     /// Of opening or exporting, whichever loading() tells of.
     void cancelLoading();
     [[nodiscard]] bool isExporting() const;
+    [[nodiscard]] bool isLoading() const; ///< a file is being read
+    [[nodiscard]] bool
+    isPartial() const; ///< only a part of the file is on screen: it is still read, or reading ended early
     [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none
     [[nodiscard]] std::filesystem::path tracePath() const;
     /// Configuration of the run on screen; none when the trace has none.
     [[nodiscard]] const std::optional<config::TrainingConfig>& traceConfiguration() const;
+    /// Why the trace on screen has no analysis and will get none; empty: it has one, or it is on its way.
+    [[nodiscard]] const QString& whyNotAnalysed() const;
+    /// The training that results on screen must be of: that of the trace on screen, without a trace the one that is
+    /// set. Null: the trace does not say what it trained, and no result is shown as one of its own.
+    [[nodiscard]] const config::TrainingConfig* trainingOnScreen() const;
 
     // experiments
     [[nodiscard]] bool experimentRunning() const;
@@ -163,6 +176,8 @@ public:
     void startTuning(std::chrono::seconds budget);
     void stopTuning(); ///< what paid until then is the result
     [[nodiscard]] const TuneController& tuning() const;
+    /// The tuning that runs, or the last one, is of the training on screen.
+    [[nodiscard]] bool isTuningOfScreen() const;
     /// Takes what the last tuning found into the configuration and the journal, as one undoable step.
     void applyTuning();
 
@@ -177,8 +192,16 @@ public:
     void saveTuneReport(const std::filesystem::path& path);
 
     // measured changes
-    /// The kept changes that are in the configuration, measured with its workload.
+    /// The kept changes that are in the configuration and were measured with the training on screen.
     [[nodiscard]] const Journal& journal() const;
+    /// A result of another training than the one on screen.
+    struct ElsewhereResult {
+        QString title; ///< of the finding
+        advisor::ExperimentResult result;
+        bool kept = false; ///< it is in the journal of that training
+    };
+    /// Oldest first, those that were kept before the others.
+    [[nodiscard]] std::vector<ElsewhereResult> measuredElsewhere() const;
     /// Takes a measured change into the configuration and the journal, as one undoable step.
     void keepChange(const advisor::RuleAdvice& advice);
     /// Takes a kept change back; a measured one that was not kept is forgotten.
@@ -234,7 +257,13 @@ private:
     void connectExperiments();
     void connectTuning();
     [[nodiscard]] ReportContents contentsOfTrace() const;
-    void addMeasured(ReportContents& to, const config::TrainingConfig* of) const;
+    void addMeasured(ReportContents& to, const config::TrainingConfig& of) const;
+    void settleResults();
+    void load(const std::filesystem::path& path, TraceLoader::Expect expect);
+    void takeConfiguration(const std::filesystem::path& path, const config::TrainingConfig& configuration);
+    void refuseConfiguration(const QString& why);
+    void takeRuns(std::vector<RunRecord> runs);
+    void connectRuns();
     void endRun(const RunEnd& end);
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const QString& title,
                       const std::filesystem::path& path);

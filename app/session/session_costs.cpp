@@ -8,8 +8,9 @@ namespace app {
 void Session::connectLevelCosts()
 {
     connect(&m->levelCosts, &LevelCostMeasurer::measured, this,
-            [this](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost) {
-                keepLevelCost(run, cost);
+            [this](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost,
+                   std::optional<double> otherLoad) {
+                keepLevelCost(run, cost, otherLoad);
                 emit levelCostsChanged();
             });
     connect(&m->levelCosts, &LevelCostMeasurer::progressed, this, &Session::levelCostsProgressed);

@@ -63,6 +63,27 @@ QJsonObject stepJson(const SessionChange& change)
     return json;
 }
 
+QJsonObject predictionJson(const MeasuredPrediction& prediction)
+{
+    QJsonArray changes;
+    for (const advisor::Toggle& toggle : prediction.changes)
+        changes << toJson(toggle);
+    return {{"baseline", configurationJson(prediction.baseline)}, {"changes", changes}, {"held", prediction.held}};
+}
+
+std::optional<MeasuredPrediction> predictionFrom(const QJsonObject& json)
+{
+    const QByteArray text = QJsonDocument(json["baseline"].toObject()).toJson();
+    auto baseline =
+        config::TrainingConfig::fromJson(std::string_view(text.data(), static_cast<std::size_t>(text.size())));
+    if (!baseline)
+        return std::nullopt;
+    MeasuredPrediction prediction{std::move(*baseline), {}, json["held"].toBool()};
+    for (const QJsonValue toggle : json["changes"].toArray())
+        prediction.changes.push_back(toggleFromJson(toggle.toObject()));
+    return prediction;
+}
+
 /// Nullopt for a knob or value that this version does not have.
 std::optional<SessionChange> stepFrom(const QJsonObject& json)
 {
@@ -120,12 +141,15 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
             return tl::unexpected(unreadable(path, "a kept change has settings that this version does not have"));
         session.journal.changes.push_back(std::move(*kept));
     }
-    const QJsonObject predictions = json["predictions"].toObject();
-    session.journal.predictions = {predictions["held"].toInt(), predictions["made"].toInt()};
-    // Files of earlier versions lack them, but not what was kept.
-    if (!json.contains("predictions"))
+    // A prediction that cannot be read counts for nothing.
+    for (const QJsonValue one : json["measured_predictions"].toArray())
+        if (auto prediction = predictionFrom(one.toObject()))
+            session.journal.predictions.push_back(std::move(*prediction));
+    // Files of earlier versions count them without saying what they were measured with; what was kept says it.
+    if (!json.contains("measured_predictions"))
         for (const KeptChange& change : session.journal.changes)
-            session.journal.predictions.count(change.result);
+            if (auto prediction = measuredPrediction(change.result))
+                session.journal.predictions.push_back(std::move(*prediction));
     for (const QJsonValue step : json["undo"].toArray()) {
         auto change = stepFrom(step.toObject());
         if (!change)
@@ -146,18 +170,16 @@ std::filesystem::path sessionFile()
 
 profiler::Result<void> saveSession(const KeptSession& session, const std::filesystem::path& path)
 {
-    QJsonArray journal, undo;
+    QJsonArray journal, undo, predictions;
+    for (const MeasuredPrediction& prediction : session.journal.predictions)
+        predictions << predictionJson(prediction);
     for (const KeptChange& change : session.journal.changes)
         journal << changeJson(change);
     for (const SessionChange& change : session.undo)
         undo << stepJson(change);
-    const QJsonObject json{{"version", kVersion},
-                           {"configuration", configurationJson(session.configuration)},
-                           {"journal", journal},
-                           {"predictions", QJsonObject{{"held", session.journal.predictions.held},
-                                                       {"made", session.journal.predictions.made}}},
-                           {"undo", undo},
-                           {"undone", session.undone}};
+    const QJsonObject json{{"version", kVersion}, {"configuration", configurationJson(session.configuration)},
+                           {"journal", journal},  {"measured_predictions", predictions},
+                           {"undo", undo},        {"undone", session.undone}};
     const QString name = QString::fromStdString(path.string());
     QDir().mkpath(QFileInfo(name).path());
     QSaveFile out(name);

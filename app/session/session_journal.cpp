@@ -1,4 +1,5 @@
 #include "advisor/batch_facts.h"
+#include "app/session/origin.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 
@@ -30,25 +31,67 @@ const Journal& Session::journal() const
     return m->journal;
 }
 
-/// True when other changes are in the configuration than before.
+const config::TrainingConfig* Session::trainingOnScreen() const
+{
+    if (m->title.isEmpty())
+        return &m->configuration;
+    return m->traceConfiguration ? &*m->traceConfiguration : nullptr;
+}
+
+/// Which results are of the training on screen. True when other changes are in the journal than before.
 bool Session::refreshJournal()
 {
-    Journal now = m->kept.inForce(m->configuration);
+    const config::TrainingConfig* onScreen = trainingOnScreen();
+    m->experiments.select([&](const advisor::ExperimentResult& result) {
+        return onScreen && m->kept.isResultOf(*onScreen, result.plan.baseline, result.plan.changes);
+    });
+    Journal now = m->kept.inForce(m->configuration).measuredWith(onScreen, m->kept);
     const bool same =
         std::equal(now.changes.begin(), now.changes.end(), m->journal.changes.begin(), m->journal.changes.end(),
-                   [](const KeptChange& a, const KeptChange& b) { return a.ruleId == b.ruleId; });
+                   [](const KeptChange& a, const KeptChange& b) { return a.ruleId == b.ruleId; }) &&
+        now.predictions.size() == m->journal.predictions.size();
     m->journal = std::move(now);
     return !same;
 }
 
-bool Session::State::countPredictions(std::span<const advisor::ExperimentResult> measured)
+/// Another trace is on screen, or there is another result.
+void Session::settleResults()
 {
-    const int before = kept.predictions.made;
+    if (refreshJournal())
+        emit journalChanged();
+}
+
+std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
+{
+    std::vector<ElsewhereResult> found;
+    const config::TrainingConfig* onScreen = trainingOnScreen();
+    for (const KeptChange& kept : m->kept.changes)
+        if (!onScreen || !m->kept.isResultOf(*onScreen, kept.result.plan.baseline, kept.result.plan.changes))
+            found.push_back({kept.title, kept.result, true});
+    const std::size_t keptCount = found.size();
+    for (const auto& measured : m->experiments.elsewhere()) {
+        const auto isKept = [&](const ElsewhereResult& kept) {
+            return kept.result.pairs.size() == measured.result.pairs.size() &&
+                   kept.result.plan.baseline == measured.result.plan.baseline &&
+                   kept.result.secondsSpent == measured.result.secondsSpent;
+        };
+        if (std::none_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(keptCount), isKept))
+            found.push_back({measured.title, measured.result, false});
+    }
+    return found;
+}
+
+bool Session::State::addPredictions(std::span<const advisor::ExperimentResult> measured)
+{
+    constexpr std::size_t kMost = 500; // the file stays small
+    const std::size_t before = kept.predictions.size();
     for (const advisor::ExperimentResult& result : measured)
-        kept.predictions.count(result);
-    if (kept.predictions.made == before)
+        if (auto prediction = measuredPrediction(result))
+            kept.predictions.push_back(std::move(*prediction));
+    if (kept.predictions.size() == before)
         return false;
-    journal.predictions = kept.predictions;
+    if (kept.predictions.size() > kMost)
+        kept.predictions.erase(kept.predictions.begin(), kept.predictions.end() - kMost);
     if (lock)
         keepSoon.start();
     return true;
@@ -57,13 +100,15 @@ bool Session::State::countPredictions(std::span<const advisor::ExperimentResult>
 void Session::keepChange(const advisor::RuleAdvice& advice)
 {
     const QString id = asQString(advice.id);
-    const advisor::ExperimentResult* result = m->experiments.result(id);
+    const advisor::ExperimentResult* result = m->experiments.newest(id);
     if (!result || result->plan.changes.empty() || m->journal.keptOf(id, result->plan.changes.front()))
         return;
     emit tookUp();
-    if (workloadOf(result->plan.baseline) != workloadOf(m->configuration)) {
-        emit noticed(tr("The change was not kept: it was measured with another model."),
-                     tr("Measure it with the one that is set."), true);
+    if (!m->kept.isResultOf(m->configuration, result->plan.baseline, result->plan.changes)) {
+        emit noticed(tr("The change was not kept: it was measured with other settings."),
+                     tr("It was measured with %1; now %2 is set. Measure it again.")
+                         .arg(originOf(result->plan.baseline).name, originOf(m->configuration).name),
+                     true);
         return;
     }
     KeptChange kept{m->kept.freeName(id), asQString(advice.advice.title), {}, *result};

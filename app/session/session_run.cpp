@@ -231,7 +231,34 @@ void Session::reloadRuns()
 {
     if (m->running)
         return;
-    m->runs = readRuns(runsRoot());
+    m->store.read(runsRoot());
+}
+
+void Session::connectRuns()
+{
+    connect(&m->store, &RunStore::runsRead, this, &Session::takeRuns);
+    connect(&m->store, &RunStore::readingFailed, this, [this](const profiler::Error& error) {
+        emit noticed(tr("The list of runs cannot be read."), asQString(error.message()), true);
+    });
+    connect(&m->store, &RunStore::removed, this, [this](const std::filesystem::path& folder) {
+        std::erase_if(m->runs, [&](const RunRecord& known) { return known.folder == folder; });
+        emit runsChanged();
+    });
+    connect(&m->store, &RunStore::removalFailed, this, [this](const RunRecord&, const profiler::Error& error) {
+        emit noticed(tr("The run was not deleted: %1.").arg(asQString(error.what)),
+                     lines({asQString(error.where), asQString(error.mend)}), true);
+        reloadRuns(); // its trace may be gone though its folder is not
+    });
+}
+
+void Session::takeRuns(std::vector<RunRecord> runs)
+{
+    // A training that was started in the meantime has its newest state here.
+    if (m->running) {
+        std::erase_if(runs, [&](const RunRecord& run) { return run.folder == m->running->folder; });
+        runs.insert(runs.begin(), *m->running);
+    }
+    m->runs = std::move(runs);
     emit runsChanged();
 }
 
@@ -250,17 +277,7 @@ void Session::compareWith(const RunRecord& run)
 void Session::deleteRun(const RunRecord& run)
 {
     emit tookUp();
-    const std::filesystem::path folder = run.folder; // `run` may be one of those that are read anew
-    if (const auto removed = removeRun(run); !removed)
-        emit noticed(tr("The run was not deleted: %1.").arg(asQString(removed.error().what)),
-                     lines({asQString(removed.error().where), asQString(removed.error().mend)}), true);
-    else
-        std::erase_if(m->runs, [&](const RunRecord& known) { return known.folder == folder; });
-    // While one trains they are not read anew.
-    if (m->running)
-        emit runsChanged();
-    else
-        reloadRuns();
+    m->store.remove(run);
 }
 
 } // namespace app

@@ -5,6 +5,7 @@
 #include "app/session/level_cost_measurer.h"
 #include "app/session/report_saver.h"
 #include "app/session/run_controller.h"
+#include "app/session/run_store.h"
 #include "app/session/session.h"
 #include "app/session/session_change.h"
 #include "app/session/trace_follower.h"
@@ -38,6 +39,7 @@ struct Session::State {
     bool recording = false;             ///< a program, by somebody else
     QString heldBack;                   ///< why nothing is started, from within editsWanted()
     std::vector<RunRecord> runs;
+    RunStore store;
     std::optional<config::protocol::Hello> hello;
     std::vector<config::protocol::StepProgress> steps;
     std::optional<double> lastLoss; ///< of the newest step that read it
@@ -56,16 +58,17 @@ struct Session::State {
     bool ownRun = false;     ///< the trace on screen is of a training that this session ran to its end
     bool previewing = false; ///< the trace on screen is a part of the file that is being read
     bool isPart = false;     ///< it is a part, and no more is going to be read
+    QString whyNotAnalysed;
     Analyser analyser;
 
     ExperimentController experiments;
     LevelCostMeasurer levelCosts;
     TuneController tuning;
     ReportSaver reports;
-    Journal kept;    ///< whatever was kept, of all trainings
-    Journal journal; ///< of `kept`, what is in the configuration
-    /// Adds experiments that have ended to the predictions of both. False: none of them was predicted.
-    bool countPredictions(std::span<const advisor::ExperimentResult> measured);
+    Journal kept;    ///< whatever was kept and predicted, of all trainings
+    Journal journal; ///< of `kept`, what is in the configuration and was measured with the training on screen
+    /// Adds what was predicted of experiments that have ended. False: nothing was.
+    bool addPredictions(std::span<const advisor::ExperimentResult> measured);
 };
 
 /// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run

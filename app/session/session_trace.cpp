@@ -13,6 +13,9 @@ namespace app {
 
 namespace {
 
+// What is not at its end is not shown as whole: formatShare() rounds to a tenth of a percent.
+constexpr double kMostWhileReading = 0.99;
+
 QString asQString(const std::string& text)
 {
     return QString::fromStdString(text);
@@ -69,6 +72,10 @@ const std::optional<config::TrainingConfig>& Session::traceConfiguration() const
 {
     return m->traceConfiguration;
 }
+const QString& Session::whyNotAnalysed() const
+{
+    return m->whyNotAnalysed;
+}
 
 void Session::connectTrace()
 {
@@ -92,7 +99,23 @@ void Session::connectTrace()
         emit runFinished();
     });
     connect(&m->loader, &TraceLoader::progressed, this,
-            [this](double share) { emit loading(tr("Opening the trace"), share); });
+            [this](double share) { emit loading(tr("Opening the trace"), std::min(share, kMostWhileReading)); });
+    const auto loadNoTrace = [this] {
+        emit loading({}, 1);
+        if (std::exchange(m->previewing, false))
+            m->isPart = true;
+        settlePart();
+    };
+    connect(&m->loader, &TraceLoader::configurationRead, this,
+            [this, loadNoTrace](const std::filesystem::path& path, const config::TrainingConfig& configuration) {
+                loadNoTrace();
+                takeConfiguration(path, configuration);
+            });
+    connect(&m->loader, &TraceLoader::configurationRefused, this,
+            [this, loadNoTrace](const std::filesystem::path&, const QString& why) {
+                loadNoTrace();
+                refuseConfiguration(why);
+            });
     connect(&m->loader, &TraceLoader::loaded, this, &Session::showLoaded);
     connect(&m->loader, &TraceLoader::previewed, this, &Session::showPreview);
     connect(&m->loader, &TraceLoader::failed, this,
@@ -113,7 +136,8 @@ void Session::connectTrace()
         if (!m->loader.isRunning())
             emit loading(tr("Exporting the trace"), share);
     };
-    connect(&m->saver, &TraceSaver::progressed, this, tellExport);
+    connect(&m->saver, &TraceSaver::progressed, this,
+            [tellExport](double share) { tellExport(std::min(share, kMostWhileReading)); });
     connect(&m->saver, &TraceSaver::saved, this, [this, tellExport](const std::filesystem::path& path) {
         tellExport(1);
         const QString what = m->isPart ? tr("The part of the trace that was read was exported to %1.")
@@ -133,6 +157,14 @@ void Session::connectTrace()
             emit noticed(tr("No steps were found by repetition."), result->whyNoRepetition, false);
         if (!result->whyNoRange.isEmpty())
             emit noticed(tr("No range was taken as a step."), result->whyNoRange, false);
+    });
+    connect(&m->analyser, &Analyser::failed, this, [this](const profiler::Error& error) {
+        if (!m->analysed)
+            m->whyNotAnalysed = asQString(error.message());
+        emit noticed(tr("The trace was not analysed: %1.").arg(asQString(error.what)), asQString(error.message()),
+                     true);
+        emit analysedChanged();
+        emit adviceChanged();
     });
     connect(&m->analyser, &Analyser::advised, this, [this](const std::shared_ptr<const Advised>& advice) {
         m->advice = advice;
@@ -154,6 +186,16 @@ void Session::setStepRange(const QString& name)
 
 void Session::openTrace(const std::filesystem::path& path)
 {
+    load(path, TraceLoader::Expect::Trace);
+}
+
+void Session::openFile(const std::filesystem::path& path)
+{
+    load(path, TraceLoader::Expect::TraceOrConfiguration);
+}
+
+void Session::load(const std::filesystem::path& path, TraceLoader::Expect expect)
+{
     emit tookUp();
     if (runState() != RunState::Idle) {
         emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
@@ -161,8 +203,8 @@ void Session::openTrace(const std::filesystem::path& path)
     }
     if (std::exchange(m->previewing, false))
         m->isPart = true; // stays on screen if the file cannot be opened
+    m->loader.load(path, expect);
     emit loading(tr("Opening the trace"), 0);
-    m->loader.load(path);
 }
 
 void Session::cancelLoading()
@@ -213,6 +255,16 @@ void Session::keepWithTrace(const std::string& key, const std::string& text)
     m->along[key] = text;
 }
 
+bool Session::isLoading() const
+{
+    return m->loader.isRunning();
+}
+
+bool Session::isPartial() const
+{
+    return m->previewing || m->isPart;
+}
+
 bool Session::isExporting() const
 {
     return m->saver.isRunning();
@@ -258,6 +310,7 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
         m->trace = std::move(trace);
         m->title = title;
         emit traceChanged();
+        settleResults(); // the whole file says what was trained, its first part may not
     } else {
         replaceTrace(std::move(trace), title, path);
     }
@@ -280,16 +333,19 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     m->analyser.reset();
     m->analysed.reset();
     m->advice.reset();
+    m->whyNotAnalysed.clear();
     const bool measuring = m->experiments.isRunning();
-    m->experiments.forgetAll();
+    m->experiments.abandon();
     m->trace = std::move(trace);
     m->title = title;
     m->path = path;
     m->along.clear();
+    refreshJournal();
     emit traceReplaced();
     emit traceChanged();
     emit analysedChanged();
     emit adviceChanged();
+    emit journalChanged();
     if (measuring) {
         emit busyChanged();
         emit noticed(tr("Measuring a change was stopped: it was about the trace before."), {}, false);

@@ -31,6 +31,17 @@ const TuneController& Session::tuning() const
     return m->tuning;
 }
 
+bool Session::isTuningOfScreen() const
+{
+    const config::TrainingConfig* onScreen = trainingOnScreen();
+    const auto& result = m->tuning.result();
+    std::vector<advisor::Toggle> found;
+    if (result)
+        for (const config::Difference& one : config::difference(result->start, result->best))
+            found.push_back({one.key, one.a, one.b});
+    return onScreen && m->kept.isResultOf(*onScreen, m->tuning.startConfiguration(), found);
+}
+
 void Session::connectTuning()
 {
     connect(&m->tuning, &TuneController::progressed, this, &Session::tuningProgressed);
@@ -40,8 +51,8 @@ void Session::connectTuning()
             for (const advisor::TuneTrial& trial : result->trials)
                 if (trial.result)
                     measured.push_back(*trial.result);
-        if (m->countPredictions(measured))
-            emit journalChanged();
+        if (m->addPredictions(measured))
+            settleResults();
     });
     connect(&m->tuning, &TuneController::ended, this, &Session::tuningEnded);
     connect(&m->reports, &ReportSaver::saved, this, [this](const std::filesystem::path& path) {
@@ -120,37 +131,29 @@ ReportContents Session::contentsOfTrace() const
     return contents;
 }
 
-/// Measured changes that are of a training's model. @param of  null: those that were measured for the trace on screen,
-/// which does not say what it trained; with no trace all of them
-void Session::addMeasured(ReportContents& to, const config::TrainingConfig* of) const
+/// Measured changes of a training. @param of  that they were measured with
+void Session::addMeasured(ReportContents& to, const config::TrainingConfig& of) const
 {
-    const auto& results = m->experiments.results(); // none is older than the trace on screen
-    const auto isHere = [&](const KeptChange& kept) {
-        return std::any_of(results.begin(), results.end(), [&](const auto& measured) {
-            const auto& changes = measured.second.plan.changes;
-            return !changes.empty() && m->journal.keptOf(measured.first, changes.front()) == &kept;
-        });
-    };
-    const auto isOf = [&](const advisor::ExperimentResult& result) {
-        return !of || workloadOf(*of) == workloadOf(result.plan.baseline);
+    const auto add = [&](const advisor::ExperimentResult& result) {
+        if (m->kept.isResultOf(of, result.plan.baseline, result.plan.changes))
+            to.experiments.push_back(result);
     };
     for (const KeptChange& kept : m->journal.changes)
-        if (isOf(kept.result) && (of || !to.trace || isHere(kept)))
-            to.experiments.push_back(kept.result);
-    for (const auto& [rule, result] : results)
-        if (isOf(result) && (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front())))
-            to.experiments.push_back(result);
+        add(kept.result);
+    for (const auto& [rule, result] : m->experiments.results())
+        if (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front()))
+            add(result);
 }
 
 void Session::saveReport(const std::filesystem::path& path)
 {
     emit tookUp();
     ReportContents contents = contentsOfTrace();
-    const config::TrainingConfig* of = contents.configuration ? &*contents.configuration : nullptr;
-    addMeasured(contents, of);
-    const auto& tuned = m->tuning.result();
-    if (tuned && (!contents.trace || (of && workloadOf(*of) == workloadOf(tuned->start))))
-        contents.tuning = tuned;
+    if (const config::TrainingConfig* onScreen = trainingOnScreen()) {
+        addMeasured(contents, *onScreen);
+        if (m->tuning.result() && isTuningOfScreen())
+            contents.tuning = m->tuning.result();
+    }
     m->reports.save(std::move(contents), path);
 }
 
@@ -161,14 +164,13 @@ void Session::saveTuneReport(const std::filesystem::path& path)
         return;
     emit tookUp();
     ReportContents contents = contentsOfTrace();
-    const auto& traced = m->traceConfiguration;
-    if (!contents.trace || !traced || workloadOf(*traced) != workloadOf(tuned->start))
+    if (!contents.trace || !isTuningOfScreen())
         contents = {};
     if (!contents.trace)
         contents.configuration = tuned->best;
     contents.title = tr("Tuning report: %1").arg(QString::fromStdString(workloadOf(tuned->start)));
     contents.tuning = tuned;
-    addMeasured(contents, &tuned->start);
+    addMeasured(contents, tuned->start);
     m->reports.save(std::move(contents), path);
 }
 

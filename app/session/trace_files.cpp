@@ -63,8 +63,9 @@ QList<TraceFileKind> writableTraceKinds()
 bool looksLikeConfiguration(const std::filesystem::path& path)
 {
     QFile file(QString::fromStdString(path.string()));
-    if (!file.fileName().endsWith(".json", Qt::CaseInsensitive) || file.size() > kLargestConfiguration ||
-        !file.open(QIODevice::ReadOnly))
+    // Opening a FIFO that nobody writes to would block.
+    if (!QFileInfo(file).isFile() || !file.fileName().endsWith(".json", Qt::CaseInsensitive) ||
+        file.size() > kLargestConfiguration || !file.open(QIODevice::ReadOnly))
         return false;
     const QByteArray content = file.readAll().trimmed();
     return content.startsWith('{') && !content.contains("\"traceEvents\"");

@@ -16,7 +16,8 @@ struct TraceFileKind {
 };
 QList<TraceFileKind> writableTraceKinds();
 
-/// A small JSON file that holds no trace: what remains is a training configuration.
+/// A small JSON file that holds no trace: what remains is a training configuration. Reads the file: not for the GUI
+/// thread.
 bool looksLikeConfiguration(const std::filesystem::path& path);
 
 /// Traces from elsewhere that were opened lately, newest first; kept in the user's settings.

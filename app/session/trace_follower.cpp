@@ -52,38 +52,40 @@ TraceFollower::~TraceFollower()
 void TraceFollower::follow(const std::filesystem::path& path)
 {
     m_shared = std::make_shared<Shared>();
-    m_thread.start([this, path, shared = m_shared](const std::stop_token& stop, const Background::Post& post) {
-        const std::stop_callback wake(stop, [&] { shared->changed.notify_all(); });
-        auto reader = openWhenThere(
-            path, [&] { return shared->waitForTurn(stop); }, stop);
-        if (!reader) {
-            post([this, error = reader.error()] { emit failed(error); });
-            return;
-        }
-        bool isNew = true;
-        for (bool gone = false; !stop.stop_requested();) {
-            const auto polled = (*reader)->poll();
-            isNew = isNew || (polled && *polled);
-            if (gone || (*reader)->ended() || !polled)
-                break;
-            if (isNew && !shared->unseen.exchange(true)) {
-                isNew = false;
-                post([this, shared, trace = (*reader)->snapshot()] {
-                    shared->unseen = false;
-                    emit snapshot(trace);
-                });
+    m_thread.start(
+        [this, path, shared = m_shared](const std::stop_token& stop, const Background::Post& post) {
+            const std::stop_callback wake(stop, [&] { shared->changed.notify_all(); });
+            auto reader = openWhenThere(
+                path, [&] { return shared->waitForTurn(stop); }, stop);
+            if (!reader) {
+                post([this, error = reader.error()] { emit failed(error); });
+                return;
             }
-            gone = shared->waitForTurn(stop);
-        }
-        // The end is told once the process is gone, so that nobody asks what a still living trainer does.
-        while (!stop.stop_requested() && !shared->waitForTurn(stop)) {
-        }
-        if (stop.stop_requested())
-            return;
-        if (!(*reader)->ended())
-            (*reader)->closeAsCut();
-        post([this, trace = (*reader)->snapshot()] { emit finished(trace); });
-    });
+            bool isNew = true;
+            for (bool gone = false; !stop.stop_requested();) {
+                const auto polled = (*reader)->poll();
+                isNew = isNew || (polled && *polled);
+                if (gone || (*reader)->ended() || !polled)
+                    break;
+                if (isNew && !shared->unseen.exchange(true)) {
+                    isNew = false;
+                    post([this, shared, trace = (*reader)->snapshot()] {
+                        shared->unseen = false;
+                        emit snapshot(trace);
+                    });
+                }
+                gone = shared->waitForTurn(stop);
+            }
+            // The end is told once the process is gone, so that nobody asks what a still living trainer does.
+            while (!stop.stop_requested() && !shared->waitForTurn(stop)) {
+            }
+            if (stop.stop_requested())
+                return;
+            if (!(*reader)->ended())
+                (*reader)->closeAsCut();
+            post([this, trace = (*reader)->snapshot()] { emit finished(trace); });
+        },
+        [this](const profiler::Error& error) { emit failed(error); });
 }
 
 void TraceFollower::leave()

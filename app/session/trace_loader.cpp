@@ -1,5 +1,6 @@
 #include "app/session/trace_loader.h"
 
+#include "app/session/trace_files.h"
 #include "profiler/io/formats/format.h"
 
 #include <QSettings>
@@ -19,56 +20,66 @@ constexpr int kMostTurns = 20; ///< of 10 ms: so long the reading waits for that
 
 } // namespace
 
-TraceLoader::~TraceLoader()
-{
-    m_thread.cancel();
-}
-
-void TraceLoader::load(const std::filesystem::path& path)
+void TraceLoader::load(const std::filesystem::path& path, Expect expect)
 {
     m_running = true;
     const std::chrono::milliseconds previewAfter(
         QSettings()
             .value(kPreviewAfter, qlonglong{profiler::formats::ReadOptions().previewAfter.count()})
             .toLongLong());
-    m_thread.start([this, path, previewAfter](const std::stop_token& stop, const Background::Post& post) {
-        double told = 0;
-        const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview waits for the GUI thread
-        profiler::formats::ReadOptions options;
-        options.stop = stop;
-        options.previewAfter = previewAfter;
-        options.progress = [&](double share) {
-            if (share - told < 0.01)
+    m_thread.start(
+        [this, path, previewAfter, expect](const std::stop_token& stop, const Background::Post& post) {
+            if (expect == Expect::TraceOrConfiguration && looksLikeConfiguration(path)) {
+                post([this, path, read = config::TrainingConfig::load(path)] {
+                    m_running = false;
+                    if (read)
+                        emit configurationRead(path, *read);
+                    else
+                        emit configurationRefused(path, QString::fromStdString(read.error().message()));
+                });
                 return;
-            told = share;
-            post([this, share] { emit progressed(share); });
-        };
-        const auto painted = std::make_shared<std::binary_semaphore>(0);
-        options.preview = [&, first = true](std::shared_ptr<const profiler::Trace> trace) mutable {
-            if (unseen->exchange(true))
-                return;
-            post([this, path, unseen, painted, first, trace = std::move(trace)] {
-                *unseen = false;
-                emit previewed(path, trace);
-                if (first)
-                    QTimer::singleShot(kPainting, this, [painted] { painted->release(); });
-            });
-            // The reading, which keeps all cores busy, leaves them to the first picture.
-            if (!std::exchange(first, false))
-                return;
-            for (int turn = 0; turn < kMostTurns && !stop.stop_requested(); ++turn)
-                if (painted->try_acquire_for(std::chrono::milliseconds(10)))
+            }
+            double told = 0;
+            const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview waits for the GUI thread
+            profiler::formats::ReadOptions options;
+            options.stop = stop;
+            options.previewAfter = previewAfter;
+            options.progress = [&](double share) {
+                if (share - told < 0.01)
                     return;
-        };
-        auto trace = profiler::formats::openTrace(path, options);
-        post([this, path, trace] {
+                told = share;
+                post([this, share] { emit progressed(share); });
+            };
+            const auto painted = std::make_shared<std::binary_semaphore>(0);
+            options.preview = [&, first = true](std::shared_ptr<const profiler::Trace> trace) mutable {
+                if (unseen->exchange(true))
+                    return;
+                post([this, path, unseen, painted, first, trace = std::move(trace)] {
+                    *unseen = false;
+                    emit previewed(path, trace);
+                    if (first)
+                        QTimer::singleShot(kPainting, this, [painted] { painted->release(); });
+                });
+                // The reading, which keeps all cores busy, leaves them to the first picture.
+                if (!std::exchange(first, false))
+                    return;
+                for (int turn = 0; turn < kMostTurns && !stop.stop_requested(); ++turn)
+                    if (painted->try_acquire_for(std::chrono::milliseconds(10)))
+                        return;
+            };
+            auto trace = profiler::formats::openTrace(path, options);
+            post([this, path, trace] {
+                m_running = false;
+                if (trace)
+                    emit loaded(path, *trace);
+                else
+                    emit failed(path, trace.error());
+            });
+        },
+        [this, path](const profiler::Error& error) {
             m_running = false;
-            if (trace)
-                emit loaded(path, *trace);
-            else
-                emit failed(path, trace.error());
+            emit failed(path, error);
         });
-    });
 }
 
 void TraceLoader::cancel()

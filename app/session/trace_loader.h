@@ -3,14 +3,17 @@
 #include "app/session/background.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
+#include "trainer/config/training_config.h"
 
 #include <QObject>
+#include <QString>
 #include <filesystem>
 #include <memory>
 
 namespace app {
 
-/// Opens a whole trace file of any format in the background. A newer load replaces one that is under way.
+/// Opens a file in the background: a trace of any format, or a training configuration. A newer load supersedes one that
+/// is under way.
 class TraceLoader : public QObject {
     Q_OBJECT
 public:
@@ -18,11 +21,12 @@ public:
     static constexpr const char* kPreviewAfter = "loading/previewAfterMs";
 
     explicit TraceLoader(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
-    ~TraceLoader() override;
 
-    void load(const std::filesystem::path& path);
+    /// What a file may be taken for.
+    enum class Expect { Trace, TraceOrConfiguration };
+    void load(const std::filesystem::path& path, Expect expect = Expect::Trace);
     [[nodiscard]] bool isRunning() const { return m_running; }
-    /// No signal comes from this load any more.
+    /// After this call the load emits no more signals.
     void cancel();
 
 signals:
@@ -30,6 +34,10 @@ signals:
     /// What was read so far; slices have other ids in what comes later.
     void previewed(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void loaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
+    /// The file holds no trace but a configuration …
+    void configurationRead(const std::filesystem::path& path, const config::TrainingConfig& configuration);
+    /// … or something that was meant to be one.
+    void configurationRefused(const std::filesystem::path& path, const QString& why);
     void failed(const std::filesystem::path& path, const profiler::Error& error);
 
 private:

@@ -56,17 +56,19 @@ void TrainerDescription::refresh()
     if (cached.open(QIODevice::ReadOnly))
         if (const auto description = config::protocol::parseDescription(cached.readAll().toStdString()))
             take(*description);
-    m_thread.start([this, program = *program, file](const std::stop_token& stop, const Background::Post& post) {
-        const auto description = advisor::describeTrainer(program);
-        if (stop.stop_requested())
-            return;
-        if (!description) {
-            post([this, error = description.error()] { emit failed(error); });
-            return;
-        }
-        remember(file, *description);
-        post([this, description = *description] { take(description); });
-    });
+    m_thread.start(
+        [this, program = *program, file](const std::stop_token& stop, const Background::Post& post) {
+            const auto description = advisor::describeTrainer(program);
+            if (stop.stop_requested())
+                return;
+            if (!description) {
+                post([this, error = description.error()] { emit failed(error); });
+                return;
+            }
+            remember(file, *description);
+            post([this, description = *description] { take(description); });
+        },
+        [this](const profiler::Error& error) { emit failed(error); });
 }
 
 void TrainerDescription::take(const config::protocol::Description& description)

@@ -51,6 +51,7 @@ void TuneController::start(const config::TrainingConfig& configuration, std::chr
         return;
     m_running = true;
     m_stopping = false;
+    m_start = configuration;
     m_budget = budget;
     m_progress.reset();
     m_result.reset();
@@ -58,11 +59,15 @@ void TuneController::start(const config::TrainingConfig& configuration, std::chr
     advisor::TunePlan plan;
     plan.start = configuration;
     plan.budget = budget;
-    m_thread.start([this, plan = std::move(plan)](const std::stop_token& stop, const Background::Post& post) {
-        const QTemporaryDir folder;
-        const auto tell = [&](const advisor::TuneProgress& progress) { post([this, progress] { take(progress); }); };
-        post([this, result = tuneIn(folder, plan, tell, stop)] { end(result); });
-    });
+    m_thread.start(
+        [this, plan = std::move(plan)](const std::stop_token& stop, const Background::Post& post) {
+            const QTemporaryDir folder;
+            const auto tell = [&](const advisor::TuneProgress& progress) {
+                post([this, progress] { take(progress); });
+            };
+            post([this, result = tuneIn(folder, plan, tell, stop)] { end(result); });
+        },
+        [this](const profiler::Error& error) { end(tl::unexpected(error)); });
 }
 
 void TuneController::stop()

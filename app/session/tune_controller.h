@@ -19,6 +19,10 @@ public:
 
     [[nodiscard]] bool isRunning() const { return m_running; }
     [[nodiscard]] bool isStopping() const { return m_stopping; }
+    [[nodiscard]] const config::TrainingConfig& startConfiguration() const
+    {
+        return m_start;
+    }                                                                      ///< what the last tuning began with
     [[nodiscard]] std::chrono::seconds budget() const { return m_budget; } ///< of the last tuning
     /// What was told last of the tuning that runs.
     [[nodiscard]] const std::optional<advisor::TuneProgress>& progress() const { return m_progress; }
@@ -39,6 +43,7 @@ private:
     void end(const profiler::Result<advisor::TuneResult>& result);
 
     bool m_running = false, m_stopping = false;
+    config::TrainingConfig m_start;
     std::chrono::seconds m_budget{0};
     std::optional<advisor::TuneProgress> m_progress;
     std::optional<advisor::TuneResult> m_result;

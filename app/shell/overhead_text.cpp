@@ -1,8 +1,10 @@
 #include "app/shell/overhead_text.h"
 
-#include "app/look/number_format.h"
+#include "app/models/recording_cost_text.h"
+#include "app/session/level_cost_measurer.h"
 #include "app/session/level_costs.h"
 #include "app/session/session.h"
+#include "profiler/model/trace.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -11,43 +13,60 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct OverheadWords {
     Q_DECLARE_TR_FUNCTIONS(Overhead)
 };
 
-using Cost = profiler::analysis::RecordingCost;
-
-QString figure(const Cost& cost)
+/// The level that the trace on screen was recorded at; empty: not known.
+QString levelOf(const Session& session)
 {
-    if (cost.low > 1)
-        return Words::tr("%1 overhead with operators").arg(formatShare(cost.ratio - 1));
-    return cost.high > 1 ? Words::tr("at most %1 overhead with operators").arg(formatShare(cost.high - 1))
-                         : Words::tr("no overhead with operators seen");
+    if (const auto& configuration = session.traceConfiguration())
+        return QString::fromStdString((*configuration)[config::key::captureLevel]);
+    const auto& metadata = session.trace()->metadata();
+    const auto found = metadata.find("capture.level");
+    return found == metadata.end() ? QString() : QString::fromStdString(found->second);
 }
 
-QString sentence(const Cost& cost)
+/// What to choose instead: "Level standard adds 0.8 % to a step with operators. Level always records no operators …"
+QString alternatives(const Session& session, const QString& level)
 {
-    return Words::tr("Steps that record operators against those that do not: %1 × as long (95 %: %2 to %3, %4 steps "
-                     "against %5)")
-        .arg(formatSignificant(cost.ratio), formatSignificant(cost.low), formatSignificant(cost.high),
-             formatCount(cost.with), formatCount(cost.without));
+    QStringList lines;
+    const auto& configuration = session.traceConfiguration();
+    if (level == "full") {
+        const auto standard = configuration ? levelCost(*configuration, "standard") : std::nullopt;
+        lines << (standard ? recordingCostFigure(standard->cost,
+                                                 {"standard", recordedShare(*configuration), standard->otherLoad}) +
+                                 '.'
+                           : OverheadWords::tr("Level standard records less; what it adds was not measured here yet "
+                                               "(Configuration, Recording, Measure here)."));
+    }
+    lines << OverheadWords::tr("Level always records no operators and adds none of this.");
+    return lines.join('\n');
 }
 
 } // namespace
 
 OverheadText overheadText(const Session& session)
 {
+    const QString level = levelOf(session);
     if (const auto analysed = session.analysed())
-        if (const auto cost = profiler::analysis::recordingCost(analysed->facts.steps))
-            return {figure(*cost), Words::tr("%1, in this run.").arg(sentence(*cost))};
-    // A run has not told it from its first steps on; one before may have.
+        if (const auto cost = profiler::analysis::recordingCost(analysed->facts.steps)) {
+            const RecordingCostContext context{level, cost->recordedShare(), {}};
+            return {recordingCostFigure(*cost, context),
+                    OverheadWords::tr("%1 Measured in this run.").arg(recordingCostSentence(*cost, context)) + '\n' +
+                        alternatives(session, level)};
+        }
+    // The first steps of a run do not tell it yet; an earlier run may have.
     const auto& configuration = session.traceConfiguration();
     const bool records = configuration && (*configuration)[config::key::captureEnabled] && session.isRunOpen();
-    if (const auto known = records ? levelCost(*configuration) : std::nullopt)
-        return {figure(known->cost),
-                Words::tr("%1, measured here on %2.")
-                    .arg(sentence(known->cost),
-                         QLocale(QLocale::English).toString(known->when.date(), QStringLiteral("d MMM yyyy")))};
+    if (const auto known = records ? levelCost(*configuration) : std::nullopt) {
+        const RecordingCostContext context{level, recordedShare(*configuration), known->otherLoad};
+        const QString when = QLocale(QLocale::English).toString(known->when.date(), QStringLiteral("d MMM yyyy"));
+        return {OverheadWords::tr("%1, measured on %2").arg(recordingCostFigure(known->cost, context), when),
+                OverheadWords::tr("%1 Measured on this machine on %2, not in this run.")
+                        .arg(recordingCostSentence(known->cost, context), when) +
+                    '\n' + alternatives(session, level)};
+    }
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "app/look/number_format.h"
 #include "app/models/finding_text.h"
 #include "app/shell/overhead_text.h"
+#include "app/widgets/elided_label.h"
 
 #include <QLabel>
 #include <QProgressBar>
@@ -16,8 +17,8 @@ QString stateText(const Session& session)
     switch (session.runState()) {
     case RunState::Idle:
         return session.tuningRunning()         ? StatusLine::tr("tuning")
-               : session.experimentRunning()   ? StatusLine::tr("measuring a change")
                : session.measuringLevelCosts() ? StatusLine::tr("measuring what recording costs")
+               : session.experimentRunning()   ? StatusLine::tr("measuring a change")
                : session.isRecording()         ? StatusLine::tr("recording a program")
                                                : StatusLine::tr("ready");
     case RunState::Starting:
@@ -32,11 +33,14 @@ QString stateText(const Session& session)
     return {};
 }
 
-void addTraceFigures(QStringList& parts, const profiler::Trace& trace)
+void addTraceFigures(QStringList& parts, const Session& session)
 {
+    const profiler::Trace& trace = *session.trace();
     const profiler::CaptureStats& stats = trace.captureStats();
     if (trace.sliceCount() == 0)
         return;
+    if (session.isPartial())
+        parts << StatusLine::tr("a part of the file");
     parts << formatCounted(static_cast<std::int64_t>(trace.sliceCount()), StatusLine::tr("event"),
                            StatusLine::tr("events"));
     parts << StatusLine::tr("%1 of memory").arg(formatBytes(static_cast<double>(trace.memoryBytes())));
@@ -64,7 +68,7 @@ QString statusText(const Session& session, const QString& preparing, const QStri
         parts << formatCounted(static_cast<std::int64_t>(last.dropped), StatusLine::tr("event dropped"),
                                StatusLine::tr("events dropped"));
     } else {
-        addTraceFigures(parts, *session.trace());
+        addTraceFigures(parts, session);
     }
     if (!overhead.isEmpty())
         parts << overhead;
@@ -72,7 +76,7 @@ QString statusText(const Session& session, const QString& preparing, const QStri
 }
 
 StatusLine::StatusLine(Session* session, QWidget* parent)
-    : QStatusBar(parent), m_session(session), m_words(new QLabel(this)), m_bar(new QProgressBar(this))
+    : QStatusBar(parent), m_session(session), m_words(new ElidedLabel(this)), m_bar(new QProgressBar(this))
 {
     m_words->setObjectName("status");
     m_words->setContentsMargins(6, 0, 6, 0);
@@ -88,6 +92,7 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
     connect(session, &Session::runStateChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::analysedChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::busyChanged, this, &StatusLine::showState);
+    connect(session, &Session::traceReplaced, this, &StatusLine::showOverhead);
     connect(session, &Session::levelCostsChanged, this, &StatusLine::showOverhead);
     connect(session, &Session::traceChanged, this, [this] {
         if (!m_redraw.isActive())
@@ -126,12 +131,14 @@ void StatusLine::showState()
     if (state == RunState::Idle || state == RunState::Running)
         m_preparing.clear();
     m_words->setText(statusText(*m_session, m_preparing, m_overhead));
-    if (state == RunState::Running && m_session->hello() && m_session->hello()->totalSteps > 0 &&
-        !m_session->stepHistory().empty()) {
+    // Before the first step nothing is known of how far the training is.
+    const bool training = (state == RunState::Running || state == RunState::Paused || state == RunState::Stopping) &&
+                          m_session->hello() && m_session->hello()->totalSteps > 0 && !m_session->stepHistory().empty();
+    if (training) {
         m_bar->setMaximum(static_cast<int>(m_session->hello()->totalSteps));
         m_bar->setValue(static_cast<int>(m_session->stepHistory().back().step + 1));
     }
-    m_bar->setVisible(state == RunState::Running || (state == RunState::Starting && !m_preparing.isEmpty()));
+    m_bar->setVisible(training || (state == RunState::Starting && !m_preparing.isEmpty()));
 }
 
 } // namespace app

@@ -30,7 +30,8 @@ private:
     QTimer m_redraw;
 };
 
-/// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · 3.1 % overhead with operators".
+/// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · Recording at level full adds 3.1 %
+/// …".
 /// @param overhead  what recording costs; empty: not known
 QString statusText(const Session& session, const QString& preparing, const QString& overhead = {});
 

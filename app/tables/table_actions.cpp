@@ -117,15 +117,19 @@ void TablePanel::goToOccurrence(int direction)
     const profiler::Slice slice = rows->trace().slice(rows->slice(*row));
     TableQuery query{m_bar->filter(), {}, false, m_steps};
     query.filter.name = slice.name;
-    m_walk.start([this, trace = m_trace, subject = onlyKind(m_subject, slice.kind), query,
-                  direction](const std::stop_token& stop, const Background::Post& post) {
-        auto found = runQuery(trace, subject, query, {}, stop);
-        if (found)
-            post([this, found = std::move(found), direction] {
-                m_occurrences = found;
-                stepFrom(*found, direction);
-            });
-    });
+    m_walk.start(
+        [this, trace = m_trace, subject = onlyKind(m_subject, slice.kind), query,
+         direction](const std::stop_token& stop, const Background::Post& post) {
+            auto found = runQuery(trace, subject, query, {}, stop);
+            if (found)
+                post([this, found = std::move(found), direction] {
+                    m_occurrences = found;
+                    stepFrom(*found, direction);
+                });
+        },
+        [this](const profiler::Error& error) {
+            emit noticed(tr("The next occurrence cannot be found."), QString::fromStdString(error.message()), true);
+        });
 }
 
 void TablePanel::stepFrom(const TableRows& occurrences, int direction)
@@ -241,21 +245,27 @@ void TablePanel::write(Writing what, const TableWork& work)
 {
     m_writing = what;
     m_bar->setProgress(0);
-    m_saving.start([this, work](const std::stop_token& stop, const Background::Post& post) {
-        const auto progress = [&](double share) {
-            post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
-        };
-        post([this, done = work(progress, stop)] {
+    m_saving.start(
+        [this, work](const std::stop_token& stop, const Background::Post& post) {
+            const auto progress = [&](double share) {
+                post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
+            };
+            post([this, done = work(progress, stop)] {
+                m_writing = Writing::Nothing;
+                m_bar->setProgress(1);
+                done();
+            });
+        },
+        [this](const profiler::Error& error) {
             m_writing = Writing::Nothing;
             m_bar->setProgress(1);
-            done();
+            emit noticed(tr("The table was not saved."), QString::fromStdString(error.message()), true);
         });
-    });
 }
 
 void TablePanel::cancelWriting()
 {
-    m_saving.cancel();
+    m_saving.cancelAndWait(); // nothing is left of the file
     m_writing = Writing::Nothing;
 }
 

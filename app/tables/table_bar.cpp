@@ -67,7 +67,7 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     connect(m_grouped, &QToolButton::toggled, this, &TableBar::groupedChanged);
     connect(m_cancel, &QToolButton::clicked, this, &TableBar::cancelled);
     setProgress(1);
-    forgetRange();
+    forgetFilter();
 }
 
 QToolButton* TableBar::makeToggle(const QString& name, const QString& iconStem, const QString& text,
@@ -153,8 +153,9 @@ void TableBar::setRange(profiler::TimeRange range)
         emit filterChanged();
 }
 
-void TableBar::forgetRange()
+void TableBar::forgetFilter()
 {
+    setFilterText({}, false);
     m_range.reset();
     m_inRange->setChecked(false);
     m_inRange->setEnabled(false);

@@ -29,7 +29,8 @@ public:
     void focusFilter();
     /// The range that the user may narrow the rows to; it stays until there is another.
     void setRange(profiler::TimeRange range);
-    void forgetRange();
+    /// Another trace: no rows are filtered out by what was typed or selected for the one before.
+    void forgetFilter();
 
     /// "41 names", "3 of 8,772".
     void setCount(const QString& text);

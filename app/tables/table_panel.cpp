@@ -91,7 +91,8 @@ void TablePanel::replaceTrace(std::shared_ptr<const Trace> trace)
     m_steps = noSteps();
     m_occurrences.reset();
     m_view->setRows(nullptr); // they hold the trace before
-    m_bar->forgetRange();
+    m_bar->forgetFilter();
+    m_cancelled = false;
     m_sinceEnd.invalidate();
     updateTrace(std::move(trace));
 }
@@ -156,23 +157,25 @@ void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
     const TableQuery query{m_bar->filter(), m_order, m_bar->grouped(), m_steps};
     m_busy = true;
     m_dirty = m_cancelled = false;
-    m_query.start([this, trace = m_trace, subject = m_subject, query,
-                   sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
-        QElapsedTimer timer;
-        timer.start();
-        qint64 told = kPatienceMs;
-        const auto progress = [&](double share) {
-            if (timer.elapsed() - told < 50)
-                return;
-            told = timer.elapsed();
-            post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
-        };
-        auto rows = sameRows ? reordered(sameRows, query.order) : nullptr;
-        if (!rows)
-            rows = runQuery(trace, subject, query, progress, stop);
-        if (rows)
-            post([this, rows = std::move(rows), took = timer.elapsed()] { take(rows, took); });
-    });
+    m_query.start(
+        [this, trace = m_trace, subject = m_subject, query,
+         sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
+            QElapsedTimer timer;
+            timer.start();
+            qint64 told = kPatienceMs;
+            const auto progress = [&](double share) {
+                if (timer.elapsed() - told < 50)
+                    return;
+                told = timer.elapsed();
+                post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
+            };
+            auto rows = sameRows ? reordered(sameRows, query.order) : nullptr;
+            if (!rows)
+                rows = runQuery(trace, subject, query, progress, stop);
+            if (rows)
+                post([this, rows = std::move(rows), took = timer.elapsed()] { take(rows, took); });
+        },
+        [this](const profiler::Error& error) { fail(error); });
     showState();
 }
 
@@ -188,6 +191,16 @@ void TablePanel::take(std::shared_ptr<const TableRows> rows, qint64 tookMs)
     takeSelection();
     if (m_dirty)
         follow();
+}
+
+/// No rows came; the user may ask for them again.
+void TablePanel::fail(const profiler::Error& error)
+{
+    m_busy = false;
+    m_dirty = m_cancelled = true;
+    m_bar->setProgress(1);
+    showState();
+    emit noticed(tr("%1 cannot be shown.").arg(m_subject.title), QString::fromStdString(error.message()), true);
 }
 
 void TablePanel::showState()

@@ -60,6 +60,7 @@ private:
     void follow();
     void start(std::shared_ptr<const TableRows> sameRows);
     void take(std::shared_ptr<const TableRows> rows, qint64 tookMs);
+    void fail(const profiler::Error& error);
     void showState();
     void setOrder(TableOrder order);
     void takeSelection();

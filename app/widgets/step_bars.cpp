@@ -138,6 +138,7 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
 {
     const double slot = m_frame.plot.width() / std::max<std::size_t>(1, m_bars.size());
     const double gap = slot >= 4 ? 1 : 0;
+    double labelled = 0; // figures of bars that are cut end here: the next one must not lie on them
     for (std::size_t i = 0; i < m_bars.size(); ++i) {
         const double left = std::round(m_frame.xOf(static_cast<double>(i) * m_perBar));
         const double right =
@@ -154,9 +155,12 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
         }
         if (m_bars[i].total > m_frame.topUs) { // cut: a gap and the whole figure
             painter.fillRect(QRectF(left, m_frame.plot.top() + 4, right - left, 2), theme.background);
+            if (right + 4 < labelled)
+                continue;
+            const QString figure = QStringLiteral("↑ ") + formatUs(m_bars[i].total);
+            labelled = right + 8 + fontMetrics().horizontalAdvance(figure);
             painter.setPen(theme.dimText);
-            painter.drawText(QPointF(right + 4, m_frame.plot.top() + 4 + fontMetrics().ascent() / 2.0),
-                             QStringLiteral("↑ ") + formatUs(m_bars[i].total));
+            painter.drawText(QPointF(right + 4, m_frame.plot.top() + 4 + fontMetrics().ascent() / 2.0), figure);
         }
     }
     const auto frameStep = [&](int step, const QColor& color, double width) {

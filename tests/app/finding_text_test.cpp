@@ -136,17 +136,21 @@ TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
     Journal journal;
     EXPECT_EQ(text(predictionsText(journal)), "");
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
-    journal.predictions.count(result);
+    if (const auto prediction = measuredPrediction(result))
+        journal.predictions.push_back(*prediction);
     EXPECT_EQ(text(predictionsText(journal)), "") << "nothing was predicted";
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 38'000, 45'000, 52'000};
-    journal.predictions.count(result);
+    if (const auto prediction = measuredPrediction(result))
+        journal.predictions.push_back(*prediction);
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 1'000, 2'000, 44'099};
-    journal.predictions.count(result);
+    if (const auto prediction = measuredPrediction(result))
+        journal.predictions.push_back(*prediction);
     EXPECT_EQ(text(predictionsText(journal)), "1 of 2 measured savings lay in the predicted range");
     // Twice as fast a machine as the one that was traced: the share counts.
     result.unitUsA = 150'000;
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 80'000, 90'000, 100'000, 300'000};
-    journal.predictions.count(result);
+    if (const auto prediction = measuredPrediction(result))
+        journal.predictions.push_back(*prediction);
     EXPECT_EQ(text(predictionsText(journal)), "2 of 3 measured savings lay in the predicted range");
     EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 40.0–50.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
 }

@@ -1,9 +1,12 @@
 #include "app/session/level_costs.h"
 
+#include "app/models/recording_cost_text.h"
 #include "app/session/level_cost_measurer.h"
+#include "app/session/other_load.h"
 #include "app/views/run/level_cost_text.h"
 #include "tests/app/app_support.h"
 
+#include <QElapsedTimer>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
@@ -35,6 +38,8 @@ private slots:
     void whatWasMeasuredIsKeptByLevelAndWorkload();
     void settingsThatMakeNoSenseCountAsNone();
     void theFormSaysWhereEachCostIsFrom();
+    void aFigureSaysWhatItRefersToAndWhetherItIsNoisy();
+    void theLoadOfOthersIsMeasured();
     void bothLevelsAreMeasured();
     void measuringCanBeCancelled();
     void aTrainerThatDiesIsSaid();
@@ -64,6 +69,47 @@ void LevelCostsTest::whatWasMeasuredIsKeptByLevelAndWorkload()
     QVERIFY(!app::levelCost(configured("full", "mlp")));
     app::keepLevelCost(configured("full"), {1.5, 1.4, 1.6, 10, 10});
     QCOMPARE(app::levelCost(configured("full"))->cost.ratio, 1.5);
+    QVERIFY(!app::levelCost(configured("full"))->otherLoad);
+    app::keepLevelCost(configured("full"), {1.5, 1.4, 1.6, 10, 10, 0.25}, 0.375);
+    QCOMPARE(app::levelCost(configured("full"))->cost.spread, 0.25);
+    QCOMPARE(app::levelCost(configured("full"))->otherLoad, std::optional(0.375));
+}
+
+void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
+{
+    using profiler::analysis::RecordingCost;
+    const RecordingCost quiet{1.031, 1.02, 1.042, 40, 360, 0.03};
+    QCOMPARE(app::recordingCostFigure(quiet, {"full", 0.1, {}}),
+             QString("Recording at level full adds 3.1 % to a step with operators, 0.3 % to the run"));
+    QCOMPARE(app::recordingCostFigure(quiet, {"full", 1, {}}), QString("Recording at level full adds 3.1 % to a step"));
+    QVERIFY(!app::recordingCostSentence(quiet, {"full", 0.1, 0.05}).contains("noisy"));
+    // Both sources of noise: the spread of the steps, and what other processes used.
+    RecordingCost wide = quiet;
+    wide.low = 1.005;
+    wide.high = 1.06;
+    wide.spread = 0.2;
+    QVERIFY(app::recordingCostFigure(wide, {"full", 0.1, {}}).endsWith("(noisy)"));
+    QVERIFY2(app::recordingCostSentence(wide, {"full", 0.1, {}}).endsWith("The figure is noisy: steps vary by 20.0 %."),
+             qPrintable(app::recordingCostSentence(wide, {"full", 0.1, {}})));
+    QVERIFY2(app::recordingCostSentence(quiet, {"full", 0.1, 0.3})
+                 .endsWith("steps vary by 3.0 %, other processes used 30.0 % of the processor."),
+             qPrintable(app::recordingCostSentence(quiet, {"full", 0.1, 0.3})));
+    const RecordingCost none{0.99, 0.985, 1.004, 40, 360, 0.03};
+    QVERIFY(app::recordingCostFigure(none, {"standard", 1, {}}).contains("adds at most 0.4 %"));
+    const RecordingCost less{0.98, 0.97, 0.99, 40, 360, 0.03};
+    QVERIFY(app::recordingCostFigure(less, {"standard", 1, {}}).contains("adds nothing that can be measured"));
+}
+
+void LevelCostsTest::theLoadOfOthersIsMeasured()
+{
+    const app::OtherLoad load;
+    QElapsedTimer timer;
+    timer.start();
+    volatile double sum = 0;
+    while (timer.elapsed() < 300) // this process's own work is not another's
+        sum = sum + 1;
+    const auto share = load.share();
+    QVERIFY(share && *share >= 0 && *share <= 1);
 }
 
 void LevelCostsTest::settingsThatMakeNoSenseCountAsNone()
@@ -85,7 +131,11 @@ void LevelCostsTest::theFormSaysWhereEachCostIsFrom()
     QCOMPARE(lines.size(), 4);
     QVERIFY(lines[0].contains("convnet"));
     QVERIFY(lines[2].startsWith("standard: not measured yet"));
-    QVERIFY2(lines[3].startsWith("full: 1.25 × as long (95 %: 1.20 to 1.30), measured here on "), qPrintable(lines[3]));
+    // Operators are recorded in 5 of 50 steps.
+    QVERIFY2(lines[3].startsWith("Recording at level full adds 25.0 % to a step with operators, 2.5 % to the run. "),
+             qPrintable(lines[3]));
+    QVERIFY2(lines[3].contains("95 % interval 1.20–1.30; 40 steps against 360"), qPrintable(lines[3]));
+    QVERIFY2(lines[3].contains("Measured here on "), qPrintable(lines[3]));
 }
 
 void LevelCostsTest::bothLevelsAreMeasured()
@@ -93,7 +143,9 @@ void LevelCostsTest::bothLevelsAreMeasured()
     LevelCostMeasurer measurer;
     std::vector<std::string> levels;
     connect(&measurer, &LevelCostMeasurer::measured, this,
-            [&](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost) {
+            [&](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost,
+                std::optional<double> otherLoad) {
+                QVERIFY(otherLoad && *otherLoad >= 0 && *otherLoad <= 1);
                 levels.push_back(run[config::key::captureLevel]);
                 QVERIFY(cost.with >= 5 && cost.without >= 5 && cost.low <= cost.ratio && cost.ratio <= cost.high);
             });

@@ -202,7 +202,7 @@ void OpeningTest::aDroppedConfigurationIsTaken()
     const QString file = folder.filePath("training.json");
     QVERIFY(configuration.save(file.toStdString()));
     drop(app.window, {file});
-    QCOMPARE(app.session.configuration().text("run.steps"), "77");
+    QTRY_COMPARE(app.session.configuration().text("run.steps"), "77");
 }
 
 void OpeningTest::everySubjectHasATable()

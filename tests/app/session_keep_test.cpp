@@ -131,7 +131,7 @@ private slots:
     void theJournalTakesAChangeBack();
     void bothKeysOfAChangeAreTakenBack();
     void takingAChangeBackLeavesWhatWasSetSince();
-    void whatIsKeptFitsTheConfigurationOfThatMoment();
+    void whatWasMeasuredWithOtherSettingsIsNotKept();
     void aKeptChangeOfAnUnknownKeyIsRefused();
     void aSessionThatWasNotRestoredKeepsNothing();
     void theSecondWindowKeepsNothing();
@@ -144,11 +144,16 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     app::KeptSession kept;
     kept.journal.changes = {keptChange()};
     kept.journal.changes[0].result.plan.predicted->ofUs = 30;
-    kept.journal.predictions = {.held = 2, .made = 3};
+    kept.journal.predictions = {{shortTraining(7), {{"loader.workers", "0", "4"}}, true},
+                                {shortTraining(8), {}, false}};
     QVERIFY(app::saveSession(kept, app::sessionFile()));
     const auto loaded = app::loadSession(app::sessionFile());
     QVERIFY(loaded && *loaded);
-    QVERIFY((*loaded)->journal.changes.size() == 1 && (*loaded)->journal.predictions.made == 3);
+    QVERIFY((*loaded)->journal.changes.size() == 1 && (*loaded)->journal.predictions.size() == 2);
+    const app::MeasuredPrediction& prediction = (*loaded)->journal.predictions[0];
+    QVERIFY(prediction.held && !(*loaded)->journal.predictions[1].held);
+    QCOMPARE(prediction.baseline, shortTraining(7));
+    QVERIFY(prediction.changes == kept.journal.predictions[0].changes);
     const app::KeptChange &was = kept.journal.changes[0], &is = (*loaded)->journal.changes[0];
     QCOMPARE(std::pair(is.ruleId, is.title), std::pair(was.ruleId, was.title));
     QCOMPARE(is.toggle.to, was.toggle.to);
@@ -244,11 +249,12 @@ void SessionKeepTest::aStepOfAnOlderVersionIsRead()
     QJsonObject step = json["undo"].toArray().at(0).toObject();
     step["kept"] = step["kept"].toArray().at(0); // a step had one change, and no list
     json["undo"] = QJsonArray{step};
-    QVERIFY(!json.take("predictions").isUndefined());
+    QVERIFY(!json.take("measured_predictions").isUndefined());
+    json["predictions"] = QJsonObject{{"held", 5}, {"made", 9}}; // of which trainings, it did not say
     write(sessionPath(), QJsonDocument(json).toJson());
     Session session;
     session.restore();
-    const app::Predictions& read = session.journal().predictions;
+    const app::Predictions read = session.journal().score();
     QCOMPARE(std::pair(read.made, read.held), std::pair(1, 0)); // counted anew from what was kept
     session.undoStack()->undo();
     QVERIFY(session.journal().changes.empty());
@@ -300,7 +306,7 @@ void SessionKeepTest::takingAChangeBackLeavesWhatWasSetSince()
     QVERIFY(!session.undoStack()->undoText().contains("batch.size"));
 }
 
-void SessionKeepTest::whatIsKeptFitsTheConfigurationOfThatMoment()
+void SessionKeepTest::whatWasMeasuredWithOtherSettingsIsNotKept()
 {
     app_test::useScript("train");
     advisor::RuleAdvice advice;
@@ -316,15 +322,24 @@ void SessionKeepTest::whatIsKeptFitsTheConfigurationOfThatMoment()
         session.startExperiment(advice);
         QTRY_VERIFY_WITH_TIMEOUT(finished.count() == 1, 90000);
         QVERIFY(!session.setKnob("batch.size", "128"));
+        QSignalSpy told(&session, &Session::noticed);
         session.keepChange(advice);
-        QCOMPARE(parts(session), "2 x 64");
-        QVERIFY(session.undoStack()->undoText().contains("gradient.accumulation = 2, batch.size = 64"));
+        QCOMPARE(told.count(), 1);
+        QVERIFY2(told[0][1].toString().contains("Batch size = 128"), qPrintable(told[0][1].toString()));
+        QCOMPARE(parts(session), "1 x 128");
+        QVERIFY(session.journal().changes.empty());
+        QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+        QVERIFY(!session.setKnob("batch.size", "64"));
+        QVERIFY(session.measuredElsewhere().empty());
+        session.keepChange(advice);
+        QCOMPARE(parts(session), "2 x 32");
+        QVERIFY(session.undoStack()->undoText().contains("gradient.accumulation = 2, batch.size = 32"));
     }
     Session session;
     session.restore();
-    QCOMPARE(parts(session), "2 x 64");
+    QCOMPARE(parts(session), "2 x 32");
     session.undoChange("gradient.accumulation");
-    QCOMPARE(parts(session), "1 x 128");
+    QCOMPARE(parts(session), "1 x 64");
 }
 
 void SessionKeepTest::aKeptChangeOfAnUnknownKeyIsRefused()

@@ -155,6 +155,7 @@ void SessionTest::aTrainingRunsAndLeavesItsTraceAndResult()
     // Another session finds it.
     Session later;
     later.reloadRuns();
+    QTRY_VERIFY_WITH_TIMEOUT(!later.runs().empty(), 20000);
     QCOMPARE(later.runs().front().name, run.name);
     QCOMPARE(later.runs().front().outcome.samplesPerSecond, run.outcome.samplesPerSecond);
     QCOMPARE(later.runs().front().configuration, shortTraining());

@@ -313,7 +313,6 @@ void SessionTraceTest::reportsAreWrittenOneAfterAnother()
 void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
 {
     Session session;
-    session.reloadRuns();
     session.setConfiguration(shortTraining(), "short");
     runToEnd(session);
     const app::RunRecord first = session.runs().front();
@@ -322,27 +321,28 @@ void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
     const auto before = session.runs().size();
     QSignalSpy changed(&session, &Session::runsChanged);
     session.deleteRun(first);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), before - 1, 20000);
     QVERIFY(!std::filesystem::exists(first.folder));
-    QCOMPARE(session.runs().size(), before - 1);
     QVERIFY(!changed.isEmpty());
     // The one that trains stays, whoever asks; another window shows it as what it is.
     Session other;
     other.reloadRuns();
+    QTRY_VERIFY_WITH_TIMEOUT(!other.runs().empty(), 20000);
     const app::RunRecord training = other.runs().front();
     QVERIFY(training.isRunning());
     for (Session* asked : {&session, &other}) {
         QSignalSpy told(asked, &Session::noticed);
         asked->deleteRun(training);
-        QCOMPARE(told.count(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, 20000);
         QVERIFY2(told[0][0].toString().contains("being trained"), qPrintable(told[0][0].toString()));
         QVERIFY(std::filesystem::exists(training.folder));
     }
     session.stop();
     QTRY_VERIFY_WITH_TIMEOUT(!session.isRunOpen(), 20000);
     other.reloadRuns();
-    QVERIFY(!other.runs().front().isRunning());
+    QTRY_VERIFY_WITH_TIMEOUT(!other.runs().front().isRunning(), 20000);
     other.deleteRun(training);
-    QVERIFY(!std::filesystem::exists(training.folder));
+    QTRY_VERIFY_WITH_TIMEOUT(!std::filesystem::exists(training.folder), 20000);
 }
 
 QTEST_MAIN(SessionTraceTest)

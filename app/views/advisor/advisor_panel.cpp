@@ -2,7 +2,9 @@
 
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
+#include "app/models/finding_text.h"
 #include "app/session/analyser.h"
+#include "app/session/origin.h"
 #include "app/views/advisor/finding_card.h"
 #include "app/views/advisor/folded_list.h"
 #include "app/views/advisor/journal_list.h"
@@ -10,6 +12,7 @@
 #include <QApplication>
 #include <QEvent>
 #include <QLabel>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -60,11 +63,13 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     m_basis->setForegroundRole(QPalette::PlaceholderText);
     m_basis->setToolTip(tr("A finding that the last steps do not show stays until the whole run is looked at again."));
     m_trouble = new QLabel(body);
+    m_trouble->setObjectName("advisorTrouble");
     m_trouble->setWordWrap(true);
     m_trouble->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_trouble->hide();
     m_notFound = new FoldedList("notFound", body);
     m_cannotTell = new FoldedList("cannotTell", body);
+    m_elsewhere = new FoldedList("measuredElsewhere", body);
     m_journal = new JournalList(context.session, body);
     m_cardLayout = new QVBoxLayout;
     m_cardLayout->setSpacing(8);
@@ -76,20 +81,25 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     layout->addWidget(m_empty);
     layout->addLayout(m_cardLayout);
     layout->addWidget(m_journal);
+    layout->addWidget(m_elsewhere);
     layout->addWidget(m_cannotTell);
     layout->addWidget(m_notFound);
     layout->addStretch(1);
     setWidget(body);
     connectSession();
     showAdvice();
+    showElsewhere();
 }
 
 void AdvisorPanel::connectSession()
 {
     Session* session = m_context.session;
     connect(session, &Session::adviceChanged, this, &AdvisorPanel::showAdvice);
+    connect(session, &Session::traceReplaced, this, &AdvisorPanel::leaveTrace);
     connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::configurationChanged, this, &AdvisorPanel::showElsewhere);
     connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
+    connect(session, &Session::journalChanged, this, &AdvisorPanel::showElsewhere);
     connect(session, &Session::busyChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::experimentStarted, m_trouble, &QLabel::hide);
     connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
@@ -177,6 +187,8 @@ void AdvisorPanel::showEmptyState()
     }
     if (session.runState() == RunState::Starting)
         m_empty->setText(tr("The training is getting ready. What the advisor finds appears here while it runs."));
+    else if (!session.whyNotAnalysed().isEmpty())
+        m_empty->setText(tr("The trace was not analysed: %1").arg(session.whyNotAnalysed()));
     else if (!analysed && session.trace()->sliceCount() > 0)
         m_empty->setText(tr("The trace is being analysed. What slows the training down appears here."));
     else if (!analysed)
@@ -188,6 +200,34 @@ void AdvisorPanel::showEmptyState()
     else
         m_empty->setText(tr("Nothing to mend was found. Below are the rules that looked, and what each of them saw."));
     m_empty->show();
+}
+
+/// What is said of a measurement, and asked for after a training, was about the trace before.
+void AdvisorPanel::leaveTrace()
+{
+    m_trouble->hide();
+    m_trouble->clear();
+    m_afterRun.reset();
+    verticalScrollBar()->setValue(0);
+    for (FoldedList* list : {m_elsewhere, m_cannotTell, m_notFound})
+        list->fold(true);
+}
+
+void AdvisorPanel::showElsewhere()
+{
+    std::vector<FoldedList::Entry> entries;
+    for (const Session::ElsewhereResult& one : m_context.session->measuredElsewhere()) {
+        QStringList changes;
+        for (const advisor::Toggle& change : one.result.plan.changes)
+            changes << toggleText(change);
+        const QString verdict = one.kept ? tr("Kept there. %1").arg(verdictText(one.result)) : verdictText(one.result);
+        entries.push_back({changes.join(", "),
+                           tr("Measured with %1.").arg(originOf(one.result.plan.baseline).name) + '\n' + verdict});
+    }
+    const Session& session = *m_context.session;
+    const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())
+                                                       : originOf(*session.trace(), session.tracePath());
+    m_elsewhere->show(tr("Measured elsewhere"), entries, tr("Not measured with what is on screen: %1.").arg(here.name));
 }
 
 void AdvisorPanel::refreshCards()

@@ -39,6 +39,8 @@ private:
     void dropOtherCards(const std::vector<advisor::RuleAdvice>& firing);
     void showEmptyState();
     void refreshCards();
+    void showElsewhere();
+    void leaveTrace();
     void stopRunAndMeasure(const advisor::RuleAdvice& advice);
     void connectSession();
 
@@ -49,6 +51,7 @@ private:
     QVBoxLayout* m_cardLayout = nullptr;
     std::map<std::string, FindingCard*> m_cards; ///< by rule
     FoldedList *m_notFound = nullptr, *m_cannotTell = nullptr;
+    FoldedList* m_elsewhere = nullptr; ///< results of other trainings
     JournalList* m_journal = nullptr;
     std::optional<advisor::RuleAdvice> m_afterRun; ///< to be measured when the training has stopped
 };

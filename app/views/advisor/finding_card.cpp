@@ -3,6 +3,7 @@
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
+#include "app/session/origin.h"
 #include "app/session/selection.h"
 #include "app/views/advisor/measurement_box.h"
 #include "app/views/advisor/tip_box.h"
@@ -216,7 +217,7 @@ void FindingCard::refreshApply()
     else if (const QString busy = session.whyBusy(); !busy.isEmpty())
         note = tr("%1. %2 It would share the processor with the measurement.").arg(toggleText(*a.toggle), busy);
     else
-        note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText());
+        note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) + otherSettingsText();
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
@@ -225,6 +226,18 @@ void FindingCard::refreshApply()
                                !measuring);
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty() && !measuring);
+}
+
+/// A measurement takes the settings as they are; its result is one of the trace on screen only where these are its own.
+QString FindingCard::otherSettingsText() const
+{
+    const Session& session = *m_context.session;
+    const config::TrainingConfig* onScreen = session.trainingOnScreen();
+    if (!onScreen || session.journal().isResultOf(*onScreen, session.configuration(), {}))
+        return {};
+    return ' ' + tr("It is measured with the settings as they are now (%1), which are not this trace's: the result is "
+                    "listed under Measured elsewhere.")
+                     .arg(originOf(session.configuration()).name);
 }
 
 QString FindingCard::expectedText() const

@@ -36,13 +36,20 @@ void FoldedList::fold(bool folded)
 
 void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvice>& rules)
 {
-    setVisible(!rules.empty());
-    m_heading->setText(QString("%1 (%2)").arg(title).arg(rules.size()));
-    QString text;
+    std::vector<Entry> entries;
     for (const advisor::RuleAdvice& rule : rules)
+        entries.push_back({QString::fromStdString(rule.advice.title), QString::fromStdString(rule.advice.reason.text)});
+    show(title, entries);
+}
+
+void FoldedList::show(const QString& title, const std::vector<Entry>& entries, const QString& note)
+{
+    setVisible(!entries.empty());
+    m_heading->setText(QString("%1 (%2)").arg(title).arg(entries.size()));
+    QString text = note.isEmpty() ? QString() : QString("<p style='margin:0 0 6px 0'>%1</p>").arg(note.toHtmlEscaped());
+    for (const Entry& entry : entries)
         text += QString("<p style='margin:0 0 6px 0'><b>%1</b><br>%2</p>")
-                    .arg(QString::fromStdString(rule.advice.title).toHtmlEscaped(),
-                         QString::fromStdString(rule.advice.reason.text).toHtmlEscaped());
+                    .arg(entry.title.toHtmlEscaped(), entry.text.toHtmlEscaped().replace('\n', "<br>"));
     m_body->setText(text);
 }
 

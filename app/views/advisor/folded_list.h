@@ -10,17 +10,23 @@ class QToolButton;
 
 namespace app {
 
-/// A heading with a count; unfolded, each rule with its reason.
+/// A heading with a count; expanded, each entry with a title and a text.
 class FoldedList : public QWidget {
     Q_OBJECT
 public:
     FoldedList(const QString& name, QWidget* parent);
 
+    struct Entry {
+        QString title, text;
+    };
+    /// @param note  above them; may be empty
+    void show(const QString& title, const std::vector<Entry>& entries, const QString& note = {});
+    /// Rules with their reasons.
     void show(const QString& title, const std::vector<advisor::RuleAdvice>& rules);
 
-private:
     void fold(bool folded);
 
+private:
     QToolButton* m_heading;
     QLabel* m_body;
 };

@@ -28,7 +28,10 @@ protected:
     {
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
-        const double figures = fontMetrics().horizontalAdvance("00.00 ×") + 8;
+        // The largest factor decides for all bars, so that none begins on a figure.
+        const double figures =
+            std::max(fontMetrics().horizontalAdvance("00.00 ×"), fontMetrics().horizontalAdvance(formatRatio(m_most))) +
+            8;
         QColor fill = palette().color(QPalette::Highlight);
         fill.setAlphaF(0.55F);
         painter.setPen(Qt::NoPen);
@@ -73,7 +76,7 @@ JournalList::JournalList(Session* session, QWidget* parent) : QWidget(parent), m
 void JournalList::showChanges()
 {
     const Journal& journal = m_session->journal();
-    setVisible(!journal.changes.empty() || journal.predictions.made > 0);
+    setVisible(!journal.changes.empty() || !journal.predictions.empty());
     // Later: the change may come from a button of a card that is being clicked.
     QWidget* old = m_rows;
     m_rows = new QWidget(this);

@@ -89,7 +89,7 @@ QString comparisonVerdict(const Difference& difference)
 }
 
 ComparePanel::ComparePanel(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_work(this, Background::Stops::AtItsEnd), m_pages(new QStackedWidget(this))
+    : QWidget(parent), m_session(session), m_work(this), m_pages(new QStackedWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -265,31 +265,37 @@ void ComparePanel::start()
     m_dirty = false;
     m_busy = true;
     m_progress->setValue(0);
-    m_work.start([this, analysed = m_session->analysed(), file = m_file,
-                  other = m_other](const std::stop_token& stop, const Background::Post& post) {
-        std::shared_ptr<const profiler::Trace> a = other;
-        if (!a) {
-            profiler::formats::ReadOptions options;
-            options.stop = stop;
-            options.progress = [&](double share) {
-                post([this, share] { m_progress->setValue(static_cast<int>(900 * share)); });
-            };
-            auto opened = profiler::formats::openTrace(file, options);
-            if (!opened) {
-                post([this, error = opened.error()] { fail(error); });
-                return;
+    m_work.start(
+        [this, analysed = m_session->analysed(), file = m_file, other = m_other](const std::stop_token& stop,
+                                                                                 const Background::Post& post) {
+            std::shared_ptr<const profiler::Trace> a = other;
+            if (!a) {
+                profiler::formats::ReadOptions options;
+                options.stop = stop;
+                options.progress = [&](double share) {
+                    post([this, share] { m_progress->setValue(static_cast<int>(900 * share)); });
+                };
+                auto opened = profiler::formats::openTrace(file, options);
+                if (!opened) {
+                    post([this, error = opened.error()] { fail(error); });
+                    return;
+                }
+                a = *opened;
             }
-            a = *opened;
-        }
-        // The steps of both are told by the same, and are those that all else on screen is of.
-        const auto steps = stepsOf(*a, analysed->source).steps;
-        auto compared =
-            std::make_shared<const Comparison>(compareTraces(*a, *analysed->trace, steps, analysed->facts.steps));
-        post([this, a, compared] {
-            m_other = a;
-            take(*compared);
-        });
-    });
+            if (stop.stop_requested())
+                return;
+            // The steps of both are told by the same, and are those that all else on screen is of.
+            const auto steps = stepsOf(*a, analysed->source).steps;
+            if (stop.stop_requested())
+                return;
+            auto compared = std::make_shared<const Comparison>(
+                compareTraces(*a, *analysed->trace, steps, analysed->facts.steps, stop));
+            post([this, a, compared] {
+                m_other = a;
+                take(*compared);
+            });
+        },
+        [this](const profiler::Error& error) { fail(error); });
     showState();
 }
 

@@ -236,8 +236,9 @@ void ConfigurationForm::showCostAction(KnobRow& row)
     const bool measuring = m_session->measuringLevelCosts();
     const QString busy = measuring ? QString() : m_session->whyBusy();
     if (measuring)
-        row.setAction(m_costShare > 0 ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(m_costShare))
-                                      : tr("Measuring: cancel"),
+        row.setAction(m_costShare > 0
+                          ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(std::min(m_costShare, 0.99)))
+                          : tr("Measuring: cancel"),
                       tr("Stop measuring; what is measured already is kept"), true);
     else
         row.setAction(tr("Measure here"),

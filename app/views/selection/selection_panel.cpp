@@ -222,22 +222,27 @@ void SelectionPanel::readMore(const Slice& slice)
 {
     m_readFor = slice;
     const std::string title(m_trace->name(slice));
-    m_reading.start([this, trace = m_trace, slice, title](const std::stop_token& stop, const Background::Post& post) {
-        const auto own = ownTime(*trace, slice, stop);
-        const auto read = trace->details(slice.id);
-        post([this, slice, title, own, read] {
-            if (own != slice.duration)
-                m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
-            if (read)
-                for (const auto& [name, value] : *read) {
-                    if (!isTold(*read, name, value, title))
-                        m_page.recorded.push_back({traceText(name), traceText(value), {}});
-                }
-            else
-                m_page.problem = QString::fromStdString(read.error().message());
+    m_reading.start(
+        [this, trace = m_trace, slice, title](const std::stop_token& stop, const Background::Post& post) {
+            const auto own = ownTime(*trace, slice, stop);
+            const auto read = trace->details(slice.id);
+            post([this, slice, title, own, read] {
+                if (own != slice.duration)
+                    m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
+                if (read)
+                    for (const auto& [name, value] : *read) {
+                        if (!isTold(*read, name, value, title))
+                            m_page.recorded.push_back({traceText(name), traceText(value), {}});
+                    }
+                else
+                    m_page.problem = QString::fromStdString(read.error().message());
+                showPage();
+            });
+        },
+        [this](const profiler::Error& error) {
+            m_page.problem = QString::fromStdString(error.message());
             showPage();
         });
-    });
 }
 
 void SelectionPanel::showPage()
@@ -344,11 +349,13 @@ void SelectionPanel::sumRange(TimeRange range)
         return;
     m_summed = range;
     m_rangeTitle->setText(tr("%1 selected · summing up …").arg(formatDuration(range.duration())));
-    m_summing.start([this, trace = m_trace, range](const std::stop_token& stop, const Background::Post& post) {
-        RangeSums sums = rangeSums(*trace, range, stop);
-        if (!sums.stopped)
-            post([this, sums = std::move(sums)] { showSums(sums); });
-    });
+    m_summing.start(
+        [this, trace = m_trace, range](const std::stop_token& stop, const Background::Post& post) {
+            RangeSums sums = rangeSums(*trace, range, stop);
+            if (!sums.stopped)
+                post([this, sums = std::move(sums)] { showSums(sums); });
+        },
+        [this](const profiler::Error& error) { m_rangeTitle->setText(QString::fromStdString(error.message())); });
 }
 
 void SelectionPanel::showSums(const RangeSums& sums)

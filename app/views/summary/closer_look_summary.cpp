@@ -33,8 +33,7 @@ EvidenceRow rowOf(const advisor::LookTable::Row& row)
 } // namespace
 
 CloserLookSummary::CloserLookSummary(QWidget* parent)
-    : QWidget(parent), m_column(new QVBoxLayout(this)), m_waiting(words(tr("Looking closer…"), this)),
-      m_thread(this, Background::Stops::AtItsEnd)
+    : QWidget(parent), m_column(new QVBoxLayout(this)), m_waiting(words(tr("Looking closer…"), this)), m_thread(this)
 {
     m_column->setContentsMargins(0, 0, 0, 0);
     m_waiting->setForegroundRole(QPalette::PlaceholderText);
@@ -53,6 +52,7 @@ void CloserLookSummary::show(std::shared_ptr<const profiler::Trace> trace,
     m_facts = std::move(facts);
     delete std::exchange(m_content, nullptr);
     m_wanted = m_trace && m_facts && !m_trace->captureStats().live;
+    m_waiting->setText(tr("Looking closer…"));
     m_waiting->setVisible(m_wanted);
     setVisible(m_wanted);
     if (isVisible())
@@ -69,14 +69,16 @@ void CloserLookSummary::look()
 {
     if (!std::exchange(m_wanted, false))
         return;
-    m_thread.start([this, trace = m_trace, facts = m_facts](const std::stop_token& stop, const Background::Post& post) {
-        const auto found = profiler::analysis::closerLook(*trace, facts->steps, stop);
-        if (stop.stop_requested())
-            return;
-        std::vector<advisor::LookTable> tables = advisor::lookTables(*trace, found, kMostRows);
-        tables.push_back(advisor::cannotTellTable(found));
-        post([this, tables = std::move(tables)] { fill(tables); });
-    });
+    m_thread.start(
+        [this, trace = m_trace, facts = m_facts](const std::stop_token& stop, const Background::Post& post) {
+            const auto found = profiler::analysis::closerLook(*trace, facts->steps, stop);
+            if (stop.stop_requested())
+                return;
+            std::vector<advisor::LookTable> tables = advisor::lookTables(*trace, found, kMostRows);
+            tables.push_back(advisor::cannotTellTable(found));
+            post([this, tables = std::move(tables)] { fill(tables); });
+        },
+        [this](const profiler::Error& error) { m_waiting->setText(QString::fromStdString(error.message())); });
 }
 
 void CloserLookSummary::fill(const std::vector<advisor::LookTable>& tables)

@@ -18,7 +18,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
             panel->show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
         else
             panel->show(nullptr, nullptr, nullptr);
-        panel->setAnalysing(!analysed && session->trace()->sliceCount() > 0);
+        panel->setAnalysing(!analysed && session->trace()->sliceCount() > 0, session->whyNotAnalysed());
     };
     QObject::connect(session, &Session::traceChanged, panel,
                      [=] { panel->setAnalysing(!session->analysed() && session->trace()->sliceCount() > 0); });

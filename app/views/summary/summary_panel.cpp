@@ -170,9 +170,10 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     return side;
 }
 
-void SummaryPanel::setAnalysing(bool analysing)
+void SummaryPanel::setAnalysing(bool analysing, const QString& whyNot)
 {
-    m_empty->setText(analysing
+    m_empty->setText(!whyNot.isEmpty() ? tr("The trace was not analysed: %1").arg(whyNot)
+                     : analysing
                          ? tr("The trace is being analysed…")
                          : tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where "
                               "their time goes, and what could be faster."));

@@ -29,7 +29,8 @@ public:
     explicit SummaryPanel(Selection* selection, QWidget* parent = nullptr);
 
     /// What is said while there are no facts: that they are on their way, or what brings them.
-    void setAnalysing(bool analysing);
+    /// @param whyNot  why there will be none; empty: nothing is wrong
+    void setAnalysing(bool analysing, const QString& whyNot = {});
     /// The analysis of a trace; null facts: nothing known yet. All are kept.
     /// @param summary  what the devices did; null: nothing known of them
     void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts,

@@ -135,29 +135,42 @@ void TimelineFinder::startSearch()
                 }
                 finish();
             });
-        });
+        },
+        [this](const profiler::Error& error) { giveUp(error); });
 }
 
 void TimelineFinder::startStep(const Step& step)
 {
     m_busy = true;
-    m_thread.start([this, hits = m_hits, step](const std::stop_token&, const Background::Post& post) {
-        const NameSearch& search = *hits->search;
-        const auto tracks = searched(*search.trace());
-        std::optional<Slice> slice;
-        if (step.from)
-            slice = step.forward ? search.next(tracks, *step.from) : search.previous(tracks, *step.from);
-        else
-            slice = step.forward ? search.next(tracks, step.time) : search.previous(tracks, step.time);
-        if (!slice) // around the end
-            slice = step.forward ? search.next(tracks, hits->range.begin) : search.previous(tracks, hits->range.end);
-        const std::uint64_t number = slice ? search.rank(tracks, *slice) + 1 : 0;
-        post([this, hits, slice, number] {
-            if (slice && hits == m_hits)
-                emit found(*slice, number);
-            finish();
-        });
-    });
+    m_thread.start(
+        [this, hits = m_hits, step](const std::stop_token&, const Background::Post& post) {
+            const NameSearch& search = *hits->search;
+            const auto tracks = searched(*search.trace());
+            std::optional<Slice> slice;
+            if (step.from)
+                slice = step.forward ? search.next(tracks, *step.from) : search.previous(tracks, *step.from);
+            else
+                slice = step.forward ? search.next(tracks, step.time) : search.previous(tracks, step.time);
+            if (!slice) // around the end
+                slice =
+                    step.forward ? search.next(tracks, hits->range.begin) : search.previous(tracks, hits->range.end);
+            const std::uint64_t number = slice ? search.rank(tracks, *slice) + 1 : 0;
+            post([this, hits, slice, number] {
+                if (slice && hits == m_hits)
+                    emit found(*slice, number);
+                finish();
+            });
+        },
+        [this](const profiler::Error& error) { giveUp(error); });
+}
+
+/// The search or step ended without a result.
+void TimelineFinder::giveUp(const profiler::Error& error)
+{
+    m_hits = nullptr;
+    emit hitsChanged(m_hits);
+    emit failed(QString::fromStdString(error.message()));
+    finish();
 }
 
 void TimelineFinder::finish()

@@ -49,6 +49,7 @@ private:
     void startNext();
     void startSearch();
     void startStep(const Step& step);
+    void giveUp(const profiler::Error& error);
     void finish();
 
     std::shared_ptr<const profiler::Trace> m_trace;

@@ -2,6 +2,7 @@
 
 #include "app/look/icon.h"
 #include "app/models/finding_text.h"
+#include "app/session/origin.h"
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
 #include "app/widgets/evidence_table.h"
@@ -107,9 +108,11 @@ QWidget* TunePanel::makePage()
     layout->setSpacing(4);
     m_table = new EvidenceTable(tuneColumns(), tr("Changes that tuning tried"), page);
     m_table->setObjectName("tuneTable");
+    m_origin = makeWords("tuneOrigin", page);
     m_detail = makeWords("tuneDetail", page);
     m_detail->setForegroundRole(QPalette::PlaceholderText);
     m_result = new TuneResultBar(m_session, page);
+    layout->addWidget(m_origin);
     layout->addWidget(m_result);
     layout->addWidget(m_table, 1);
     layout->addWidget(m_detail);
@@ -134,7 +137,9 @@ void TunePanel::connectSession()
         markUnseen(!m_watch.isInFront());
     });
     connect(&m_watch, &FrontWatch::cameToFront, this, [this] { markUnseen(false); });
-    connect(m_session, &Session::configurationChanged, this, &TunePanel::showState);
+    for (const auto signal :
+         {&Session::configurationChanged, &Session::journalChanged, &Session::traceReplaced, &Session::traceOpened})
+        connect(m_session, signal, this, &TunePanel::showState);
     connect(m_session, &Session::busyChanged, this, [this] {
         showHeader();
         if (!m_session->tuningRunning() && m_session->tuning().result())
@@ -172,6 +177,10 @@ void TunePanel::showState()
 {
     showHeader();
     const TuneController& tuning = m_session->tuning();
+    const QString name = originOf(tuning.startConfiguration()).name;
+    m_origin->setText(m_session->isTuningOfScreen()
+                          ? tr("Tuning of %1").arg(name)
+                          : tr("Measured elsewhere: tuning of %1, not of the trace on screen").arg(name));
     if (tuning.isRunning()) {
         m_result->hide();
         if (tuning.progress())
@@ -209,13 +218,15 @@ void TunePanel::showHeader()
     m_minutes->setVisible(!running);
     m_within->setVisible(!running);
     m_spent->setVisible(running);
+    if (!tuning.progress())
+        m_doing->setToolTip({});
     if (tuning.isStopping())
         m_doing->setText(tr("Stopping …"));
     else if (running && !tuning.progress())
         m_doing->setText(tr("Starting …"));
     else if (!running)
         m_doing->setText(busy.isEmpty() ? QString()
-                                        : tr("%1 Stop it first: beside it the numbers would be spoilt.").arg(busy));
+                                        : tr("%1 Stop it first: running both would skew the results.").arg(busy));
     showClock();
 }
 
@@ -228,7 +239,8 @@ void TunePanel::showClock()
     const double since = static_cast<double>(QDateTime::currentMSecsSinceEpoch() - m_wordAt) / 1000;
     const double spent = std::min(all, m_spentAtWord + since);
     m_spent->setRange(0, static_cast<int>(all));
-    m_spent->setValue(static_cast<int>(spent));
+    // It may take a little longer than it was given: what goes on is not shown as complete.
+    m_spent->setValue(static_cast<int>(std::min(spent, 0.99 * all)));
     m_spent->setFormat(tr("%1 of %2 min").arg(clockText(spent), clockText(all)));
 }
 

@@ -51,6 +51,7 @@ private:
     QProgressBar* m_spent = nullptr;
     QStackedWidget* m_pages = nullptr;
     EvidenceTable* m_table = nullptr;
+    QLabel* m_origin = nullptr; ///< what was tuned
     TuneResultBar* m_result = nullptr;
 };
 

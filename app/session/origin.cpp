@@ -1,0 +1,102 @@
+#include "app/session/origin.h"
+
+#include "profiler/model/trace.h"
+
+#include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QStringList>
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace app {
+
+namespace {
+
+constexpr qsizetype kMostNamed = 2; ///< settings; more are counted
+
+struct OriginWords {
+    Q_DECLARE_TR_FUNCTIONS(Origin)
+};
+
+QString toText(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+bool isOfTheMeasurement(std::string_view key)
+{
+    constexpr std::array kLength = {config::key::steps.name, config::key::epochs.name};
+    return key.starts_with("capture.") || std::find(kLength.begin(), kLength.end(), key) != kLength.end();
+}
+
+QString hashOf(const QStringList& parts)
+{
+    const QByteArray hash = QCryptographicHash::hash(parts.join(QChar(0)).toUtf8(), QCryptographicHash::Sha256);
+    return QString::fromLatin1(hash.toHex().left(32));
+}
+
+QString metadataOf(const profiler::Trace& trace, const char* key)
+{
+    const auto found = trace.metadata().find(key);
+    return found == trace.metadata().end() ? QString() : QString::fromStdString(found->second);
+}
+
+} // namespace
+
+std::vector<config::Difference> differenceOfOrigin(const config::TrainingConfig& a, const config::TrainingConfig& b)
+{
+    auto all = config::difference(a, b);
+    std::erase_if(all, [](const config::Difference& one) { return isOfTheMeasurement(one.key); });
+    return all;
+}
+
+Origin originOf(const config::TrainingConfig& configuration)
+{
+    Origin origin;
+    const auto changed = differenceOfOrigin(config::TrainingConfig(), configuration);
+    QStringList identity, named;
+    for (const config::Difference& one : changed) {
+        identity << QString::fromStdString(one.key + '=' + one.b);
+        const config::Knob* knob = config::findKnob(one.key);
+        if (one.key != config::key::workload.name)
+            named << QString("%1 = %2").arg(toText(knob ? knob->label : std::string_view(one.key)), toText(one.b));
+    }
+    origin.id = hashOf(QStringList{"configuration"} + identity);
+    origin.name = QString::fromStdString(configuration[config::key::workload]);
+    if (named.size() > kMostNamed)
+        origin.name += OriginWords::tr(" · %1 settings changed").arg(named.size());
+    else if (!named.isEmpty())
+        origin.name += " · " + named.join(", ");
+    else
+        origin.name += OriginWords::tr(" · all defaults");
+    return origin;
+}
+
+Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file)
+{
+    if (const auto text = metadataOf(trace, "config"); !text.isEmpty())
+        if (const auto configuration = config::TrainingConfig::fromJson(text.toStdString()))
+            return originOf(*configuration);
+    if (const QString command = metadataOf(trace, "record.command"); !command.isEmpty())
+        return {hashOf({"program", command, metadataOf(trace, "record.directory")}), command};
+    if (file.empty())
+        return {};
+    return {hashOf({"file", QString::fromStdString(file.string())}), QString::fromStdString(file.filename().string())};
+}
+
+bool belongsTo(const config::TrainingConfig& shown, const config::TrainingConfig& baseline,
+               std::span<const advisor::Toggle> changes)
+{
+    const auto differing = differenceOfOrigin(baseline, shown);
+    return std::all_of(differing.begin(), differing.end(), [&](const config::Difference& one) {
+        const auto isMeasured = [&](const std::string& value) {
+            return std::any_of(changes.begin(), changes.end(), [&](const advisor::Toggle& change) {
+                return change.key == one.key && (change.from == value || change.to == value);
+            });
+        };
+        return isMeasured(one.a) && isMeasured(one.b);
+    });
+}
+
+} // namespace app

@@ -1,0 +1,331 @@
+#include "app/session/origin.h"
+#include "app/session/session_file.h"
+#include "app/views/advisor/advisor_panel.h"
+#include "app/views/advisor/journal_list.h"
+#include "app/views/tune/tune_panel.h"
+#include "profiler/io/formats/format.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+#include "tests/support/trace_text.h"
+
+#include <QFile>
+#include <QLabel>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+// A result belongs to what it was measured with: on any other trace it is listed with its origin, and is never that
+// trace's verdict, journal or score.
+
+using app::Session;
+using app_test::App;
+using app_test::find;
+using app_test::shortTraining;
+
+namespace {
+
+constexpr int kPatienceMs = 90'000;
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+config::TrainingConfig training(const char* batch)
+{
+    config::TrainingConfig configuration = shortTraining(40);
+    static_cast<void>(configuration.set("batch.size", batch));
+    return configuration;
+}
+
+advisor::RuleAdvice optimizerAdvice()
+{
+    advisor::RuleAdvice advice;
+    advice.id = "optimizer.kind";
+    advice.advice.title = "Another optimizer";
+    advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
+    advice.advice.judgedBy = advisor::JudgedBy::Convergence; // the quickest to measure here
+    return advice;
+}
+
+/// A trace that says which configuration it is of, as a run writes it; or none.
+std::filesystem::path traceOf(const QTemporaryDir& folder, const char* name,
+                              const config::TrainingConfig* configuration)
+{
+    std::string text = "meta workload convnet\n";
+    if (configuration) {
+        std::string json = configuration->toJson();
+        std::erase(json, '\n');
+        text += "meta config " + json + "\n";
+    }
+    text += "repeat 12 every 1000\nmain\nstep 0 0 1000\nphase \"data wait\" 0 500\nphase forward 500 400\nend\n";
+    const std::filesystem::path path = folder.filePath(name).toStdString();
+    if (!profiler::formats::saveTrace(*test_support::traceFromText(text), path, {}))
+        qFatal("a test's trace cannot be written");
+    return path;
+}
+
+void open(Session& session, const std::filesystem::path& file)
+{
+    QSignalSpy opened(&session, &Session::traceOpened);
+    session.openTrace(file);
+    if (!QTest::qWaitFor([&] { return opened.count() == 1 && session.advice(); }, kPatienceMs))
+        qFatal("%s was not opened", file.c_str());
+}
+
+void measure(Session& session, const advisor::RuleAdvice& advice)
+{
+    app_test::useScript("quick");
+    QSignalSpy finished(&session, &Session::experimentFinished);
+    session.startExperiment(advice);
+    if (!QTest::qWaitFor([&] { return finished.count() == 1; }, kPatienceMs))
+        qFatal("nothing was measured");
+}
+
+/// A change that was kept for `baseline`, with a prediction that held.
+app::KeptChange keptFor(const config::TrainingConfig& baseline)
+{
+    app::KeptChange change;
+    change.ruleId = "loader.workers";
+    change.title = "The step waits for data";
+    change.toggle = {"loader.workers", "0", "2"};
+    advisor::ExperimentResult& result = change.result;
+    result.plan.baseline = baseline;
+    result.plan.changes = {change.toggle};
+    result.plan.measure = "steps";
+    result.plan.predicted = advisor::Saving{advisor::SavingUnit::UsPerStep, 40'000, 44'000, 48'000};
+    result.samplesPerSecond = {1.43, 1.40, 1.46};
+    result.savedUs = {44'100, 42'000, 46'200};
+    result.verdict = advisor::Verdict::Pays;
+    return change;
+}
+
+QString elsewhereText(const app::AdvisorPanel& panel)
+{
+    const auto* list = find<QWidget>(&panel, "measuredElsewhere");
+    if (!list->isVisibleTo(&panel))
+        return {};
+    QString text = list->findChild<QToolButton*>()->text();
+    for (const auto* label : list->findChildren<QLabel*>())
+        text += '\n' + label->text();
+    return text;
+}
+
+QString reportOf(Session& session, const QString& file)
+{
+    QSignalSpy told(&session, &Session::noticed);
+    session.saveReport(file.toStdString());
+    if (!QTest::qWaitFor([&] { return told.count() == 1; }, kPatienceMs))
+        qFatal("the report was not written");
+    QFile read(file);
+    return read.open(QIODevice::ReadOnly) ? QString::fromUtf8(read.readAll()) : QString();
+}
+
+} // namespace
+
+class MeasuredElsewhereTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init()
+    {
+        QFile::remove(QString::fromStdString(app::sessionFile().string()));
+        QSettings().clear();
+        app_test::useScript("train");
+    }
+    void anOriginIsTheTrainingWithoutItsRecording();
+    void measuredChangesDoNotMakeAnotherTraining();
+    void aResultIsShownWithItsTrainingOnly();
+    void aForeignTraceHasNoResultOfOurs();
+    void aKeptChangeIsElsewhereAfterARestart();
+    void aReportHasNoResultOfAnotherTraining();
+    void tuningSaysWhatWasTuned();
+    void aMeasurementOfTheTraceBeforeIsNotOnItsCard();
+};
+
+void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
+{
+    const config::TrainingConfig plain;
+    config::TrainingConfig recorded = plain;
+    for (const auto& [key, value] :
+         {std::pair{"capture.level", "full"}, {"capture.ops_every", "7"}, {"run.steps", "9"}})
+        QVERIFY(recorded.set(key, value));
+    QCOMPARE(app::originOf(recorded).id, app::originOf(plain).id);
+    QVERIFY(app::originOf(training("48")).id != app::originOf(training("49")).id);
+    QVERIFY2(app::originOf(training("48")).name.endsWith("Batch size = 48"),
+             qPrintable(app::originOf(training("48")).name));
+    // A program is its command and its folder; a trace that says neither is its file.
+    const auto program = [](const char* folder) {
+        return app::originOf(*test_support::traceFromText(std::string("meta record.command python train.py\nmeta "
+                                                                      "record.directory ") +
+                                                          folder + "\nmain\nop a 0 1\n"),
+                             "/tmp/a.sstrace");
+    };
+    QCOMPARE(program("/home/a").name, QString("python train.py"));
+    QCOMPARE(program("/home/a").id, program("/home/a").id);
+    QVERIFY(program("/home/a").id != program("/home/b").id);
+    QCOMPARE(app::originOf(*test_support::traceFromText("main\nop a 0 1\n"), "/tmp/a.json").name, QString("a.json"));
+}
+
+void MeasuredElsewhereTest::measuredChangesDoNotMakeAnotherTraining()
+{
+    const std::vector<advisor::Toggle> workers = {{"loader.workers", "0", "2"}};
+    config::TrainingConfig changed = training("32"), other = training("32");
+    QVERIFY(changed.set("loader.workers", "2") && other.set("loader.workers", "3"));
+    QVERIFY(app::belongsTo(changed, training("32"), workers));
+    QVERIFY(app::belongsTo(training("32"), changed, workers));
+    QVERIFY(!app::belongsTo(changed, training("32"), {}));
+    QVERIFY(!app::belongsTo(other, training("32"), workers)); // nobody measured three workers
+    QVERIFY(!app::belongsTo(changed, training("48"), workers));
+}
+
+void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
+{
+    const QTemporaryDir folder;
+    const auto first = training("32"), second = training("48");
+    const auto firstFile = traceOf(folder, "first.sspack", &first),
+               secondFile = traceOf(folder, "second.sspack", &second);
+    App app;
+    Session& session = app.session;
+    const auto* panel = app.window.findChild<app::AdvisorPanel*>();
+    open(session, firstFile);
+    measure(session, optimizerAdvice());
+    QVERIFY(session.experiments().result("optimizer.kind"));
+    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(elsewhereText(*panel).isEmpty());
+
+    open(session, secondFile);
+    QVERIFY(!session.experiments().result("optimizer.kind"));
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    const QString listed = elsewhereText(*panel);
+    QVERIFY2(listed.startsWith("Measured elsewhere (1)") &&
+                 listed.contains("Measured with " + app::originOf(first).name),
+             qPrintable(listed));
+    QVERIFY2(listed.contains("loss"), qPrintable(listed)); // its verdict
+    session.keepChange(optimizerAdvice());                 // it is not to be kept here
+    QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
+    QVERIFY(session.journal().changes.empty());
+    for (const auto* label : panel->findChildren<QLabel*>("verdict"))
+        QVERIFY(!label->isVisible());
+
+    // Back at its own trace it is a verdict again, and can be kept.
+    open(session, firstFile);
+    QVERIFY(session.experiments().result("optimizer.kind"));
+    QVERIFY(session.measuredElsewhere().empty());
+    session.keepChange(optimizerAdvice());
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    open(session, secondFile);
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1}); // the kept one, once
+    QVERIFY(session.measuredElsewhere()[0].kept);
+    QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
+}
+
+void MeasuredElsewhereTest::aForeignTraceHasNoResultOfOurs()
+{
+    const QTemporaryDir folder;
+    Session session;
+    session.setConfiguration(training("32"), "mine");
+    measure(session, optimizerAdvice());
+    QVERIFY(session.experiments().result("optimizer.kind"));
+    open(session, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(!session.trainingOnScreen());
+    QVERIFY(!session.experiments().result("optimizer.kind"));
+    QVERIFY(session.journal().changes.empty() && session.journal().predictions.empty());
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+}
+
+void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
+{
+    const QTemporaryDir folder;
+    app::KeptSession kept;
+    kept.configuration = training("32");
+    QVERIFY(kept.configuration.set("loader.workers", "2"));
+    kept.journal.changes = {keptFor(training("32"))};
+    kept.journal.predictions = {*app::measuredPrediction(kept.journal.changes[0].result)};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    App app;
+    Session& session = app.session;
+    session.restore();
+    const auto* panel = app.window.findChild<app::AdvisorPanel*>();
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.journal().score().made, 1);
+    QVERIFY(session.measuredElsewhere().empty());
+
+    // Another configuration: neither its journal nor its score.
+    auto other = training("64");
+    QVERIFY(other.set("loader.workers", "2"));
+    open(session, traceOf(folder, "other.sspack", &other));
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.journal().score().made, 0);
+    QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
+    QVERIFY2(elsewhereText(*panel).contains("Kept there. Pays: 1.43 ×"), qPrintable(elsewhereText(*panel)));
+    open(session, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    // A run of the configuration with the change, and the one before it.
+    open(session, traceOf(folder, "own.sspack", &kept.configuration));
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.journal().score().made, 1);
+    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(find<QWidget>(&app.window, "journal")->isVisible());
+}
+
+void MeasuredElsewhereTest::aReportHasNoResultOfAnotherTraining()
+{
+    const QTemporaryDir folder;
+    const auto first = training("32"), second = training("48");
+    Session session;
+    open(session, traceOf(folder, "first.sspack", &first));
+    measure(session, optimizerAdvice());
+    QVERIFY(reportOf(session, folder.filePath("first.html")).contains("adamw"));
+    open(session, traceOf(folder, "second.sspack", &second));
+    const QString report = reportOf(session, folder.filePath("second.html"));
+    QVERIFY(!report.isEmpty() && !report.contains("adamw"));
+    open(session, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(!reportOf(session, folder.filePath("foreign.html")).contains("adamw"));
+}
+
+void MeasuredElsewhereTest::tuningSaysWhatWasTuned()
+{
+    const QTemporaryDir folder;
+    const auto other = training("48");
+    Session session;
+    app_test::useScript("quick");
+    session.setConfiguration(training("32"), "mine");
+    app::TunePanel panel(&session, nullptr);
+    panel.show();
+    QSignalSpy ended(&session, &Session::tuningEnded);
+    session.startTuning(std::chrono::minutes(1));
+    QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
+    QVERIFY2(session.tuning().result(), qPrintable(session.tuning().trouble()));
+    const auto* origin = find<QLabel>(&panel, "tuneOrigin");
+    QVERIFY2(origin->isVisible() && origin->text() == "Tuning of " + app::originOf(training("32")).name,
+             qPrintable(origin->text()));
+    QVERIFY(session.isTuningOfScreen());
+    open(session, traceOf(folder, "other.sspack", &other));
+    QVERIFY(!session.isTuningOfScreen());
+    QVERIFY2(origin->text().startsWith("Measured elsewhere: tuning of "), qPrintable(origin->text()));
+}
+
+void MeasuredElsewhereTest::aMeasurementOfTheTraceBeforeIsNotOnItsCard()
+{
+    const QTemporaryDir folder;
+    const auto first = training("32"), second = training("48");
+    const auto secondFile = traceOf(folder, "second.sspack", &second);
+    Session session;
+    open(session, traceOf(folder, "first.sspack", &first));
+    session.startExperiment(optimizerAdvice());
+    QCOMPARE(session.experiments().rule(), QString("optimizer.kind"));
+    QSignalSpy failed(&session, &Session::experimentFailed);
+    QString duringStop = "not seen";
+    connect(&session, &Session::traceReplaced, this, [&] { duringStop = session.experiments().rule(); });
+    open(session, secondFile);
+    QCOMPARE(duringStop, QString());
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
+    QVERIFY(session.measuredElsewhere().empty()); // what was stopped has no result
+}
+
+QTEST_MAIN(MeasuredElsewhereTest)
+#include "measured_elsewhere_test.moc"

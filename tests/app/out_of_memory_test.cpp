@@ -1,0 +1,168 @@
+#include "app/session/trace_loader.h"
+#include "app/shell/application.h"
+#include "app/shell/notice_strip.h"
+#include "profiler/io/formats/format.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+#include "tests/support/trace_text.h"
+
+#include <QLabel>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+#include <vector>
+
+// Memory that runs out while the app does something ends in a strip over the timeline, and the app goes on.
+
+namespace {
+
+constexpr int kPatienceMs = 30'000;
+
+/// From how many bytes on the allocations of all threads but the main one fail; 0: none does.
+std::atomic<std::size_t> failingFrom = 0;
+const std::thread::id mainThread = std::this_thread::get_id();
+
+void* allocate(std::size_t bytes)
+{
+    const std::size_t limit = failingFrom;
+    if (limit > 0 && bytes >= limit && std::this_thread::get_id() != mainThread)
+        throw std::bad_alloc();
+    if (void* memory = std::malloc(bytes > 0 ? bytes : 1))
+        return memory;
+    throw std::bad_alloc();
+}
+
+/// A trace that takes more memory than a page to read and to look at.
+std::filesystem::path longTrace(const QTemporaryDir& folder)
+{
+    const std::filesystem::path file = folder.filePath("long.sspack").toStdString();
+    const auto trace = test_support::traceFromText(
+        "repeat 4000 every 1000\nmain\nstep 0 0 1000\nphase \"data wait\" 0 500\nop aten::mm 500 300\nstream 0 7\n"
+        "kernel gemm 500 200\nend\n");
+    if (!profiler::formats::saveTrace(*trace, file, {}))
+        qFatal("a test's trace cannot be written");
+    return file;
+}
+
+/// Allocates more than there is, as a widget does that believes an absurd count.
+class Greedy : public QObject {
+public:
+    bool event(QEvent* event) override
+    {
+        if (event->type() != QEvent::User)
+            return QObject::event(event);
+        std::vector<char> absurd;
+        absurd.reserve(std::size_t{1} << 50);
+        done = true;
+        return true;
+    }
+    bool done = false;
+};
+
+} // namespace
+
+// The program's own: real allocations of the readers and analyses fail when a test says so.
+void* operator new(std::size_t bytes)
+{
+    return allocate(bytes);
+}
+void operator delete(void* memory) noexcept
+{
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+
+class OutOfMemoryTest : public QObject {
+    Q_OBJECT
+private slots:
+    void cleanup() { failingFrom = 0; }
+    void anEventThatRunsOutOfMemoryIsTold();
+    void aReaderThatRunsOutOfMemoryIsTold();
+    void anAnalysisThatRunsOutOfMemoryIsTold();
+};
+
+void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
+{
+    const QTemporaryDir folder;
+    const auto file = longTrace(folder);
+    app_test::App app;
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    failingFrom = 4096;
+    app.session.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
+    failingFrom = 0;
+    QVERIFY2(strip->text().startsWith("long.sspack cannot be opened: ") && strip->text().contains("memory"),
+             qPrintable(strip->text()));
+    QVERIFY(!app.session.isLoading());
+    QCOMPARE(opened.count(), 0);
+    app.session.openTrace(file); // the app goes on
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+}
+
+void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
+{
+    const QTemporaryDir folder;
+    const auto file = longTrace(folder);
+    app_test::App app;
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QSettings().setValue(app::TraceLoader::kPreviewAfter, 600'000);
+    // The whole trace is there; its analysis has not begun.
+    const auto connection = connect(&app.session, &app::Session::traceReplaced, this, [] { failingFrom = 4096; });
+    app.session.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
+    failingFrom = 0;
+    disconnect(connection);
+    QVERIFY2(strip->text().startsWith("The trace was not analysed: ") && strip->text().contains("memory"),
+             qPrintable(strip->text()));
+    QVERIFY(!app.session.analysed());
+    QVERIFY(app.session.trace()->sliceCount() > 0); // the timeline stays
+    const auto* empty = app_test::find<QLabel>(&app.window, "advisorEmpty");
+    QVERIFY2(empty->text().contains("was not analysed"), qPrintable(empty->text()));
+    app.session.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed(), kPatienceMs);
+    QVERIFY(app.session.whyNotAnalysed().isEmpty());
+    QVERIFY(!empty->text().contains("was not analysed"));
+}
+
+void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsTold()
+{
+    app_test::App app;
+    auto* strip = app.window.findChild<app::NoticeStrip*>();
+    QSignalSpy told(static_cast<app::Application*>(qApp), &app::Application::outOfMemory);
+    Greedy greedy;
+    for (int i = 1; i <= 3; ++i) { // and again
+        QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), i, kPatienceMs);
+        QVERIFY(strip->isVisible());
+        QVERIFY2(strip->text().contains("memory"), qPrintable(strip->text()));
+        strip->dismiss();
+    }
+    QVERIFY(!greedy.done);
+    // The app goes on.
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("after.sspack").toStdString();
+    QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText("main\nop a 0 10\n"), file, {}));
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    app.session.openTrace(file);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY(!strip->isVisible());
+}
+
+// As QTEST_MAIN, with the app's own application object.
+int main(int argc, char** argv)
+{
+    const app_test::OwnFolders folders;
+    app::Application application(argc, argv);
+    OutOfMemoryTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "out_of_memory_test.moc"
