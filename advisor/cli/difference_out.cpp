@@ -1,5 +1,6 @@
 #include "advisor/cli/difference_out.h"
 
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
 
@@ -15,6 +16,7 @@ using namespace profiler::analysis;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownKernels = 12;
+constexpr std::string_view kA = "a", kB = "b"; ///< what the columns of the tables call the two traces
 
 const char* verdictText(Difference::Verdict verdict)
 {
@@ -44,6 +46,27 @@ Json figuresJson(const std::optional<Difference::Figures>& figures)
 Json intervalJson(const std::optional<std::pair<double, double>>& interval)
 {
     return interval ? Json::array({interval->first, interval->second}) : Json(nullptr);
+}
+
+Json textsJson(const std::vector<profiler::Message>& messages)
+{
+    Json list = Json::array();
+    for (const profiler::Message& message : messages)
+        list.push_back(message.text);
+    return list;
+}
+
+/// The one statistic that `verdict` and `headline` follow from.
+Json statisticJson(const Difference& difference)
+{
+    if (!difference.statistic)
+        return nullptr;
+    const Difference::Statistic& statistic = *difference.statistic;
+    Json json = figuresJson(statistic.stepUs);
+    json["name"] = statisticName(statistic.kind);
+    json["ci95"] = intervalJson(statistic.ci95);
+    json["steps"] = {{"which", statistic.steady ? "steady" : "all"}, {"a", statistic.stepsA}, {"b", statistic.stepsB}};
+    return json;
 }
 
 Json breakdownJson(const Difference& difference)
@@ -105,8 +128,6 @@ Json toJson(const Difference& difference)
         step["ci95"] = intervalJson(difference.ci95);
         step["median"] = figuresJson(difference.medianStepUs);
         step["steady_mean"] = figuresJson(difference.steadyStepUs);
-        if (difference.judged->steady)
-            step["steady_mean"]["ci95"] = intervalJson(difference.judged->ci95);
     }
     Json kernels = Json::array();
     for (const Difference::Kernel& row : difference.kernels)
@@ -116,13 +137,17 @@ Json toJson(const Difference& difference)
                            {"delta_us", row.bUs - row.aUs}});
     return {{"schema", 1},
             {"comparable", difference.whyNot.empty()},
-            {"why_not", difference.whyNot},
-            {"notes", difference.notes},
+            {"why_not", textsJson(difference.whyNot)},
+            {"why_not_messages", messagesJson(difference.whyNot)},
+            {"notes", textsJson(difference.notes)},
+            {"notes_messages", messagesJson(difference.notes)},
             {"step_us", step},
             {"span_us", figuresJson(difference.spanUs)},
             {"kernel_time_us", figuresJson(difference.kernelUs)},
             {"kernel_time_per_step_us", figuresJson(difference.kernelStepUs)},
             {"verdict", verdictText(difference.verdict)},
+            {"headline", headline(difference, kB, kA).text},
+            {"statistic", statisticJson(difference)},
             {"kernels_per", difference.perStep ? "step" : "trace"},
             {"kernels", kernels},
             {"breakdown", breakdownJson(difference)},
@@ -134,12 +159,14 @@ Json toJson(const Difference& difference)
 
 std::string toText(const Difference& difference)
 {
-    std::string text = fmt::format("b against a: {}\n", verdictText(difference.verdict));
+    std::string text = headline(difference, kB, kA).text + '\n';
+    if (const profiler::Message statistic = basis(difference); !statistic.empty())
+        text += "  " + statistic.text + '\n';
+    for (const std::vector<profiler::Message>* messages : {&difference.whyNot, &difference.notes})
+        for (const profiler::Message& message : *messages)
+            text += "  " + message.text + '\n';
     if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
-        text += "  These two runs differ; whether what was changed between them is why, an experiment shows.\n";
-    for (const std::vector<std::string>* sentences : {&difference.whyNot, &difference.notes})
-        for (const std::string& sentence : *sentences)
-            text += "  " + sentence + '\n';
+        text += "  These are two single runs: an experiment shows whether a change between them is the cause.\n";
     TextTable figures({"", "a", "b", "a / b"});
     const auto add = [&](const char* name, const std::optional<Difference::Figures>& row) {
         if (row && (row->a > 0 || row->b > 0))
@@ -156,13 +183,8 @@ std::string toText(const Difference& difference)
     if (!figures.empty())
         text += "\n" + figures.text();
     if (difference.ci95)
-        text += fmt::format("  The ratio of mean steps lies between {:.3f} and {:.3f} (95 %).\n",
+        text += fmt::format("  95 % interval of the ratio of mean steps (all marks): {:.3f}–{:.3f}\n",
                             difference.ci95->first, difference.ci95->second);
-    if (difference.judged && difference.judged->steady && difference.judged->ci95)
-        text += fmt::format("  That of steady steps, by which it is judged, lies between {:.3f} and {:.3f} (95 %).\n",
-                            difference.judged->ci95->first, difference.judged->ci95->second);
-    if (!difference.judged || !difference.judged->ci95)
-        text += "  Without several steps in both there is no telling how much of this is chance.\n";
     text += breakdownText(difference);
     text += rowsText("Phase, a steady step", difference.phases);
     text += rowsText("Operators by themselves, a step", difference.ops);

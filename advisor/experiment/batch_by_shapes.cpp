@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <string_view>
@@ -82,14 +81,15 @@ BatchByShapes batchByShapes(const Trace& a, const Trace& b)
         if (samplesA == samplesB)
             return {};
         if (op != kLinear || (inA.leading.size() == 1 && inB.leading.size() == 1 && inA.otherwise == inB.otherwise))
-            return {
-                fmt::format("They have different batch sizes by the inputs of {}: {} and {}.", op, samplesA, samplesB),
-                true};
-        return {
-            fmt::format("Their batches may be of different sizes: inputs of {} mostly begin with {} and {}, as they "
-                        "also do where sequences come first or tokens are packed.",
-                        op, samplesA, samplesB),
-            false};
+            return {message<"diff.not_comparable.batch_by_shapes",
+                            "The inputs of {operator} show different batch sizes: {a} and {b}.">(
+                        {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
+                    true};
+        return {message<"diff.note.batch_by_shapes",
+                        "The batch sizes may differ: most inputs of {operator} start with {a} and {b}, which sequences "
+                        "in the first dimension or packed tokens also explain.">(
+                    {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
+                false};
     }
     return {};
 }

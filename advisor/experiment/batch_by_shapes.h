@@ -1,14 +1,13 @@
 #pragma once
 
+#include "profiler/model/message.h"
 #include "profiler/model/trace.h"
-
-#include <string>
 
 namespace advisor {
 
-/// Whether the batches of two traces are of one size, by what goes through their operators.
+/// Whether the batches of two traces have the same size, judged by the inputs of their operators.
 struct BatchByShapes {
-    std::string difference; ///< a sentence; empty: none is seen
+    profiler::Message difference; ///< empty: no difference is seen
     /// Nothing else explains it. The samples come first in what a convolution takes; in what a linear layer takes a
     /// sequence may, or all tokens in one.
     bool certain = false;

@@ -1,5 +1,6 @@
 #include "advisor/experiment/common_work.h"
 
+#include "advisor/numbers.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/self_times.h"
 #include "profiler/analysis/slice_queries.h"
@@ -82,22 +83,30 @@ private:
 
 } // namespace
 
-std::string differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA, const ActivityScan& scanB)
+Message differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA, const ActivityScan& scanB)
 {
-    if (!scanA.kernels.empty() || !scanB.kernels.empty())
-        return commonShare(kernelWork(scanA), kernelWork(scanB)) < kSameWork
-                   ? "They hardly have a kernel in common: they do different work."
-                   : "";
+    if (!scanA.kernels.empty() || !scanB.kernels.empty()) {
+        const double share = commonShare(kernelWork(scanA), kernelWork(scanB));
+        return share < kSameWork ? message<"diff.not_comparable.kernels",
+                                           "The traces do different work: only {share} of the time is in kernels that "
+                                           "both have.">({{"share", share, shareText(share)}})
+                                 : Message{};
+    }
     const OperatorWork opsA(a), opsB(b);
     const bool byShapes = opsA.hasShapes() && opsB.hasShapes();
     const Work workA = opsA.work(byShapes), workB = opsB.work(byShapes);
-    if (!workA.empty() && !workB.empty())
-        return commonShare(workA, workB) < kSameWork ? "They hardly have an operator in common: they do different work."
-                                                     : "";
+    if (!workA.empty() && !workB.empty()) {
+        const double share = commonShare(workA, workB);
+        return share < kSameWork ? message<"diff.not_comparable.operators",
+                                           "The traces do different work: only {share} of the time is in operators "
+                                           "that both have.">({{"share", share, shareText(share)}})
+                                 : Message{};
+    }
     if (a.metadata().contains("workload") && b.metadata().contains("workload"))
-        return "";
-    return "Nothing in them tells whether they do the same work: neither kernels, nor operators in both, nor a model's "
-           "name.";
+        return {};
+    return message<"diff.not_comparable.work_unknown",
+                   "The traces do not show whether they do the same work: they have no kernels, no operators in both "
+                   "and no model name.">();
 }
 
 } // namespace advisor

@@ -2,8 +2,9 @@
 
 #include "advisor/experiment/batch_by_shapes.h"
 #include "advisor/experiment/common_work.h"
+#include "advisor/experiment/loss_comparison.h"
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/student_t.h"
+#include "advisor/experiment/step_ratio.h"
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/kernel_class.h"
@@ -11,6 +12,7 @@
 #include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/steps.h"
+#include "trainer/config/training_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +28,9 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::size_t kMostKernels = 30, kMostRows = 30;
-// As many equal steps are no accident of a clock that ticks coarsely.
-constexpr std::size_t kManySteps = 5;
+// A mean and a median of the same steps that differ by more than this are told apart in a note: a few slow steps then
+// decide what the mean says.
+constexpr double kMeanAndMedianAgree = 0.05;
 
 bool isWhole(const Step& step)
 {
@@ -68,58 +71,23 @@ std::vector<KernelTotal> kernelsOfSteps(const Trace& trace, const std::vector<St
     return kernels;
 }
 
+std::string ratioText(double ratio)
+{
+    return fmt::format("{:.3f}", ratio);
+}
+
+/// "25 %", "3.4 %": of a difference, of which a tenth of a percent matters only where it is small.
+std::string percentText(double share)
+{
+    return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0);
+}
+
 double timeOf(const std::vector<KernelTotal>& kernels)
 {
     double us = 0;
     for (const KernelTotal& kernel : kernels)
         us += toUs(kernel.time);
     return us;
-}
-
-/// Variance of the mean of values over its square, and the values' degrees of freedom.
-struct MeanError {
-    double relative = 0, freedom = 0;
-};
-MeanError meanError(const std::vector<double>& values)
-{
-    const double average = mean(values), count = static_cast<double>(values.size());
-    double squares = 0;
-    for (const double value : values)
-        squares += (value - average) * (value - average);
-    return {squares / (count - 1) / count / (average * average), count - 1};
-}
-
-/// Means of runs of neighbours, as many as still give an interval. Steps that follow each other resemble each other
-/// (clocks, caches, other programs), so that single ones promise more than they know. Source: Law, Simulation Modeling
-/// and Analysis, 9.5.3, batch means.
-std::vector<double> batchMeans(const std::vector<double>& steps)
-{
-    constexpr std::size_t kBatches = 8;
-    if (steps.size() < 2 * kBatches)
-        return steps;
-    const std::size_t size = steps.size() / kBatches;
-    std::vector<double> means;
-    for (std::size_t i = 0; i < kBatches; ++i) { // what does not fill a batch begins the last one
-        const auto first = steps.begin() + static_cast<std::ptrdiff_t>(i * size);
-        means.push_back(mean({first, i + 1 < kBatches ? first + static_cast<std::ptrdiff_t>(size) : steps.end()}));
-    }
-    return means;
-}
-
-std::optional<std::pair<double, double>> interval(const std::vector<double>& stepsA, const std::vector<double>& stepsB)
-{
-    const std::vector<double> a = batchMeans(stepsA), b = batchMeans(stepsB);
-    if (a.size() < 2 || b.size() < 2 || mean(a) <= 0 || mean(b) <= 0)
-        return std::nullopt;
-    const MeanError ea = meanError(a), eb = meanError(b);
-    const double variance = ea.relative + eb.relative, middle = std::log(mean(a) / mean(b));
-    if (variance <= 0)
-        return std::min(a.size(), b.size()) < kManySteps ? std::nullopt
-                                                         : std::optional(std::pair(std::exp(middle), std::exp(middle)));
-    const double freedom =
-        variance * variance / (ea.relative * ea.relative / ea.freedom + eb.relative * eb.relative / eb.freedom);
-    const double half = studentTQuantile(0.975, freedom) * std::sqrt(variance);
-    return std::pair(std::exp(middle - half), std::exp(middle + half));
 }
 
 /// Of the devices that ran something, since a trace may name all of its machine; of all where those have no names.
@@ -158,15 +126,17 @@ BatchByShapes unknownBatch(const Trace& a, const Trace& b)
     return told ? BatchByShapes{} : batchByShapes(a, b);
 }
 
-std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
-                                          const ActivityScan& scanB, const BatchByShapes& batch)
+std::vector<Message> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
+                                      const ActivityScan& scanB, const BatchByShapes& batch)
 {
-    std::vector<std::string> why;
+    std::vector<Message> why;
     const auto gpusA = hardware(a, scanA), gpusB = hardware(b, scanB);
     if (!gpusA.empty() && !gpusB.empty() && gpusA != gpusB)
-        why.push_back(fmt::format("They ran on different devices: {} and {}.", joined(gpusA), joined(gpusB)));
+        why.push_back(message<"diff.not_comparable.hardware", "They ran on different devices: {a} and {b}.">(
+            {{"a", joined(gpusA)}, {"b", joined(gpusB)}}));
     if (scanA.devices.size() != scanB.devices.size())
-        why.push_back(fmt::format("They used {} and {} devices.", scanA.devices.size(), scanB.devices.size()));
+        why.push_back(message<"diff.not_comparable.device_count", "They used {a} and {b} devices.">(
+            {{"a", scanA.devices.size()}, {"b", scanB.devices.size()}}));
     struct Key {
         const char *key, *what;
     };
@@ -175,11 +145,12 @@ std::vector<std::string> whyNotComparable(const Trace& a, const Trace& b, const 
           Key{"batch.size", "batch sizes"}, Key{"device", "devices"}, Key{"host.cpu", "processors"}}) {
         const std::string inA = known(a, key.key), inB = known(b, key.key);
         if (!inA.empty() && !inB.empty() && inA != inB)
-            why.push_back(fmt::format("They have different {}: {} and {}.", key.what, inA, inB));
+            why.push_back(message<"diff.not_comparable.setting", "They have different {what}: {a} and {b}.">(
+                {{"what", key.what}, {"key", key.key}, {"a", inA}, {"b", inB}}));
     }
     if (batch.certain && !batch.difference.empty())
         why.push_back(batch.difference);
-    if (std::string different = differentWork(a, b, scanA, scanB); !different.empty())
+    if (Message different = differentWork(a, b, scanA, scanB); !different.empty())
         why.push_back(std::move(different));
     return why;
 }
@@ -285,23 +256,76 @@ Difference::Verdict verdictOf(const Difference& found)
 {
     if (!found.whyNot.empty())
         return Difference::Verdict::NotComparable;
-    if (!found.judged || !found.judged->ci95)
+    if (!found.statistic || !found.statistic->ci95)
         return Difference::Verdict::NotShown;
-    const auto& [low, high] = *found.judged->ci95;
+    const auto& [low, high] = *found.statistic->ci95;
     return low > kWorth        ? Difference::Verdict::Faster
            : high < 1 / kWorth ? Difference::Verdict::Slower
                                : Difference::Verdict::NotShown;
 }
 
-Difference::Judged judgedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
+/// Both runs are ours and differ in nothing that changes the batches: their steps of one number had the same batch.
+bool trainOnSameBatches(const Trace& a, const Trace& b)
+{
+    const auto configA = config::TrainingConfig::fromJson(known(a, "config"));
+    const auto configB = config::TrainingConfig::fromJson(known(b, "config"));
+    if (known(a, "config").empty() || known(b, "config").empty() || !configA || !configB)
+        return false;
+    std::vector<Toggle> changes;
+    for (const config::Difference& change : config::difference(*configA, *configB))
+        changes.push_back({change.key, change.a, change.b});
+    return sameBatches(changes);
+}
+
+using StepPairs = std::vector<std::pair<double, double>>;
+
+/// Durations of the steps of one number that `counts` in both.
+StepPairs pairedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB, bool (*counts)(const Step&))
+{
+    std::map<std::int64_t, double> inA;
+    for (const Step& step : stepsA)
+        if (counts(step))
+            inA.emplace(step.index, toUs(step.range.duration()));
+    StepPairs pairs;
+    for (const Step& step : stepsB)
+        if (const auto same = inA.find(step.index); counts(step) && same != inA.end())
+            pairs.emplace_back(same->second, toUs(step.range.duration()));
+    return pairs;
+}
+
+/// Pairs are used where they cover at least half of the steps of either run: fewer would leave out what differs.
+Difference::Statistic statisticOf(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB, bool mayPair)
 {
     auto a = stepsUs(stepsA, isSteady), b = stepsUs(stepsB, isSteady);
     const bool steady = a.size() > 1 && b.size() > 1;
+    bool (*const counts)(const Step&) = steady ? [](const Step& step) { return isSteady(step); } : isWhole;
     if (!steady) {
         a = stepsUs(stepsA, isWhole);
         b = stepsUs(stepsB, isWhole);
     }
-    return {steady, {mean(a), mean(b)}, interval(a, b)};
+    const StepPairs pairs = mayPair ? pairedSteps(stepsA, stepsB, counts) : StepPairs{};
+    using Kind = Difference::Statistic::Kind;
+    if (pairs.size() > 1 && 2 * pairs.size() >= std::max(a.size(), b.size())) {
+        const StepRatio ratio = pairedRatio(pairs);
+        return {Kind::PairedRatio, steady, {ratio.a, ratio.b}, ratio.ci95, pairs.size(), pairs.size()};
+    }
+    const StepRatio ratio = ratioOfMedians(a, b);
+    return {Kind::MedianRatio, steady, {ratio.a, ratio.b}, ratio.ci95, a.size(), b.size()};
+}
+
+/// Where the mean of the same steps says something else than the statistic.
+void noteTheMeans(Difference& found, const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
+{
+    const Difference::Statistic& statistic = *found.statistic;
+    bool (*const counts)(const Step&) = statistic.steady ? [](const Step& step) { return isSteady(step); } : isWhole;
+    const StepRatio means = ratioOfMeans(stepsUs(stepsA, counts), stepsUs(stepsB, counts));
+    if (means.ratio() <= 0 || statistic.stepUs.ratio() <= 0 ||
+        std::abs(std::log(means.ratio() / statistic.stepUs.ratio())) <= kMeanAndMedianAgree)
+        return;
+    found.notes.push_back(
+        message<"diff.note.means_differ",
+                "The ratio of mean steps is {ratio}, because some steps are much longer than the others.">(
+            {{"ratio", means.ratio(), ratioText(means.ratio())}}));
 }
 
 /// Kernels, and kinds of them, of a step, or of all the trace where one has no steps. Kernels that lie beyond the marks
@@ -335,13 +359,14 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     if (!batch.certain && !batch.difference.empty())
         found.notes.push_back(std::move(batch.difference));
     if (stepsA.empty() != stepsB.empty())
-        found.whyNot.emplace_back("Only one of them has steps that are marked.");
+        found.whyNot.push_back(message<"diff.not_comparable.steps", "Only one of them has steps.">());
     found.perStep = !usA.empty() && !usB.empty();
     if (found.perStep) {
         found.meanStepUs = {mean(usA), mean(usB)};
         found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
-        found.ci95 = interval(usA, usB);
-        found.judged = judgedSteps(stepsA, stepsB);
+        found.ci95 = ratioOfMeans(usA, usB).ci95;
+        found.statistic = statisticOf(stepsA, stepsB, trainOnSameBatches(a, b));
+        noteTheMeans(found, stepsA, stepsB);
         found.spreadA = spreadOf(usA);
         found.spreadB = spreadOf(usB);
         const StepStatistics statisticsA = stepStatistics(stepsA), statisticsB = stepStatistics(stepsB);
@@ -357,6 +382,60 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     found.breakdownB = breakdown(b, scanB, stepsB);
     found.verdict = verdictOf(found);
     return found;
+}
+
+std::string_view statisticName(Difference::Statistic::Kind kind)
+{
+    return kind == Difference::Statistic::Kind::PairedRatio ? "paired ratio" : "ratio of medians";
+}
+
+Message headline(const Difference& difference, std::string_view b, std::string_view a)
+{
+    if (difference.verdict == Difference::Verdict::NotComparable)
+        return message<"diff.not_comparable", "{b} is not comparable with {a}">({{"b", b}, {"a", a}});
+    if (!difference.statistic)
+        return message<"diff.no_steps", "No whole steps: only the work is compared">();
+    if (!difference.statistic->ci95)
+        return message<"diff.too_few_steps", "Too few steps to compare {b} with {a}">({{"b", b}, {"a", a}});
+    if (difference.verdict == Difference::Verdict::NotShown)
+        return message<"diff.not_shown", "No difference shown between {b} and {a}">({{"b", b}, {"a", a}});
+    const double ratio = difference.statistic->stepUs.ratio();
+    if (difference.verdict == Difference::Verdict::Slower)
+        return message<"diff.slower", "{b} is {share} slower than {a}">(
+            {{"b", b}, {"a", a}, {"share", 1 - ratio, percentText(1 - ratio)}});
+    if (ratio >= 2)
+        return message<"diff.times_as_fast", "{b} is {ratio} as fast as {a}">(
+            {{"b", b}, {"a", a}, {"ratio", ratio, fmt::format("{:.2f} ×", ratio)}});
+    return message<"diff.faster", "{b} is {share} faster than {a}">(
+        {{"b", b}, {"a", a}, {"share", ratio - 1, percentText(ratio - 1)}});
+}
+
+Message basis(const Difference& difference)
+{
+    if (!difference.statistic || difference.verdict == Difference::Verdict::NotComparable)
+        return {};
+    const Difference::Statistic& statistic = *difference.statistic;
+    const double ratio = statistic.stepUs.ratio();
+    const MessageParameter shown{"ratio", ratio, ratioText(ratio)};
+    const MessageParameter low{"low", statistic.ci95 ? statistic.ci95->first : 0,
+                               ratioText(statistic.ci95 ? statistic.ci95->first : 0)};
+    const MessageParameter high{"high", statistic.ci95 ? statistic.ci95->second : 0,
+                                ratioText(statistic.ci95 ? statistic.ci95->second : 0)};
+    const MessageParameter stepsA{"steps_a", statistic.stepsA}, stepsB{"steps_b", statistic.stepsB};
+    const MessageParameter steps{"steps", statistic.steady ? "steady steps" : "steps"};
+    if (!statistic.ci95)
+        return message<
+            "diff.basis.no_interval",
+            "The ratio of step times is {ratio} over {steps_a} and {steps_b} {steps}: too few to show how far "
+            "chance reaches.">({shown, stepsA, stepsB, steps});
+    if (statistic.kind == Difference::Statistic::Kind::PairedRatio)
+        return message<
+            "diff.basis.paired",
+            "Paired ratio of step times {ratio} (95 % interval {low}–{high}) over {steps_a} {steps} with the "
+            "same batches in both runs.">({shown, low, high, stepsA, steps});
+    return message<"diff.basis.medians",
+                   "Ratio of median step times {ratio} (95 % interval {low}–{high}) over {steps_a} and {steps_b} "
+                   "{steps}.">({shown, low, high, stepsA, stepsB, steps});
 }
 
 } // namespace advisor

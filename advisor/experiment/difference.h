@@ -1,6 +1,8 @@
 #pragma once
 
 #include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/steps.h"
+#include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace advisor {
 
-/// Two traces against each other. Ratios are a / b: above 1, b is faster.
+/// What differs between two traces. Ratios are a / b: above 1, b is faster.
 struct Difference {
     /// A figure of each trace.
     struct Figures {
@@ -36,18 +38,24 @@ struct Difference {
     };
     enum class Verdict { Faster, Slower, NotShown, NotComparable };
 
-    std::vector<std::string> whyNot;                               ///< comparable where empty
-    std::vector<std::string> notes;                                ///< what may make them incomparable, and may not
+    std::vector<profiler::Message> whyNot; ///< reasons why the traces are not comparable; empty: they are
+    std::vector<profiler::Message> notes;  ///< what a reader of the verdict should know
     std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< both have steps (steady ones)
     std::optional<std::pair<double, double>> ci95; ///< of the ratio of mean steps; both have two steps or more
-    /// What the verdict is of: steady steps where both traces have two or more, since what warms up says nothing of the
-    /// rest; else all of them.
-    struct Judged {
+    /// The one statistic from which the verdict and its headline follow. It covers the steady steps where both traces
+    /// have two or more, since warm-up says nothing about the rest of a run; otherwise all whole steps.
+    struct Statistic {
+        enum class Kind {
+            PairedRatio, ///< geometric means of the steps that both runs trained on the same batch
+            MedianRatio  ///< medians
+        };
+        Kind kind = Kind::MedianRatio;
         bool steady = false;
-        Figures stepUs;
-        std::optional<std::pair<double, double>> ci95;
+        Figures stepUs;                                ///< geometric means or medians, by `kind`
+        std::optional<std::pair<double, double>> ci95; ///< of stepUs.ratio()
+        std::size_t stepsA = 0, stepsB = 0;            ///< that it covers; equal for pairs
     };
-    std::optional<Judged> judged;          ///< both have steps
+    std::optional<Statistic> statistic;    ///< both have whole steps
     Figures spanUs, kernelUs;              ///< first to last device operation; sum of kernels, in the whole trace
     std::optional<Figures> kernelStepUs;   ///< sum of kernels in a step
     bool perStep = false;                  ///< what kernels' times are
@@ -59,12 +67,21 @@ struct Difference {
     Verdict verdict = Verdict::NotShown;
 };
 
-/// The interval is Student's t (Welch's degrees of freedom) on the logarithm of the ratio of means, by the delta
-/// method. Steps of one run follow each other, so it is rather too narrow than too wide: a difference of a few percent
-/// between two single runs is shown by an experiment, not by this. Faster and slower must clear what an experiment asks
-/// for (kWorth).
+/// Compares two traces. Steps pair where both runs were configured by us to train on the same batches in the same
+/// order. "Faster" and "slower" ask that the interval of the statistic clears the minimum effect of an experiment
+/// (kWorth).
 Difference difference(const profiler::Trace& a, const profiler::Trace& b,
                       const std::vector<profiler::analysis::Step>& stepsA,
                       const std::vector<profiler::analysis::Step>& stepsB);
+
+/// "paired ratio" or "ratio of medians", as JSON names it.
+std::string_view statisticName(Difference::Statistic::Kind kind);
+
+/// The verdict as a sentence: "This run is 25 % slower than baseline".
+/// @param b, a  what the traces are called; `b` starts the sentence
+profiler::Message headline(const Difference& difference, std::string_view b, std::string_view a);
+/// The statistic that the headline states, with its interval and the steps that it covers. Empty without one, and where
+/// the traces are not comparable.
+profiler::Message basis(const Difference& difference);
 
 } // namespace advisor

@@ -193,8 +193,8 @@ void addDifference(ReportModel& model, const Difference& difference)
 {
     if (!difference.whyNot.empty()) {
         ReportModel::Table table{"Not comparable with the run before", {"Reason"}, {}, {}};
-        for (const std::string& why : difference.whyNot)
-            table.rows.push_back({why});
+        for (const profiler::Message& why : difference.whyNot)
+            table.rows.push_back({why.text});
         model.tables.push_back(std::move(table));
     }
     const auto ms = [](std::vector<double> us) {
@@ -203,16 +203,11 @@ void addDifference(ReportModel& model, const Difference& difference)
             value /= 1000;
         return us;
     };
-    const auto& judged = difference.judged;
     if (difference.perStep)
         model.figures.push_back(
             {"Steps before and now, sorted",
              svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
-             judged && judged->ci95
-                 ? fmt::format("Mean of before over mean of now{}: between {:.3f} and {:.3f} (95 %).",
-                               judged->steady ? ", without the steps that warm up" : "", judged->ci95->first,
-                               judged->ci95->second)
-                 : "Too few steps for an interval."});
+             fmt::format("{}. {}", headline(difference, "This run", "the run before").text, basis(difference).text)});
     const auto add = [&](const char* heading, const std::vector<Difference::Row>& rows) {
         ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "A step's."};
         for (const Difference::Row& row : rows)

@@ -21,11 +21,11 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Comparison)
 };
 
-std::vector<double> steadyUs(const std::vector<analysis::Step>& steps)
+std::vector<double> durationsUs(const std::vector<analysis::Step>& steps, bool steadyOnly)
 {
     std::vector<double> us;
     for (const analysis::Step& step : steps)
-        if (isSteady(step))
+        if (steadyOnly ? isSteady(step) : !step.partial)
             us.push_back(static_cast<double>(step.range.duration().count()) / 1000);
     return us;
 }
@@ -65,8 +65,9 @@ Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b, con
     compared.difference = advisor::difference(a, b, stepsA, stepsB);
     if (stop.stop_requested())
         return compared;
-    compared.aStepsUs = steadyUs(stepsA);
-    compared.bStepsUs = steadyUs(stepsB);
+    const bool steadyOnly = !compared.difference.statistic || compared.difference.statistic->steady;
+    compared.aStepsUs = durationsUs(stepsA, steadyOnly);
+    compared.bStepsUs = durationsUs(stepsB, steadyOnly);
     addPhases(compared, stepsA, stepsB);
     const analysis::OpCosts opsA = analysis::opCosts(a, stepsA);
     if (stop.stop_requested())

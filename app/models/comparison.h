@@ -10,9 +10,9 @@
 
 namespace app {
 
-/// Two traces beside each other: a is the one that the other is compared with.
+/// A comparison of the trace on screen (b) with another (a).
 struct Comparison {
-    /// What takes more or less of a step.
+    /// Something that takes more or less time in a step.
     struct Moved {
         QString what; ///< "phase", "operator", "kernel"
         QString name;
@@ -20,7 +20,7 @@ struct Comparison {
         SliceClass swatch = SliceClass::Other;
     };
     advisor::Difference difference;
-    std::vector<double> aStepsUs, bStepsUs; ///< of whole steps that are no warm-up, in order
+    std::vector<double> aStepsUs, bStepsUs; ///< durations of the steps that the verdict's statistic covers, in order
     std::vector<Moved> moved;               ///< largest change first
 };
 

@@ -80,6 +80,7 @@ public:
 
 private slots:
     void theFasterOneIsSaidWithItsInterval();
+    void theSlowerOneReadsAsASentenceThatAgreesWithTheMedians();
     void theSameTwiceShowsNoDifference();
     void theStepsAreThoseOfTheRestOfTheApp();
     void whatCannotBeComparedIsSaidFirst();
@@ -97,9 +98,9 @@ void CompareTest::theFasterOneIsSaidWithItsInterval()
     Compared compared(save(folder, "fast.sspack", training(1000)));
     QVERIFY(compared.empty()->isVisible());
     compared.with(save(folder, "slow.sspack", training(2000)));
-    QVERIFY2(compared.verdict()->text().contains("2.00 × as fast (95 % interval 2.00–2.00)"),
-             qPrintable(compared.verdict()->text()));
-    QVERIFY(compared.why().contains("measure it"));
+    QCOMPARE(compared.verdict()->text(), QString("This run is 2.00 × as fast as other"));
+    QVERIFY2(compared.why().contains("Ratio of median step times 2.00"), qPrintable(compared.why()));
+    QVERIFY(compared.why().contains("measure a change"));
     // The forward pass moved most, then the wait.
     const auto& moved = compared.rows()->row(0).cells;
     QCOMPARE(moved[0].text, QString("forward  ·  phase"));
@@ -110,13 +111,24 @@ void CompareTest::theFasterOneIsSaidWithItsInterval()
     QCOMPARE(wait[2].text, QString("100 µs"));
 }
 
+void CompareTest::theSlowerOneReadsAsASentenceThatAgreesWithTheMedians()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "slow.sspack", training(1333)));
+    compared.with(save(folder, "fast.sspack", training(1000)));
+    QCOMPARE(compared.verdict()->text(), QString("This run is 25 % slower than other"));
+    const auto description = find<app::DistributionChart>(&compared.panel, "compareChart")->accessibleDescription();
+    QVERIFY2(description.contains("other: median 1.00 ms"), qPrintable(description));
+    QVERIFY2(description.contains("median 1.33 ms"), qPrintable(description));
+}
+
 void CompareTest::theSameTwiceShowsNoDifference()
 {
     const QTemporaryDir folder;
     Compared compared(save(folder, "a.sspack", training(1000)));
     compared.with(save(folder, "b.sspack", training(1000)));
-    QVERIFY2(compared.verdict()->text().startsWith("No difference shown: 1.00 ×"),
-             qPrintable(compared.verdict()->text()));
+    QCOMPARE(compared.verdict()->text(), QString("No difference shown between This run and other"));
+    QVERIFY2(compared.why().contains("1.000"), qPrintable(compared.why()));
 }
 
 void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
@@ -131,9 +143,10 @@ void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
     const QTemporaryDir folder;
     Compared compared(save(folder, "fast.sspack", unmarked(1000)));
     compared.with(save(folder, "slow.sspack", unmarked(2000)));
-    QVERIFY2(!compared.verdict()->text().contains("2.00 ×"), qPrintable(compared.verdict()->text()));
+    QVERIFY2(!compared.verdict()->text().contains("faster") && !compared.verdict()->text().contains("as fast"),
+             qPrintable(compared.verdict()->text()));
     compared.session.setStepRange("lap");
-    QTRY_VERIFY2_WITH_TIMEOUT(compared.verdict()->text().contains("2.00 × as fast"),
+    QTRY_VERIFY2_WITH_TIMEOUT(compared.verdict()->text().contains(" × as fast as"),
                               qPrintable(compared.verdict()->text() + ": " + compared.why()), 20000);
 }
 
@@ -142,7 +155,7 @@ void CompareTest::whatCannotBeComparedIsSaidFirst()
     const QTemporaryDir folder;
     Compared compared(save(folder, "a.sspack", training(1000, "resnet18")));
     compared.with(save(folder, "b.sspack", training(2000, "convnet")));
-    QCOMPARE(compared.verdict()->text(), QString("Not comparable"));
+    QCOMPARE(compared.verdict()->text(), QString("This run is not comparable with other"));
     QVERIFY2(compared.why().contains("convnet and resnet18"), qPrintable(compared.why()));
 }
 

@@ -66,6 +66,7 @@ const std::vector<Module>& modules()
          kAdvisorMayInclude,
          {"advisor/experiment/", "advisor/tuner/", "advisor/report/", "advisor/cli/"}},
         {"advisor/experiment/", kAdvisorMayInclude, {"advisor/cli/"}},
+        {"advisor/runner/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/tuner/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/report/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/cli/", {"profiler/", "advisor/", "trainer/config/"}},

@@ -37,11 +37,6 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-QString intervalText(const std::pair<double, double>& ci)
-{
-    return ComparePanel::tr("95 % interval %1–%2").arg(ci.first, 0, 'f', 2).arg(ci.second, 0, 'f', 2);
-}
-
 QString nameOf(const RunRecord& run)
 {
     return QLocale().toString(run.started, "d MMM HH:mm") + "  ·  " + asQString(run.configuration.text("workload"));
@@ -68,25 +63,6 @@ bool isWhole(const Session& session)
 }
 
 } // namespace
-
-QString comparisonVerdict(const Difference& difference)
-{
-    if (difference.verdict == Difference::Verdict::NotComparable)
-        return ComparePanel::tr("Not comparable");
-    if (!difference.judged)
-        return difference.stepsUsA.empty() && difference.stepsUsB.empty()
-                   ? ComparePanel::tr("Neither has whole steps: only the work can be compared")
-                   : ComparePanel::tr("Only one of them has whole steps: only the work can be compared");
-    const QString ratio = formatRatio(difference.judged->stepUs.ratio());
-    if (!difference.judged->ci95)
-        return ComparePanel::tr("What is on screen is %1 as fast; without several steps in both there is no telling "
-                                "how much of it is chance")
-            .arg(ratio);
-    const QString interval = intervalText(*difference.judged->ci95);
-    return difference.verdict == Difference::Verdict::NotShown
-               ? ComparePanel::tr("No difference shown: %1 as fast (%2)").arg(ratio, interval)
-               : ComparePanel::tr("What is on screen is %1 as fast (%2)").arg(ratio, interval);
-}
 
 ComparePanel::ComparePanel(Session* session, QWidget* parent)
     : QWidget(parent), m_session(session), m_work(this), m_pages(new QStackedWidget(this))
@@ -157,9 +133,10 @@ QWidget* ComparePanel::makePage()
     auto* sides = new QSplitter(Qt::Horizontal, page);
     sides->setChildrenCollapsible(false);
     m_chart = new DistributionChart(sides);
-    m_table =
-        new EvidenceTable({{tr("What moved"), false}, {tr("Other"), true}, {tr("This"), true}, {tr("Change"), true}},
-                          tr("What takes more or less of a step"), sides);
+    m_chart->setObjectName("compareChart");
+    m_table = new EvidenceTable(
+        {{tr("What changed"), false}, {tr("Other"), true}, {tr("This run"), true}, {tr("Change"), true}},
+        tr("What takes more or less of a step"), sides);
     m_table->setObjectName("compareTable");
     sides->addWidget(m_chart);
     sides->addWidget(m_table);
@@ -339,18 +316,19 @@ void ComparePanel::take(const Comparison& compared)
 void ComparePanel::showVerdict(const Comparison& compared)
 {
     const Difference& difference = compared.difference;
-    m_verdict->setText(comparisonVerdict(difference));
+    m_verdict->setText(
+        asQString(advisor::headline(difference, tr("This run").toStdString(), m_name.toStdString()).text));
     m_shown = difference.verdict;
     colourVerdict();
     QStringList why;
-    for (const std::string& reason : difference.whyNot)
-        why << asQString(reason);
-    for (const std::string& note : difference.notes)
-        why << asQString(note);
-    if (difference.whyNot.empty() && difference.judged && difference.judged->ci95)
-        why << tr(
-            "Two single runs: what else the machine did is in the difference, too. To know what a change is worth, "
-            "measure it.");
+    for (const profiler::Message& reason : difference.whyNot)
+        why << asQString(reason.text);
+    if (const profiler::Message statistic = advisor::basis(difference); !statistic.empty())
+        why << asQString(statistic.text);
+    for (const profiler::Message& note : difference.notes)
+        why << asQString(note.text);
+    if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
+        why << tr("These are two single runs: measure a change to learn what it is worth.");
     if (const QString settings = settingsThatDiffer(); !settings.isEmpty())
         why << settings;
     m_why->setText(why.join(' '));

@@ -67,8 +67,4 @@ private:
     EvidenceTable* m_table = nullptr;
 };
 
-/// "What is on screen is 1.43 × as fast (95 % interval 1.40–1.46)", "Not comparable", "No difference shown": what two
-/// single runs tell.
-QString comparisonVerdict(const advisor::Difference& difference);
-
 } // namespace app

@@ -1,0 +1,200 @@
+#include "advisor/runner/launch_check.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unistd.h>
+
+namespace advisor::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::message;
+using Field = LaunchProblem::Field;
+
+bool isVariableName(std::string_view name)
+{
+    const auto isLetter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
+    return !name.empty() && isLetter(static_cast<unsigned char>(name.front())) &&
+           std::all_of(name.begin(), name.end(), [&](unsigned char c) { return isLetter(c) || std::isdigit(c) != 0; });
+}
+
+void checkEnvironment(const Launch& launch, std::vector<LaunchProblem>& problems)
+{
+    std::set<std::string> names;
+    for (const std::string& entry : launch.environment) {
+        const std::size_t equals = entry.find('=');
+        const std::string name = entry.substr(0, equals);
+        if (equals == std::string::npos || equals == 0)
+            problems.push_back(
+                {Field::Environment, Error::Code::Invalid,
+                 message<"launch.environment.form", "The environment entry {entry} is not of the form NAME=VALUE">(
+                     {{"entry", entry}}),
+                 entry, "write one assignment per line, for example OMP_NUM_THREADS=4"});
+        else if (!isVariableName(name))
+            problems.push_back(
+                {Field::Environment, Error::Code::Invalid,
+                 message<"launch.environment.name", "{name} is not the name of a variable">({{"name", name}}), entry,
+                 "use letters, digits and underscores; the first is not a digit"});
+        else if (!names.insert(name).second)
+            problems.push_back(
+                {Field::Environment, Error::Code::Invalid,
+                 message<"launch.environment.twice", "The variable {name} is set twice">({{"name", name}}), entry,
+                 "remove one of the two"});
+        else if (name.starts_with("STEPSCOPE_"))
+            problems.push_back(
+                {Field::Environment, Error::Code::Invalid,
+                 message<"launch.environment.reserved", "Stepscope sets {name} itself">({{"name", name}}), entry,
+                 "choose another name"});
+    }
+}
+
+void checkFolder(const Launch& launch, std::vector<LaunchProblem>& problems)
+{
+    std::error_code failed;
+    const auto add = [&](Error::Code code, profiler::Message what, const char* hint) {
+        problems.push_back({Field::Folder, code, std::move(what), launch.folder.string(), hint});
+    };
+    if (!fs::exists(launch.folder, failed))
+        add(Error::Code::NotFound, message<"launch.folder.missing", "The working directory does not exist">(),
+            "choose the folder in which the command is to run");
+    else if (!fs::is_directory(launch.folder, failed))
+        add(Error::Code::Invalid, message<"launch.folder.file", "The working directory is not a folder">(),
+            "choose the folder in which the command is to run");
+    else if (access(launch.folder.c_str(), X_OK) != 0)
+        add(Error::Code::Permission, message<"launch.folder.permission", "The working directory may not be entered">(),
+            "choose a folder that you have access to");
+}
+
+/// The value that the command will see.
+std::string variable(const Launch& launch, std::string_view name)
+{
+    for (const std::string& entry : launch.environment)
+        if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+            return entry.substr(name.size() + 1);
+    const char* value = std::getenv(std::string(name).c_str());
+    return value ? value : "";
+}
+
+/// Where execvp(3) finds a program: the first of that name in PATH that may be run, else the first of that name.
+std::optional<fs::path> findProgram(const Launch& launch, const std::string& program)
+{
+    std::error_code failed;
+    if (program.find('/') != std::string::npos) {
+        const fs::path path = launch.folder / program;
+        return fs::exists(path, failed) ? std::optional(path) : std::nullopt;
+    }
+    std::optional<fs::path> found;
+    const std::string path = variable(launch, "PATH");
+    for (std::size_t at = 0; at <= path.size();) {
+        const std::size_t end = std::min(path.find(':', at), path.size());
+        const fs::path candidate = launch.folder / path.substr(at, end - at) / program;
+        if (fs::is_regular_file(candidate, failed)) {
+            if (access(candidate.c_str(), X_OK) == 0)
+                return candidate;
+            found = found ? found : candidate;
+        }
+        at = end + 1;
+    }
+    return found;
+}
+
+/// Index of the program behind a leading `env` and its assignments; nothing where env has options that change more.
+std::optional<std::size_t> programBehindEnv(const std::vector<std::string>& words)
+{
+    if (words.empty() || fs::path(words[0]).filename() != "env")
+        return 0;
+    std::size_t at = 1;
+    while (at < words.size() && words[at].find('=') != std::string::npos && words[at].front() != '-')
+        ++at;
+    return at < words.size() && words[at].front() != '-' ? std::optional(at) : std::nullopt;
+}
+
+bool isPython(std::string_view program)
+{
+    return (program.starts_with("python") || program.starts_with("pypy")) &&
+           program.find('-') == std::string_view::npos;
+}
+
+/// The script that an interpreter runs; nothing where it runs a module, a command line or its standard input.
+std::optional<std::string> scriptOf(const std::vector<std::string>& words, std::size_t program)
+{
+    const std::string name = fs::path(words[program]).filename().string();
+    constexpr std::string_view kShells[] = {"sh", "bash", "dash", "zsh"};
+    const bool python = isPython(name);
+    if (!python && std::find(std::begin(kShells), std::end(kShells), name) == std::end(kShells))
+        return std::nullopt;
+    for (std::size_t at = program + 1; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (word == "-" || word == "--")
+            return std::nullopt;
+        if (word.empty() || word.front() != '-')
+            return word;
+        if (word.starts_with("--"))
+            continue;
+        if (word.find_first_of(python ? "cm" : "cs") != std::string::npos)
+            return std::nullopt;
+        const char last = word.back();
+        if (python ? last == 'W' || last == 'X' : last == 'o' || last == 'O')
+            ++at; // its value
+    }
+    return std::nullopt;
+}
+
+void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
+{
+    const auto add = [&](Error::Code code, profiler::Message what, std::string where, std::string hint) {
+        problems.push_back({Field::Command, code, std::move(what), std::move(where), std::move(hint)});
+    };
+    if (launch.words.empty() || launch.words.front().empty())
+        return add(Error::Code::Invalid, message<"launch.command.missing", "There is no command">(), {},
+                   "write one, for example python train.py");
+    std::error_code failed;
+    const std::size_t inner = programBehindEnv(launch.words).value_or(0);
+    for (const std::size_t at : inner == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, inner}) {
+        const std::string& program = launch.words[at];
+        const auto found = findProgram(launch, program);
+        if (!found)
+            return add(Error::Code::NotFound, message<"launch.command.not_found", "command not found">(), program,
+                       "check its name, or give its path");
+        if (fs::is_directory(*found, failed))
+            return add(Error::Code::Invalid, message<"launch.command.folder", "the command is a folder">(), program,
+                       "name the program in it");
+        if (access(found->c_str(), X_OK) != 0)
+            return add(Error::Code::Permission, message<"launch.command.permission", "the command is not executable">(),
+                       program, "make it executable (chmod +x), or name the program that runs it: python " + program);
+    }
+    const auto script = scriptOf(launch.words, inner);
+    if (!script)
+        return;
+    const fs::path path = launch.folder / *script;
+    const std::string hint = "check its name, and the working directory";
+    const bool isModuleFolder = fs::is_directory(path, failed) && fs::exists(path / "__main__.py", failed);
+    if (!fs::exists(path, failed))
+        add(Error::Code::NotFound, message<"launch.script.missing", "the script does not exist">(), path.string(),
+            hint);
+    else if (fs::is_directory(path, failed) && !isModuleFolder)
+        add(Error::Code::Invalid, message<"launch.script.folder", "the script is a folder">(), path.string(), hint);
+    else if (access(path.c_str(), R_OK) != 0)
+        add(Error::Code::Permission, message<"launch.script.permission", "the script is not readable">(), path.string(),
+            "change its permissions");
+}
+
+} // namespace
+
+std::vector<LaunchProblem> checkLaunch(const Launch& launch)
+{
+    std::vector<LaunchProblem> problems;
+    checkFolder(launch, problems);
+    checkEnvironment(launch, problems);
+    if (problems.empty()) // a wrong folder or PATH would blame the command
+        checkCommand(launch, problems);
+    return problems;
+}
+
+} // namespace advisor::runner
