@@ -69,15 +69,16 @@ int train(const TrainOptions& options, const Streams& streams);
 struct RecordOptions {
     std::filesystem::path trace;
     std::vector<std::string> command;
-    std::string level = "standard"; ///< "always", "standard", "full"
-    bool operators = false;         ///< of a Python's LibTorch
-    std::int64_t opsEvery = 0;      ///< those of a window of every so many training steps; 0: of all steps
-    std::int64_t opsWindow = 5;     ///< steps of that window
-    bool python = true;             ///< loader waits, steps and phases of a Python, by hooks
-    double after = 0;               ///< seconds from the command's start until recording begins
-    double seconds = 0;             ///< how long is recorded; 0: to the command's end
-    bool json = false;              ///< on stderr: the standard output is the command's
-    std::filesystem::path report;   ///< what came of it, as JSON, in this file and not on stderr; may be empty
+    std::string level = "standard";       ///< "always", "standard", "full"
+    bool operators = false;               ///< of a Python's LibTorch
+    std::int64_t opsEvery = 0;            ///< those of a window of every so many training steps; 0: of all steps
+    std::int64_t opsWindow = 5;           ///< steps of that window
+    bool python = true;                   ///< loader waits, steps and phases of a Python, by hooks
+    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
+    double after = 0;                     ///< seconds from the command's start until recording begins
+    double seconds = 0;                   ///< how long is recorded; 0: to the command's end
+    bool json = false;                    ///< on stderr: the standard output is the command's
+    std::filesystem::path report;         ///< what came of it, as JSON, in this file and not on stderr; may be empty
 };
 /// Runs a command, recorded, with its standard streams and signals. Returns the command's own exit status, 128 + the
 /// signal's number where one ended it; kBadInput where it could not be run or recorded.

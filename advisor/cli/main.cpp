@@ -179,6 +179,10 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->capture_default_str();
     record->add_flag("!--no-python", line.record.python, "No hooks into Python: loader waits, steps and phases")
         ->excludes(ops);
+    record
+        ->add_option("--env", line.record.environment, "Adds a variable to the command's environment; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false); // of "--env A=1 -- COMMAND", only A=1 is its value
     record->add_option("--after", line.record.after, "Seconds from the command's start until recording begins")
         ->check(number([](double value) { return value >= 0; }, "is below 0"));
     record->add_option("--for", line.record.seconds, "Seconds that are recorded; else to the command's end")

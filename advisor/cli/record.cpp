@@ -2,14 +2,19 @@
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/record_report.h"
 #include "advisor/cli/recorded_process.h"
+#include "advisor/runner/launch_check.h"
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
+#include "profiler/capture/part_recording.h"
 #include "profiler/capture/system_sampler.h"
+#include "profiler/os/file_lock.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -78,6 +83,12 @@ profiler::TimeRange windowOf(const RecordOptions& options)
     return {from, after(from, options.seconds > 0 ? options.seconds : kLongest)};
 }
 
+/// Where the command's processes write what cannot be recorded of them.
+fs::path notesFile(const fs::path& trace)
+{
+    return trace.string() + ".notes";
+}
+
 Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
@@ -103,10 +114,43 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
         return variables;
     // Python is only one of the programs that can be recorded: without its module the others still are.
     if (const auto python = findBeside({"../share/stepscope/python/startup"}, "the Python module")) {
-        const char* before = std::getenv("PYTHONPATH");
-        variables.emplace_back("PYTHONPATH", before && *before ? python->string() + ":" + before : python->string());
+        const auto inFront = [&](const char* name, const std::string& value) {
+            const char* before = std::getenv(name);
+            variables.emplace_back(name, before && *before ? value + ":" + before : value);
+        };
+        inFront("PYTHONPATH", python->string());
+        variables.emplace_back(variable::kPython, python->string());
+        variables.emplace_back(variable::kNotes, notesFile(trace).string());
+        // It puts the folder there again in each Python whose PYTHONPATH the command has set otherwise.
+        const auto preload = findBeside({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
+                                        "the library for Python's path");
+        if (preload && preload->string().find_first_of(": ") == std::string::npos) // which separate its entries
+            inFront("LD_PRELOAD", preload->string());
     }
     return variables;
+}
+
+/// The variables of --env, in force from here on: PATH among them decides where the command is found.
+void setEnvironment(const std::vector<std::string>& assignments)
+{
+    for (const std::string& assignment : assignments) {
+        const std::size_t equals = assignment.find('=');
+        setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
+    }
+}
+
+/// What the command's processes have to say about themselves: each line once.
+std::vector<std::string> takeNotes(const fs::path& trace)
+{
+    const fs::path path = notesFile(trace);
+    std::vector<std::string> notes;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (!line.empty() && std::find(notes.begin(), notes.end(), line) == notes.end())
+            notes.push_back(line);
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return notes;
 }
 
 /// As a shell would read it.
@@ -132,14 +176,15 @@ std::string commandLine(const std::vector<std::string>& command)
 /// Samples of the machine and of the command's first process: taken here, so that they cost the command nothing.
 class MachineSamples {
 public:
-    void start(const fs::path& part, pid_t command, const profiler::TimeRange& window)
+    void start(const fs::path& trace, pid_t command, const profiler::TimeRange& window)
     {
-        auto recorder = capture::Recorder::start({.path = part, .ringEvents = 1 << 12, .maxThreads = 4});
-        if (!recorder) { // the command's own parts will meet the same trouble
-            m_trouble = recorder.error();
+        auto part = capture::startPart(trace, {.path = {}, .ringEvents = 1 << 12, .maxThreads = 4});
+        if (!part) { // the command's own parts will meet the same trouble
+            m_trouble = part.error();
             return;
         }
-        m_recorder = std::move(*recorder);
+        m_part = part->path;
+        m_recorder = std::move(part->recorder);
         m_recorder->nameProcess("machine");
         m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command, .within = window});
     }
@@ -151,28 +196,36 @@ public:
                 m_trouble = finished.error();
         m_recorder.reset();
     }
+    /// The file that holds the samples; empty without them.
+    [[nodiscard]] const fs::path& part() const { return m_part; }
     /// Why nothing can be written beside the trace, where that is so.
     [[nodiscard]] const std::optional<Error>& trouble() const { return m_trouble; }
 
 private:
     std::optional<Error> m_trouble;
+    fs::path m_part;
     std::unique_ptr<capture::Recorder> m_recorder;
     std::unique_ptr<capture::SystemSampler> m_sampler;
 };
 
-/// Parts that this recording made: those of an earlier one that was killed stay what they are. This process's own comes
-/// last: what it says of GPUs is numbered by the others.
-std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before)
+/// Parts that this recording made: those of an earlier one that was killed stay what they are. The machine's samples
+/// come last: what they say of GPUs is numbered by the others.
+std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before,
+                                         const fs::path& machine)
 {
     auto parts = capture::findParts(trace);
     std::erase_if(parts, [&](const capture::TracePart& part) { return before.contains(part.path); });
-    std::stable_partition(parts.begin(), parts.end(), [](const auto& part) { return part.pid != getpid(); });
+    std::stable_partition(parts.begin(), parts.end(), [&](const auto& part) { return part.path != machine; });
     return parts;
 }
 
 /// @param trouble  that this process itself met in writing beside the trace: the command's processes met it too
-Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble)
+/// @param said  by the command's processes
+Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble,
+                      const std::vector<std::string>& said)
 {
+    if (!said.empty())
+        return {Error::Code::NotFound, "nothing was recorded: " + said.front(), {}, {}};
     if (trouble) {
         Error error = *trouble;
         error.what = "nothing was recorded, since no part of the trace could be written: " + error.what;
@@ -211,36 +264,60 @@ std::string workingDirectory()
 
 /// Makes the trace of what the command's processes have left.
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
-                       const CommandEnd& end, const std::optional<Error>& trouble)
+                       const CommandEnd& end, const MachineSamples& samples)
 {
-    std::vector<pid_t> writers;
-    for (const auto& part : newParts(trace, before))
-        if (part.pid != getpid())
-            writers.push_back(static_cast<pid_t>(part.pid));
-    const std::vector<pid_t> running = waitForOthers(writers, kWaitForOthers);
-    const auto parts = newParts(trace, before);
-    if (parts.empty() || parts.front().pid == getpid()) {
+    const auto isMachine = [&](const capture::TracePart& part) { return part.path == samples.part(); };
+    std::vector<fs::path> written;
+    for (const auto& part : newParts(trace, before, samples.part()))
+        written.push_back(part.path);
+    const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
+    const std::vector<std::string> said = takeNotes(trace);
+    const auto parts = newParts(trace, before, samples.part());
+    if (parts.empty() || isMachine(parts.front())) {
         capture::removeParts(parts);
-        return failed(nothingRecorded(options, trouble), end);
+        return failed(nothingRecorded(options, samples.trouble(), said), end);
     }
+    std::vector<std::pair<std::string, std::string>> metadata = {
+        {"record.command", commandLine(options.command)},
+        {"record.directory", workingDirectory()},
+        {"record.exit_status", std::to_string(end.shellStatus())},
+        {"capture.level", options.level}};
+    for (auto& fact : profiler::recordingEndMetadata(end.recordingEnd()))
+        metadata.push_back(std::move(fact));
     auto collected =
-        capture::collectParts(parts, {.trace = trace,
-                                      .mainProcess = end.pid,
-                                      .metadata = {{"record.command", commandLine(options.command)},
-                                                   {"record.directory", workingDirectory()},
-                                                   {"record.exit_status", std::to_string(end.shellStatus())},
-                                                   {"capture.level", options.level}}});
+        capture::collectParts(parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said});
     if (!collected) {
         Error error = collected.error();
         error.mend += (error.mend.empty() ? "" : "; ") + std::string("what each process recorded is in ") +
                       parts.front().path.string() + (parts.size() > 1 ? " and its like" : "");
         return failed(std::move(error), end);
     }
-    for (const pid_t process : running)
-        collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", process));
+    for (const auto& part : parts)
+        if (std::find(running.begin(), running.end(), part.path) != running.end())
+            collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", part.pid));
     capture::removeParts(parts);
-    collected->processes -= parts.back().pid == getpid() ? 1 : 0;
+    collected->processes -= isMachine(parts.back()) ? 1 : 0;
     return {end, std::move(*collected), {}};
+}
+
+/// Only one recording at a time may write a trace: the parts of two would mix.
+Result<std::optional<profiler::os::LockFile>> lockTrace(const fs::path& trace)
+{
+    auto lock = profiler::os::LockFile::acquire(trace.string() + ".lock");
+    if (!lock && errno == EAGAIN)
+        return tl::unexpected(Error{Error::Code::Unavailable, "another recording is writing this trace", trace.string(),
+                                    "give this one another name, or wait for the other's end"});
+    return lock; // a file system without locks stops nobody
+}
+
+/// The first thing that would keep the command from running.
+std::optional<Error> launchProblem(const RecordOptions& options)
+{
+    std::error_code ignored;
+    const auto problems = runner::checkLaunch({options.command, fs::current_path(ignored), options.environment});
+    if (problems.empty())
+        return std::nullopt;
+    return Error{problems.front().code, problems.front().what.text, problems.front().where, problems.front().hint};
 }
 
 RecordReport recorded(const RecordOptions& options)
@@ -248,6 +325,13 @@ RecordReport recorded(const RecordOptions& options)
     const auto trace = checkedOutput(options.trace);
     if (!trace)
         return failed(trace.error());
+    if (auto problem = launchProblem(options))
+        return failed(std::move(*problem));
+    const auto lock = lockTrace(*trace);
+    if (!lock)
+        return failed(lock.error());
+    setEnvironment(options.environment);
+    takeNotes(*trace); // of an earlier recording that was killed
     const profiler::TimeRange window = windowOf(options);
     const auto variables = variablesFor(options, *trace, window);
     if (!variables)
@@ -256,13 +340,12 @@ RecordReport recorded(const RecordOptions& options)
     for (const auto& part : capture::findParts(*trace))
         before.insert(part.path);
     MachineSamples samples;
-    const auto ownPart = fs::path(trace->string() + "." + std::to_string(getpid()));
     const auto end =
-        runCommand(options.command, *variables, [&](pid_t command) { samples.start(ownPart, command, window); });
+        runCommand(options.command, *variables, [&](pid_t command) { samples.start(*trace, command, window); });
     if (!end)
         return failed(end.error());
     samples.end();
-    return collected(options, *trace, before, *end, samples.trouble());
+    return collected(options, *trace, before, *end, samples);
 }
 
 } // namespace

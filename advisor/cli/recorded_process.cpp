@@ -1,5 +1,7 @@
 #include "advisor/cli/recorded_process.h"
 
+#include "profiler/os/file_lock.h"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -51,7 +53,7 @@ Error cannotStart(int number, const std::string& program)
                 {}};
     if (number == ENOENT) {
         error.code = Error::Code::NotFound;
-        error.what = "the command is not to be found";
+        error.what = "command not found";
         error.mend = "check its name, or give its path";
     } else if (number == EACCES) {
         error.code = Error::Code::Permission;
@@ -63,46 +65,78 @@ Error cannotStart(int number, const std::string& program)
     return error;
 }
 
-CommandEnd endOf(pid_t pid, int status)
+/// "timeout (4711)"; the name of a process that is gone by now is not known.
+std::string senderOf(const siginfo_t& info)
 {
-    CommandEnd end;
-    end.pid = pid;
+    if (info.si_code != SI_USER && info.si_code != SI_QUEUE && info.si_code != SI_TKILL)
+        return {};
+    if (info.si_pid <= 0) // in another pid namespace
+        return {};
+    std::string name;
+    std::ifstream file("/proc/" + std::to_string(info.si_pid) + "/comm");
+    std::getline(file, name);
+    return (name.empty() ? "process " + std::to_string(info.si_pid) : name + " (" + std::to_string(info.si_pid) + ")");
+}
+
+bool asksForAnEnd(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+void note(CommandEnd& end, const siginfo_t& info)
+{
+    if (end.received != 0 || !asksForAnEnd(info.si_signo))
+        return;
+    end.received = info.si_signo;
+    end.fromTerminal = info.si_code == SI_KERNEL;
+    end.sender = senderOf(info);
+}
+
+void setStatus(CommandEnd& end, int status)
+{
     if (WIFSIGNALED(status))
         end.signal = WTERMSIG(status);
     else
         end.status = WEXITSTATUS(status);
-    return end;
 }
 
 /// Waits for the command, passing signals on.
 CommandEnd follow(pid_t command, const sigset_t& watched)
 {
+    CommandEnd end;
+    end.pid = command;
     for (;;) {
         siginfo_t info{};
         const int signal = sigwaitinfo(&watched, &info);
+        if (signal > 0)
+            note(end, info);
         int status = 0;
-        for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-            if (ended == command)
-                return endOf(command, status);
+        for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (ended != command)
+                continue;
+            setStatus(end, status);
+            // A signal to the whole process group may have ended the command before it was seen here.
+            constexpr timespec kNow{};
+            while (sigtimedwait(&watched, &info, &kNow) > 0)
+                note(end, info);
+            return end;
+        }
         // A terminal gives its own (Ctrl-C) to the command as well.
         if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
             kill(command, signal);
     }
 }
 
-/// A process that has ended and waits to be taken in counts as ended.
-bool runs(pid_t process)
-{
-    if (kill(process, 0) != 0 && errno == ESRCH)
-        return false;
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t name = line.rfind(')');
-    return name == std::string::npos || name + 2 >= line.size() || line[name + 2] != 'Z';
-}
-
 } // namespace
+
+profiler::RecordingEnd CommandEnd::recordingEnd() const
+{
+    return {.recorderSignal = received,
+            .terminal = fromTerminal,
+            .sender = sender,
+            .programSignal = signal,
+            .programStatus = status};
+}
 
 std::string CommandEnd::text() const
 {
@@ -143,21 +177,27 @@ Result<CommandEnd> runCommand(const std::vector<std::string>& command,
         return tl::unexpected(cannotStart(child < 0 ? forkError : number, command.front()));
     }
     started(child);
-    const CommandEnd end = follow(child, watched);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
+    CommandEnd end = follow(child, watched);
+    sigset_t after = before;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaddset(&after, signal);
+    sigprocmask(SIG_SETMASK, &after, nullptr);
     return end;
 }
 
-std::vector<pid_t> waitForOthers(std::vector<pid_t> processes, std::chrono::milliseconds atMost)
+std::vector<std::filesystem::path> waitForWriters(std::vector<std::filesystem::path> files,
+                                                  std::chrono::milliseconds atMost)
 {
     constexpr std::chrono::milliseconds kEvery{20};
     const auto until = std::chrono::steady_clock::now() + atMost;
     for (;;) {
         while (waitpid(-1, nullptr, WNOHANG) > 0)
             continue;
-        std::erase_if(processes, [](pid_t process) { return !runs(process); });
-        if (processes.empty() || std::chrono::steady_clock::now() >= until)
-            return processes;
+        std::erase_if(files, [](const std::filesystem::path& file) {
+            return profiler::os::lockHolder(file) != profiler::os::LockHolder::Somebody;
+        });
+        if (files.empty() || std::chrono::steady_clock::now() >= until)
+            return files;
         std::this_thread::sleep_for(kEvery);
     }
 }

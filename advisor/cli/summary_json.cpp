@@ -1,7 +1,9 @@
 #include "advisor/cli/closer_look_json.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/cli/summary.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/model/recording_end.h"
 
 #include <charconv>
 #include <string_view>
@@ -151,14 +153,18 @@ Json memoryJson(const std::vector<MemoryMoment>& moments)
     return rows;
 }
 
-Json lossJson(const CaptureStats& stats)
+Json lossJson(const Trace& trace)
 {
+    const CaptureStats stats = trace.losses();
     Json notes = Json::array();
     if (stats.cut)
         notes.push_back("The trace is cut: the run did not end by itself, or only a part of its file is here.");
     for (const std::string& note : stats.notes)
         notes.push_back(note);
-    return {{"dropped", stats.dropped}, {"unmatched", stats.unmatched}, {"notes", notes}};
+    Json messages = Json::array(); // those of the notes that have an id
+    if (const auto ended = recordingEndMessage(trace.metadata()))
+        messages.push_back(messageJson(*ended));
+    return {{"dropped", stats.dropped}, {"unmatched", stats.unmatched}, {"notes", notes}, {"note_messages", messages}};
 }
 
 } // namespace
@@ -192,7 +198,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"idle", idle},
                  {"top_kernels", kernels},
                  {"memory", memoryJson(summary.memory)},
-                 {"data_loss", lossJson(trace.losses())}};
+                 {"data_loss", lossJson(trace)}};
     if (summary.look)
         addCloserLook(json, *summary.look);
     return json;

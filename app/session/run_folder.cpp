@@ -10,7 +10,6 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
-#include <chrono>
 
 namespace app {
 
@@ -30,15 +29,10 @@ profiler::Error ioError(const std::string& what, const std::filesystem::path& wh
             "check that the disk has room and the folder can be written"};
 }
 
-/// Another window that asks whether the run is being trained holds the lock for a moment.
-constexpr std::chrono::milliseconds kLockPatience{1000};
-
-/// A window trains it, this one or another. The lock of an app that crashed is told by its process being gone.
+/// A window trains it, this one or another: it holds the lock, which the lock of an app that crashed is not.
 bool isBeingTrained(const std::filesystem::path& folder)
 {
-    QLockFile lock(toQString(folder / kLockName));
-    lock.setStaleLockTime(0);
-    return !lock.tryLock(0) && lock.error() == QLockFile::LockFailedError;
+    return profiler::os::lockHolder(folder / kLockName) == profiler::os::LockHolder::Somebody;
 }
 
 RunOutcome readOutcome(const std::filesystem::path& folder)
@@ -93,11 +87,10 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
     return run;
 }
 
-std::unique_ptr<QLockFile> lockRun(const RunRecord& run)
+std::unique_ptr<profiler::os::LockFile> lockRun(const RunRecord& run)
 {
-    auto lock = std::make_unique<QLockFile>(toQString(run.folder / kLockName));
-    lock->setStaleLockTime(0);
-    return lock->tryLock(kLockPatience) ? std::move(lock) : nullptr;
+    auto lock = profiler::os::LockFile::acquire(run.folder / kLockName);
+    return lock ? std::make_unique<profiler::os::LockFile>(std::move(*lock)) : nullptr;
 }
 
 profiler::Result<void> saveOutcome(const RunRecord& run)

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/file_lock.h"
 #include "trainer/config/training_config.h"
 
 #include <QDateTime>
-#include <QLockFile>
 #include <QString>
 #include <filesystem>
 #include <memory>
@@ -44,9 +44,9 @@ std::filesystem::path runsRoot();
 /// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be
 /// written.
 profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration);
-/// Held by the window that trains a run until its result is written: the others tell by it that the run goes on. Null
+/// Held by the window that trains a run until its result is written: other windows see by it that the run goes on. Null
 /// where the folder cannot be written, or another window holds it.
-std::unique_ptr<QLockFile> lockRun(const RunRecord& run);
+std::unique_ptr<profiler::os::LockFile> lockRun(const RunRecord& run);
 /// Writes result.json, whole or not at all.
 profiler::Result<void> saveOutcome(const RunRecord& run);
 /// All runs under `root` whose configuration can be read, newest first. Opens several files of each run: not for the

@@ -57,15 +57,14 @@ void Session::restore()
 {
     const std::filesystem::path path = sessionFile();
     QDir().mkpath(asQString(path.parent_path().string()));
-    auto lock = std::make_unique<QLockFile>(asQString(path.string() + ".lock"));
-    lock->setStaleLockTime(0); // a crashed app's lock is told by its process being gone
-    if (!lock->tryLock(0)) {
+    auto lock = profiler::os::LockFile::acquire(path.string() + ".lock");
+    if (!lock) {
         emit noticed(
             tr("Another window of Stepscope is open: settings and kept changes of this one are forgotten at its end."),
             asQString(path.string()), false);
         return;
     }
-    m->lock = std::move(lock);
+    m->lock = std::make_unique<profiler::os::LockFile>(std::move(*lock));
     auto kept = loadSession(path);
     if (!kept) {
         std::error_code failed;

@@ -13,8 +13,8 @@
 #include "app/session/trace_saver.h"
 #include "app/session/trainer_description.h"
 #include "app/session/tune_controller.h"
+#include "profiler/os/file_lock.h"
 
-#include <QLockFile>
 #include <QTimer>
 #include <map>
 #include <span>
@@ -25,19 +25,19 @@ namespace app {
 /// What a session owns. The parts know nothing of each other; the session joins them.
 struct Session::State {
     config::TrainingConfig configuration;
-    QUndoStack undo;                 ///< of ChangeCommands
-    QTimer keepSoon;                 ///< several changes of one moment are written once
-    std::unique_ptr<QLockFile> lock; ///< this session is the one that is kept; null: it is not kept
-    bool restoring = false;          ///< commands come back that were done before
+    QUndoStack undo;                              ///< of ChangeCommands
+    QTimer keepSoon;                              ///< several changes of one moment are written once
+    std::unique_ptr<profiler::os::LockFile> lock; ///< this session is the one that is kept; null: it is not kept
+    bool restoring = false;                       ///< commands come back that were done before
     TrainerDescription description;
     CodeGate gate;
 
     RunController run;
-    std::optional<RunRecord> running;   ///< the run in progress
-    std::unique_ptr<QLockFile> runLock; ///< other windows tell by it that it is
-    bool following = false;             ///< its trace is being written, or read to the end
-    bool recording = false;             ///< a program, by somebody else
-    QString heldBack;                   ///< why nothing is started, from within editsWanted()
+    std::optional<RunRecord> running;                ///< the run in progress
+    std::unique_ptr<profiler::os::LockFile> runLock; ///< other windows see by it that it is
+    bool following = false;                          ///< its trace is being written, or read to the end
+    bool recording = false;                          ///< a program, by somebody else
+    QString heldBack;                                ///< why nothing is started, from within editsWanted()
     std::vector<RunRecord> runs;
     RunStore store;
     std::optional<config::protocol::Hello> hello;

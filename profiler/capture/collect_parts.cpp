@@ -120,6 +120,7 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     if (!writer)
         return tl::unexpected(writer.error());
     Collected collected;
+    collected.notes = options.notes;
     TraceNumbers numbers(**writer);
     // The main process first: of two processes that say something of one key, the first counts.
     std::vector<TracePart> ordered = parts;

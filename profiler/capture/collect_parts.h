@@ -24,6 +24,7 @@ struct CollectOptions {
     std::filesystem::path trace;  ///< to be made; one of that name is replaced
     std::int64_t mainProcess = 0; ///< whose metadata counts where several processes say something of one key
     std::vector<std::pair<std::string, std::string>> metadata; ///< added: "record.command"…
+    std::vector<std::string> notes;                            ///< added to those about the parts
 };
 
 struct Collected {

@@ -62,7 +62,7 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
     auto ring = wire::LiveRing::create(wire::ringPath(options.path), layout, runId);
     if (!ring)
         return tl::unexpected(ring.error());
-    auto writer = wire::FrameWriter::create(options.path, runId);
+    auto writer = wire::FrameWriter::create(options.path, runId, options.replace);
     if (!writer)
         return tl::unexpected(writer.error());
     if (auto named = (*ring)->publish(); !named)
@@ -225,6 +225,11 @@ Result<void> Recorder::flush()
 Result<void> Recorder::finish()
 {
     return m->finish();
+}
+
+void Recorder::leaveToParent()
+{
+    m->writer->close(); // without the lock: another thread of the parent may have held it
 }
 
 Result<void> Recorder::error() const

@@ -26,6 +26,7 @@ struct RecorderOptions {
     std::size_t ringEvents = 1 << 16; ///< per thread; rounded up to a power of two
     int maxThreads = 64; ///< at the same time; of more, the events are lost and counted, which stats() notes
     Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
+    bool replace = true; ///< a trace of that name is replaced; false: it makes start() fail
 };
 
 /// Takes events of host threads in per-thread rings (no lock, no allocation, no I/O on the recording thread) and writes
@@ -35,6 +36,10 @@ public:
     static Result<std::unique_ptr<Recorder>> start(const RecorderOptions& options);
     /// finish(), if that was not called.
     ~Recorder();
+    /// For a child by fork, which has a copy of this recorder without its writer thread: closes the child's copy of the
+    /// trace file, whose lock would say that the parent is alive for as long as the child is. The copy is of no other
+    /// use.
+    void leaveToParent();
 
     /// Makes a lane (a track). A lane belongs to the thread that writes to it; it lives as long as the recorder.
     /// Returns a lane that drops and counts when maxThreads are in use.

@@ -53,6 +53,7 @@ Result<void> Recorder::State::drain()
     const std::lock_guard lock(draining);
     if (finished)
         return {};
+    writer->keepOpen(); // its lock says that this process is alive, also while there is nothing to write
     // Frames that the disk had no room for come first; what follows stays in the rings meanwhile.
     if (auto written = writeFrames(); !written)
         return written;
@@ -186,6 +187,7 @@ Result<void> Recorder::State::finish()
             keepError(ended.error());
     }
     finished = true;
+    writer->close();
     const std::lock_guard errorLock(errorMutex);
     if (firstError)
         return tl::unexpected(*firstError);

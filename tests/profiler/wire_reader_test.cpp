@@ -1,12 +1,14 @@
 #include "profiler/io/wire/ring_file.h"
 #include "profiler/io/wire/ring_file_live.h"
 #include "profiler/io/wire/tailing_reader.h"
+#include "profiler/os/file_lock.h"
 #include "tests/profiler/wire_file.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <fcntl.h>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -316,19 +318,22 @@ TEST(WireReader, LeavesTheRingFileOfAnotherRunAlone)
     EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("last moments of the run are missing")));
 }
 
-TEST(WireReader, ATraceIsLiveWhileItsWriterAndRingFileAreThere)
+TEST(WireReader, ATraceIsLiveWhileItsWriterHoldsTheLock)
 {
     const TestFolder folder;
     const auto path = folder.write("a.sstrace", killed(getpid()).bytes());
-    const auto alone = readTrace(path);
-    ASSERT_TRUE(alone);
-    EXPECT_TRUE((*alone)->captureStats().cut) << "another process has the writer's number by now";
     makeRing(path, WireFile::kRunId);
+    const auto unlocked = readTrace(path);
+    ASSERT_TRUE(unlocked);
+    EXPECT_TRUE((*unlocked)->captureStats().cut) << "a living process has the writer's number, and not the lock";
+    const int writer = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_TRUE(os::lockWholeFile(writer));
     const auto trace = readTrace(path);
     ASSERT_TRUE(trace);
     EXPECT_TRUE((*trace)->captureStats().live);
     EXPECT_FALSE((*trace)->captureStats().cut);
     EXPECT_EQ((*trace)->sliceCount(), 1U);
+    close(writer);
 }
 
 } // namespace

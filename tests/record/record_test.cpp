@@ -1,5 +1,7 @@
 #include "tests/record/recorded_run.h"
 
+#include "profiler/io/wire/tailing_reader.h"
+
 #include <fstream>
 #include <gmock/gmock.h>
 
@@ -97,8 +99,8 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
     };
     const std::string cli = STEPSCOPE_CLI, out = (folder / "t.sstrace").string();
     const Case cases[] = {
-        {cli + " record -o " + out + " -- no-such-command-here", "the command is not to be found", 1},
-        {cli + " record -o " + out + " -- " + (folder / "text").string(), "may not be run", 1},
+        {cli + " record -o " + out + " -- no-such-command-here", "command not found", 1},
+        {cli + " record -o " + out + " -- " + (folder / "text").string(), "the command is not executable", 1},
         {cli + " record -o " + (folder / "no/t").string() + " -- true", "the output's folder is missing", 1},
         {cli + " record -o " + (folder / "").string() + " -- true", "the output is a folder", 1},
         {cli + " record -o " + out + " -- true", "nothing was recorded: the command", 1},
@@ -106,6 +108,9 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
         {cli + " record -o " + out + " --no-python -- true", "--no-python leaves out what a Python does", 1},
         {cli + " record -o " + out + " -- sh -c 'exit 7'", "nothing was recorded", 7},
         {cli + " record -o " + out, "COMMAND", 2},
+        {cli + " record -o " + out + " --env 4=2 -- true", "4 is not the name of a variable", 1},
+        {cli + " record -o " + out + " --env A=1 --env A=2 -- true", "A is set twice", 1},
+        {cli + " record -o " + out + " -- sh no-script.sh", "the script does not exist", 1},
         {cli + " record -- true", "--output", 2},
         {cli + " record -o " + out + " --level most -- true", "most", 2},
     };
@@ -177,7 +182,7 @@ TEST(Record, AReportTakesTheLinesPlace)
     EXPECT_GT(said["events"], 0);
     EXPECT_FALSE(said.contains("error"));
     said = report("no-such-command-here");
-    EXPECT_EQ(said["error"]["what"], "the command is not to be found");
+    EXPECT_EQ(said["error"]["what"], "command not found");
     EXPECT_FALSE(said.contains("exit_status"));
     said = report("sh -c 'exit 7'");
     EXPECT_EQ(said["exit_status"], 7);
@@ -197,6 +202,117 @@ TEST(Record, PartsOfAnEarlierRecordingStayWhatTheyAre)
     EXPECT_EQ(record(folder, kProgram + " ranges").status, 0);
     EXPECT_THAT(folder.files(), testing::IsSupersetOf(before));
     EXPECT_EQ(names(*trace(folder), ActivityKind::Nvtx).size(), 4U);
+}
+
+TEST(Record, VariablesAreAddedToTheCommandsEnvironment)
+{
+    const Folder folder;
+    const Ended ended = record(folder, "sh -c 'echo $FIRST/$SECOND/$HOME; " + kProgram + " ranges > /dev/null'",
+                               "--env FIRST=one --env 'SECOND=a b=c'");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, testing::StartsWith("one/a b=c/"));
+    // PATH decides where the command is found.
+    const auto program = std::filesystem::path(kProgram);
+    EXPECT_EQ(record(folder, program.filename().string() + " ranges",
+                     "--env PATH=" + program.parent_path().string() + ":$PATH")
+                  .status,
+              0);
+}
+
+/// The message about the end of the recording in `summarize --json`; null without one.
+nlohmann::json endOf(const Folder& folder)
+{
+    const nlohmann::json loss = summary(folder)["data_loss"];
+    for (const auto& message : loss["note_messages"])
+        if (message["id"].get<std::string>().starts_with("record.ended.")) {
+            EXPECT_THAT(loss["notes"], testing::Contains(message["text"])) << "every reader shows it";
+            return message;
+        }
+    return nullptr;
+}
+
+TEST(Record, ASignalToTheRecorderIsNamedInTheTrace)
+{
+    for (const std::string name : {"TERM", "INT"}) {
+        const Folder folder;
+        // The program ends its recorder, which passes the signal on.
+        const auto script =
+            folder.write("run.sh", kProgram + " ranges > /dev/null\nkill -" + name + " $PPID\nexec sleep 30\n");
+        const Ended ended = record(folder, "sh " + script.string());
+        EXPECT_EQ(ended.status, 128 + (name == "TERM" ? 15 : 2)) << ended.err;
+        const nlohmann::json said = endOf(folder);
+        ASSERT_FALSE(said.is_null()) << name;
+        EXPECT_EQ(said["id"], "record.ended.recorder_signal_from");
+        EXPECT_EQ(said["parameters"]["signal"], "SIG" + name);
+        EXPECT_THAT(said["parameters"]["sender"].get<std::string>(), testing::MatchesRegex(".+ \\([0-9]+\\)"));
+        EXPECT_EQ(names(*trace(folder), ActivityKind::Nvtx).size(), 4U);
+    }
+}
+
+TEST(Record, ASignalThatKillsTheProgramIsNamedInTheTrace)
+{
+    for (const std::string name : {"TERM", "INT"}) {
+        const Folder folder;
+        const auto script = folder.write("run.sh", kProgram + " ranges > /dev/null\nkill -" + name + " $$\n");
+        EXPECT_EQ(record(folder, "sh " + script.string()).status, 128 + (name == "TERM" ? 15 : 2));
+        const nlohmann::json said = endOf(folder);
+        ASSERT_FALSE(said.is_null()) << name;
+        EXPECT_EQ(said["id"], "record.ended.program_killed");
+        EXPECT_EQ(said["parameters"]["signal"], "SIG" + name);
+    }
+    const Folder folder;
+    EXPECT_EQ(record(folder, kProgram + " ranges").status, 0);
+    EXPECT_TRUE(endOf(folder).is_null()) << "a program that ends by itself needs no note";
+    const auto script = folder.write("run.sh", kProgram + " ranges > /dev/null\nsh -c 'kill -TERM $$'\nexit $?\n");
+    EXPECT_EQ(record(folder, "sh " + script.string()).status, 143);
+    EXPECT_EQ(endOf(folder)["id"], "record.ended.program_status");
+}
+
+// The program may be gone before the recorder looks at its own signal, which must not cost the trace.
+TEST(Record, ASignalToTheWholeGroupLeavesATraceThatNamesIt)
+{
+    for (int round = 0; round < 5; ++round) {
+        const Folder folder;
+        const auto script = folder.write("run.sh", kProgram + " ranges > /dev/null\nkill -TERM 0\nexec sleep 30\n");
+        const Ended ended = shell(folder, "setsid -w " + std::string(STEPSCOPE_CLI) + " record -o '" +
+                                              (folder / "t.sstrace").string() + "' -- sh " + script.string());
+        EXPECT_EQ(ended.status, 143) << ended.err;
+        const nlohmann::json said = endOf(folder);
+        ASSERT_FALSE(said.is_null());
+        EXPECT_EQ(said["id"], "record.ended.recorder_signal_from");
+    }
+}
+
+TEST(Record, TwoRecordingsInOneFolderAtTheSameTimeStayApart)
+{
+    const Folder folder;
+    const std::string cli = std::string(STEPSCOPE_CLI) + " record -o '" + (folder / "").string();
+    const Ended both = shell(folder, cli + "a.sstrace' -- " + kProgram + " slowly 5 > /dev/null & " + cli +
+                                         "b.sstrace' -- " + kProgram + " ranges > /dev/null; wait $!");
+    EXPECT_EQ(both.status, 0) << both.err;
+    EXPECT_THAT(folder.files(), ElementsAre("a.sstrace", "b.sstrace"));
+    const auto slices = [&](const char* name) {
+        const auto read = profiler::wire::readTrace(folder / name);
+        EXPECT_TRUE(read);
+        return read ? names(**read, ActivityKind::Nvtx) : std::vector<std::string>{};
+    };
+    EXPECT_THAT(slices("a.sstrace"), testing::Each(testing::AnyOf("outer", "inner")));
+    EXPECT_THAT(slices("b.sstrace"), ElementsAre("outer", "inner", "wide ü", "here"));
+}
+
+TEST(Record, OfTwoRecordingsOfOneTraceTheSecondIsRefused)
+{
+    const Folder folder;
+    const std::string cli = std::string(STEPSCOPE_CLI) + " record -o '" + (folder / "t.sstrace").string() + "' -- ";
+    const std::string ready = (folder / "ready").string();
+    const Ended second = shell(
+        folder, cli + "sh -c '" + kProgram + " ranges; touch " + ready + "; sleep 1' > /dev/null & while [ ! -e " +
+                    ready + " ]; do sleep 0.05; done; " + cli + kProgram + " fork; echo status $?; wait $!");
+    EXPECT_THAT(second.out, HasSubstr("status 1\n"));
+    EXPECT_THAT(second.err, HasSubstr("another recording is writing this trace"));
+    EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx), ElementsAre("outer", "inner", "wide ü", "here"))
+        << "the first is what it is";
+    EXPECT_THAT(folder.files(), ElementsAre("ready", "t.sstrace"));
 }
 
 TEST(Record, JsonSaysTheSameOnTheErrorStream)

@@ -5,9 +5,9 @@
 #include "profiler/capture/injection/recorded_window.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/lane_pool.h"
+#include "profiler/capture/part_recording.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <new>
 #include <pthread.h>
@@ -71,6 +71,8 @@ void afterForkInChild()
 {
     Process& self = process();
     new (&self.mutex) std::mutex; // another thread of the parent may have held it
+    if (self.recorder)
+        self.recorder->leaveToParent();
     self.state = State::NotAsked;
     self.recorder = nullptr;
     g_recorder.store(nullptr);
@@ -82,23 +84,13 @@ void afterForkInChild()
     FastClock::reset();
 }
 
-/// A name that no earlier program of this process has used: one that replaced itself by exec keeps its pid.
-std::filesystem::path freePart(const std::string& trace)
-{
-    const std::string first = trace + "." + std::to_string(getpid());
-    std::string part = first;
-    for (int number = 2; access(part.c_str(), F_OK) == 0; ++number)
-        part = first + "." + std::to_string(number);
-    return part;
-}
-
 /// The process's mutex is held.
 void open(Process& self)
 {
     const std::string trace = setting(variable::kTrace);
     if (trace.empty())
         return;
-    auto made = Recorder::start({.path = freePart(trace), .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
+    auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
     if (!made) {
         self.state = State::Failed;
         const std::string line =
@@ -107,7 +99,7 @@ void open(Process& self)
         return;
     }
     self.state = State::Recording;
-    self.recorder = made->release();
+    self.recorder = made->recorder.release();
     self.recorder->nameProcess(processName());
     for (const auto& [key, value] : self.told)
         self.recorder->setMetadata(key, value);

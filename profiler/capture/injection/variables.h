@@ -13,6 +13,10 @@ inline constexpr const char* kOps = "STEPSCOPE_OPS";
 /// Steps: operators of a Python in a window of so many steps of every so many; empty or not set: of all steps.
 inline constexpr const char* kOpsEvery = "STEPSCOPE_OPS_EVERY";
 inline constexpr const char* kOpsWindow = "STEPSCOPE_OPS_WINDOW";
+/// Folder of the hooks into Python, which the preloaded library puts in front of PYTHONPATH (preload.cpp).
+inline constexpr const char* kPython = "STEPSCOPE_PYTHON";
+/// File to which processes append lines about what cannot be recorded of them.
+inline constexpr const char* kNotes = "STEPSCOPE_NOTES";
 /// Path of the injection library, for the Python module.
 inline constexpr const char* kLibrary = "STEPSCOPE_LIBRARY";
 /// Trace times in ns between which is recorded; not set: from the beginning, to the end.

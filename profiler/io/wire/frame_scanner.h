@@ -2,6 +2,7 @@
 
 #include "profiler/io/wire/records.h"
 #include "profiler/model/result.h"
+#include "profiler/os/file_lock.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,8 @@ public:
     /// Returns how many bytes there were: fewer than asked for only at the end of the file.
     Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) const;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+    /// Whether a writer holds the lock on the file, and so is alive.
+    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor); }
 
 private:
     InputFile(int descriptor, std::filesystem::path path);
@@ -58,6 +61,7 @@ public:
     /// frame is waited for; `last` says that nothing will come.
     Result<Scanned> next(bool last);
 
+    [[nodiscard]] const InputFile& file() const { return m_file; }
     [[nodiscard]] std::uint64_t offset() const { return m_offset; } ///< of what next() looks at
     [[nodiscard]] std::uint64_t size() const { return m_size; }     ///< of the file at the last refresh()
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
@@ -74,7 +75,28 @@ void FrameWriter::State::cutOff()
 FrameWriter::FrameWriter() : m(std::make_unique<State>()) {}
 FrameWriter::~FrameWriter() = default;
 
-Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::path& path, std::uint64_t runId)
+namespace {
+
+/// Gives a file its name. @return 0, or errno
+int giveName(const std::filesystem::path& from, const std::filesystem::path& to, bool replace)
+{
+    if (replace)
+        return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    // A file system without that flag: a second name, which must be new, and the first one goes.
+    if (link(from.c_str(), to.c_str()) != 0)
+        return errno;
+    unlink(from.c_str());
+    return 0;
+}
+
+} // namespace
+
+Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::path& path, std::uint64_t runId,
+                                                         bool replace)
 {
     const std::string_view what = "cannot make the trace file";
     // rename() would put a file in the place of an empty folder's name only to fail; say so before.
@@ -89,11 +111,12 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
     if (!state.file.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
         return tl::unexpected(fileError(errno, what, path));
     state.temporary = temporary;
+    state.file.lock();
     const FileHeader header = makeFileHeader(getpid(), runId);
     if (const int number = state.writeAll(std::as_bytes(std::span(&header, 1)), {}))
         return tl::unexpected(fileError(number, what, path));
-    if (rename(temporary.c_str(), path.c_str()) != 0)
-        return tl::unexpected(fileError(errno, what, path));
+    if (const int number = giveName(temporary, path, replace))
+        return tl::unexpected(fileError(number, what, path));
     state.temporary.clear();
     return writer;
 }
@@ -121,6 +144,16 @@ Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> paylo
         return tl::unexpected(fileError(number, "cannot write the trace", m->path));
     ++m->sequence;
     return {};
+}
+
+void FrameWriter::keepOpen()
+{
+    static_cast<void>(m->file.number(m->path));
+}
+
+void FrameWriter::close()
+{
+    m->file.close();
 }
 
 std::uint64_t FrameWriter::bytesWritten() const

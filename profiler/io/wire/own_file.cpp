@@ -1,5 +1,7 @@
 #include "profiler/io/wire/own_file.h"
 
+#include "profiler/os/file_lock.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,8 +14,19 @@ constexpr mode_t kMode = 0666;
 
 OwnFile::~OwnFile()
 {
+    close();
+}
+
+void OwnFile::close()
+{
     if (isStillOurs())
-        close(m_number);
+        ::close(m_number);
+    m_number = -1;
+}
+
+void OwnFile::lock()
+{
+    m_isLocked = os::lockWholeFile(m_number);
 }
 
 bool OwnFile::isStillOurs()
@@ -37,9 +50,14 @@ int OwnFile::number(const std::filesystem::path& path)
     if (isStillOurs())
         return m_number;
     m_number = ::open(path.c_str(), m_flags | O_CLOEXEC);
-    if (m_number < 0 || isStillOurs())
+    if (m_number < 0)
         return m_number;
-    close(m_number); // another file has the name
+    if (isStillOurs()) {
+        if (m_isLocked)
+            lock();
+        return m_number;
+    }
+    ::close(m_number); // another file has the name
     m_number = -1;
     errno = ENOENT;
     return -1;

@@ -7,8 +7,8 @@
 namespace profiler::wire {
 
 /// A file that a recording keeps open in a program that is not ours. Such a program may close every file it finds open,
-/// and get our number for one of its own: what is written or closed by that number then would be the program's. One
-/// thread at a time.
+/// and get our descriptor's number for a file of its own: writing to that number, or closing it, would then hit the
+/// program's file. One thread at a time.
 class OwnFile {
 public:
     OwnFile() = default;
@@ -18,6 +18,11 @@ public:
 
     /// open(2). @return false, with errno
     bool open(const std::filesystem::path& path, int flags);
+    /// Locks the file for as long as it is open; number() renews the lock where it has to open the file anew. Where the
+    /// file system has no locks nothing happens.
+    void lock();
+    /// Closes the file; the lock goes with it.
+    void close();
     /// The file's number, while it is still this file's; opened anew by its name where it is not.
     /// @param path  the file's name by now
     /// @return −1, with errno: it was closed, and there is no such file any more
@@ -28,6 +33,7 @@ public:
 private:
     bool isStillOurs();
 
+    bool m_isLocked = false;
     int m_number = -1, m_flags = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;

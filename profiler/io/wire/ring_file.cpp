@@ -85,9 +85,13 @@ bool readTracks(const RingReader& file, const RingHeader& header, const RingLayo
     const std::uint32_t count = std::min(header.tracks, layout.maxTracks);
     for (std::uint32_t i = 0; i < count; ++i) {
         TrackEntry entry{};
-        if (!file.read(layout.tracksAt() + std::uint64_t{i} * sizeof entry, entry) || entry.track != i)
+        // Tracks are numbered as they are made; a further entry of a known one changes it.
+        if (!file.read(layout.tracksAt() + std::uint64_t{i} * sizeof entry, entry) || entry.track > into.tracks.size())
             return false;
-        into.tracks.push_back(entry);
+        if (entry.track == into.tracks.size())
+            into.tracks.push_back(entry);
+        else
+            into.tracks[entry.track] = entry;
     }
     return count == header.tracks;
 }
@@ -127,8 +131,8 @@ bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t in
 
 std::optional<RingLayout> layoutOf(const RingHeader& header)
 {
-    const bool ours = std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) == 0 && header.version == kRingVersion &&
-                      header.headerBytes == sizeof(RingHeader);
+    const bool ours = std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) == 0 && header.version >= 1 &&
+                      header.version <= kRingVersion && header.headerBytes == sizeof(RingHeader);
     const RingLayout layout{header.maxLanes, header.laneEvents, header.maxTracks, header.stringCapacity};
     return ours && layout.plausible() ? std::optional(layout) : std::nullopt;
 }

@@ -4,12 +4,16 @@
 
 #include <cstdint>
 
-/// Where things lie in a ring file: RingHeader, TrackEntry table, lanes (LaneHeader, then records), strings.
-/// Fields that a run changes while others look are read and written through std::atomic_ref.
+/// Layout of a ring file: RingHeader, a log of TrackEntry, lanes (LaneHeader, then records), strings.
+/// The log and the strings only grow: an entry that renames a track is appended, and the last one of a track counts.
+/// The header's counts are published (release) after what they count, so no reader, at whatever moment the writer was
+/// killed, finds an entry that is half written. Fields that a run changes while others look are read and written
+/// through std::atomic_ref.
 namespace profiler::wire {
 
 inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', 'S', '\n'};
-inline constexpr std::uint32_t kRingVersion = 1;
+/// 1: the i-th track entry is of track i, and was overwritten in place. 2: a log; a reader of 2 reads 1.
+inline constexpr std::uint32_t kRingVersion = 2;
 inline constexpr std::uint64_t kRingPage = 4096;
 /// A string longer than this is cut; names of C++ templates and configurations reach some ten thousand.
 inline constexpr std::uint32_t kMaxStringBytes = 1 << 20;
@@ -24,7 +28,7 @@ struct RingHeader {
     std::uint32_t laneEvents; ///< records a lane holds, a power of two
     std::uint32_t maxTracks;
     std::uint32_t lanes;  ///< lanes made so far
-    std::uint32_t tracks; ///< track entries made so far
+    std::uint32_t tracks; ///< track entries written so far: published after each entry is whole
     std::uint32_t reserved;
     std::uint64_t stringCapacity;     ///< bytes
     std::uint64_t stringBytes;        ///< bytes used: StringEntry and text, padded to 4, repeated

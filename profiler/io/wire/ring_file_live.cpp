@@ -118,13 +118,13 @@ Result<LiveRing::Lane> LiveRing::addLane(std::uint32_t track)
 
 void LiveRing::putTrack(const TrackEntry& entry)
 {
-    if (entry.track >= m_layout.maxTracks)
-        return;
     const std::lock_guard lock(m_growing);
-    std::memcpy(m_memory + m_layout.tracksAt() + entry.track * sizeof(TrackEntry), &entry, sizeof entry);
     std::atomic_ref made(header().tracks);
-    if (made.load(std::memory_order_relaxed) <= entry.track)
-        made.store(entry.track + 1, std::memory_order_release);
+    const std::uint32_t place = made.load(std::memory_order_relaxed);
+    if (place >= m_layout.maxTracks)
+        return;
+    std::memcpy(m_memory + m_layout.tracksAt() + std::uint64_t{place} * sizeof(TrackEntry), &entry, sizeof entry);
+    made.store(place + 1, std::memory_order_release);
 }
 
 std::optional<std::string_view> LiveRing::putString(std::uint32_t id, std::string_view text)

@@ -37,8 +37,8 @@ public:
 
     /// The next lane, its space taken. Fails when all are in use or the disk is full. Thread-safe.
     Result<Lane> addLane(std::uint32_t track);
-    /// Stores a track's entry for recovery; entry.track is its place. Beyond the table's size it is in the trace file
-    /// only.
+    /// Appends a track's entry for recovery; a later one of the same track counts in its place. Beyond the size of the
+    /// log it is in the trace file only. Thread-safe.
     void putTrack(const TrackEntry& entry);
     /// Stores a string for recovery.
     /// @return the stored bytes, which live as long as this object; nothing when there is no room. One thread at a

@@ -8,8 +8,6 @@
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fmt/core.h>
 #include <optional>
@@ -49,11 +47,6 @@ Result<FileHeader> readHeader(const InputFile& file)
     return header;
 }
 
-bool processLives(std::int64_t pid)
-{
-    return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
-}
-
 } // namespace
 
 struct TailingReader::State {
@@ -69,6 +62,7 @@ struct TailingReader::State {
     void note(std::string text);
     CaptureStats stats() const;
     std::shared_ptr<const Trace> preview(); ///< what was read so far, as of a file that nobody writes
+    /// A writer holds the lock on the file. Where the file system has no locks, this is unknown, and false.
     bool writerLives() const;
 
     FileHeader header;
@@ -180,8 +174,7 @@ CaptureStats TailingReader::State::stats() const
 
 bool TailingReader::State::writerLives() const
 {
-    std::error_code none;
-    return std::filesystem::exists(ringPath(path), none) && processLives(header.pid);
+    return scanner.file().lockHolder() == os::LockHolder::Somebody;
 }
 
 TailingReader::TailingReader() = default;
@@ -228,7 +221,9 @@ void TailingReader::closeAsCut()
     if (m->ended || m->cut)
         return;
     m->latest.reset();
-    m->note("the run was cut off: its trace has no end");
+    m->note(m->scanner.file().lockHolder() == os::LockHolder::Unknown
+                ? "the trace has no end; its file system has no locks, so the program may still be writing it"
+                : "the run was cut off: its trace has no end");
     auto taken = m->scanner.refresh().and_then([this] { return m->advance(m->scanner.size(), true); });
     if (!taken)
         m->note("the rest of the file was not read: " + taken.error().message());

@@ -1,0 +1,134 @@
+// libstepscope_preload.so: `stepscope-cli record` has the dynamic linker load it into every process of a recorded
+// command (LD_PRELOAD). In a Python interpreter it puts the folder of Stepscope's hooks in front of PYTHONPATH, before
+// the interpreter reads its environment: so the hooks are found although the command sets PYTHONPATH itself (`env
+// PYTHONPATH=. python train.py`), as wrapper scripts and parents of child processes do, too. An interpreter that was
+// told to ignore PYTHONPATH, or not to import `site`, says that its hooks are missing.
+//
+// In other processes it does nothing. It is linked with no library, so that it loads beside any libc; what it calls is
+// in the libc of the process.
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr int kMostArguments = 4096; ///< bytes of the command line that are looked at: the options come first
+
+const char* baseName(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool isPython()
+{
+    char program[kMostArguments];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = 0;
+    const char* name = baseName(program);
+    // python, python3, python3.12, python3.12d, pypy3.10; not python3-config, which is a script anyway.
+    return (strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0) && !strchr(name, '-');
+}
+
+/// The first of the options I, E and S among the interpreter's own; 0 without them.
+char keepsHooksOut()
+{
+    char line[kMostArguments];
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    const ssize_t length = read(file, line, sizeof line - 1);
+    close(file);
+    if (length <= 0)
+        return 0;
+    line[length] = 0;
+    const char* const end = line + length;
+    for (const char* word = line + strlen(line) + 1; word < end; word += strlen(word) + 1) {
+        if (word[0] != '-' || word[1] == 0 || word[1] == '-') {
+            if (strcmp(word, "--check-hash-based-pycs") != 0)
+                return 0; // the script, or an option that ends the interpreter at once
+            word += strlen(word) + 1;
+            continue;
+        }
+        for (const char* letter = word + 1; *letter; ++letter) {
+            if (*letter == 'I' || *letter == 'E' || *letter == 'S')
+                return *letter;
+            if (*letter == 'c' || *letter == 'm')
+                return 0; // what follows is the program's
+            if (*letter == 'W' || *letter == 'X') {
+                if (letter[1] == 0)
+                    word += strlen(word) + 1; // its value is the next word
+                break;
+            }
+        }
+        if (word >= end)
+            break;
+    }
+    return 0;
+}
+
+void writeAll(int file, const char* text, size_t length)
+{
+    if (write(file, text, length) < 0)
+        return; // there is nobody else to tell
+}
+
+void sayThatHooksAreMissing(char option)
+{
+    char text[] =
+        "Python was started with -?, which keeps Stepscope's hooks out: its loader waits, steps and phases are "
+        "not recorded. Start it without that option.\n";
+    *strchr(text, '?') = option;
+    writeAll(STDERR_FILENO, "stepscope: ", 11);
+    writeAll(STDERR_FILENO, text, sizeof text - 1);
+    const char* notes = getenv("STEPSCOPE_NOTES");
+    if (!notes || !*notes)
+        return;
+    // A line at once: O_APPEND keeps those of several processes apart.
+    const int file = open(notes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        return;
+    writeAll(file, text, sizeof text - 1);
+    close(file);
+}
+
+void putHooksInFront(const char* hooks)
+{
+    const char* before = getenv("PYTHONPATH");
+    const size_t length = strlen(hooks);
+    if (!before || !*before) {
+        setenv("PYTHONPATH", hooks, 1);
+        return;
+    }
+    if (strncmp(before, hooks, length) == 0 && (before[length] == 0 || before[length] == ':'))
+        return;
+    const size_t rest = strlen(before);
+    char* const path = static_cast<char*>(malloc(length + rest + 2));
+    if (!path)
+        return;
+    memcpy(path, hooks, length);
+    path[length] = ':';
+    memcpy(path + length + 1, before, rest + 1);
+    setenv("PYTHONPATH", path, 1);
+    free(path);
+}
+
+__attribute__((constructor)) void whenLoaded()
+{
+    if (!isPython())
+        return;
+    const char* hooks = getenv("STEPSCOPE_PYTHON");
+    const char* trace = getenv("STEPSCOPE_RECORD");
+    if (!hooks || !*hooks || !trace || !*trace)
+        return;
+    if (const char option = keepsHooksOut())
+        sayThatHooksAreMissing(option);
+    else
+        putHooksInFront(hooks);
+}
+
+} // namespace

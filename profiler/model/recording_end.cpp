@@ -1,0 +1,87 @@
+#include "profiler/model/recording_end.h"
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace profiler {
+
+namespace {
+
+// Readers show every fact whose key ends with ".note" among the notes of the trace.
+constexpr std::string_view kNote = "record.ended.note", kRecorderSignal = "record.ended.recorder_signal",
+                           kTerminal = "record.ended.terminal", kSender = "record.ended.sender",
+                           kProgramSignal = "record.ended.program_signal", kStatus = "record.ended.program_status";
+
+// A shell reports a child that a signal killed by this status plus the signal's number.
+constexpr int kKilledStatus = 128, kMostSignals = 64;
+
+int numberIn(const std::map<std::string, std::string, std::less<>>& metadata, std::string_view key)
+{
+    const auto entry = metadata.find(key);
+    int number = 0;
+    if (entry != metadata.end())
+        std::from_chars(entry->second.data(), entry->second.data() + entry->second.size(), number);
+    return number;
+}
+
+} // namespace
+
+std::string signalName(int signal)
+{
+    const char* name = sigabbrev_np(signal);
+    return name ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+std::optional<Message> recordingEndMessage(const RecordingEnd& end)
+{
+    if (end.recorderSignal != 0 && end.terminal)
+        return message<"record.ended.terminal", "Recording ended: {signal} from the terminal.">(
+            {{"signal", signalName(end.recorderSignal)}});
+    if (end.recorderSignal != 0 && !end.sender.empty())
+        return message<"record.ended.recorder_signal_from",
+                       "Recording ended: stepscope-cli received {signal} from {sender}.">(
+            {{"signal", signalName(end.recorderSignal)}, {"sender", end.sender}});
+    if (end.recorderSignal != 0)
+        return message<"record.ended.recorder_signal", "Recording ended: stepscope-cli received {signal}.">(
+            {{"signal", signalName(end.recorderSignal)}});
+    if (end.programSignal != 0)
+        return message<"record.ended.program_killed", "Recording ended: the program was killed by {signal}.">(
+            {{"signal", signalName(end.programSignal)}});
+    if (const int signal = end.programStatus - kKilledStatus; signal > 0 && signal <= kMostSignals)
+        return message<"record.ended.program_status",
+                       "Recording ended: the program exited with status {status}, which stands for {signal}.">(
+            {{"status", end.programStatus}, {"signal", signalName(signal)}});
+    return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> recordingEndMetadata(const RecordingEnd& end)
+{
+    const auto said = recordingEndMessage(end);
+    if (!said)
+        return {};
+    std::vector<std::pair<std::string, std::string>> facts{{std::string(kNote), said->text}};
+    const auto add = [&](std::string_view key, int number) {
+        if (number != 0)
+            facts.emplace_back(key, std::to_string(number));
+    };
+    add(kRecorderSignal, end.recorderSignal);
+    add(kTerminal, end.terminal ? 1 : 0);
+    if (!end.sender.empty())
+        facts.emplace_back(kSender, end.sender);
+    add(kProgramSignal, end.programSignal);
+    add(kStatus, end.programStatus);
+    return facts;
+}
+
+std::optional<Message> recordingEndMessage(const std::map<std::string, std::string, std::less<>>& metadata)
+{
+    const auto sender = metadata.find(kSender);
+    return recordingEndMessage({.recorderSignal = numberIn(metadata, kRecorderSignal),
+                                .terminal = numberIn(metadata, kTerminal) != 0,
+                                .sender = sender != metadata.end() ? sender->second : std::string(),
+                                .programSignal = numberIn(metadata, kProgramSignal),
+                                .programStatus = numberIn(metadata, kStatus)});
+}
+
+} // namespace profiler
