@@ -17,9 +17,16 @@
 #include <QScrollBar>
 #include <QShowEvent>
 #include <QSpinBox>
+#include <algorithm>
 
 // What the dialog does; how it is made is in record_dialog_form.cpp.
 namespace app {
+
+namespace {
+
+constexpr int kCheckAfterMs = 400; ///< as long as a typist pauses, so that half a word is no error
+
+} // namespace
 
 RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent), m_session(session)
 {
@@ -34,6 +41,9 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
         update();
         emit recordingChanged();
     });
+    m_checkSoon.setSingleShot(true);
+    m_checkSoon.setInterval(kCheckAfterMs);
+    connect(&m_checkSoon, &QTimer::timeout, this, [this] { static_cast<void>(checkedRequest(false)); });
     m_tick.setInterval(500);
     connect(&m_tick, &QTimer::timeout, this, &RecordDialog::update);
     connect(session, &Session::busyChanged, this, &RecordDialog::update);
@@ -77,36 +87,92 @@ void RecordDialog::chooseFolder()
         m_folder->setText(folder);
 }
 
+std::vector<std::string> RecordDialog::environment() const
+{
+    std::vector<std::string> entries;
+    for (const QString& line : m_environment->toPlainText().split('\n'))
+        if (!line.trimmed().isEmpty())
+            entries.push_back(line.trimmed().toStdString());
+    return entries;
+}
+
+std::optional<RecordRequest> RecordDialog::checkedRequest(bool alsoEmpty)
+{
+    using Part = advisor::runner::LaunchProblem::Field;
+    const QString line = m_command->currentText().trimmed();
+    const QString folder = m_folder->text().isEmpty() ? QDir::homePath() : m_folder->text();
+    const auto words = commandWords(line);
+    auto problems = advisor::runner::checkLaunch(
+        {words.value_or(std::vector<std::string>{"true"}), std::filesystem::path(folder.toStdString()), environment()});
+    if (!words && (alsoEmpty || !line.isEmpty()))
+        problems.push_back({Part::Command, words.error().code, profiler::Message{{}, {}, words.error().what},
+                            words.error().where, words.error().mend});
+    showProblems(problems);
+    if (!words || !problems.empty())
+        return std::nullopt;
+    return RecordRequest{.command = *words,
+                         .folder = folder,
+                         .environment = environment(),
+                         .level = m_level->currentData().toString(),
+                         .operators = m_python->isChecked() && m_operators->isChecked(),
+                         .python = m_python->isChecked(),
+                         .operatorsEvery = m_windows->isChecked() ? m_every->value() : 0,
+                         .operatorsWindow = m_window->value(),
+                         .after = m_part->isChecked() ? m_after->value() : 0,
+                         .seconds = m_part->isChecked() ? m_seconds->value() : 0};
+}
+
+void RecordDialog::showProblems(const std::vector<advisor::runner::LaunchProblem>& problems)
+{
+    using Part = advisor::runner::LaunchProblem::Field;
+    const auto show = [&](QLabel* label, Part field) {
+        const auto problem =
+            std::find_if(problems.begin(), problems.end(), [&](const auto& p) { return p.field == field; });
+        label->setVisible(problem != problems.end());
+        if (problem == problems.end())
+            return label->clear();
+        QString text = QString::fromStdString(problem->what.text);
+        text[0] = text[0].toUpper();
+        while (text.endsWith('.'))
+            text.chop(1);
+        if (field == Part::Command && !problem->where.empty())
+            text += ": " + QString::fromStdString(problem->where);
+        QString hint = QString::fromStdString(problem->hint);
+        if (!hint.isEmpty())
+            hint[0] = hint[0].toUpper();
+        label->setText(hint.isEmpty() ? text + '.' : text + ". " + hint + (hint.endsWith('.') ? "" : "."));
+    };
+    show(m_commandError, Part::Command);
+    show(m_folderError, Part::Folder);
+    show(m_environmentError, Part::Environment);
+    colourState();
+}
+
+void RecordDialog::focusFirstProblem()
+{
+    if (m_commandError->isVisibleTo(this))
+        m_command->setFocus();
+    else if (m_folderError->isVisibleTo(this))
+        m_folder->setFocus();
+    else
+        m_environment->setFocus();
+}
+
 void RecordDialog::start()
 {
     if (!m_start->isEnabled())
         return;
     const QString line = m_command->currentText().trimmed();
-    const auto words = commandWords(line);
-    if (!words) {
-        say(QString::fromStdString(words.error().what), QString::fromStdString(words.error().mend), true);
-        m_command->setFocus();
+    const auto checked = checkedRequest(true);
+    if (!checked) {
+        focusFirstProblem();
         return;
     }
-    const QString folder = m_folder->text().isEmpty() ? QDir::homePath() : m_folder->text();
-    if (!QFileInfo(folder).isDir()) {
-        say(tr("There is no such folder: %1").arg(folder), tr("Choose the one that the command is to run in."), true);
-        m_folder->setFocus();
-        return;
-    }
-    const RecordRequest request{.command = *words,
-                                .folder = folder,
-                                .level = m_level->currentData().toString(),
-                                .operators = m_python->isChecked() && m_operators->isChecked(),
-                                .python = m_python->isChecked(),
-                                .operatorsEvery = m_windows->isChecked() ? m_every->value() : 0,
-                                .operatorsWindow = m_window->value(),
-                                .after = m_part->isChecked() ? m_after->value() : 0,
-                                .seconds = m_part->isChecked() ? m_seconds->value() : 0};
+    const RecordRequest& request = *checked;
     rememberCommand(line);
-    keepRecordSettings({folder, request.level, m_part->isChecked(), m_after->value(), m_seconds->value(),
-                        m_python->isChecked(), m_operators->isChecked(), m_windows->isChecked(), m_every->value(),
-                        m_window->value()});
+    keepRecordSettings({request.folder, m_environment->toPlainText(), request.level, m_part->isChecked(),
+                        m_after->value(), m_seconds->value(), m_python->isChecked(), m_operators->isChecked(),
+                        m_windows->isChecked(), m_every->value(), m_window->value()});
     fillHistory(line);
     m_output->clear();
     m_text = {};
@@ -162,6 +228,8 @@ void RecordDialog::say(const QString& what, const QString& detail, bool bad)
 
 void RecordDialog::colourState()
 {
+    for (QLabel* label : {m_commandError, m_folderError, m_environmentError})
+        setTextColor(label, shades(palette()).bad);
     if (m_bad)
         setTextColor(m_state, shades(palette()).bad);
     else

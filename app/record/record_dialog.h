@@ -1,11 +1,14 @@
 #pragma once
 
+#include "advisor/runner/launch_check.h"
 #include "app/record/output_text.h"
 #include "app/session/record_controller.h"
 #include "app/session/session.h"
 
 #include <QDialog>
 #include <QElapsedTimer>
+#include <optional>
+#include <vector>
 
 class QCheckBox;
 class QComboBox;
@@ -55,6 +58,11 @@ private:
     void colourState();
     void update();
     void chooseFolder();
+    /// The request as the form has it. Shows what is wrong with a field below it; nothing then.
+    std::optional<RecordRequest> checkedRequest(bool alsoEmpty);
+    void showProblems(const std::vector<advisor::runner::LaunchProblem>& problems);
+    void focusFirstProblem();
+    [[nodiscard]] std::vector<std::string> environment() const;
 
     Session* m_session;
     RecordController m_controller;
@@ -64,6 +72,9 @@ private:
     QWidget* m_form = nullptr;
     QComboBox *m_command = nullptr, *m_level = nullptr;
     QLineEdit* m_folder = nullptr;
+    QPlainTextEdit* m_environment = nullptr;
+    QLabel *m_commandError = nullptr, *m_folderError = nullptr, *m_environmentError = nullptr;
+    QTimer m_checkSoon; ///< what is typed is checked when the user pauses
     QCheckBox *m_part = nullptr, *m_python = nullptr, *m_operators = nullptr, *m_windows = nullptr;
     QSpinBox *m_window = nullptr, *m_every = nullptr;
     QDoubleSpinBox *m_after = nullptr, *m_seconds = nullptr;

@@ -17,6 +17,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <type_traits>
 
 // How the dialog is made.
 namespace app {
@@ -238,7 +239,7 @@ void RecordDialog::makeForm()
     m_folder = new QLineEdit(recordSettings().folder, m_form);
     m_folder->setObjectName("folder");
     m_folder->setPlaceholderText(tr("your home folder"));
-    m_folder->setAccessibleName(tr("Folder that the command runs in"));
+    m_folder->setAccessibleName(tr("Working directory of the command"));
     auto* choose = new QToolButton(m_form);
     choose->setIcon(icon("folder"));
     choose->setToolTip(tr("Choose the folder"));
@@ -248,14 +249,50 @@ void RecordDialog::makeForm()
     auto* folder = new QHBoxLayout;
     folder->addWidget(m_folder, 1);
     folder->addWidget(choose);
+    m_environment = new QPlainTextEdit(recordSettings().environment, m_form);
+    m_environment->setObjectName("environment");
+    m_environment->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_environment->setPlaceholderText(tr("NAME=VALUE, one per line"));
+    m_environment->setAccessibleName(tr("Environment: variables for the command, one NAME=VALUE per line"));
+    m_environment->setTabChangesFocus(true);
+    m_environment->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_environment->setFixedHeight(3 * m_environment->fontMetrics().lineSpacing() + 12);
+    const auto makeError = [this](const char* name) {
+        auto* label = new QLabel(m_form);
+        label->setObjectName(name);
+        label->setWordWrap(true);
+        label->setTextFormat(Qt::PlainText);
+        label->hide();
+        return label;
+    };
+    m_commandError = makeError("commandError");
+    m_folderError = makeError("folderError");
+    m_environmentError = makeError("environmentError");
+    const auto checkSoon = [this] { m_checkSoon.start(); };
+    connect(m_command, &QComboBox::editTextChanged, this, checkSoon);
+    connect(m_folder, &QLineEdit::textChanged, this, checkSoon);
+    connect(m_environment, &QPlainTextEdit::textChanged, this, checkSoon);
     auto* form = new QFormLayout;
     form->setLabelAlignment(Qt::AlignLeft);
     auto* commandLabel = new QLabel(tr("&Command"), m_form);
     commandLabel->setBuddy(m_command);
-    auto* folderLabel = new QLabel(tr("&In folder"), m_form);
+    auto* folderLabel = new QLabel(tr("Working &directory"), m_form);
     folderLabel->setBuddy(m_folder);
-    form->addRow(commandLabel, m_command);
-    form->addRow(folderLabel, folder);
+    auto* environmentLabel = new QLabel(tr("&Environment"), m_form);
+    environmentLabel->setBuddy(m_environment);
+    const auto addRow = [&](QLabel* label, auto* field, QLabel* error) {
+        auto* column = new QVBoxLayout;
+        column->setSpacing(2);
+        if constexpr (std::is_convertible_v<decltype(field), QWidget*>)
+            column->addWidget(field);
+        else
+            column->addLayout(field);
+        column->addWidget(error);
+        form->addRow(label, column);
+    };
+    addRow(commandLabel, m_command, m_commandError);
+    addRow(folderLabel, folder, m_folderError);
+    addRow(environmentLabel, m_environment, m_environmentError);
     auto* rows = new QVBoxLayout(m_form);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->addLayout(form);
@@ -270,7 +307,7 @@ void RecordDialog::makeForm()
     layout->addWidget(m_detail);
     layout->addLayout(makeButtons());
     fillHistory({});
-    resize(680, 600);
+    resize(680, 660);
 }
 
 } // namespace app

@@ -16,6 +16,7 @@ RecordSettings recordSettings()
     const QSettings kept;
     RecordSettings settings;
     settings.folder = kept.value("record/folder").toString();
+    settings.environment = kept.value("record/environment").toString();
     settings.level = kept.value("record/level", settings.level).toString();
     settings.part = kept.value("record/part", settings.part).toBool();
     settings.after = kept.value("record/after", settings.after).toDouble();
@@ -32,6 +33,7 @@ void keepRecordSettings(const RecordSettings& settings)
 {
     QSettings kept;
     kept.setValue("record/folder", settings.folder);
+    kept.setValue("record/environment", settings.environment);
     kept.setValue("record/level", settings.level);
     kept.setValue("record/part", settings.part);
     kept.setValue("record/after", settings.after);

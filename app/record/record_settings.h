@@ -7,7 +7,8 @@ namespace app {
 
 /// What was chosen for the last recording.
 struct RecordSettings {
-    QString folder; ///< empty: the user's home
+    QString folder;      ///< empty: the user's home
+    QString environment; ///< NAME=VALUE, one per line
     QString level = "standard";
     bool part = false; ///< not the whole run is recorded
     double after = 0;  ///< seconds

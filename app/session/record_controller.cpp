@@ -52,7 +52,8 @@ Error refused(int reason)
                  RecordController::tr("Put such characters in quotes, or record a script: bash train.sh"));
 }
 
-/// "20260131-142503-train.sstrace" in the user's recordings.
+/// "20260131-142503-train.sstrace" in the user's recordings, made as an empty file: of two windows that start a
+/// recording in the same second, each gets its own.
 Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
 {
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/recordings";
@@ -66,10 +67,17 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
             name = stem;
     name.replace(QRegularExpression("[^\\w.-]"), "_");
     const QString first = folder + '/' + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss-") + name.left(40);
-    QString path = first + ".sstrace";
-    for (int number = 2; QFileInfo::exists(path); ++number)
-        path = first + '-' + QString::number(number) + ".sstrace";
-    return std::filesystem::path(path.toStdString());
+    for (int number = 1; number < 1000; ++number) {
+        QFile file(number == 1 ? first + ".sstrace" : first + '-' + QString::number(number) + ".sstrace");
+        if (file.open(QIODevice::WriteOnly | QIODevice::NewOnly))
+            return std::filesystem::path(file.fileName().toStdString());
+        if (!QFileInfo::exists(file.fileName()))
+            return tl::unexpected(Error{Error::Code::Permission,
+                                        "The recording cannot be stored: " + file.errorString().toStdString(),
+                                        folder.toStdString(), "make room there, or make it writable"});
+    }
+    return tl::unexpected(Error{Error::Code::Unavailable, "The folder for recordings has no free name",
+                                folder.toStdString(), "delete recordings that you no longer need"});
 }
 
 QStringList argumentsOf(const RecordRequest& request, const std::filesystem::path& trace, const QString& report)
@@ -87,6 +95,8 @@ QStringList argumentsOf(const RecordRequest& request, const std::filesystem::pat
         arguments << "--after" << QString::number(request.after);
     if (request.seconds > 0)
         arguments << "--for" << QString::number(request.seconds);
+    for (const std::string& assignment : request.environment)
+        arguments << "--env" << QString::fromStdString(assignment);
     arguments << "--";
     for (const std::string& word : request.command)
         arguments << QString::fromStdString(word);
@@ -133,8 +143,10 @@ RecordController::RecordController(QObject* parent) : QObject(parent)
             [this] { emit output(m_decoder.decode(m_process.readAllStandardOutput())); });
     connect(&m_process, &QProcess::finished, this, &RecordController::finish);
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart)
-            emit ended({{}, true, tr("The recording was not started: %1.").arg(m_process.errorString()), {}});
+        if (error != QProcess::FailedToStart)
+            return;
+        removeEmptyTrace();
+        emit ended({{}, true, tr("The recording was not started: %1.").arg(m_process.errorString()), {}});
     });
 }
 
@@ -147,6 +159,7 @@ RecordController::~RecordController()
     if (!m_process.waitForFinished(kPatienceMs))
         m_process.kill();
     m_process.waitForFinished();
+    removeEmptyTrace();
     if (std::error_code ignored; std::filesystem::exists(m_trace, ignored))
         addRecentTrace(QString::fromStdString(m_trace.string()));
 }
@@ -188,9 +201,16 @@ void RecordController::finish()
         emit output(m_decoder.decode(rest));
     const RecordEnd end = readReport();
     m_folder.reset();
+    removeEmptyTrace();
     if (!end.trace.empty())
         addRecentTrace(QString::fromStdString(end.trace.string()));
     emit ended(end);
+}
+
+void RecordController::removeEmptyTrace()
+{
+    if (const QFileInfo info(QString::fromStdString(m_trace.string())); info.exists() && info.size() == 0)
+        QFile::remove(info.filePath());
 }
 
 RecordEnd RecordController::readReport() const

@@ -219,6 +219,8 @@ signals:
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
+    /// A run was not started because of this knob's value: its field says why.
+    void knobProblem(const QString& key, const QString& why);
     /// The user began something that noticed() may answer: what was told before is done with.
     void tookUp();
     /// May this file be run? Nothing is started until answerCode().

@@ -1,6 +1,7 @@
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 #include "profiler/model/trace_builder.h"
+#include "trainer/config/dataset_check.h"
 
 #include <algorithm>
 #include <utility>
@@ -153,8 +154,16 @@ void Session::passPackage(const std::function<void()>& go)
 
 void Session::start()
 {
-    if (mayStart() && takeEdits())
-        passGate([this] { startRun(); });
+    if (!mayStart() || !takeEdits())
+        return;
+    if (const auto problem = config::datasetProblem(m->configuration)) {
+        emit knobProblem(asQString(problem->key), asQString(problem->allowed));
+        emit noticed(tr("The training was not started: its data set cannot be used."),
+                     asQString(problem->value.empty() ? problem->allowed : problem->value + ": " + problem->allowed),
+                     true);
+        return;
+    }
+    passGate([this] { startRun(); });
 }
 
 void Session::startRun()

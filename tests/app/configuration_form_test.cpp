@@ -7,9 +7,11 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 
@@ -40,6 +42,7 @@ private slots:
     void leavingARefusedFieldAloneKeepsTheMessage();
     void aChoiceAndAFlagAreSetByMouseAndKeyboard();
     void resetGoesBackToTheDefault();
+    void aDataSetThatCannotBeUsedIsExplainedBeforeTheStart();
     void undoShowsTheOldValue();
     void theSearchFindsByKeyLabelAndDescription();
     void anAdvancedKnobShowsOnceItIsChanged();
@@ -139,6 +142,34 @@ void ConfigurationFormTest::resetGoesBackToTheDefault()
     QTest::mouseClick(reset, Qt::LeftButton);
     QCOMPARE(m_session->configuration().text("batch.size"), "32");
     QVERIFY(!reset->isVisible());
+}
+
+void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
+{
+    const QTemporaryDir folder;
+    QVERIFY(!m_session->setKnob("dataset.kind", "image_folder"));
+    auto* path = field("dataset.path");
+    auto* error = find<QLabel>(row("dataset.path"), "error");
+    QVERIFY(!error->isVisible());
+    // As soon as it is chosen.
+    path->setText(folder.filePath("none"));
+    QTest::keyClick(path, Qt::Key_Return);
+    QVERIFY2(error->isVisible() && error->text().contains("no such file or folder"), qPrintable(error->text()));
+    path->setText(folder.path());
+    QTest::keyClick(path, Qt::Key_Return);
+    QVERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
+    // And at the start, which starts nothing.
+    QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
+    QSignalSpy noticed(m_session.get(), &Session::noticed);
+    m_session->start();
+    QCOMPARE(m_session->runState(), app::RunState::Idle);
+    QVERIFY(!noticed.isEmpty() && noticed.last()[0].toString().contains("data set"));
+    QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
+    QVERIFY(QDir(folder.path()).mkdir("cat") &&
+            QFile::copy(folder.filePath("readme.txt"), folder.filePath("cat/1.jpg")));
+    path->setText(folder.path() + '/');
+    QTest::keyClick(path, Qt::Key_Return);
+    QVERIFY2(!error->isVisible(), qPrintable(error->text()));
 }
 
 void ConfigurationFormTest::undoShowsTheOldValue()

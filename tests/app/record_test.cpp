@@ -1,6 +1,7 @@
 #include "app/record/record_dialog.h"
 #include "app/record/record_settings.h"
 #include "app/session/trace_files.h"
+#include "profiler/io/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
@@ -20,6 +21,7 @@
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <csignal>
 #include <unistd.h>
 
@@ -79,6 +81,10 @@ private slots:
     void aProgramIsRecordedAndItsTraceOpened();
     void returnStartsAndTheCommandIsRemembered();
     void whatCannotBeStartedIsSaid();
+    void eachFieldSaysWhatIsWrongWithItBeforeTheStart();
+    void theEnvironmentReachesTheCommandAndIsRemembered();
+    void twoWindowsThatRecordInTheSameSecondKeepTheirTraces();
+    void whoEndedARecordingIsAmongTheTracesNotes();
     void aBadEndIsSaidAndTheTraceStays();
     void stopEndsTheCommandAndKeepsItsTrace();
     void aPartIsRecorded();
@@ -148,20 +154,115 @@ void RecordTest::whatCannotBeStartedIsSaid()
 {
     App app;
     auto* dialog = openDialog(app, "no-such-command-here --fast");
+    auto* commandError = find<QLabel>(dialog, "commandError");
+    QVERIFY(!commandError->isVisible());
     pressRecord(dialog);
-    QTRY_VERIFY_WITH_TIMEOUT(!dialog->isRecording(), kPatienceMs);
-    QCOMPARE(textOf(dialog, "state"), QString("The command is not to be found."));
-    QVERIFY(textOf(dialog, "detail").contains("no-such-command-here\ncheck its name"));
+    QVERIFY(!dialog->isRecording()); // nothing was started
+    QVERIFY(commandError->isVisible());
+    QVERIFY2(commandError->text().startsWith("Command not found: no-such-command-here."),
+             qPrintable(commandError->text()));
     QVERIFY(dialog->isVisible());
 
     find<QComboBox>(dialog, "command")->setCurrentText("true");
     pressRecord(dialog);
     QTRY_VERIFY_WITH_TIMEOUT(textOf(dialog, "state").startsWith("Nothing was recorded"), kPatienceMs);
 
+    QVERIFY(!commandError->isVisible());
     find<QLineEdit>(dialog, "folder")->setText("/no/such/folder");
     pressRecord(dialog);
-    QCOMPARE(textOf(dialog, "state"), QString("There is no such folder: /no/such/folder"));
+    auto* folderError = find<QLabel>(dialog, "folderError");
+    QVERIFY2(folderError->isVisible() && folderError->text().startsWith("The working directory does not exist."),
+             qPrintable(folderError->text()));
     QVERIFY(!dialog->isRecording());
+    QVERIFY(!commandError->isVisible());
+}
+
+void RecordTest::eachFieldSaysWhatIsWrongWithItBeforeTheStart()
+{
+    App app;
+    const QTemporaryDir folder;
+    auto* dialog = openDialog(app, "sh no-script.sh");
+    find<QLineEdit>(dialog, "folder")->setText(folder.path());
+    auto* environment = find<QPlainTextEdit>(dialog, "environment");
+    auto* environmentError = find<QLabel>(dialog, "environmentError");
+    auto* commandError = find<QLabel>(dialog, "commandError");
+    // While it is typed, without a press.
+    QTRY_VERIFY2(commandError->isVisible() && commandError->text().startsWith("The script does not exist"),
+                 qPrintable(commandError->text()));
+    QVERIFY(QFile(folder.filePath("no-script.sh")).open(QIODevice::WriteOnly));
+    environment->setPlainText("A=1\n\nTHREADS");
+    QTRY_VERIFY(environmentError->isVisible() && !commandError->isVisible());
+    QVERIFY2(environmentError->text().contains("THREADS is not of the form NAME=VALUE"),
+             qPrintable(environmentError->text()));
+    environment->setPlainText("A=1\nA=2");
+    QTRY_VERIFY2(environmentError->text().contains("A is set twice"), qPrintable(environmentError->text()));
+    pressRecord(dialog);
+    QVERIFY(!dialog->isRecording());
+    environment->setPlainText("A=1\nB=2");
+    QTRY_VERIFY(!environmentError->isVisible());
+    find<QComboBox>(dialog, "command")->setCurrentText("echo 'open");
+    QTRY_VERIFY2(commandError->isVisible() && commandError->text().contains("a quote that is not closed"),
+                 qPrintable(commandError->text()));
+    find<QComboBox>(dialog, "command")->setCurrentText({});
+    QTRY_VERIFY(!commandError->isVisible()); // an empty field is no error until the start
+    pressRecord(dialog);
+    QVERIFY2(commandError->text().startsWith("There is no command"), qPrintable(commandError->text()));
+}
+
+void RecordTest::theEnvironmentReachesTheCommandAndIsRemembered()
+{
+    {
+        App app;
+        auto* dialog = openDialog(app, "printenv FIRST SECOND");
+        find<QPlainTextEdit>(dialog, "environment")->setPlainText("FIRST=one\nSECOND=a b");
+        pressRecord(dialog);
+        QVERIFY(QTest::qWaitFor([&] { return !dialog->isRecording(); }, kPatienceMs));
+        QCOMPARE(output(dialog), QString("one\na b\n"));
+    }
+    App app;
+    QCOMPARE(find<QPlainTextEdit>(openDialog(app, {}), "environment")->toPlainText(), QString("FIRST=one\nSECOND=a b"));
+}
+
+void RecordTest::twoWindowsThatRecordInTheSameSecondKeepTheirTraces()
+{
+    app::RecordController first, second;
+    QSignalSpy firstEnded(&first, &app::RecordController::ended), secondEnded(&second, &app::RecordController::ended);
+    const auto request = [](const char* what) {
+        return app::RecordRequest{.command = {NVTX_PROGRAM, what}, .folder = QDir::tempPath(), .environment = {}};
+    };
+    QVERIFY(first.start(request("ranges")));
+    QVERIFY(second.start(request("ranges")));
+    QTRY_VERIFY_WITH_TIMEOUT(!firstEnded.isEmpty() && !secondEnded.isEmpty(), kPatienceMs);
+    const auto a = firstEnded[0][0].value<app::RecordEnd>(), b = secondEnded[0][0].value<app::RecordEnd>();
+    QVERIFY2(!a.failed && !b.failed, qPrintable(a.message + b.message));
+    QVERIFY(a.trace != b.trace);
+    for (const auto& path : {a.trace, b.trace}) {
+        const auto trace = profiler::formats::openTrace(path, {});
+        QVERIFY(trace);
+        QCOMPARE((*trace)->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
+    }
+    // A recording that comes to nothing leaves no file behind.
+    const auto files = [&] {
+        return QDir(QString::fromStdString(a.trace.parent_path().string())).entryList(QDir::Files);
+    };
+    const auto before = files();
+    app::RecordController nothing;
+    QSignalSpy ended(&nothing, &app::RecordController::ended);
+    QVERIFY(nothing.start({.command = {"true"}, .folder = QDir::tempPath(), .environment = {}}));
+    QTRY_VERIFY_WITH_TIMEOUT(!ended.isEmpty(), kPatienceMs);
+    QCOMPARE(files(), before);
+}
+
+void RecordTest::whoEndedARecordingIsAmongTheTracesNotes()
+{
+    App app;
+    auto* dialog = openDialog(app, QString("sh -c '%1 ranges; kill -TERM $$'").arg(NVTX_PROGRAM));
+    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    pressRecord(dialog);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    const auto notes = app.session.trace()->captureStats().notes;
+    QVERIFY(std::find(notes.begin(), notes.end(), "Recording ended: the program was killed by SIGTERM.") !=
+            notes.end());
 }
 
 void RecordTest::aBadEndIsSaidAndTheTraceStays()

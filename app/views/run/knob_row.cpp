@@ -4,6 +4,7 @@
 #include "app/look/theme.h"
 #include "app/views/run/knob_editor.h"
 #include "app/views/run/knob_relevance.h"
+#include "trainer/config/dataset_check.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -92,6 +93,10 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
     connect(m_reset, &QToolButton::clicked, this,
             [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
+    connect(m_session, &Session::knobProblem, this, [this](const QString& key, const QString& why) {
+        if (key == asQString(m_knob.key))
+            showProblem(why);
+    });
     m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
     m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
     showValue();
@@ -189,13 +194,21 @@ void KnobRow::take(const QString& text)
 {
     if (const auto refused = m_session->setKnob(m_knob.key, text)) {
         m_editor->setText(text);
-        m_editor->setRefused(true);
-        setTextColor(m_error, shades(QApplication::palette()).bad);
-        m_error->setText(*refused);
-        m_error->show();
+        showProblem(*refused);
         return;
     }
     showValue();
+    if (m_knob.key == config::key::datasetPath.name)
+        if (const auto problem = config::datasetProblem(m_session->configuration()))
+            showProblem(QString::fromStdString(problem->allowed));
+}
+
+void KnobRow::showProblem(const QString& why)
+{
+    m_editor->setRefused(true);
+    setTextColor(m_error, shades(QApplication::palette()).bad);
+    m_error->setText(why);
+    m_error->show();
 }
 
 void KnobRow::enter()

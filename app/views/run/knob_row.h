@@ -42,6 +42,8 @@ protected:
 
 private:
     void take(const QString& text);
+    /// Marks the field and says below it what is wrong with its value.
+    void showProblem(const QString& why);
     void showDefaultMark();
     void showWhyGrey();
     [[nodiscard]] const config::protocol::Description* machine() const; ///< null: not known yet
