@@ -9,6 +9,9 @@
 
 namespace advisor {
 
+using profiler::message;
+using profiler::Message;
+
 enum class State { Fires, Silent, CannotTell };
 enum class JudgedBy { Time, Memory, Convergence };
 /// What a saving is counted in. Times are µs.

@@ -54,17 +54,19 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
 {
     const auto configured = setting(c, tool.key);
     if (!configured)
-        return cannotTell("The trace holds no configuration, and the tool leaves no mark of its own.");
+        return cannotTell(message<"debug_tool.no_configuration",
+                                  "The trace contains no configuration, and the tool leaves no trace of its own.">());
     if (*configured == "false")
-        return silent(std::string(tool.isOff));
-    Advice advice = fires(std::string(tool.isOn));
+        return silent(tool.isOff());
+    Advice advice = fires(tool.isOn());
     if (tool.saving && showsWhatLiesOutside(c))
         advice.saving = tool.saving(c);
     if (!advice.saving)
-        advice.whyNoPrediction = "The trace has no step without it to compare with: measure it.";
+        advice.whyNoPrediction = message<"debug_tool.no_step_without_it",
+                                         "The trace has no step without the tool to compare with: measure it.">();
     if (c.facts.statistics.steadyCount > 0)
         advice.concerns = toUs(c.facts.statistics.steadyMeanParts.other) / c.facts.statistics.steadyMeanUs;
-    advice.caveats = {std::string(tool.caveat)};
+    advice.caveats = {tool.caveat()};
     advice.measure = tool.measure;
     setToggle(advice, c, tool.key, "false");
     addSteps(advice, c);

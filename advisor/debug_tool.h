@@ -10,7 +10,10 @@ namespace advisor {
 /// A debug tool that leaves no mark of its own in a trace: whether it is on is known from the configuration alone. What
 /// it does lies in no phase of a step.
 struct DebugTool {
-    std::string_view key, isOff, isOn, caveat;
+    std::string_view key;
+    profiler::Message (*isOff)();
+    profiler::Message (*isOn)();
+    profiler::Message (*caveat)();
     std::string_view measure = "steps"; ///< as Advice::measure
     /// What of the time outside of phases is the tool's, and how sure that is; no value where the trace does not tell.
     std::optional<Saving> (*saving)(const Case&) = nullptr;

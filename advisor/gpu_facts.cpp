@@ -59,21 +59,22 @@ int capabilityOf(const Device& device)
 
 } // namespace
 
-std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu)
+std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCpu)
 {
     if (c.facts.device.hasWork())
         return std::nullopt;
     if (ranOnCpu(c))
-        return silent(std::string(onTheCpu));
+        return silent(std::move(onTheCpu));
     return cannotTell(deviceNotRecorded(c));
 }
 
-std::string deviceNotRecorded(const Case& c)
+profiler::Message deviceNotRecorded(const Case& c)
 {
     if (!c.config && c.trace.devices().empty() && !holdsATraining(c.trace))
-        return "The trace holds neither operators nor phases of a training, nor work of a GPU.";
-    return c.config ? "The run asked for a GPU, but the trace holds nothing that ran there."
-                    : "The program had a GPU, but the trace holds nothing that ran there: its work was not recorded.";
+        return message<"device.no_training", "The trace contains no operators, no training phases and no GPU work.">();
+    if (c.config)
+        return message<"device.nothing_ran", "The run requested a GPU, but the trace contains no GPU work.">();
+    return message<"device.not_recorded", "The program had a GPU, but its work was not recorded.">();
 }
 
 std::optional<int> computeCapability(const Case& c)

@@ -14,10 +14,10 @@ namespace advisor {
 
 /// What every rule that speaks of a GPU says of a run without one, or of a trace that holds nothing of it; no value
 /// when there is something to judge.
-std::optional<Advice> withoutDeviceWork(const Case& c, std::string_view onTheCpu);
+std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCpu);
 
 /// What a rule says of a run on a GPU whose trace holds nothing that ran there.
-std::string deviceNotRecorded(const Case& c);
+profiler::Message deviceNotRecorded(const Case& c);
 
 /// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where
 /// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.

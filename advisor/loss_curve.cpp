@@ -122,16 +122,18 @@ Advice adviseOnSpikes(const Case& c, config::key::Real clip)
 {
     const LossCurve curve = lossCurve(c);
     if (curve.samples.empty())
-        return cannotTell("The trace does not record the loss.");
+        return cannotTell(message<"loss.not_recorded", "The trace does not record the loss.">());
     if (!c.config)
-        return cannotTell("The trace holds no configuration: whether gradients are clipped is not recorded.");
+        return cannotTell(message<"loss.no_configuration",
+                                  "The trace contains no configuration: whether gradients are clipped is unknown.">());
     if ((*c.config)[clip] > 0)
-        return silent("Gradients are clipped already.");
+        return silent(message<"loss.clipped", "Gradients are already clipped.">());
     const auto spikes = curve.spikes();
     if (spikes.empty())
-        return silent(fmt::format("None of {} values of the loss stands out.", curve.samples.size()));
-    Advice advice = firesOnLearning(
-        fmt::format("{} of {} values of the loss stand out from those before.", spikes.size(), curve.samples.size()));
+        return silent(
+            message<"loss.no_spikes", "None of {values} loss values is a spike.">({{"values", curve.samples.size()}}));
+    Advice advice = firesOnLearning(message<"loss.spikes", "{spikes} of {values} loss values are spikes.">(
+        {{"spikes", spikes.size()}, {"values", curve.samples.size()}}));
     advice.evidence = evidenceOf(c, curve, spikes);
     return advice;
 }

@@ -107,12 +107,15 @@ std::optional<MemoryUse> memoryUse(const Case& c)
     return fullest;
 }
 
-std::string memoryNotRecorded(const Case& c)
+profiler::Message memoryNotRecorded(const Case& c)
 {
     if (ranOnCpu(c))
-        return c.config ? "How much memory the run may take is not known: set batch.memory_limit to have it judged."
-                        : "How much memory the run may take is not known: the trace does not say what its machine had.";
-    return "The trace does not record how much of the device's memory was taken (record at the level full).";
+        return c.config
+                   ? message<"memory.no_limit", "The memory limit of the run is unknown: set batch.memory_limit.">()
+                   : message<"memory.machine_unknown",
+                             "The memory limit is unknown: the trace does not record the machine's memory.">();
+    return message<"memory.not_recorded",
+                   "The trace does not record how much device memory was used (record at level full).">();
 }
 
 Evidence peakEvidence(const Case& c, const MemoryUse& use)
@@ -127,12 +130,15 @@ std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<Memor
     if (!use)
         return cannotTell(memoryNotRecorded(c));
     if (use->share() < kFull && use->reservedShare() >= kFull && use->reservedBytes >= kMuchMore * use->peakBytes)
-        return silent(fmt::format(
-            "At most {} of the memory was allocated; the caching allocator held {} of it. What it keeps it gives out "
-            "again, unless that lies in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True joins them.",
-            shareText(use->share()), shareText(use->reservedShare())));
+        return silent(
+            message<"memory.cached", "At most {allocated} of the memory was allocated; the caching allocator reserved "
+                                     "{reserved}. It reuses what it reserved unless that is fragmented: "
+                                     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True prevents fragmentation.">(
+                {{"allocated", use->share(), shareText(use->share())},
+                 {"reserved", use->reservedShare(), shareText(use->reservedShare())}}));
     if (use->share() < kFull)
-        return silent(fmt::format("Memory was at most {} full.", shareText(use->share())));
+        return silent(message<"memory.not_full", "Peak memory use was {share} of the limit.">(
+            {{"share", use->share(), shareText(use->share())}}));
     return std::nullopt;
 }
 
@@ -165,7 +171,8 @@ std::optional<Advice> withoutBackward(const Case& c)
         !analysis::ofKindNamed(c.trace, ActivityKind::Phase, isBackward).empty() ||
         !analysis::ofKindNamed(c.trace, ActivityKind::Kernel, isOfTraining).empty())
         return std::nullopt;
-    return silent("The trace shows no backward pass and no optimizer: nothing is kept for them.");
+    return silent(message<"memory.inference",
+                          "The trace contains no backward pass and no optimizer: no activations are kept for them.">());
 }
 
 Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reason)
@@ -173,8 +180,8 @@ Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reas
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Memory;
     advice.whyNoPrediction =
-        "How much of the memory are activations is not recorded (it is at the level full, in steps "
-        "with operators): measure it.";
+        message<"memory.activations_unknown", "The trace does not record how much of the memory holds activations "
+                                              "(level full records it in steps with operators): measure it.">();
     advice.evidence = {peakEvidence(c, use)};
     return advice;
 }

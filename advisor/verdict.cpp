@@ -53,16 +53,20 @@ Advice firesOnLearning(profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Convergence;
-    advice.whyNoPrediction = "How fast a training converges is measured, never predicted.";
+    advice.whyNoPrediction =
+        message<"loss.not_predicted", "The effect on the loss cannot be predicted from a trace: measure it.">();
     return advice;
 }
 
-std::string noStepMarks(std::string_view therefore)
+Message noStepMarks(std::string_view consequence)
 {
-    return fmt::format(
-        "The trace has no step marks{}{} (stepscope-cli: --step-range NAME takes ranges of that name for "
-        "steps, --steps-from repetition looks for what repeats).",
-        therefore.empty() ? "" : ": ", therefore);
+    if (consequence.empty())
+        return message<"steps.none", "The trace has no step marks (stepscope-cli: --step-range NAME uses the ranges of "
+                                     "that name as steps, --steps-from repetition detects steps that repeat).">();
+    return message<"steps.none.consequence",
+                   "The trace has no step marks: {consequence} (stepscope-cli: --step-range NAME uses the ranges of "
+                   "that name as steps, --steps-from repetition detects steps that repeat).">(
+        {{"consequence", consequence}});
 }
 
 std::optional<Advice> withoutSteadySteps(const Case& c)
@@ -70,7 +74,8 @@ std::optional<Advice> withoutSteadySteps(const Case& c)
     if (c.facts.statistics.count == 0)
         return cannotTell(noStepMarks());
     if (c.facts.statistics.steadyCount == 0)
-        return cannotTell("The trace has no whole step after warm-up: let the training run for some more steps.");
+        return cannotTell(message<"steps.no_steady", "The trace has no complete step after warm-up: record more "
+                                                     "steps.">());
     return std::nullopt;
 }
 
@@ -100,7 +105,7 @@ void setToggle(Advice& advice, const Case& c, std::string_view key, std::string 
 
 void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to)
 {
-    std::string refused;
+    Message refused;
     if (const auto from = setting(c, key)) {
         for (const std::string_view value : to) {
             const Toggle toggle{std::string(key), *from, std::string(value)};
@@ -110,13 +115,14 @@ void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::
                 return;
             }
             if (refused.empty())
-                refused = fmt::format("{} = {} does not go with the run's other settings: {}.", key, value, why);
+                refused = message<"toggle.refused", "{key} = {value} conflicts with the run's other settings: {why}.">(
+                    {{"key", key}, {"value", value}, {"why", why}});
         }
         advice.whyNoToggle = refused;
     } else if (c.config)
-        advice.whyNoToggle = "The trainer has no such setting; the code to paste stands in its place.";
+        advice.whyNoToggle = message<"toggle.no_setting", "The trainer has no such setting: copy the code below.">();
     else
-        advice.whyNoToggle = "The trace holds no configuration to run again; the code to paste stands in its place.";
+        advice.whyNoToggle = message<"toggle.no_configuration", "Cannot be re-run from here: copy the code below.">();
 }
 
 void addSteps(Advice& advice, const Case& c)

@@ -18,8 +18,9 @@ Advice cannotTell(profiler::Message reason);
 Advice fires(profiler::Message reason);
 /// A finding that changes what is learnt: judged by the loss, never predicted.
 Advice firesOnLearning(profiler::Message reason);
-/// That the trace marks no steps, what is not known for that, and how to name them to stepscope-cli.
-std::string noStepMarks(std::string_view therefore = {});
+/// That the trace marks no steps, what is unknown because of that, and how to name them to stepscope-cli.
+/// @param consequence  "what a step would save is unknown"
+Message noStepMarks(std::string_view consequence = {});
 /// What every rule that speaks of steps says when there are none to speak of; no value when there are some.
 std::optional<Advice> withoutSteadySteps(const Case& c);
 

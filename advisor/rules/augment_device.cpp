@@ -20,31 +20,39 @@ constexpr double kLargePart = 0.25;
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("Batches are augmented on the device already.");
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: there is no other device to augment on."))
+        return silent(message<"augment.device.on", "Batches are already augmented on the device.">());
+    if (auto advice = withoutDeviceWork(
+            c, message<"augment.device.cpu", "The run used only the CPU: there is no other device to augment on.">()))
         return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     const InputWait& input = c.facts.input;
     if (input.idleWaitUsPerStep < kWorthFixing * c.facts.statistics.steadyMeanUs)
-        return silent(
-            fmt::format("The device idles only {} a step for lack of data.", timeText(input.idleWaitUsPerStep)));
+        return silent(message<"augment.device.no_wait", "The device waits only {idle} per step for data.">(
+            {{"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     if (input.stages.empty())
-        return cannotTell("The stages of the loader are not recorded.");
+        return cannotTell(message<"loader.stages_not_recorded", "The loader's stages were not recorded.">());
     const auto augment = std::find_if(input.stages.begin(), input.stages.end(), [](const InputWait::Stage& stage) {
         return stage.name == profiler::stage::kAugment;
     });
     if (augment == input.stages.end() || augment->share < kLargePart)
-        return silent(fmt::format("Augmentation is only {} of a batch's loading.",
-                                  shareText(augment == input.stages.end() ? 0 : augment->share)));
-    Advice advice = fires(
-        fmt::format("Augmentation is {} of a batch's loading ({}), and the device idles {} a step for lack of data.",
-                    shareText(augment->share), timeText(augment->usPerBatch), timeText(input.idleWaitUsPerStep)));
+        return silent(
+            message<"augment.device.small_part", "Augmentation takes only {share} of the time to load a batch.">(
+                {{"share", augment == input.stages.end() ? 0 : augment->share,
+                  shareText(augment == input.stages.end() ? 0 : augment->share)}}));
+    Advice advice =
+        fires(message<"augment.device.waits", "Augmentation takes {share} of the time to load a batch ({time}), "
+                                              "and the device waits {idle} per step for data.">(
+            {{"share", augment->share, shareText(augment->share)},
+             {"time", augment->usPerBatch, timeText(augment->usPerBatch)},
+             {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     // What loading saves is shared among the workers; the device's own time for it is not in the trace.
     const double saved = std::min(input.idleWaitUsPerStep, augment->usPerBatch / std::max(1, input.workers));
     advice.saving = perStep(0, saved / 2, saved);
-    advice.caveats = {"It takes time and memory of the device: no gain where that is the bottleneck.",
-                      "The distribution stays the same; the random numbers of a seed differ."};
+    advice.caveats = {message<"augment.device.costs", "Augmentation then uses device time and memory: there is no gain "
+                                                      "where the device is the bottleneck.">(),
+                      message<"augment.device.seed", "The distribution of augmentations stays the same, but a seed "
+                                                     "gives different random numbers.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, input.longestWaits);
     return advice;

@@ -13,20 +13,24 @@ constexpr std::string_view kKey = "checkpointing";
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::checkpointing] != "off")
-        return silent("Activations are recomputed already.");
+        return silent(message<"checkpointing.on", "Activations are already recomputed.">());
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))
         return *none;
     if (auto none = withoutBackward(c))
         return *none;
-    Advice advice = firesOnMemory(c, *use,
-                                  fmt::format("Memory was {} full, and every activation is kept for the backward pass.",
-                                              shareText(use->share())));
+    Advice advice = firesOnMemory(
+        c, *use,
+        message<"checkpointing.full", "Memory was {share} full, and every activation is kept for the backward pass.">(
+            {{"share", use->share(), shareText(use->share())}}));
     if ((advice.saving = savedByRecomputing(c)))
         advice.whyNoPrediction = {};
     advice.caveats = {
-        "It costs time: what is recomputed runs once more, of all about a whole forward pass.",
-        "The second run must draw the same random numbers, and batch norm must count its statistics once."};
+        message<"checkpointing.time", "It costs time: recomputed layers run twice; recomputing all of them costs about "
+                                      "one forward pass.">(),
+        message<"checkpointing.random_numbers",
+                "The second pass must draw the same random numbers, and batch norm must "
+                "update its statistics only once.">()};
     setToggleToFirst(advice, c, kKey, {"cheap", "all"});
     return advice;
 }

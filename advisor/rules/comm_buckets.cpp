@@ -91,22 +91,27 @@ Exchanges exchanges(const Case& c, const CommunicationUse& use)
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;
     const CommunicationUse use = communicationUse(c);
     if (use.kernels.empty())
-        return silent("No kernel of NCCL or RCCL ran.");
+        return silent(message<"comm.no_kernels", "No NCCL or RCCL kernel ran.">());
     if (c.facts.device.steps.empty())
-        return cannotTell(noStepMarks("how many exchanges a step makes is not known"));
+        return cannotTell(noStepMarks("the number of all-reduces per step is unknown"));
     const Exchanges found = exchanges(c, use);
     if (!found.backward)
         return hasKind(c.trace, ActivityKind::CpuOp) || hasKind(c.trace, ActivityKind::Phase)
-                   ? silent("The steps have no backward pass: no gradients are exchanged.")
-                   : cannotTell("The trace does not mark the backward pass: what is exchanged is not known.");
+                   ? silent(message<"comm.buckets.no_backward",
+                                    "The steps have no backward pass: no gradients are exchanged.">())
+                   : cannotTell(message<"comm.buckets.backward_unknown",
+                                        "The trace does not mark the backward pass: what is exchanged is unknown.">());
     if (found.others + found.kernels.size() == 0)
-        return silent("No all-reduce ran: gradients are not exchanged one by one.");
+        return silent(
+            message<"comm.buckets.no_all_reduce", "No all-reduce ran: gradients are not exchanged one by one.">());
     if (found.others >= found.kernels.size())
-        return silent("Sums over the ranks run before the backward pass as well: they are not of gradients alone.");
+        return silent(message<"comm.buckets.not_gradients",
+                              "All-reduces also run before the backward pass: they exchange more than gradients.">());
     std::vector<SliceId> kernels;
     std::vector<double> us;
     for (const Slice& kernel : found.kernels) {
@@ -118,23 +123,30 @@ Advice check(const Case& c)
         static_cast<double>(kernels.size()) / static_cast<double>(c.facts.device.steps.size()) / devices;
     const double overlap = overlapOf(found.devices);
     if (aStep < kManyAStep)
-        return silent(fmt::format("A step exchanges gradients in {} kernels.", countText(aStep)));
+        return silent(message<"comm.buckets.few", "A step exchanges gradients in {kernels} kernels.">(
+            {{"kernels", aStep, countText(aStep)}}));
     if (overlap >= kOverlapped)
-        return silent(fmt::format("{} of the exchange of gradients is hidden by computing.", shareText(overlap)));
+        return silent(message<"comm.buckets.overlapped", "{overlap} of the gradient exchange overlaps with compute.">(
+            {{"overlap", overlap, shareText(overlap)}}));
     const double share = toUs(meanExposed(found.devices)) / toUs(c.facts.device.windowTime());
     if (share < kWorthFixing)
-        return silent(fmt::format("A step exchanges gradients in {} kernels, but they take only {} of it.",
-                                  countText(aStep), shareText(share)));
-    Advice advice = fires(
-        fmt::format("A step exchanges gradients in {} small kernels (median {}), {} of their time beside computing: "
-                    "one for each parameter.",
-                    countText(aStep), timeText(percentile(us, 0.5)), shareText(overlap)));
+        return silent(
+            message<"comm.buckets.cheap", "A step exchanges gradients in {kernels} kernels, but their exposed time is "
+                                          "only {share} of the step.">(
+                {{"kernels", aStep, countText(aStep)}, {"share", share, shareText(share)}}));
+    Advice advice = fires(message<"comm.buckets.per_parameter",
+                                  "A step exchanges gradients in {kernels} small kernels (median {median}), "
+                                  "one per parameter; {overlap} of their time overlaps with compute.">(
+        {{"kernels", aStep, countText(aStep)},
+         {"median", percentile(us, 0.5), timeText(percentile(us, 0.5))},
+         {"overlap", overlap, shareText(overlap)}}));
     advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(exposedInEachStep(c, found.devices));
     else
-        advice.whyNoPrediction = "One step does not show how much it varies.";
-    advice.caveats = {"The saving is what perfect overlap would hide; the last bucket always sticks out."};
+        advice.whyNoPrediction = message<"prediction.one_step", "One step does not show how much the time varies.">();
+    advice.caveats = {message<"comm.buckets.perfect_overlap",
+                              "The saving assumes perfect overlap; the last bucket is always exposed.">()};
     setToggle(advice, c, "parallel.kind", "ddp");
     addEvidence(advice, c.trace, kernels);
     return advice;

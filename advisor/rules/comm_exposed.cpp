@@ -17,31 +17,37 @@ constexpr double kWorthFixing = 0.1;
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;
     const CommunicationUse use = communicationUse(c);
     if (use.kernels.empty())
-        return silent("No kernel of NCCL or RCCL ran.");
+        return silent(message<"comm.no_kernels", "No NCCL or RCCL kernel ran.">());
     const Nanoseconds exposed = meanExposed(use.devices);
     const double exposedUs = c.facts.device.usPerStep(exposed);
     const double share = static_cast<double>(exposed.count()) /
                          static_cast<double>(std::max<std::int64_t>(1, c.facts.device.windowTime().count()));
     if (share < kWorthFixing)
-        return silent(
-            fmt::format("Communication that no computing hides takes only {} of the time.", shareText(share)));
+        return silent(message<"comm.exposed.small", "Exposed communication takes only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
     Advice advice =
-        fires(fmt::format("{} of the time is communication that no computing hides; {} of all communication is "
-                          "overlapped.",
-                          shareText(share), shareText(overlapOf(use.devices))));
+        fires(message<"comm.exposed.share",
+                      "Exposed communication takes {share} of the time; {overlap} of all communication overlaps with "
+                      "compute.">({{"share", share, shareText(share)},
+                                   {"overlap", overlapOf(use.devices), shareText(overlapOf(use.devices))}}));
     advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
         advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));
     else
         advice.whyNoPrediction =
-            fmt::format("At most {}; without several steps the spread is not known.", timeText(exposedUs));
+            message<"comm.exposed.one_step", "At most {time}; one step does not show how much it varies.">(
+                {{"time", exposedUs, timeText(exposedUs)}});
     advice.caveats = {
-        "The saving is what perfect overlap would hide; buckets, accumulation and faster links each reach a part."};
-    advice.whyNoToggle = "No single setting: see parallel.kind and gradient.accumulation.";
+        message<"comm.exposed.perfect_overlap",
+                "The saving assumes perfect overlap; buckets, accumulation and faster links each achieve a "
+                "part of it.">()};
+    advice.whyNoToggle =
+        message<"comm.exposed.no_setting", "No single setting: see parallel.kind and gradient.accumulation.">();
     addEvidence(advice, c.trace, use.kernels);
     return advice;
 }
@@ -50,7 +56,7 @@ Advice check(const Case& c)
 
 Rule comm_exposed()
 {
-    return {"comm.exposed", "Computing waits for communication", check};
+    return {"comm.exposed", "Compute waits for communication", check};
 }
 
 } // namespace advisor::rules

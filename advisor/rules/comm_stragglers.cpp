@@ -42,23 +42,35 @@ const RankArrival* lateRank(const Stragglers& found)
 Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs, double share)
 {
     const RankArrival* late = lateRank(found);
-    const std::string who = late ? fmt::format("that of device {} comes last to {} of {} of them", late->device.value,
-                                               countText(static_cast<double>(late->last)),
-                                               countText(static_cast<double>(found.collectives)))
-                                 : fmt::format("they take turns in coming last to the {} of them",
-                                               countText(static_cast<double>(found.collectives)));
-    Advice advice = fires(fmt::format("Ranks wait for each other in collectives, {} of the time on the mean, and no "
-                                      "computing hides it; {}.",
-                                      shareText(share), who));
+    const profiler::MessageParameter collectives{"collectives", found.collectives,
+                                                 countText(static_cast<double>(found.collectives))};
+    const profiler::MessageParameter waiting{"share", share, shareText(share)};
+    Advice advice = fires(
+        late
+            ? message<"comm.stragglers.late_rank",
+                      "Ranks wait for each other in collectives for {share} of the time on average, exposed. Device "
+                      "{device} arrives last at {last} of {collectives} collectives.">(
+                  {waiting,
+                   collectives,
+                   {"device", static_cast<std::int64_t>(late->device.value)},
+                   {"last", late->last, countText(static_cast<double>(late->last))}})
+            : message<"comm.stragglers.turns",
+                      "Ranks wait for each other in collectives for {share} of the time on average, exposed. They take "
+                      "turns arriving last at {collectives} collectives.">({waiting, collectives}));
     advice.concerns = share;
+    const double waitUs = c.facts.device.usPerStep(Nanoseconds(std::llround(meanWaitUs * 1000)));
     advice.whyNoPrediction =
-        fmt::format("How much earlier a late rank could come is not in the trace. All waiting together is {} a {} and "
-                    "rank.",
-                    timeText(c.facts.device.usPerStep(Nanoseconds(std::llround(meanWaitUs * 1000)))),
-                    c.facts.device.steps.empty() ? "trace" : "step");
-    advice.caveats = {"A slow link or a device that throttles looks like a late rank: compare what it computed before.",
-                      "Batches of unequal size (lengths of sentences, last batches) make each rank late now and then."};
-    advice.whyNoToggle = "No single setting: look at what the late rank does before the collective.";
+        message<"comm.stragglers.not_predicted", "The trace does not show how much earlier a late rank could arrive. A "
+                                                 "rank waits {wait} per {unit} in total.">(
+            {{"wait", waitUs, timeText(waitUs)}, {"unit", c.facts.device.steps.empty() ? "trace" : "step"}});
+    advice.caveats = {message<"comm.stragglers.link",
+                              "A slow link or a throttled device also looks like a late rank: compare its compute "
+                              "time before the collective.">(),
+                      message<"comm.stragglers.uneven_batches",
+                              "Batches of unequal size (sentence lengths, last batches) make every rank "
+                              "late occasionally.">()};
+    advice.whyNoToggle = message<"comm.stragglers.no_setting",
+                                 "No single setting: check what the late rank does before the collective.">();
     addEvidence(advice, c.trace, std::vector{found.worst});
     std::vector<Slice> others = use.kernels;
     std::erase_if(others, [&](const Slice& kernel) { return kernel.id == found.worst; });
@@ -68,25 +80,30 @@ Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& fou
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: no communication kernels."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;
     const CommunicationUse use = communicationUse(c);
     if (use.kernels.empty())
-        return silent("No kernel of NCCL or RCCL ran.");
+        return silent(message<"comm.no_kernels", "No NCCL or RCCL kernel ran.">());
     const double exposed = shareOfWindow(c, toUs(meanExposed(use.devices)));
     if (exposed < kWorthFixing)
-        return silent(fmt::format("Communication that no computing hides takes only {} of the time, whoever waits.",
-                                  shareText(exposed)));
+        return silent(message<"comm.stragglers.not_exposed",
+                              "Exposed communication takes only {share} of the time, including all waiting.">(
+            {{"share", exposed, shareText(exposed)}}));
     const Stragglers found = stragglers(c.trace, judgedPart(c.facts.steps));
     if (!found.cannotTell.empty())
-        return cannotTell(fmt::format("Who waits for whom is not known: {}.", found.cannotTell));
+        return cannotTell(message<"comm.stragglers.unknown", "Which rank waits for which is unknown: {why}.">(
+            {{"why", found.cannotTell}}));
     if (found.collectives < kFewest)
-        return cannotTell(fmt::format("{} collective{} of several ranks do{} not show who is late.", found.collectives,
-                                      found.collectives == 1 ? "" : "s", found.collectives == 1 ? "es" : ""));
+        return cannotTell(
+            message<"comm.stragglers.few", "Collectives of several ranks in the trace: {collectives}; too few to "
+                                           "show which rank is late.">({{"collectives", found.collectives}}));
     const double meanWaitUs = toUs(found.waited) / static_cast<double>(found.ranks.size());
     const double share = std::min(exposed, shareOfWindow(c, meanWaitUs));
     if (share < kWorthFixing)
-        return silent(fmt::format("Ranks wait for each other only {} of the time.", shareText(share)));
+        return silent(message<"comm.stragglers.small", "Ranks wait for each other only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
     return finding(c, use, found, meanWaitUs, share);
 }
 

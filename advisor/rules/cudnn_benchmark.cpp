@@ -98,30 +98,42 @@ Settings settings(const Case& c)
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, without cuDNN."))
+    if (auto advice =
+            withoutDeviceWork(c, message<"cudnn.benchmark.cpu", "The run used only the CPU, without cuDNN.">()))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     const double share = work.share(KernelClass::Convolution);
     if (work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     if (share < kWorthTrying)
-        return silent(fmt::format("Convolutions are only {} of kernel time.", shareText(share)));
+        return silent(message<"cudnn.benchmark.small_part", "Convolutions take only {share} of kernel time.">(
+            {{"share", share, shareText(share)}}));
     Settings found = settings(c);
     if (const auto configured = setting(c, kKey))
         found.benchmark = *configured == "true";
     if (!found.benchmark)
-        return cannotTell("The trace does not record how convolutions were called (the flags of aten::_convolution).");
+        return cannotTell(message<"cudnn.benchmark.flags_not_recorded",
+                                  "The trace does not record the flags of aten::_convolution.">());
     if (*found.benchmark)
-        return silent("The autotuner is on already.");
+        return silent(message<"cudnn.benchmark.on", "cuDNN's autotuner is already on.">());
     if (found.shapesVary.value_or(false))
-        return silent("The shapes of convolutions vary from step to step: each would be tuned anew.");
+        return silent(message<"cudnn.benchmark.shapes_vary",
+                              "Convolution shapes vary from step to step: each new shape would be tuned again.">());
     Advice advice = fires(
-        fmt::format("Convolutions are {} of kernel time{} and run the algorithms that cuDNN's rule of thumb chose.",
-                    shareText(share), found.shapesVary ? ", have fixed shapes," : ""));
+        found.shapesVary
+            ? message<"cudnn.benchmark.fixed_shapes",
+                      "Convolutions take {share} of kernel time, have fixed shapes and run "
+                      "algorithms that cuDNN chose by heuristics.">({{"share", share, shareText(share)}})
+            : message<"cudnn.benchmark.heuristics",
+                      "Convolutions take {share} of kernel time and run algorithms that cuDNN chose by heuristics.">(
+                  {{"share", share, shareText(share)}}));
     advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = "Other algorithms are other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"Shapes that vary are tuned anew each time.",
-                      "The trials need memory: with the largest batch that fits they fail or choose slow algorithms."};
+    advice.whyNoPrediction = message<"prediction.other_kernels",
+                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    advice.caveats = {
+        message<"cudnn.benchmark.new_shapes", "Every new shape is tuned again.">(),
+        message<"cudnn.benchmark.memory", "Tuning needs memory: with the largest batch that fits, it fails or "
+                                          "chooses slow algorithms.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.convolutions);
     if (advice.evidence.empty())

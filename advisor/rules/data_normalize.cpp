@@ -7,12 +7,16 @@ constexpr std::string_view kKey = "data.normalize";
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell("The trace holds no configuration: whether inputs are normalised is not recorded.");
+        return cannotTell(message<"data.normalize.no_configuration",
+                                  "The trace contains no configuration: whether inputs are normalized is unknown.">());
     if ((*c.config)[config::key::normalize])
-        return silent("Inputs have mean 0 and deviation 1 already.");
-    Advice advice = firesOnLearning("Inputs are taken as they are stored: the first layers have to learn their scale.");
-    advice.caveats = {"Statistics of the training samples only: those of the validation must not leak in.",
-                      "A model that was trained on other inputs expects theirs."};
+        return silent(message<"data.normalize.on", "Inputs already have mean 0 and standard deviation 1.">());
+    Advice advice = firesOnLearning(
+        message<"data.normalize.off", "Inputs are used as stored: the first layers have to learn their scale.">());
+    advice.caveats = {
+        message<"data.normalize.leak",
+                "Compute the statistics from training samples only; validation samples must not leak in.">(),
+        message<"data.normalize.pretrained", "A pretrained model expects the statistics of its own training data.">()};
     setToggle(advice, c, kKey, "true");
     addSteps(advice, c);
     return advice;
@@ -22,7 +26,7 @@ Advice check(const Case& c)
 
 Rule data_normalize()
 {
-    return {kKey, "Inputs are not normalised", check};
+    return {kKey, "Inputs are not normalized", check};
 }
 
 } // namespace advisor::rules

@@ -114,25 +114,31 @@ std::optional<Saving> savedByChecksAlone(const Case& c)
     return savingByReplay(c, checks, without, without);
 }
 
-std::string whyNotKnown(const Case& c)
+Message whyNotKnown(const Case& c)
 {
     const auto least = hasDeviceWork(c.trace) ? savedByChecksAlone(c) : std::nullopt;
     if (least && least->mid > 0)
-        return fmt::format("Without its checks a step would take {} less, by the replay of this trace; what "
-                           "remembering takes besides is not to be seen. Measure it.",
-                           timeText(least->mid));
-    return "The checks are the least of it: remembering takes longer, in the forward pass, and there is no validation "
-           "on the processor, without gradients, to compare that with.";
+        return message<"debug.anomaly.checks_only",
+                       "Without the NaN checks a step would take {time} less, according to a replay of "
+                       "this trace. The cost of recording call sites is not visible: "
+                       "measure it.">({{"time", least->mid, timeText(least->mid)}});
+    return message<
+        "debug.anomaly.nothing_to_compare",
+        "The NaN checks are the smaller part: recording call sites slows the forward pass, and the trace has no "
+        "validation on the CPU without gradients to compare with.">();
 }
 
 Advice finding(const Case& c, const Checks& checks)
 {
-    Advice advice =
-        fires("Anomaly detection is on: every operator remembers where it was called from, and what its backward "
-              "gives is checked for NaN.");
-    if (checks.count > 0)
-        advice.reason.text +=
-            fmt::format(" {} checks a step take {}.", countText(checks.count), timeText(checks.totalUs));
+    Advice advice = fires(
+        checks.count > 0
+            ? message<
+                  "debug.anomaly.on_with_checks",
+                  "Anomaly detection is on: every operator records its call site, and every gradient is checked for "
+                  "NaN. {checks} checks per step take {time}.">({{"checks", checks.count, countText(checks.count)},
+                                                                 {"time", checks.totalUs, timeText(checks.totalUs)}})
+            : message<"debug.anomaly.on", "Anomaly detection is on: every operator records its call site, and every "
+                                          "gradient is checked for NaN.">());
     advice.saving = saving(c, checks);
     if (!advice.saving)
         advice.whyNoPrediction = whyNotKnown(c);
@@ -140,7 +146,7 @@ Advice finding(const Case& c, const Checks& checks)
         advice.concerns =
             toUs(c.facts.statistics.steadyMeanParts.forward + c.facts.statistics.steadyMeanParts.backward) /
             c.facts.statistics.steadyMeanUs;
-    advice.caveats = {"Switch it on again to find out where a NaN comes from."};
+    advice.caveats = {message<"debug.anomaly.caveat", "Turn it on again to find the source of a NaN.">()};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, checks.longest);
     if (advice.evidence.empty())
@@ -151,13 +157,14 @@ Advice finding(const Case& c, const Checks& checks)
 Advice check(const Case& c)
 {
     if (c.config && !(*c.config)[config::key::anomaly])
-        return silent("Anomaly detection is off.");
+        return silent(message<"debug.anomaly.off", "Anomaly detection is off.">());
     const Checks checks = readChecks(c.facts.ops);
     if (c.config || checks.count > 0)
         return finding(c, checks);
     if (c.facts.ops.stepsWithOps == 0)
-        return cannotTell("The trace holds neither the configuration nor operators.");
-    return silent("Backward holds no checks for NaN.");
+        return cannotTell(message<"debug.anomaly.not_recorded", "The trace contains neither a configuration nor "
+                                                                "operators.">());
+    return silent(message<"debug.anomaly.no_checks", "The backward pass contains no checks for NaN.">());
 }
 
 } // namespace

@@ -46,12 +46,18 @@ std::optional<Saving> saving(const Case& c)
     return perStep(low, (low + high) / 2, high);
 }
 
-constexpr DebugTool kTool = {"debug.autograd_profiler",
-                             "The autograd profiler is off.",
-                             "The autograd profiler records every operator of every step.",
-                             "A few recorded steps are enough to see where the time goes.",
-                             "steps",
-                             saving};
+constexpr DebugTool kTool = {
+    "debug.autograd_profiler",
+    [] { return message<"debug.autograd_profiler.off", "The autograd profiler is off.">(); },
+    [] {
+        return message<"debug.autograd_profiler.on", "The autograd profiler records every operator of every step.">();
+    },
+    [] {
+        return message<"debug.autograd_profiler.caveat",
+                       "A few profiled steps are enough to show where the time goes.">();
+    },
+    "steps",
+    saving};
 
 Advice check(const Case& c)
 {

@@ -31,21 +31,25 @@ Advice check(const Case& c)
 {
     const auto configured = setting(c, kKey);
     if (configured == "false")
-        return silent("Operators open no NVTX ranges.");
+        return silent(message<"debug.emit_nvtx.off", "emit_nvtx is off.">());
     std::int64_t count = 0;
     const std::vector<SliceId> ranges = operatorRanges(c.trace, count);
     if (!configured && count == 0)
-        return !profiler::analysis::hasKind(c.trace, ActivityKind::Nvtx) ? cannotTell("The trace holds no NVTX ranges.")
-                                                                         : silent("No NVTX range is an operator's.");
+        return !profiler::analysis::hasKind(c.trace, ActivityKind::Nvtx)
+                   ? cannotTell(message<"debug.emit_nvtx.not_recorded", "The trace contains no NVTX ranges.">())
+                   : silent(message<"debug.emit_nvtx.no_operators", "No NVTX range marks an operator.">());
     if (!configured)
         return silent(
-            fmt::format("{} operators opened an NVTX range each, for the profiler that recorded them: without "
-                        "one, leave emit_nvtx off.",
-                        countText(count)));
-    Advice advice = fires(count > 0 ? fmt::format("{} operators open an NVTX range each (emit_nvtx).", countText(count))
-                                    : "Every operator opens an NVTX range (emit_nvtx).");
-    advice.whyNoPrediction = "What a range costs is not in the trace: measure it.";
-    advice.caveats = {"Under a profiler that reads the ranges, leave it on."};
+            message<"debug.emit_nvtx.profiled",
+                    "{operators} operators opened NVTX ranges for the profiler that recorded this trace. Without "
+                    "a profiler, leave emit_nvtx off.">({{"operators", count, countText(count)}}));
+    Advice advice = fires(
+        count > 0 ? message<"debug.emit_nvtx.ranges", "{operators} operators open an NVTX range each (emit_nvtx).">(
+                        {{"operators", count, countText(count)}})
+                  : message<"debug.emit_nvtx.on", "Every operator opens an NVTX range (emit_nvtx).">());
+    advice.whyNoPrediction =
+        message<"debug.emit_nvtx.cost_unknown", "The trace does not show the cost of a range: measure it.">();
+    advice.caveats = {message<"debug.emit_nvtx.caveat", "Leave it on under a profiler that reads the ranges.">()};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, ranges);
     return advice;

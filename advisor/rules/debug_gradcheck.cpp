@@ -3,12 +3,15 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradcheck",
-                             "No gradient is checked numerically.",
-                             "Gradients are compared with finite differences while training.",
-                             "Check a backward function of your own once, in a test.",
-                             "epoch",
-                             savedInFirstSteps};
+constexpr DebugTool kTool = {
+    "debug.gradcheck",
+    [] { return message<"debug.gradcheck.off", "gradcheck is off.">(); },
+    [] {
+        return message<"debug.gradcheck.on", "gradcheck compares gradients with finite differences during training.">();
+    },
+    [] { return message<"debug.gradcheck.caveat", "Check a custom backward function once, in a unit test.">(); },
+    "epoch",
+    savedInFirstSteps};
 
 Advice check(const Case& c)
 {

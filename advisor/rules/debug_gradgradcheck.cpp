@@ -3,12 +3,20 @@
 namespace advisor::rules {
 namespace {
 
-constexpr DebugTool kTool = {"debug.gradgradcheck",
-                             "No second-order gradient is checked numerically.",
-                             "Gradients of gradients are compared with finite differences while training.",
-                             "Check a function that is differentiated twice once, in a test.",
-                             "epoch",
-                             savedInFirstSteps};
+constexpr DebugTool kTool = {
+    "debug.gradgradcheck",
+    [] { return message<"debug.gradgradcheck.off", "gradgradcheck is off.">(); },
+    [] {
+        return message<"debug.gradgradcheck.on",
+                       "gradgradcheck compares second-order gradients with finite differences "
+                       "during training.">();
+    },
+    [] {
+        return message<"debug.gradgradcheck.caveat",
+                       "Check a function that is differentiated twice once, in a unit test.">();
+    },
+    "epoch",
+    savedInFirstSteps};
 
 Advice check(const Case& c)
 {

@@ -47,15 +47,21 @@ Advice finding(const Case& c, const Validation& validation)
 {
     const double share =
         validation.ops > 0 ? static_cast<double>(validation.tracked.size()) / static_cast<double>(validation.ops) : 0;
-    std::string reason = "Validation keeps activations and makes graph nodes for a backward pass that never comes";
-    reason += share > 0 ? fmt::format(": {} of its operators are numbered for autograd.", shareText(share))
-                        : std::string(": eval.no_grad is off.");
-    Advice advice = fires(std::move(reason));
+    Advice advice = fires(
+        share > 0
+            ? message<"eval.no_grad.tracked_share", "Validation builds an autograd graph for a backward pass that "
+                                                    "never runs: autograd tracks {share} of its operators.">(
+                  {{"share", share, shareText(share)}})
+            : message<"eval.no_grad.off", "Validation builds an autograd graph for a backward pass that never runs: "
+                                          "eval.no_grad is off.">());
+    const double passUs =
+        static_cast<double>(validation.time.count()) / 1000.0 / static_cast<double>(validation.passes.size());
     advice.whyNoPrediction =
-        fmt::format("The trace has no validation without gradients to compare with; a pass takes {} now.",
-                    timeText(static_cast<double>(validation.time.count()) / 1000.0 /
-                             static_cast<double>(validation.passes.size())));
-    advice.caveats = {"Only around validation: without gradients the training step cannot learn."};
+        message<"eval.no_grad.nothing_to_compare",
+                "The trace has no validation without gradients to compare with. A pass takes {time} now.">(
+            {{"time", passUs, timeText(passUs)}});
+    advice.caveats = {
+        message<"eval.no_grad.only_validation", "Use no_grad only around validation: training needs gradients.">()};
     advice.concerns = toShare(validation.time, c.trace.range().duration());
     advice.measure = "validation";
     setToggle(advice, c, kKey, "true");
@@ -67,14 +73,15 @@ Advice finding(const Case& c, const Validation& validation)
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::evalNoGrad])
-        return silent("Validation runs without gradients already.");
+        return silent(message<"eval.no_grad.on", "Validation already runs without gradients.">());
     const Validation validation = readValidation(c.trace);
     if (validation.passes.empty())
-        return cannotTell("The trace holds no validation pass.");
+        return cannotTell(message<"eval.no_grad.no_validation", "The trace contains no validation pass.">());
     if (validation.ops > 0 && validation.tracked.empty())
-        return silent("No operator of the validation is numbered for autograd: gradients are off there.");
+        return silent(message<"eval.no_grad.untracked",
+                              "Autograd tracks no operator of the validation: gradients are off there.">());
     if (validation.ops == 0 && !c.config)
-        return cannotTell("Operators were not recorded during validation.");
+        return cannotTell(message<"eval.no_grad.no_operators", "Operators were not recorded during validation.">());
     return finding(c, validation);
 }
 

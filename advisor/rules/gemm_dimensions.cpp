@@ -232,14 +232,25 @@ Advice finding(const Case& c, const Found& found, double share)
     if (found.odd.size() > kMostNamed)
         named += fmt::format("; and {} more", found.odd.size() - kMostNamed);
     const double idle = toUs(found.idle) / toUs(found.time);
-    Advice advice = fires(fmt::format(
-        "{} of kernel time are matrix products whose sizes are no multiples of {}, for which tensor cores {}: {}.",
-        shareText(share), found.odd.front().second.unit, idle > 0.5 ? "stay idle" : "are fed with padding", named));
+    const profiler::MessageParameter shareOfKernels{"share", share, shareText(share)},
+        unit{"unit", found.odd.front().second.unit}, list{"sizes", named}, idleShare{"idle", idle, shareText(idle)};
+    Advice advice = fires(
+        idle > 0.5
+            ? message<"gemm.dimensions.idle", "Matmuls whose sizes are not multiples of {unit} take {share} of kernel "
+                                              "time; for {idle} of it the tensor cores are idle: {sizes}.">(
+                  {shareOfKernels, unit, list, idleShare})
+            : message<"gemm.dimensions.padded", "Matmuls whose sizes are not multiples of {unit} take {share} of "
+                                                "kernel time; tensor cores work on padding: {sizes}.">(
+                  {shareOfKernels, unit, list, idleShare}));
     advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = "Other sizes run other kernels, whose times are not in this trace: measure it.";
-    advice.whyNoToggle = "The sizes are the model's, the vocabulary's and the batch's: no setting changes them.";
-    advice.caveats = {"Classes that were added only to fill up must be left out of the loss and of what is predicted.",
-                      "Padding is memory and work as well: not where it adds more than it wins."};
+    advice.whyNoPrediction = message<"prediction.other_kernels",
+                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    advice.whyNoToggle = message<"gemm.dimensions.no_setting",
+                                 "No setting: the sizes come from the model, the vocabulary and the batch.">();
+    advice.caveats = {message<"gemm.dimensions.extra_classes",
+                              "Classes added as padding must be excluded from the loss and from predictions.">(),
+                      message<"gemm.dimensions.padding_costs",
+                              "Padding also costs memory and work: avoid it where it adds more than it saves.">()};
     std::vector<SliceId> evidence;
     for (const auto& [sizes, odd] : found.odd)
         evidence.push_back(odd.ops.front());
@@ -249,35 +260,41 @@ Advice finding(const Case& c, const Found& found, double share)
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, which has no tensor cores."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"gemm.dimensions.cpu", "The run used only the CPU, which has no tensor cores.">()))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     if (ranOnAmd(c))
-        return silent("The device is AMD's, whose matrix cores want other sizes.");
+        return silent(message<"gemm.dimensions.amd", "The device is from AMD, whose matrix cores need other sizes.">());
     const std::optional<int> capability = computeCapability(c);
     if (capability && *capability < kFirstWithTensorCores)
-        return silent(fmt::format("The device (sm_{}) has no tensor cores.", *capability));
+        return silent(message<"gemm.dimensions.no_tensor_cores", "The device (sm_{capability}) has no tensor cores.">(
+            {{"capability", *capability}}));
     if (work.share(KernelClass::Gemm) < kWorthFixing)
-        return silent(
-            fmt::format("Matrix products are only {} of kernel time.", shareText(work.share(KernelClass::Gemm))));
+        return silent(message<"gemm.dimensions.small_part", "Matmuls take only {share} of kernel time.">(
+            {{"share", work.share(KernelClass::Gemm), shareText(work.share(KernelClass::Gemm))}}));
     Products products = productsOf(c.trace);
     if (std::none_of(products.all.begin(), products.all.end(),
                      [](const Product& product) { return product.sizes.has_value(); }))
-        return cannotTell("The sizes of matrix products were not recorded (stepscope-cli record --ops --level full; "
-                          "PyTorch's profiler: record_shapes=True).");
+        return cannotTell(message<"gemm.dimensions.shapes_not_recorded",
+                                  "Matmul sizes were not recorded (stepscope-cli record --ops --level full; PyTorch's "
+                                  "profiler: record_shapes=True).">());
     addKernels(c, products);
     const Found found = oddProducts(products);
     if (found.recorded.count() == 0)
-        return cannotTell("Which kernels ran for which matrix product is not recorded.");
+        return cannotTell(message<"gemm.dimensions.kernels_not_linked",
+                                  "The trace does not record which kernels each matmul launched.">());
     const double share = work.share(found.time);
     if (shareOfTime(c, share) < kWorthFixing)
-        return silent(fmt::format("Matrix products on tensor cores whose sizes are no multiples of 8 (TF32: of 4) are "
-                                  "only {} of the time.",
-                                  shareText(shareOfTime(c, share))));
+        return silent(
+            message<"gemm.dimensions.aligned", "Tensor-core matmuls whose sizes are not multiples of 8 (TF32: 4) take "
+                                               "only {share} of the time.">(
+                {{"share", shareOfTime(c, share), shareText(shareOfTime(c, share))}}));
     if (!capability)
-        return cannotTell("The trace does not say which GPU it was: tensor cores came with sm_70.");
+        return cannotTell(message<"gemm.dimensions.device_unknown",
+                                  "The trace does not say which GPU it was: tensor cores exist from sm_70 on.">());
     return finding(c, found, share);
 }
 
@@ -285,7 +302,7 @@ Advice check(const Case& c)
 
 Rule gemm_dimensions()
 {
-    return {kKey, "Sizes of matrix products do not fit tensor cores", check};
+    return {kKey, "Matmul sizes do not fit tensor cores", check};
 }
 
 } // namespace advisor::rules

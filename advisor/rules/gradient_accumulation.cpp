@@ -13,14 +13,15 @@ namespace {
 constexpr std::string_view kKey = "gradient.accumulation";
 
 /// Why the batch of this configuration is not divided by the advice itself; empty where it is.
-std::string whyNotDivided(const config::TrainingConfig& config, const std::optional<Toggle>& parts)
+Message whyNotDivided(const config::TrainingConfig& config, const std::optional<Toggle>& parts)
 {
     if (config[config::key::compile])
-        return "A compiled step holds one pass: gradient.accumulation needs compile=false.";
+        return message<"gradient.accumulation.compiled",
+                       "A compiled step contains one pass: gradient.accumulation needs compile=false.">();
     if (!parts)
-        return fmt::format("A batch of {} samples has no even parts, unless very small ones: first choose a batch.size "
-                           "that can be halved.",
-                           config[config::key::batchSize]);
+        return message<"gradient.accumulation.indivisible",
+                       "A batch of {batch} samples cannot be split into 2 to 8 equal "
+                       "parts: choose an even batch.size first.">({{"batch", config[config::key::batchSize]}});
     return {};
 }
 
@@ -33,17 +34,21 @@ Advice check(const Case& c)
         return *none;
     const auto parts = c.config ? partsOfTheBatch(*c.config) : std::nullopt;
     if (c.config && (*c.config)[config::key::batchSize] == 1)
-        return silent("Each pass takes one sample: there is nothing to divide.");
-    Advice advice = firesOnMemory(
-        c, *use,
-        fmt::format("Memory was {} full: in smaller parts, its gradients added up, the same batch needs less of it.",
-                    shareText(use->share())));
+        return silent(
+            message<"gradient.accumulation.one_sample", "Each pass processes one sample: it cannot be split.">());
+    Advice advice =
+        firesOnMemory(c, *use,
+                      message<"gradient.accumulation.full",
+                              "Memory was {share} full: the same batch in smaller parts, with accumulated "
+                              "gradients, needs less.">({{"share", use->share(), shareText(use->share())}}));
     const double times =
         parts ? std::strtod(parts->to.c_str(), nullptr) / std::strtod(parts->from.c_str(), nullptr) : 2;
     if ((advice.saving = savedByParts(c, times)))
         advice.whyNoPrediction = {};
-    advice.caveats = {"Costs of a step are paid for each part of the batch.",
-                      "The loss is divided by the number of parts; the last, partial group counts its real number."};
+    advice.caveats = {
+        message<"gradient.accumulation.overhead", "Per-step overhead is paid for every part of the batch.">(),
+        message<"gradient.accumulation.loss_scale",
+                "Divide the loss by the number of parts; for the last, partial group, by its real size.">()};
     if (c.config)
         advice.whyNoToggle = whyNotDivided(*c.config, parts);
     if (!advice.whyNoToggle.empty())
@@ -52,8 +57,9 @@ Advice check(const Case& c)
     if (parts)
         for (const Toggle& change : changesOf(*parts, *c.config))
             if (change.key != kKey)
-                advice.caveats.push_back(fmt::format("{} becomes {} with it, so that an update sees as many samples.",
-                                                     change.key, change.to));
+                advice.caveats.push_back(message<"gradient.accumulation.batch_changes",
+                                                 "{key} becomes {value}, so that an update sees as many samples.">(
+                    {{"key", change.key}, {"value", change.to}}));
     return advice;
 }
 
@@ -61,7 +67,7 @@ Advice check(const Case& c)
 
 Rule gradient_accumulation()
 {
-    return {kKey, "Memory bounds the batch", check, Needs::Run};
+    return {kKey, "Memory limits the batch size", check, Needs::Run};
 }
 
 } // namespace advisor::rules

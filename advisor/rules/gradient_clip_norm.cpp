@@ -11,8 +11,11 @@ Advice check(const Case& c)
     Advice advice = adviseOnSpikes(c, config::key::clipNorm);
     if (advice.state != State::Fires)
         return advice;
-    advice.caveats = {"A hyper-parameter: 1 is usual for transformers, 10 to 100 elsewhere.",
-                      "The norm has to be read from the device in each step."};
+    advice.caveats = {
+        message<"gradient.clip.value_to_choose",
+                "The threshold is a hyperparameter: 1 is common for transformers, 10 to "
+                "100 for other models.">(),
+        message<"gradient.clip_norm.reads_norm", "The norm has to be read from the device in every step.">()};
     setToggle(advice, c, kKey, "1");
     return advice;
 }

@@ -12,11 +12,16 @@ Advice check(const Case& c)
     if (advice.state != State::Fires)
         return advice;
     if (!((*c.config)[config::key::clipNorm] > 0))
-        return silent("The norm of all gradients together comes first: see gradient.clip_norm.");
-    advice.reason.text.back() = ',';
-    advice.reason.text += " although the norm is clipped.";
-    advice.caveats = {"A hyper-parameter: 1 is usual for transformers, 10 to 100 elsewhere.",
-                      "It changes the direction of the gradient, which clipping the norm does not."};
+        return silent(
+            message<"gradient.clip_value.norm_first", "Clip the gradient norm first: see gradient.clip_norm.">());
+    advice.reason = message<"gradient.clip_value.spikes",
+                            "{spikes} of {values} loss values are spikes although the gradient norm is clipped.">(
+        {*advice.reason.find("spikes"), *advice.reason.find("values")});
+    advice.caveats = {message<"gradient.clip.value_to_choose",
+                              "The threshold is a hyperparameter: 1 is common for transformers, 10 to "
+                              "100 for other models.">(),
+                      message<"gradient.clip_value.direction",
+                              "Clipping values changes the gradient's direction; clipping the norm does not.">()};
     setToggle(advice, c, kKey, "1");
     return advice;
 }

@@ -107,13 +107,14 @@ std::optional<Saving> saving(const Case& c, double us, double quickUs, bool chec
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("Log and checkpoints are written beside the training already.");
+        return silent(message<"host.async_work.on", "Logs and checkpoints are already written on another thread.">());
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     const std::vector<Slice> work = fileWork(c);
     if (work.empty())
-        return c.config ? silent("No step writes a log or a checkpoint.")
-                        : cannotTell("The trace does not mark what the program does besides training.");
+        return c.config ? silent(message<"host.async_work.no_files", "No step writes a log or a checkpoint.">())
+                        : cannotTell(message<"host.async_work.not_recorded",
+                                             "The trace does not mark what the program does besides training.">());
     Nanoseconds time{0};
     bool checkpoints = false;
     for (const Slice& slice : work) {
@@ -123,19 +124,27 @@ Advice check(const Case& c)
     const double us = toUs(time) / static_cast<double>(c.facts.statistics.steadyCount);
     const double share = us / c.facts.statistics.steadyMeanUs;
     if (share < kWorthFixing)
-        return silent(fmt::format("Writing files takes only {} of a step.", shareText(share)));
-    Advice advice = fires(fmt::format("Each step writes files for {} ({} of it) before the next begins.", timeText(us),
-                                      shareText(share)));
+        return silent(message<"host.async_work.small", "Writing files takes only {share} of a step.">(
+            {{"share", share, shareText(share)}}));
+    Advice advice = fires(
+        message<"host.async_work.writes", "Each step spends {time} ({share}) writing files before the next step "
+                                          "starts.">({{"time", us, timeText(us)}, {"share", share, shareText(share)}}));
     advice.concerns = std::min(1.0, us / turnUs(c));
     advice.saving = saving(c, us, quickUs(c, work), checkpoints);
     if (!advice.saving || advice.saving->high <= 0) {
-        advice.whyNoPrediction = advice.saving ? "There is as much to write as there is time: a thread more would not "
-                                                 "get it done sooner."
-                                               : "Which of it a device hides is not recorded.";
+        advice.whyNoPrediction =
+            advice.saving ? message<"host.async_work.no_time", "Writing takes as long as the rest of the step: "
+                                                               "another thread would not finish sooner.">()
+                          : message<"host.async_work.overlap_unknown",
+                                    "The trace does not record how much of it overlaps with device "
+                                    "work.">();
         advice.saving.reset();
     }
-    advice.caveats = {"The order of what is written stays; its errors come later, and must be shown.",
-                      "A checkpoint is copied first: memory for one more copy of the weights."};
+    advice.caveats = {
+        message<"host.async_work.late_errors", "Writes keep their order; their errors arrive later and must be "
+                                               "reported.">(),
+        message<"host.async_work.copy", "A checkpoint is copied first, which needs memory for another copy "
+                                        "of the weights.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, work);
     return advice;

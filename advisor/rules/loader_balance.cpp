@@ -22,17 +22,25 @@ constexpr std::int64_t kFewestBatches = 3;
 Advice finding(const Case& c, const LoaderBalance& balance)
 {
     const WorkerUse& slow = balance.workers[balance.slowest];
-    Advice advice =
-        fires(fmt::format("One loader worker is slower than the others: a batch of {} takes {}, {} times the mean over "
-                          "all {} workers, and the step waits {} of its time for data.",
-                          slow.name, timeText(slow.usPerBatch), countText(balance.slowestOverMean),
-                          countText(static_cast<double>(balance.workers.size())), shareText(c.facts.input.waitShare)));
+    Advice advice = fires(
+        message<"loader.balance.slow_worker",
+                "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of all "
+                "{workers} workers, and the step waits {share} of its time for data.">(
+            {{"worker", slow.name},
+             {"time", slow.usPerBatch, timeText(slow.usPerBatch)},
+             {"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)},
+             {"workers", balance.workers.size()},
+             {"share", c.facts.input.waitShare, shareText(c.facts.input.waitShare)}}));
     advice.concerns = c.facts.input.waitShare;
     advice.whyNoPrediction =
-        "Which of the worker's batches would be as quick elsewhere is not in the trace: measure it.";
-    advice.caveats = {"Batches come in order: the step waits for the slow one even where others are ready.",
-                      "Another program on the worker's core makes it slow without any fault of the data."};
-    advice.whyNoToggle = "No single setting: look at what the slow worker reads, and how the data is split.";
+        message<"loader.balance.not_predicted",
+                "The trace does not show how fast another worker would load the same batches: measure it.">();
+    advice.caveats = {message<"loader.balance.in_order",
+                              "Batches arrive in order: the step waits for the slow one even if others are ready.">(),
+                      message<"loader.balance.shared_core",
+                              "Another program on the worker's core also makes it slow, whatever the data.">()};
+    advice.whyNoToggle = message<"loader.balance.no_setting",
+                                 "No single setting: check what the slow worker reads and how the data is sharded.">();
     std::vector<profiler::SliceId> evidence{slow.longest};
     for (const profiler::SliceId wait : c.facts.input.longestWaits)
         evidence.push_back(wait);
@@ -45,25 +53,30 @@ Advice check(const Case& c)
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (c.facts.input.waitShare < kWorthFixing)
-        return silent(fmt::format("The step waits for data only {} of its time, however the workers share the work.",
-                                  shareText(c.facts.input.waitShare)));
+        return silent(message<"loader.balance.no_wait", "The step waits only {share} of its time for data.">(
+            {{"share", c.facts.input.waitShare, shareText(c.facts.input.waitShare)}}));
     const LoaderBalance balance = loaderBalance(c.trace, c.facts.steps);
     if (!balance.cannotTell.empty())
-        return cannotTell(fmt::format("How loader workers share the work is not known: {}.", balance.cannotTell));
+        return cannotTell(message<"loader.balance.unknown", "The load of each loader worker is unknown: {why}.">(
+            {{"why", balance.cannotTell}}));
     if (balance.workers.size() < 2)
-        return silent("There is one loader worker: there is nothing to share.");
+        return silent(message<"loader.balance.one_worker", "There is only one loader worker.">());
     const auto [least, most] =
         std::minmax_element(balance.workers.begin(), balance.workers.end(),
                             [](const WorkerUse& a, const WorkerUse& b) { return a.batches < b.batches; });
     if (most->batches == 0)
-        return cannotTell("Which worker loaded which batch is not recorded.");
+        return cannotTell(message<"loader.balance.batches_not_recorded",
+                                  "The trace does not record which worker loaded which batch.">());
     if (balance.workers[balance.slowest].batches < kFewestBatches || least->batches == 0)
-        return cannotTell(fmt::format("{} batches of {} workers do not show whether one is slower.",
-                                      countText(static_cast<double>(most->batches)),
-                                      countText(static_cast<double>(balance.workers.size()))));
+        return cannotTell(
+            message<"loader.balance.few_batches",
+                    "At most {batches} batches per worker, of {workers} workers, are too few to show whether "
+                    "one is slower.">({{"batches", most->batches, countText(static_cast<double>(most->batches))},
+                                       {"workers", balance.workers.size()}}));
     if (balance.slowestOverMean < kUneven)
-        return silent(fmt::format("The workers share the work evenly: the slowest one's batch takes {} times the mean.",
-                                  countText(balance.slowestOverMean)));
+        return silent(message<"loader.balance.even",
+                              "The workers are evenly loaded: the slowest takes {ratio} times the mean per batch.">(
+            {{"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)}}));
     return finding(c, balance);
 }
 

@@ -168,15 +168,24 @@ double limitOf(const Trace& trace, const Growth& growth)
 Advice finding(const Case& c, const Growth& growth)
 {
     const std::vector<Floor>& floors = growth.floors;
-    std::string reason =
-        fmt::format("{} grows from step to step, by {} each ({} to {}): from {} to {} over {} steps.",
-                    growth.counter->name, bytes(growth.mid), bytes(growth.low), bytes(growth.high),
-                    bytes(floors.front().bytes), bytes(floors.back().bytes), countText(growth.steps() + 1));
+    using profiler::MessageParameter;
+    const auto size = [](std::string_view name, double value) { return MessageParameter{name, value, bytes(value)}; };
+    const MessageParameter counter{"counter", growth.counter->name},
+        mid = size("growth", growth.mid), low = size("low", growth.low), high = size("high", growth.high),
+        first = size("first", floors.front().bytes), last = size("last", floors.back().bytes),
+        steps{"steps", growth.steps() + 1, countText(growth.steps() + 1)};
+    Message reason =
+        message<"memory.growth.grows",
+                "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} "
+                "steps.">({counter, mid, low, high, first, last, steps});
     const bool sinceBegin = growth.counter->name.ends_with(counter::kSinceBegin);
     if (const double limit = limitOf(c.trace, growth); limit > floors.back().bytes && !sinceBegin) {
         const double left = std::ceil((limit - floors.back().bytes) / growth.mid);
-        reason += fmt::format(" At that pace the device's {} are full after {} more step{}.", bytes(limit),
-                              countText(left), left == 1 ? "" : "s");
+        reason = message<
+            "memory.growth.fills",
+            "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} steps. "
+            "At that rate the device's {limit} are full in {left} more steps.">(
+            {counter, mid, low, high, first, last, steps, size("limit", limit), {"left", left, countText(left)}});
     }
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Memory;
@@ -184,10 +193,13 @@ Advice finding(const Case& c, const Growth& growth)
                            .low = growth.low * growth.steps(),
                            .mid = growth.mid * growth.steps(),
                            .high = growth.high * growth.steps()};
-    advice.caveats = {"What is meant to fill up, as a replay buffer or a cache of the data set, grows just so until it "
-                      "is full.",
-                      "What is saved is the growth over the recorded steps: a longer run saves more."};
-    advice.whyNoToggle = "No setting: something in the program keeps what each step makes.";
+    advice.caveats = {
+        message<"memory.growth.intended", "A replay buffer or a cache of the data set also grows until it is "
+                                          "full.">(),
+        message<"memory.growth.longer_run",
+                "The saving is the growth over the recorded steps: a longer run saves more.">()};
+    advice.whyNoToggle = message<"memory.growth.no_setting",
+                                 "No setting: something in the program keeps objects of every step alive.">();
     advice.evidence.push_back({.track = growth.counter->id,
                                .slice = std::nullopt,
                                .range = {floors.front().at, floors.back().at},
@@ -200,10 +212,11 @@ Advice check(const Case& c)
 {
     const std::vector<const Track*> counters = countersOf(c.trace);
     if (counters.empty())
-        return cannotTell("Memory was not recorded (stepscope-cli record --level full; PyTorch's profiler: "
-                          "profile_memory=True).");
+        return cannotTell(
+            message<"memory.growth.not_recorded", "Memory was not recorded (stepscope-cli record --level full; "
+                                                  "PyTorch's profiler: profile_memory=True).">());
     if (c.facts.steps.empty())
-        return cannotTell(noStepMarks("whether memory grows from step to step is not known"));
+        return cannotTell(noStepMarks("whether memory grows from step to step is unknown"));
     const std::vector<Step> steps = comparable(c.facts.steps);
     std::vector<Growth> judged;
     std::size_t most = 0;
@@ -218,18 +231,23 @@ Advice check(const Case& c)
         judged.push_back(std::move(growth));
     }
     if (judged.empty())
-        return cannotTell(fmt::format("{} steady step{} of which memory is recorded do{} not show whether it grows ({} "
-                                      "do where an allocator counts, {} where it is sampled).",
-                                      most, most == 1 ? "" : "s", most == 1 ? "es" : "", kCounted.steps,
-                                      kSampled.steps));
+        return cannotTell(
+            message<"memory.growth.few_steps",
+                    "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
+                    "enough with allocator counters, {sampled} with samples).">(
+                {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
     std::stable_sort(judged.begin(), judged.end(), [](const Growth& a, const Growth& b) { return a.mid > b.mid; });
     for (const Growth& growth : judged)
         if (growth.isSteady() && growth.matters())
             return finding(c, growth);
     const Growth& first = judged.front();
-    return silent(fmt::format("Memory does not keep growing: {} is {} in the first and {} in the last of {} steps.",
-                              first.counter->name, bytes(first.floors.front().bytes), bytes(first.floors.back().bytes),
-                              countText(first.steps() + 1)));
+    return silent(
+        message<"memory.growth.stable",
+                "Memory does not keep growing: {counter} is {first} in the first and {last} in the last of {steps} "
+                "steps.">({{"counter", first.counter->name},
+                           {"first", first.floors.front().bytes, bytes(first.floors.front().bytes)},
+                           {"last", first.floors.back().bytes, bytes(first.floors.back().bytes)},
+                           {"steps", first.steps() + 1, countText(first.steps() + 1)}}));
 }
 
 } // namespace

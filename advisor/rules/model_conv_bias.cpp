@@ -84,26 +84,36 @@ Convolutions convolutions(const Case& c)
 Advice check(const Case& c)
 {
     if (c.config && !(*c.config)[config::key::convBias])
-        return silent("Convolutions before a norm are made without a bias.");
+        return silent(message<"model.conv_bias.off", "Convolutions before a norm already have no bias.">());
     const Convolutions found = convolutions(c);
     if (found.all == 0)
         return found.unknown > 0
-                   ? cannotTell("The inputs of convolutions were not recorded (stepscope-cli record --ops "
-                                "--level full; PyTorch's profiler: record_shapes=True).")
-               : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ? cannotTell("Operators were not recorded.")
-                                                                            : silent("No convolution ran.");
+                   ? cannotTell(
+                         message<"model.conv_bias.shapes_not_recorded",
+                                 "Convolution inputs were not recorded (stepscope-cli record --ops --level full; "
+                                 "PyTorch's profiler: record_shapes=True).">())
+               : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp)
+                   ? cannotTell(message<"ops.not_recorded", "Operators were not recorded.">())
+                   : silent(message<"model.conv_bias.no_convolution", "No convolution ran.">());
     if (found.beforeNorm == 0)
-        return silent(
-            fmt::format("None of {} convolutions has a bias directly before a batch norm.", countText(found.all)));
+        return silent(message<"model.conv_bias.none",
+                              "None of {convolutions} convolutions has a bias directly before a batch norm.">(
+            {{"convolutions", found.all, countText(found.all)}}));
     Advice advice =
-        fires(fmt::format("{} of {} convolutions add a bias that the batch norm right behind subtracts again.",
-                          countText(found.beforeNorm), countText(found.all)));
+        fires(message<"model.conv_bias.useless",
+                      "{useless} of {convolutions} convolutions add a bias that the following batch norm subtracts.">(
+            {{"useless", found.beforeNorm, countText(found.beforeNorm)},
+             {"convolutions", found.all, countText(found.all)}}));
     // All convolutions' share, by how many of them it is.
     advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
                       static_cast<double>(found.all);
-    advice.whyNoPrediction = "What the bias costs is inside the convolution's time: measure it.";
-    advice.caveats = {"Only directly before the norm: with an activation in between the bias counts.",
-                      "Weights saved with a bias do not load into layers without one."};
+    advice.whyNoPrediction = message<"model.conv_bias.cost_unknown",
+                                     "The cost of the bias is part of the convolution's time: measure it.">();
+    advice.caveats = {
+        message<"model.conv_bias.directly_before",
+                "Only directly before the norm: with an activation in between, the bias "
+                "matters.">(),
+        message<"model.conv_bias.checkpoints", "Checkpoints saved with a bias do not load into layers without one.">()};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, found.useless);
     return advice;

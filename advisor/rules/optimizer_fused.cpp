@@ -60,20 +60,23 @@ Advice check(const Case& c)
 {
     const auto configured = setting(c, "optimizer.implementation");
     if (configured && *configured != "plain")
-        return silent("The optimizer works on many tensors at once already.");
+        return silent(message<"optimizer.fused.on", "The optimizer is already foreach or fused.">());
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (c.facts.ops.stepsWithOps == 0)
-        return cannotTell("Operators were not recorded.");
+        return cannotTell(message<"ops.not_recorded", "Operators were not recorded.">());
     double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
     if (optimizerUs == 0)
-        return cannotTell("The trace does not mark the optimizer's part of the step.");
+        return cannotTell(message<"optimizer.fused.phase_not_recorded",
+                                  "The trace does not mark the optimizer's part of the step.">());
     const OptimizerUse use = optimizerUse(c.facts.ops);
     if (use.manyOps > 0)
-        return silent(fmt::format("The optimizer works on many tensors at once ({} foreach or fused operators a step).",
-                                  countText(use.manyOps)));
+        return silent(message<"optimizer.fused.operators",
+                              "The optimizer is already foreach or fused ({ops} such operators per step).">(
+            {{"ops", use.manyOps, countText(use.manyOps)}}));
     if (use.ops < kSingleTensorOps)
-        return silent(fmt::format("The optimizer runs only {} operators a step.", countText(use.ops)));
+        return silent(message<"optimizer.fused.few_ops", "The optimizer runs only {ops} operators per step.">(
+            {{"ops", use.ops, countText(use.ops)}}));
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
         return cannotTell(deviceNotRecorded(c));
     bool launchesKnown = true;
@@ -84,19 +87,30 @@ Advice check(const Case& c)
     }
     const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
     if (share < kWorthFixing && !launchesKnown)
-        return cannotTell(fmt::format("The trace does not record what the optimizer's {} operators a step launched, "
-                                      "and no device waits for them.",
-                                      countText(use.ops)));
+        return cannotTell(
+            message<"optimizer.fused.launches_not_recorded",
+                    "The trace does not record what the optimizer's {ops} operators per step launched, and "
+                    "no device waits for them.">({{"ops", use.ops, countText(use.ops)}}));
     if (share < kWorthFixing)
-        return silent(fmt::format("The optimizer takes only {} of the step.", shareText(share)));
+        return silent(message<"optimizer.fused.small", "The optimizer takes only {share} of the step.">(
+            {{"share", share, shareText(share)}}));
     Advice advice = fires(
-        fmt::format("The optimizer updates one tensor after the other: {} operators a step, {} of it{}.",
-                    countText(use.ops), shareText(share),
-                    launchesKnown ? "" : ", counting only when the device waits: what they launched is not recorded"));
+        launchesKnown
+            ? message<
+                  "optimizer.fused.loops",
+                  "The optimizer loops over tensors (not foreach or fused): {ops} operators and {share} of the step.">(
+                  {{"ops", use.ops, countText(use.ops)}, {"share", share, shareText(share)}})
+            : message<
+                  "optimizer.fused.loops_while_idle",
+                  "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
+                  "{share} of the step meanwhile; the kernels they launched are not recorded.">(
+                  {{"ops", use.ops, countText(use.ops)}, {"share", share, shareText(share)}}));
     advice.concerns = share;
-    advice.whyNoPrediction =
-        "Foreach and fused optimizers run other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"A foreach optimizer needs temporary memory as large as the weights; a fused one does not."};
+    advice.whyNoPrediction = message<"prediction.other_kernels",
+                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    advice.caveats = {
+        message<"optimizer.fused.foreach_memory",
+                "A foreach optimizer needs temporary memory as large as the weights; a fused one does not.">()};
     setToggleToFirst(advice, c, "optimizer.implementation", {"fused", "foreach"});
     addEvidence(advice, c.trace, use.longest);
     return advice;
@@ -106,7 +120,7 @@ Advice check(const Case& c)
 
 Rule optimizer_fused()
 {
-    return {"optimizer.fused", "The optimizer updates one tensor at a time", check};
+    return {"optimizer.fused", "Optimizer loops over tensors (not foreach or fused)", check};
 }
 
 } // namespace advisor::rules

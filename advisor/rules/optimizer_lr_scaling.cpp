@@ -13,21 +13,25 @@ constexpr double kGrown = 2;
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell("The trace holds no configuration: batch and learning rate are not recorded.");
+        return cannotTell(message<"optimizer.lr_scaling.no_configuration",
+                                  "The trace contains no configuration: batch and learning rate are unknown.">());
     if ((*c.config)[config::key::lrScaling] != "none")
-        return silent("The learning rate grows with the batch already.");
+        return silent(message<"optimizer.lr_scaling.on", "The learning rate already scales with the batch.">());
     const double times = timesTheReferenceBatch(*c.config);
     if (times < kGrown)
-        return silent(
-            fmt::format("A step's batch is {:.3g} times the one that the learning rate is meant for.", times));
+        return silent(message<"optimizer.lr_scaling.small",
+                              "The batch per step is {times} times the one the learning rate was chosen for.">(
+            {{"times", times, fmt::format("{:.3g}", times)}}));
     const std::string& optimizer = (*c.config)[config::key::optimizer];
     const bool linear = optimizer == "sgd" || optimizer == "lars";
     Advice advice = firesOnLearning(
-        fmt::format("A step's batch is {:.3g} times the one that the learning rate was chosen for: fewer, equally "
-                    "short steps are made.",
-                    times));
-    advice.caveats = {"With a warm-up: the first steps at a large rate diverge (schedule.warmup_steps).",
-                      "Very large batches may generalise worse whatever the rate."};
+        message<"optimizer.lr_scaling.large_batch",
+                "The batch per step is {times} times the one the learning rate was chosen for: "
+                "training makes fewer updates of the same size.">({{"times", times, fmt::format("{:.3g}", times)}}));
+    advice.caveats = {
+        message<"optimizer.lr_scaling.warmup",
+                "Use a warm-up: the first steps at a large rate can diverge (schedule.warmup_steps).">(),
+        message<"optimizer.lr_scaling.generalization", "Very large batches may generalize worse at any rate.">()};
     setToggle(advice, c, kKey, linear ? "linear" : "sqrt");
     addSteps(advice, c);
     return advice;
@@ -37,7 +41,7 @@ Advice check(const Case& c)
 
 Rule optimizer_lr_scaling()
 {
-    return {kKey, "The rate was not scaled with the batch", check};
+    return {kKey, "Learning rate is not scaled with the batch", check};
 }
 
 } // namespace advisor::rules

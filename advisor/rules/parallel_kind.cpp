@@ -64,25 +64,30 @@ Advice check(const Case& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
     if (kind == "ddp" || kind == "none")
-        return silent(kind == "ddp" ? "The run is distributed data parallel already."
-                                    : "The run uses one model on one device.");
+        return silent(kind == "ddp" ? message<"parallel.kind.ddp", "The run is already distributed data parallel.">()
+                                    : message<"parallel.kind.one_device", "The run uses one model on one device.">());
     const Replication found = replication(c.trace);
     if (kind.empty() && found.forwards.empty()) {
         if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
             !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
-            return cannotTell("The trace holds neither operators nor ranges of the program.");
-        return silent("No DataParallel.forward ran.");
+            return cannotTell(message<"parallel.kind.not_recorded",
+                                      "The trace contains neither operators nor ranges of the program.">());
+        return silent(message<"parallel.kind.no_data_parallel", "DataParallel.forward never ran.">());
     }
-    Advice advice =
-        fires(fmt::format("One process feeds all devices (DataParallel): each step copies the model to each of them{}.",
-                          found.copying.count() > 0
-                              ? fmt::format(", {} for {} steps", timeText(toUs(found.copying)), found.forwards.size())
-                              : std::string()));
+    Advice advice = fires(
+        found.copying.count() > 0
+            ? message<"parallel.kind.copies", "One process drives all devices (DataParallel): each step copies the "
+                                              "model to every device, {time} for {steps} steps.">(
+                  {{"time", toUs(found.copying), timeText(toUs(found.copying))}, {"steps", found.forwards.size()}})
+            : message<"parallel.kind.data_parallel", "One process drives all devices (DataParallel): each step copies "
+                                                     "the model to every device.">());
     advice.concerns = shareOfSteps(c, found.copying);
-    advice.whyNoPrediction =
-        "Distributed processes overlap their communication: what is left of it is not in this trace.";
-    advice.caveats = {"One process for each GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.",
-                      "The batch of a step is the sum over the processes: the learning rate goes with it."};
+    advice.whyNoPrediction = message<"parallel.kind.not_predicted",
+                                     "DDP overlaps its communication; how much stays exposed is not in this trace.">();
+    advice.caveats = {message<"parallel.kind.processes",
+                              "DDP needs one process per GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.">(),
+                      message<"parallel.kind.learning_rate",
+                              "The batch per step is the sum over the processes: scale the learning rate with it.">()};
     setToggle(advice, c, kKey, "ddp");
     addEvidence(advice, c.trace, found.forwards);
     return advice;

@@ -15,11 +15,13 @@ constexpr double kStillFalls = 0.02;
 // Of the loss, over the whole run: a training that won less has not learnt yet, and what it lacks is no schedule.
 constexpr double kHasLearnt = 0.1;
 
-Advice finding(const Case& c, std::string reason, const LossCurve& curve)
+Advice finding(const Case& c, Message reason, const LossCurve& curve)
 {
     Advice advice = firesOnLearning(std::move(reason));
-    advice.caveats = {"A schedule is planned for the whole training: it must know how long that is.",
-                      "More hyper-parameters; OneCycle and CyclicLR want the rate that a range test finds."};
+    advice.caveats = {
+        message<"schedule.kind.length", "A schedule must know the length of the whole training.">(),
+        message<"schedule.kind.hyperparameters",
+                "It adds hyperparameters; OneCycle and CyclicLR need the rate that a range test finds.">()};
     setToggle(advice, c, kKey, "cosine");
     if (!curve.samples.empty())
         advice.evidence = evidenceOf(c, curve, {curve.samples.back()});
@@ -31,46 +33,53 @@ Advice finding(const Case& c, std::string reason, const LossCurve& curve)
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell("The trace holds no configuration: the schedule is not recorded.");
+        return cannotTell(message<"schedule.kind.no_configuration",
+                                  "The trace contains no configuration: the schedule is unknown.">());
     const std::string& schedule = (*c.config)[config::key::schedule];
     if (schedule != "constant")
-        return silent(fmt::format("The learning rate follows a schedule already ({}).", schedule));
+        return silent(message<"schedule.kind.on", "The learning rate already follows a schedule ({schedule}).">(
+            {{"schedule", schedule}}));
     const LossCurve curve = lossCurve(c);
     if ((*c.config)[config::key::lrScaling] != "none" && timesTheReferenceBatch(*c.config) >= 2 &&
         (*c.config)[config::key::warmupSteps] == 0)
-        return finding(
-            c,
-            "The rate was scaled up with the batch, and the first steps are made with all of it: there is no warm-up.",
-            curve);
+        return finding(c,
+                       message<"schedule.kind.no_warmup", "The learning rate was scaled with the batch, and the first "
+                                                          "steps use all of it: there is no warm-up.">(),
+                       curve);
     const auto fall = curve.lastFall();
     if (!fall)
-        return cannotTell(
-            curve.samples.size() < LossCurve::kLeastToJudge
-                ? fmt::format(
-                      "The trace holds {} values of the loss: {} are needed to see whether a constant rate still "
-                      "lowers it.",
-                      curve.samples.size(), LossCurve::kLeastToJudge)
-                : "The loss is not a number for a while: whether a constant rate still lowers it cannot be told.");
+        return cannotTell(curve.samples.size() < LossCurve::kLeastToJudge
+                              ? message<"schedule.kind.few_values",
+                                        "The trace contains {values} loss values; {needed} are needed to show "
+                                        "whether the loss still falls.">(
+                                    {{"values", curve.samples.size()}, {"needed", LossCurve::kLeastToJudge}})
+                              : message<"schedule.kind.nan",
+                                        "The loss is NaN for a while: whether it still falls cannot be determined.">());
     if (const auto whole = curve.wholeFall(); !whole || *whole < kHasLearnt)
-        return cannotTell(fmt::format("The loss has hardly fallen since the start ({}): whether a constant rate "
-                                      "is what holds it up cannot be told.",
-                                      shareText(std::max(0.0, whole.value_or(0)))));
+        return cannotTell(
+            message<"schedule.kind.not_learning",
+                    "The loss has fallen only {fall} since the start: the cause may be something other than "
+                    "the constant rate.">(
+                {{"fall", std::max(0.0, whole.value_or(0)), shareText(std::max(0.0, whole.value_or(0)))}}));
     if (fall->share - fall->error < kStillFalls && fall->share + fall->error < 2 * kStillFalls)
         return finding(
             c,
-            fmt::format("At its constant rate the loss has stopped falling: {} in the last quarter of the run.",
-                        shareText(fall->share)),
+            message<"schedule.kind.plateau",
+                    "The loss has stopped falling at a constant rate: {fall} in the last quarter of the run.">(
+                {{"fall", fall->share, shareText(fall->share)}}),
             curve);
     return silent(
-        fmt::format("The loss still falls, or varies too much to say that it does not ({} ± {} in the last quarter).",
-                    shareText(fall->share), shareText(fall->error)));
+        message<"schedule.kind.falls",
+                "The loss still falls, or is too noisy to show that it does not ({fall} ± {error} in the last "
+                "quarter of the run).">(
+            {{"fall", fall->share, shareText(fall->share)}, {"error", fall->error, shareText(fall->error)}}));
 }
 
 } // namespace
 
 Rule schedule_kind()
 {
-    return {kKey, "The learning rate stays as it is", check, Needs::Run};
+    return {kKey, "The learning rate is constant", check, Needs::Run};
 }
 
 } // namespace advisor::rules

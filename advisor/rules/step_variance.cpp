@@ -182,57 +182,86 @@ Advice check(const Case& c)
     for (const Step& step : steady)
         us.push_back(toUs(step.range.duration()));
     if (steady.size() < kFewestSteps)
-        return cannotTell(fmt::format("{} steady step{} not show how much steps vary.", steady.size(),
-                                      steady.size() == 1 ? " does" : "s do"));
+        return cannotTell(
+            message<"step.variance.few_steps", "The trace contains {steps} steady-state steps: too few to show "
+                                               "how much steps vary.">({{"steps", steady.size()}}));
     const double median = percentile(us, 0.5);
     const std::optional<TwoKinds> kinds = twoKinds(us);
     const double usual = kinds ? kinds->usualUs : median;
     const double limit = kinds ? kinds->limitUs : std::max(kRestless * median, median + kInterrupt);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
-    const std::string range =
-        fmt::format("from {} to {}, median {}", timeText(*least), timeText(*most), timeText(median));
+    const profiler::MessageParameter low{"low", *least, timeText(*least)}, high{"high", *most, timeText(*most)},
+        middle{"median", median, timeText(median)};
     const SlowSteps slow = slowSteps(steady, usual, limit);
     if (median <= 0 || slow.onlyBeginning)
-        return silent(fmt::format("Steps are even but for their beginning: {}.", range));
+        return silent(message<"step.variance.warmup_only",
+                              "Steps take {low} to {high} (median {median}) and are even after the first ones.">(
+            {low, high, middle}));
     if (slow.steps.empty() && isRestless(percentile(us, kTail), percentile(us, 1 - kTail)))
         return cannotTell(
-            fmt::format("Steps vary, {}, but there are no slow steps that stand out from the others: what "
-                        "it costs, and whether it is the machine, they do not show. Record more.",
-                        range));
+            message<"step.variance.no_outliers",
+                    "Steps vary from {low} to {high} (median {median}), but no slow steps stand out: the cost "
+                    "and the cause are unknown. Record more steps.">({low, high, middle}));
     if (slow.steps.empty())
-        return silent(fmt::format("Steps are even: {}.", range));
-    const std::string often =
-        fmt::format("{} of {} steps {} over {}", countText(slow.steps.size()), countText(us.size()),
-                    slow.steps.size() == 1 ? "takes" : "take", timeText(limit));
+        return silent(
+            message<"step.variance.even", "Steps are even: {low} to {high}, median {median}.">({low, high, middle}));
+    const profiler::MessageParameter count{"slow", slow.steps.size(), countText(slow.steps.size())},
+        all{"steps", us.size(), countText(us.size())}, above{"limit", limit, timeText(limit)};
     const double share = static_cast<double>(slow.steps.size()) / static_cast<double>(us.size());
     if (slow.occurrences < kTwice && share >= kOftenShare)
-        return cannotTell(fmt::format("Steps vary, {}: {}, but it came once, and whether that comes back so few steps "
-                                      "do not show. Record more.",
-                                      range, often));
+        return cannotTell(
+            message<"step.variance.once",
+                    "Steps vary from {low} to {high} (median {median}); {slow} of {steps} steps took over "
+                    "{limit}, in one run of steps. Too few steps show whether it recurs: record more.">(
+                {low, high, middle, count, all, above}));
     if (!recurs(slow, share))
-        return silent(fmt::format("Steps are even but for {}: {}, {}. It may have been the machine.",
-                                  slow.occurrences == 1 ? "once" : "twice", range, often));
+        return silent(
+            message<"step.variance.rare",
+                    "Slow steps occurred {occurrences}×, which may have been the machine: {slow} of {steps} steps "
+                    "took over {limit}; {low} to {high}, median {median}.">(
+                {low, high, middle, count, all, above, {"occurrences", slow.occurrences}}));
     const Saving cost = costOf(slow, us.size());
     if (cost.low < kWorthFixing * median)
-        return silent(fmt::format("Slow steps come back, but cost little: {}, {}, {} in the mean over all steps, by "
-                                  "what was seen at least {}.",
-                                  range, often, timeText(cost.mid), timeText(cost.low)));
+        return silent(
+            message<"step.variance.cheap",
+                    "Slow steps recur but cost little: {slow} of {steps} steps took over {limit}, {cost} per step "
+                    "on average, at least {least}; {low} to {high}, median {median}.">(
+                {low,
+                 high,
+                 middle,
+                 count,
+                 all,
+                 above,
+                 {"cost", cost.mid, timeText(cost.mid)},
+                 {"least", cost.low, timeText(cost.low)}}));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
-        return cannotTell(fmt::format(
-            "Steps vary ({}), but {} times a second a thread lost its core to another one: whether the training "
-            "itself varies is not to be seen. Give it fewer threads than there are cores (run.threads, "
-            "loader.workers), or a machine for itself.",
-            range, countText(std::round(*rate))));
+        return cannotTell(
+            message<"step.variance.preempted",
+                    "Steps vary from {low} to {high} (median {median}), but threads were preempted {switches} "
+                    "times per second: the training itself may be even. Use fewer threads than cores "
+                    "(run.threads, loader.workers) or an idle machine.">(
+                {low, high, middle, {"switches", std::round(*rate), countText(std::round(*rate))}}));
     const NamedPart& part = varyingPart(slow.steps, steady);
-    Advice advice = fires(fmt::format(
-        "Steps vary: {}; {}, which costs {} to {} in the mean over all steps. {}", range, often, timeText(cost.low),
-        timeText(cost.high),
-        part.part == &StepParts::other ? "No part of a step that the trace marks is where the slowest lose their time."
-                                       : fmt::format("The slowest lose their time in {}.", part.name)));
+    const profiler::MessageParameter costLow{"cost_low", cost.low, timeText(cost.low)},
+        costHigh{"cost_high", cost.high, timeText(cost.high)};
+    Advice advice = fires(
+        part.part == &StepParts::other
+            ? message<
+                  "step.variance.slow_steps",
+                  "Steps vary from {low} to {high} (median {median}): {slow} of {steps} steps took over {limit}, which "
+                  "costs {cost_low} to {cost_high} per step on average. The slowest lose their time outside the marked "
+                  "phases.">({low, high, middle, count, all, above, costLow, costHigh})
+            : message<
+                  "step.variance.slow_steps_in_phase",
+                  "Steps vary from {low} to {high} (median {median}): {slow} of {steps} steps took over {limit}, which "
+                  "costs {cost_low} to {cost_high} per step on average. The slowest lose their time in {phase}.">(
+                  {low, high, middle, count, all, above, costLow, costHigh, {"phase", part.name}}));
     advice.saving = cost;
     advice.concerns = cost.mid / mean(us);
-    advice.caveats = {"Means of so uneven steps need many of them: judge changes by the interval."};
-    advice.whyNoToggle = "No single setting: look at what the slow steps do.";
+    advice.caveats = {
+        message<"step.variance.interval", "The mean of such uneven steps needs many steps: judge changes by "
+                                          "the interval.">()};
+    advice.whyNoToggle = message<"step.variance.no_setting", "No single setting: check what the slow steps do.">();
     std::vector<SliceId> evidence;
     for (const Step& step : slow.steps)
         evidence.push_back(step.slice);

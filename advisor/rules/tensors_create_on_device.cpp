@@ -123,36 +123,45 @@ std::optional<Saving> saving(const Case& c, const Found& found)
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("Tensors are made on the device already.");
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: tensors are made where they are used."))
+        return silent(message<"tensors.create_on_device.on", "Tensors are already created on the device.">());
+    if (auto advice =
+            withoutDeviceWork(c, message<"tensors.create_on_device.cpu",
+                                         "The run used only the CPU: tensors are created where they are used.">()))
         return *advice;
     const auto copies = copiesByCorrelation(c);
     if (std::none_of(c.facts.device.copies.begin(), c.facts.device.copies.end(),
                      [](const Slice& copy) { return copy.args.copy == CopyKind::HtoD; }))
-        return silent("Nothing is copied from the host to a device.");
+        return silent(message<"copies.no_host_to_device", "The trace contains no host-to-device copies.">());
     if (copies.empty() || !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ||
         !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))
-        return cannotTell("Operators and the calls that launch copies were not both recorded.");
+        return cannotTell(message<"tensors.create_on_device.not_recorded",
+                                  "Operators and the runtime calls that launch copies were not both recorded.">());
     Found found;
     for (const auto& [track, ops] : c.ops())
         searchThread(c.trace, track, ops, copies, found);
     const double share =
         static_cast<double>(found.time.count()) / static_cast<double>(c.facts.device.windowTime().count());
     if (found.count == 0)
-        return silent("No tensor is filled on the host and then copied to a device.");
-    if (share < kWorthFixing)
         return silent(
-            fmt::format("Tensors filled on the host and copied over take only {} of the time.", shareText(share)));
+            message<"tensors.create_on_device.none", "No tensor is filled on the host and then copied to a device.">());
+    if (share < kWorthFixing)
+        return silent(message<"tensors.create_on_device.small",
+                              "Copies of tensors filled on the host take only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
     Advice advice =
-        fires(fmt::format("{} tensors are filled on the host and then copied to the device: {} of the time.",
-                          countText(found.count), shareText(share)));
+        fires(message<"tensors.create_on_device.filled",
+                      "{tensors} tensors are filled on the host and then copied to the device: {share} of the time.">(
+            {{"tensors", found.count, countText(found.count)}, {"share", share, shareText(share)}}));
     advice.concerns = share;
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("what a step would save is unknown");
     else if (!(advice.saving = saving(c, found)))
-        advice.whyNoPrediction = fmt::format("By this trace it saves at most {} a step: measure it.", timeText(us));
-    advice.caveats = {"The random numbers of the host and of the device differ."};
+        advice.whyNoPrediction =
+            message<"tensors.create_on_device.at_most", "It saves at most {time} per step: measure it.">(
+                {{"time", us, timeText(us)}});
+    advice.caveats = {message<"tensors.create_on_device.random_numbers",
+                              "The random numbers of the host and of the device differ.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.copies);
     return advice;

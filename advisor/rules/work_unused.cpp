@@ -90,18 +90,22 @@ std::optional<Saving> saving(const Case& c)
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell("The trace does not record what becomes of results.");
+        return cannotTell(message<"work.unused.not_recorded", "The trace does not record which results are used.">());
     if (!(*c.config)[config::key::unusedWork])
-        return silent("Nothing is computed that is not used, by the configuration.");
-    Advice advice = fires(
-        "Gradients of the inputs and of frozen layers, and outputs that nobody reads, are computed in each step.");
+        return silent(message<"work.unused.off", "The configuration computes no unused results.">());
+    Advice advice =
+        fires(message<"work.unused.on", "Every step computes gradients of the inputs and of frozen layers, and "
+                                        "outputs that are never used.">());
     advice.saving = saving(c);
     if (!advice.saving)
-        advice.whyNoPrediction = "Which operators are the unneeded ones is not recorded: measure it.";
+        advice.whyNoPrediction = message<"work.unused.not_predicted",
+                                         "The trace does not record which operators are redundant: measure it.">();
     if (c.facts.statistics.steadyCount > 0)
         advice.concerns = toUs(c.facts.statistics.steadyMeanParts.backward) / c.facts.statistics.steadyMeanUs;
-    advice.caveats = {"The results stay the same only if really nobody reads what goes.",
-                      "A layer that is frozen now and trained later must get its gradients back."};
+    advice.caveats = {
+        message<"work.unused.unread", "The results stay the same only if nothing uses what is removed.">(),
+        message<"work.unused.frozen_later",
+                "A layer that is frozen now and trained later must get its gradients back.">()};
     setToggle(advice, c, kKey, "false");
     addSteps(advice, c);
     return advice;
@@ -111,7 +115,7 @@ Advice check(const Case& c)
 
 Rule work_unused()
 {
-    return {kKey, "Work is done that nobody needs", check};
+    return {kKey, "Every step does redundant work", check};
 }
 
 } // namespace advisor::rules

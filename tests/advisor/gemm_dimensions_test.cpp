@@ -1,5 +1,6 @@
 // Sizes of matrix products against what tensor cores take.
 #include "tests/advisor/rules_fixtures.h"
+#include "tests/support/message_matchers.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,6 +10,10 @@ namespace {
 
 using advisor::Advice;
 using advisor::State;
+using test_support::HasId;
+using test_support::HasNumber;
+using test_support::HasText;
+using testing::DoubleNear;
 using testing::HasSubstr;
 
 struct Run {
@@ -32,10 +37,10 @@ TEST(GemmDimensions, OddSizesAreNamedWithBetterOnes)
 {
     const Advice advice = product();
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason.text, HasSubstr("55.6 % of kernel time"));
-    EXPECT_THAT(advice.reason.text, HasSubstr("no multiples of 8"));
-    EXPECT_THAT(advice.reason.text, HasSubstr("512 × 1001 × 768 → 512 × 1008 × 768"));
-    EXPECT_THAT(advice.reason.text, HasSubstr("fed with padding"));
+    EXPECT_THAT(advice.reason, HasId("gemm.dimensions.padded"));
+    EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.5556, 1e-4)));
+    EXPECT_THAT(advice.reason, HasNumber("unit", 8));
+    EXPECT_THAT(advice.reason, HasText("sizes", HasSubstr("512 × 1001 × 768 → 512 × 1008 × 768")));
     EXPECT_NEAR(advice.concerns, 0.5, 1e-3);
     EXPECT_FALSE(advice.toggle);
     EXPECT_FALSE(advice.whyNoToggle.empty());
@@ -56,7 +61,7 @@ TEST(GemmDimensions, MultiplesAreSilent)
 
 TEST(GemmDimensions, OffTheTensorCoresItIsSaidThatTheyAreIdle)
 {
-    EXPECT_THAT(product({.kernel = "ampere_fp16_sgemm_fp16_64x64"}).reason.text, HasSubstr("stay idle"));
+    EXPECT_THAT(product({.kernel = "ampere_fp16_sgemm_fp16_64x64"}).reason, HasId("gemm.dimensions.idle"));
 }
 
 TEST(GemmDimensions, EachOperatorHasItsFactorsElsewhere)
@@ -64,10 +69,10 @@ TEST(GemmDimensions, EachOperatorHasItsFactorsElsewhere)
     EXPECT_THAT(product({.op = "aten::addmm",
                          .shapes = "[[1001], [512, 768], [768, 1001], [], []]",
                          .types = "[c10::BFloat16, c10::BFloat16, c10::BFloat16, Scalar, Scalar]"})
-                    .reason.text,
-                HasSubstr("512 × 1001 × 768 →"));
-    EXPECT_THAT(product({.op = "aten::bmm", .shapes = "[[16, 100, 60], [16, 60, 100]]"}).reason.text,
-                HasSubstr("100 × 100 × 60 → 104 × 104 × 64"));
+                    .reason,
+                HasText("sizes", HasSubstr("512 × 1001 × 768 →")));
+    EXPECT_THAT(product({.op = "aten::bmm", .shapes = "[[16, 100, 60], [16, 60, 100]]"}).reason,
+                HasText("sizes", HasSubstr("100 × 100 × 60 → 104 × 104 × 64")));
 }
 
 TEST(GemmDimensions, Tf32WantsMultiplesOfFourAndPlainFp32Nothing)
@@ -77,8 +82,8 @@ TEST(GemmDimensions, Tf32WantsMultiplesOfFourAndPlainFp32Nothing)
     EXPECT_EQ(product({.shapes = "[[512, 768], [768, 1004]]", .types = floats, .kernel = tf32}).state, State::Silent);
     const Advice odd = product({.shapes = "[[512, 768], [768, 1001]]", .types = floats, .kernel = tf32});
     ASSERT_EQ(odd.state, State::Fires) << odd.reason;
-    EXPECT_THAT(odd.reason.text, HasSubstr("no multiples of 4"));
-    EXPECT_THAT(odd.reason.text, HasSubstr("→ 512 × 1004 × 768"));
+    EXPECT_THAT(odd.reason, HasNumber("unit", 4));
+    EXPECT_THAT(odd.reason, HasText("sizes", HasSubstr("→ 512 × 1004 × 768")));
     EXPECT_EQ(product({.types = floats, .kernel = fp32}).state, State::Silent) << "see precision.tf32";
 }
 
@@ -112,7 +117,7 @@ TEST(GemmDimensions, WithoutSizesOrLaunchesItCannotTell)
 {
     const Advice advice = product({.shapes = "", .types = ""});
     EXPECT_EQ(advice.state, State::CannotTell);
-    EXPECT_THAT(advice.reason.text, HasSubstr("not recorded"));
+    EXPECT_THAT(advice.reason, HasId("gemm.dimensions.shapes_not_recorded"));
     EXPECT_EQ(judge("gemm_dimensions", "device 0 \"NVIDIA A100\" \"\" sm=80\nmain\nrepeat 5 every 1000\nstep 0 0 1000\n"
                                        "op aten::mm 0 50 shapes=\"[[512, 768], [768, 1001]]\"\nend\nstream 0 7\n"
                                        "kernel ampere_sgemm 0 900\n")

@@ -1,5 +1,6 @@
 // Which slow steps are the training's own, and what they cost.
 #include "tests/advisor/rules_fixtures.h"
+#include "tests/support/message_matchers.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,6 +9,9 @@ namespace advisor_test {
 namespace {
 
 using advisor::State;
+using test_support::HasId;
+using test_support::HasNumber;
+using testing::DoubleNear;
 using testing::HasSubstr;
 
 std::string profiled(const std::vector<int>& us)
@@ -42,11 +46,13 @@ TEST(StepVarianceClaims, WhatDoesNotComeBackMayBeTheMachine)
 {
     const advisor::Advice once = judge("step_variance", profiled(slowAt(18, {9})));
     EXPECT_EQ(once.state, State::Silent);
-    EXPECT_THAT(once.reason.text, HasSubstr("1 of 18 steps takes over 37.6 ms"));
-    EXPECT_THAT(once.reason.text, HasSubstr("the machine"));
+    EXPECT_THAT(once.reason, HasId("step.variance.rare"));
+    EXPECT_THAT(once.reason, HasNumber("slow", 1));
+    EXPECT_THAT(once.reason, HasNumber("steps", 18));
+    EXPECT_THAT(once.reason, HasNumber("limit", DoubleNear(37'600, 50)));
     const advisor::Advice oneOfFew = judge("step_variance", profiled(slowAt(6, {3}, 300'000)));
     EXPECT_EQ(oneOfFew.state, State::CannotTell) << "however slow";
-    EXPECT_THAT(oneOfFew.reason.text, HasSubstr("whether that comes back"));
+    EXPECT_THAT(oneOfFew.reason, HasId("step.variance.once"));
     EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {9, 10, 11, 12}))).state, State::CannotTell)
         << "one after the other: it came once";
     EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {4, 9}))).state, State::Silent) << "twice in so many";
@@ -58,7 +64,7 @@ TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
 {
     const advisor::Advice rare = judge("step_variance", profiled(slowAt(400, {50, 150, 250})));
     EXPECT_EQ(rare.state, State::Silent);
-    EXPECT_THAT(rare.reason.text, HasSubstr("cost little"));
+    EXPECT_THAT(rare.reason, HasId("step.variance.cheap"));
     EXPECT_EQ(judge("step_variance", profiled(slowAt(400, {50, 150, 250}, 600'000))).state, State::Fires);
     // A step in five of 21.9 ms more; by Wilson's interval of 16 in 80 that is 12.7 to 30.0 % of the steps.
     std::vector<int> fifth = slowAt(80, {});
@@ -81,7 +87,9 @@ TEST(StepVarianceClaims, WhereEverySecondStepIsSlowTheMedianDoesNotHideIt)
         second[i] = 52'000;
     const advisor::Advice advice = judge("step_variance", profiled(second));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason.text, HasSubstr("20 of 40 steps take over 41.1 ms"));
+    EXPECT_THAT(advice.reason, HasNumber("slow", 20));
+    EXPECT_THAT(advice.reason, HasNumber("steps", 40));
+    EXPECT_THAT(advice.reason, HasNumber("limit", DoubleNear(41'100, 50)));
     ASSERT_TRUE(advice.saving);
     EXPECT_NEAR(advice.saving->mid, 0.5 * 21'900, 30);
     EXPECT_EQ(judge("step_variance",
@@ -96,8 +104,9 @@ TEST(StepVarianceClaims, StepsWithoutAUsualLengthAreNotCalledEven)
     const advisor::Advice few =
         judge("step_variance", profiled({180'127, 203'224, 126'188, 205'691, 161'534, 196'075}));
     EXPECT_EQ(few.state, State::CannotTell) << few.reason;
-    EXPECT_THAT(few.reason.text, HasSubstr("from 126 ms to 206 ms"));
-    EXPECT_THAT(judge("step_variance", profiled(slowAt(20, {7}, 24'000))).reason.text, HasSubstr("Steps are even"))
+    EXPECT_THAT(few.reason, HasNumber("low", DoubleNear(126'188, 1)));
+    EXPECT_THAT(few.reason, HasNumber("high", DoubleNear(205'691, 1)));
+    EXPECT_THAT(judge("step_variance", profiled(slowAt(20, {7}, 24'000))).reason, HasId("step.variance.even"))
         << "but for a quick one";
 }
 
