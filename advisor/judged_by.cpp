@@ -10,27 +10,22 @@ namespace advisor {
 
 namespace key = config::key;
 
-namespace {
-
-constexpr std::string_view kMemory[] = {key::checkpointing.name, key::accumulation.name};
-constexpr std::string_view kLearning[] = {key::normalize.name, key::modelNorm.name, key::clipNorm.name,
-                                          key::clipValue.name, key::augment.name,   key::noise.name};
-
-template <std::size_t Count>
-bool contains(const std::string_view (&keys)[Count], std::string_view key)
-{
-    return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
-}
-
-} // namespace
-
 JudgedBy judgedBy(std::string_view key)
 {
-    if (contains(kMemory, key))
+    const config::Knob* knob = config::findKnob(key);
+    if (!knob)
+        return JudgedBy::Time;
+    switch (knob->objective) {
+    case config::Objective::Memory:
         return JudgedBy::Memory;
-    // How an optimizer is implemented changes how fast it is, not what it does.
-    const bool updates = key.starts_with("optimizer.") && key != key::implementation.name;
-    return updates || key.starts_with("schedule.") || contains(kLearning, key) ? JudgedBy::Convergence : JudgedBy::Time;
+    case config::Objective::LossAtEqualTime:
+        return JudgedBy::Convergence;
+    case config::Objective::StepTime:
+    case config::Objective::EpochTime:
+    case config::Objective::ValidationTime:
+        return JudgedBy::Time;
+    }
+    return JudgedBy::Time;
 }
 
 JudgedBy judgedBy(const std::vector<Toggle>& changes)
@@ -51,10 +46,9 @@ std::string measureOf(const std::vector<Toggle>& changes)
 {
     for (const Toggle& change : changes) {
         const config::Knob* knob = config::findKnob(change.key);
-        const std::string_view where = knob ? knob->where : std::string_view();
-        if (where == "validation")
+        if (knob && knob->objective == config::Objective::ValidationTime)
             return "validation";
-        if (where == "start of an epoch" || where == "first step of an epoch")
+        if (knob && knob->objective == config::Objective::EpochTime)
             return "epoch";
     }
     return "steps";

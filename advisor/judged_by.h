@@ -8,9 +8,8 @@
 
 namespace advisor {
 
-/// What shows whether a change of this knob paid: memory where it trades time for that, the loss at equal time where it
-/// changes what is learnt, else time. What rules say of their own toggles agrees with it.
-/// @param key  also one that there is not
+/// What shows whether a change of this knob pays, from the knob's row. Rules agree with it for their own toggles.
+/// @param key  time for an unknown one
 JudgedBy judgedBy(std::string_view key);
 /// The same for changes that are made together: convergence where one of them changes what is learnt, memory where all
 /// are for that, or divide the batch of an update into smaller parts.

@@ -37,8 +37,9 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
         return nullptr;
     bool sameSamples = true;
     for (const Toggle& change : result.plan.changes)
-        sameSamples =
-            sameSamples && change.key != config::key::batchSize.name && change.key != config::key::accumulation.name;
+        if (const config::Knob* knob = config::findKnob(change.key);
+            knob && knob->batches == config::Batches::OtherSize)
+            sameSamples = sameSamples && !config::changesBatches(*knob, change.from, change.to);
     return {{"a", result.unitUsA},
             {"b", result.unitUsB},
             {"ratio", sameSamples ? result.samplesPerSecond.value : result.unitUsA / result.unitUsB},

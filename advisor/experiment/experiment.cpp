@@ -47,11 +47,8 @@ std::string nameOf(const std::vector<Toggle>& changes)
 /// A loss is compared with a loss of the same kind, over the same samples.
 Result<void> checkLosses(const std::vector<Toggle>& changes)
 {
-    namespace key = config::key;
-    constexpr std::string_view kOther[] = {key::workload.name, key::modelPath.name, key::modelLoss.name};
     for (const Toggle& change : changes)
-        if (change.key.starts_with("dataset.") ||
-            std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther))
+        if (const config::Knob* knob = config::findKnob(change.key); knob && !knob->comparableLoss)
             return tl::unexpected(Error{Error::Code::Unsupported,
                                         "Losses of different data or models are no measure of each other",
                                         change.key + "=" + change.to, "compare both runs by their metric instead"});

@@ -114,17 +114,9 @@ config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_
 
 bool sameBatches(const std::vector<Toggle>& changes)
 {
-    constexpr std::string_view kOther[] = {key::batchSize.name, key::accumulation.name, key::findMax.name,
-                                           key::seed.name,      key::shuffle.name,      key::augment.name};
-    // With ddp each rank has a batch of its own.
-    const auto otherRanks = [](const Toggle& change) {
-        return change.key == key::localRanks.name ||
-               (change.key == key::parallel.name &&
-                (change.to == "ddp" || change.from == "ddp" || change.from.empty()));
-    };
-    return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
-        return change.key.starts_with("dataset.") || otherRanks(change) ||
-               std::find(std::begin(kOther), std::end(kOther), change.key) != std::end(kOther);
+    return std::none_of(changes.begin(), changes.end(), [](const Toggle& change) {
+        const config::Knob* knob = config::findKnob(change.key);
+        return knob && config::changesBatches(*knob, change.from, change.to);
     });
 }
 

@@ -3,21 +3,17 @@
 #include "advisor/batch_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace advisor {
 
 namespace {
 
-// Batch, its parts, precision and recomputing share the memory; a faster step wants more workers.
-constexpr std::array<std::string_view, 6> kRelated = {"batch.size",     "gradient.accumulation",
-                                                      "precision.amp",  "checkpointing",
-                                                      "loader.workers", "loader.prefetch_factor"};
-
-bool isRelated(std::string_view key)
+/// The settings that the knob belongs to, from its row; empty for none.
+std::string_view settingsOf(std::string_view key)
 {
-    return std::find(kRelated.begin(), kRelated.end(), key) != kRelated.end();
+    const config::Knob* knob = config::findKnob(key);
+    return knob ? knob->settings : std::string_view();
 }
 
 /// The search of the trainer itself changes what a step is; batches are searched by trials.
@@ -111,9 +107,10 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
 
 void markKept(Tried& tried, const std::vector<Toggle>& changes)
 {
-    if (!changes.empty() && isRelated(changes.front().key))
-        std::erase_if(tried,
-                      [&](const auto& entry) { return entry.first != changes.front().key && isRelated(entry.first); });
+    if (const std::string_view settings = changes.empty() ? "" : settingsOf(changes.front().key); !settings.empty())
+        std::erase_if(tried, [&](const auto& entry) {
+            return entry.first != changes.front().key && settingsOf(entry.first) == settings;
+        });
     for (const Toggle& change : changes)
         tried.insert({change.key, change.from});
 }

@@ -1,3 +1,4 @@
+#include "trainer/config/knob_json.h"
 #include "trainer/config/training_config.h"
 #include "trainer/config/value_text.h"
 
@@ -7,6 +8,7 @@
 
 using namespace config;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 namespace {
 
@@ -107,6 +109,111 @@ TEST(Knobs, RefuseWrongValuesAndNameKeyValueAndWhatIsAllowed)
             EXPECT_THAT(done.error().message(), HasSubstr(allowedText(knob)));
             EXPECT_EQ(config, TrainingConfig()) << "a refused value must change nothing";
         }
+}
+
+std::vector<std::string> keysWhere(bool (*holds)(const Knob&))
+{
+    std::vector<std::string> keys;
+    for (const Knob& knob : knobs())
+        if (holds(knob))
+            keys.emplace_back(knob.key);
+    return keys;
+}
+
+TEST(Knobs, ConditionsNameOtherKnobsAndValuesTheyTake)
+{
+    for (const Knob& knob : knobs())
+        for (const Condition& condition : knob.enabledIf) {
+            ASSERT_NE(findKnob(condition.on), nullptr) << knob.key << " depends on " << condition.on;
+            EXPECT_NE(condition.on, knob.key);
+            EXPECT_FALSE(condition.values.empty()) << knob.key;
+            for (const std::string_view value : condition.values)
+                EXPECT_TRUE(TrainingConfig().set(condition.on, value)) << condition.on << '=' << value;
+        }
+}
+
+TEST(Knobs, AConditionHoldsForItsValuesOnly)
+{
+    TrainingConfig config;
+    const Knob &attention = *findKnob("attention"), &workers = *findKnob("loader.prefetch_factor");
+    ASSERT_NE(config.unmetCondition(attention), nullptr) << "the default model is a convnet";
+    EXPECT_EQ(config.unmetCondition(attention)->on, "workload");
+    EXPECT_TRUE(config.unmetCondition(attention)->isOneOf);
+    ASSERT_TRUE(config.set("workload", "vit"));
+    EXPECT_EQ(config.unmetCondition(attention), nullptr);
+    ASSERT_NE(config.unmetCondition(workers), nullptr);
+    EXPECT_FALSE(config.unmetCondition(workers)->isOneOf);
+    ASSERT_TRUE(config.set("loader.workers", "1"));
+    EXPECT_EQ(config.unmetCondition(workers), nullptr);
+    EXPECT_EQ(config.unmetCondition(*findKnob("batch.size")), nullptr) << "no condition";
+}
+
+TEST(Knobs, RowsDoNotContradictThemselves)
+{
+    for (const Knob& knob : knobs()) {
+        if (knob.objective == Objective::LossAtEqualTime || knob.batches != Batches::Same || !knob.comparableLoss) {
+            EXPECT_TRUE(knob.mayChangeLoss) << knob.key;
+        }
+        if (knob.batches == Batches::Same) {
+            EXPECT_TRUE(knob.batchValues.empty()) << knob.key;
+        }
+        for (const std::string_view value : knob.batchValues)
+            EXPECT_TRUE(TrainingConfig().set(knob.key, value)) << knob.key << '=' << value;
+        EXPECT_EQ(knob.objective == Objective::ValidationTime, knob.where == "validation") << knob.key;
+        EXPECT_EQ(knob.objective == Objective::EpochTime, knob.where.ends_with("of an epoch")) << knob.key;
+        EXPECT_EQ(!knob.comparableLoss, knob.key.starts_with("dataset.") || knob.key == "workload" ||
+                                            knob.key == "model.path" || knob.key == "model.loss")
+            << knob.key;
+    }
+}
+
+TEST(Knobs, SayHowAChangeIsJudged)
+{
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.objective == Objective::Memory; }),
+                UnorderedElementsAre("checkpointing", "gradient.accumulation"));
+    for (const char* key :
+         {"optimizer.kind", "optimizer.learning_rate", "schedule.kind", "schedule.warmup_steps", "gradient.clip_norm",
+          "gradient.clip_value", "model.norm", "data.normalize", "augment.enabled", "augment.noise"})
+        EXPECT_EQ(findKnob(key)->objective, Objective::LossAtEqualTime) << key;
+    EXPECT_EQ(findKnob("optimizer.implementation")->objective, Objective::StepTime) << "the same numbers, sooner";
+    EXPECT_FALSE(findKnob("optimizer.implementation")->mayChangeLoss);
+    EXPECT_TRUE(findKnob("precision.amp")->mayChangeLoss);
+    EXPECT_EQ(findKnob("batch.size")->objective, Objective::StepTime);
+}
+
+TEST(Knobs, SayWhichChangesChangeTheBatches)
+{
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.batches == Batches::OtherSize; }),
+                UnorderedElementsAre("batch.size", "gradient.accumulation", "batch.find_max", "parallel.kind",
+                                     "parallel.local_ranks"));
+    const Knob &parallel = *findKnob("parallel.kind"), &workers = *findKnob("loader.workers");
+    EXPECT_FALSE(changesBatches(parallel, "none", "dp")) << "parts of one batch";
+    EXPECT_TRUE(changesBatches(parallel, "dp", "ddp")) << "a batch for each rank";
+    EXPECT_TRUE(changesBatches(parallel, "ddp", "none"));
+    EXPECT_TRUE(changesBatches(parallel, "", "dp")) << "the previous value is unknown";
+    EXPECT_FALSE(changesBatches(workers, "0", "2"));
+    EXPECT_TRUE(changesBatches(*findKnob("dataset.samples"), "2000", "4000"));
+}
+
+TEST(Knobs, OfOneGroupShareTheMemory)
+{
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.settings == "memory"; }),
+                UnorderedElementsAre("batch.size", "gradient.accumulation", "precision.amp", "checkpointing",
+                                     "loader.workers", "loader.prefetch_factor"));
+}
+
+TEST(Knobs, AreDescribedWithTheirSemantics)
+{
+    const auto json = toJson(*findKnob("gradient.accumulation"));
+    EXPECT_EQ(json.at("objective"), "memory");
+    EXPECT_EQ(json.at("changes_batches"), true);
+    EXPECT_EQ(json.at("may_change_loss"), true);
+    EXPECT_EQ(json.at("settings"), "memory");
+    const auto attention = toJson(*findKnob("attention"));
+    EXPECT_EQ(attention.at("enabled_if")[0].at("key"), "workload");
+    EXPECT_EQ(attention.at("enabled_if")[0].at("one_of").size(), 3U);
+    EXPECT_EQ(toJson(*findKnob("loader.prefetch_factor")).at("enabled_if")[0].at("none_of")[0], "0");
+    EXPECT_TRUE(attention.at("settings").is_null());
 }
 
 TEST(Knobs, AreFoundByKeyOnly)

@@ -18,9 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ConfigError fileError(std::string what, std::string mend, std::string_view where)
+ConfigError fileError(std::string_view id, std::string what, std::string hint, std::string_view where)
 {
-    return {{}, std::move(what), std::move(mend), std::string(where)};
+    return {std::string(id), {}, std::move(what), std::move(hint), std::string(where)};
 }
 
 Result<Json> parseJson(std::string_view text, std::string_view where)
@@ -29,14 +29,16 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
     try {
         Json json = Json::parse(text);
         if (!json.is_object())
-            return tl::unexpected(fileError("is no JSON object", R"(write {"loader": {"workers": 2}})", where));
+            return tl::unexpected(
+                fileError("config.no_json_object", "is no JSON object", R"(write {"loader": {"workers": 2}})", where));
         return json;
     } catch (const Json::parse_error& error) {
         // Counted from 1, and the byte itself is not before the fault.
         const std::size_t before = std::min(error.byte, text.size() + 1) - std::min<std::size_t>(error.byte, 1);
         const std::string at =
             fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, before), '\n'));
-        return tl::unexpected(fileError("is no valid JSON", "look for a missing comma, quote or brace just before it",
+        return tl::unexpected(fileError("config.bad_json", "is no valid JSON",
+                                        "look for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
     }
 }
@@ -73,7 +75,8 @@ Result<void> readValue(TrainingConfig& config, const std::string& key, const Jso
     const Knob* knob = findKnob(key);
     auto done = knob && !hasKnobsType(*knob, json)
                     ? tl::unexpected(
-                          ConfigError{key,
+                          ConfigError{"config.not_allowed",
+                                      key,
                                       json.is_string() ? fmt::format("\"{}\"", json.get<std::string>()) : asText(json),
                                       allowedText(*knob),
                                       {}})
@@ -151,14 +154,15 @@ Result<TrainingConfig> TrainingConfig::load(const std::filesystem::path& path)
 {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
-        return tl::unexpected(fileError("is a folder", "give a configuration file (JSON)", path.string()));
+        return tl::unexpected(
+            fileError("config.is_folder", "is a folder", "give a configuration file (JSON)", path.string()));
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf())) {
         const std::string reason = errno != 0 ? std::strerror(errno) : "the file is empty";
-        return tl::unexpected(
-            fileError(fmt::format("cannot be read: {}", reason), "give a configuration file (JSON)", path.string()));
+        return tl::unexpected(fileError("config.unreadable", fmt::format("cannot be read: {}", reason),
+                                        "give a configuration file (JSON)", path.string()));
     }
     return fromJson(text.str(), path.string());
 }
@@ -178,7 +182,7 @@ Result<void> TrainingConfig::save(const std::filesystem::path& path) const
     const auto failed = [&](const char* what) {
         const int reason = errno;
         ::unlink(temporary.c_str());
-        return tl::unexpected(fileError(fmt::format("{}: {}", what, std::strerror(reason)),
+        return tl::unexpected(fileError("config.unwritable", fmt::format("{}: {}", what, std::strerror(reason)),
                                         "choose a folder that can be written to and has room", path.string()));
     };
     const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);

@@ -25,6 +25,44 @@ std::string_view typeName(KnobType type)
     return "text";
 }
 
+std::string_view objectiveName(Objective objective)
+{
+    switch (objective) {
+    case Objective::StepTime:
+        return "step time";
+    case Objective::EpochTime:
+        return "epoch";
+    case Objective::ValidationTime:
+        return "validation";
+    case Objective::Memory:
+        return "memory";
+    case Objective::LossAtEqualTime:
+        return "loss at equal time";
+    }
+    return "step time";
+}
+
+std::string_view batchesName(Batches batches)
+{
+    switch (batches) {
+    case Batches::Same:
+        return "same";
+    case Batches::OtherSamples:
+        return "other samples";
+    case Batches::OtherSize:
+        return "other size";
+    }
+    return "same";
+}
+
+Json conditionsJson(const std::vector<Condition>& conditions)
+{
+    Json rows = Json::array();
+    for (const Condition& condition : conditions)
+        rows.push_back({{"key", condition.on}, {condition.isOneOf ? "one_of" : "none_of", condition.values}});
+    return rows;
+}
+
 } // namespace
 
 Json toJson(const Knob& knob)
@@ -41,6 +79,14 @@ Json toJson(const Knob& knob)
     json["where"] = knob.where;
     json["needs_gpu"] = knob.needsGpu;
     json["advanced"] = knob.advanced;
+    json["objective"] = objectiveName(knob.objective);
+    json["changes_batches"] = knob.batches != Batches::Same;
+    json["batches"] = batchesName(knob.batches);
+    json["batch_values"] = knob.batchValues;
+    json["may_change_loss"] = knob.mayChangeLoss;
+    json["comparable_loss"] = knob.comparableLoss;
+    json["settings"] = knob.settings.empty() ? Json(nullptr) : Json(knob.settings);
+    json["enabled_if"] = conditionsJson(knob.enabledIf);
     return json;
 }
 

@@ -1,5 +1,7 @@
 #include "trainer/config/knob_rows.h"
 
+#include <utility>
+
 namespace config::rows {
 
 Knob flag(Key<bool> key, std::string_view group, std::string_view label, bool fallback, std::string_view where,
@@ -81,6 +83,54 @@ Knob advanced(Knob knob)
 Knob gpuOnly(Knob knob)
 {
     knob.needsGpu = true;
+    return knob;
+}
+
+Knob judgedBy(Objective objective, Knob knob)
+{
+    knob.objective = objective;
+    return knob;
+}
+
+Knob learned(Knob knob)
+{
+    return lossMayChange(judgedBy(Objective::LossAtEqualTime, std::move(knob)));
+}
+
+Knob lossMayChange(Knob knob)
+{
+    knob.mayChangeLoss = true;
+    return knob;
+}
+
+Knob otherBatches(Batches how, Knob knob, std::vector<std::string_view> values)
+{
+    knob.batches = how;
+    knob.batchValues = std::move(values);
+    return lossMayChange(std::move(knob));
+}
+
+Knob otherTask(Knob knob)
+{
+    knob.comparableLoss = false;
+    return lossMayChange(std::move(knob));
+}
+
+Knob sharesMemory(Knob knob)
+{
+    knob.settings = "memory";
+    return knob;
+}
+
+Knob onlyIf(std::string_view on, std::vector<std::string_view> values, Knob knob)
+{
+    knob.enabledIf.push_back({on, true, std::move(values)});
+    return knob;
+}
+
+Knob unless(std::string_view on, std::vector<std::string_view> values, Knob knob)
+{
+    knob.enabledIf.push_back({on, false, std::move(values)});
     return knob;
 }
 

@@ -33,6 +33,24 @@ Knob advanced(Knob knob);
 /// Refused without a GPU.
 Knob gpuOnly(Knob knob);
 
+/// Judged by something other than the time of a step.
+Knob judgedBy(Objective objective, Knob knob);
+/// Changes what the model learns: judged by the loss at equal time.
+Knob learned(Knob knob);
+/// Judged by time or memory, but the loss may differ by more than rounding.
+Knob lossMayChange(Knob knob);
+/// Changes the batches, and so the loss. @param values  only for a change from or to these; empty: always
+Knob otherBatches(Batches how, Knob knob, std::vector<std::string_view> values = {});
+/// Losses before and after are not comparable.
+Knob otherTask(Knob knob);
+/// Settings that share the memory of the device: batch, its parts, precision, recomputation; and the loader's workers,
+/// of which a faster step needs more.
+Knob sharesMemory(Knob knob);
+/// Has an effect only where `on` has one of the values.
+Knob onlyIf(std::string_view on, std::vector<std::string_view> values, Knob knob);
+/// Has no effect where `on` has one of the values.
+Knob unless(std::string_view on, std::vector<std::string_view> values, Knob knob);
+
 /// Each appends whole groups, in the form's order: knobs_data.cpp, knobs_model.cpp …
 void addRun(Rows& rows);
 void addModelAndData(Rows& rows);

@@ -48,6 +48,16 @@ const Knob* findKnob(std::string_view key)
     return found == all.end() ? nullptr : &*found;
 }
 
+bool changesBatches(const Knob& knob, std::string_view from, std::string_view to)
+{
+    if (knob.batches == Batches::Same)
+        return false;
+    const auto isOne = [&](std::string_view value) {
+        return std::find(knob.batchValues.begin(), knob.batchValues.end(), value) != knob.batchValues.end();
+    };
+    return knob.batchValues.empty() || from.empty() || isOne(from) || isOne(to);
+}
+
 std::string allowedText(const Knob& knob)
 {
     switch (knob.type) {

@@ -7,18 +7,24 @@ void addRun(Rows& rows)
 {
     rows.push_back(choice(key::device, kRun, "Device", {"auto", "cpu", "cuda"}, "whole run",
                           "Where the model is trained. auto takes the GPU if one can be used, else the processor."));
-    rows.push_back(
-        number(key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
-               "How often the training goes through all training samples. Ignored when a number of steps is given."));
-    rows.push_back(zeroIs(
+    rows.push_back(onlyIf(
+        key::steps.name, {"0"},
+        lossMayChange(number(
+            key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
+            "How often the training goes through all training samples. Ignored when a number of steps is given."))));
+    rows.push_back(lossMayChange(zeroIs(
         "by epochs",
         number(key::steps, kRun, "Steps", 0, 0, 1e9, "", "whole run",
-               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs.")));
-    rows.push_back(number(key::batchSize, kRun, "Batch size", 32, 1, 65536, "samples", "every step",
-                          "Samples in one step. Larger batches use the device better and take more memory."));
-    rows.push_back(advanced(
-        number(key::seed, kRun, "Seed", 1, 0, 2147483647, "", "whole run",
-               "First weights, order of the samples and augmentation come from it: equal seeds give equal runs.")));
+               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs."))));
+    rows.push_back(sharesMemory(
+        otherBatches(Batches::OtherSize,
+                     number(key::batchSize, kRun, "Batch size", 32, 1, 65536, "samples", "every step",
+                            "Samples in one step. Larger batches use the device better and take more memory."))));
+    rows.push_back(otherBatches(
+        Batches::OtherSamples,
+        advanced(number(
+            key::seed, kRun, "Seed", 1, 0, 2147483647, "", "whole run",
+            "First weights, order of the samples and augmentation come from it: equal seeds give equal runs."))));
     rows.push_back(advanced(zeroIs(
         "all cores",
         number(
@@ -29,23 +35,31 @@ void addRun(Rows& rows)
 
 void addLoading(Rows& rows)
 {
-    rows.push_back(
+    rows.push_back(sharesMemory(
         number(key::workers, kLoading, "Workers", 0, 0, 256, "threads", "loader",
-               "Threads that load batches while the model trains. 0: the training waits while each batch is loaded."));
-    rows.push_back(number(key::prefetchFactor, kLoading, "Prefetch factor", 2, 1, 64, "batches", "loader",
-                          "Batches that each worker loads ahead. More evens out slow files and takes more memory. No "
-                          "effect without workers."));
-    rows.push_back(flag(key::persistentWorkers, kLoading, "Keep workers", false, "start of an epoch",
-                        "Keeps the workers from one epoch to the next instead of starting new ones."));
+               "Threads that load batches while the model trains. 0: the training waits while each batch is loaded.")));
+    rows.push_back(unless(
+        key::workers.name, {"0"},
+        sharesMemory(number(key::prefetchFactor, kLoading, "Prefetch factor", 2, 1, 64, "batches", "loader",
+                            "Batches that each worker loads ahead. More evens out slow files and takes more memory. No "
+                            "effect without workers."))));
+    rows.push_back(
+        unless(key::workers.name, {"0"},
+               judgedBy(Objective::EpochTime,
+                        flag(key::persistentWorkers, kLoading, "Keep workers", false, "start of an epoch",
+                             "Keeps the workers from one epoch to the next instead of starting new ones."))));
     rows.push_back(gpuOnly(flag(
         key::pinMemory, kLoading, "Pin memory", false, "loader",
         "Puts batches into page-locked memory, from which copies to a GPU are faster and need not be waited for.")));
-    rows.push_back(advanced(flag(key::shuffle, kLoading, "Shuffle", true, "loader",
-                                 "Another order of the training samples in every epoch. Streams keep theirs.")));
     rows.push_back(
-        advanced(flag(key::shardStreams, kLoading, "Share streams out", true, "loader",
-                      "Gives each sample of a stream to one worker. false: every worker gives the whole "
-                      "stream, so that samples come once for each of them: a mistake that is easily made.")));
+        otherBatches(Batches::OtherSamples,
+                     advanced(flag(key::shuffle, kLoading, "Shuffle", true, "loader",
+                                   "Another order of the training samples in every epoch. Streams keep theirs."))));
+    rows.push_back(onlyIf(key::dataset.name, {"stream"},
+                          lossMayChange(advanced(flag(
+                              key::shardStreams, kLoading, "Share streams out", true, "loader",
+                              "Gives each sample of a stream to one worker. false: every worker gives the whole "
+                              "stream, so that samples come once for each of them: a mistake that is easily made.")))));
 }
 
 } // namespace config::rows

@@ -33,11 +33,12 @@ Result<void> TrainingConfig::set(std::string_view key, std::string_view text)
 {
     const Knob* knob = findKnob(key);
     if (!knob)
-        return tl::unexpected(
-            ConfigError{std::string(key), std::string(text), "one of the nearest: " + nearestKeys(key), {}});
+        return tl::unexpected(ConfigError{
+            "config.unknown_key", std::string(key), std::string(text), "one of the nearest: " + nearestKeys(key), {}});
     auto parsed = parseValue(*knob, text);
     if (!parsed)
-        return tl::unexpected(ConfigError{std::string(key), std::string(text), allowedText(*knob), {}});
+        return tl::unexpected(
+            ConfigError{"config.not_allowed", std::string(key), std::string(text), allowedText(*knob), {}});
     m_values.find(key)->second = std::move(*parsed);
     return {};
 }
@@ -46,8 +47,11 @@ Result<void> TrainingConfig::setAssignment(std::string_view assignment)
 {
     const auto equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0)
-        return tl::unexpected(ConfigError{
-            {}, fmt::format("'{}' sets nothing", assignment), "write key=value, as in loader.workers=2", {}});
+        return tl::unexpected(ConfigError{"config.no_assignment",
+                                          {},
+                                          fmt::format("'{}' sets nothing", assignment),
+                                          "write key=value, as in loader.workers=2",
+                                          {}});
     return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
@@ -58,46 +62,59 @@ void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vecto
 {
     const std::string device = config[key::device];
     if (!gpuAvailable && device == "cuda")
-        found.push_back(
-            {std::string(key::device.name), device, "cpu or auto: there is no GPU here that can be used", {}});
+        found.push_back({"config.no_gpu",
+                         std::string(key::device.name),
+                         device,
+                         "cpu or auto: there is no GPU here that can be used",
+                         {}});
     if (gpuAvailable && device != "cpu")
         return;
     const std::string why = gpuAvailable ? " when the device is cpu: only a GPU has a use for it"
                                          : ": it needs a GPU, and there is none here that can be used";
     for (const Knob& knob : knobs())
         if (knob.needsGpu && config.value(knob.key) != knob.fallback)
-            found.push_back({std::string(knob.key), config.text(knob.key), toText(knob.fallback) + why, {}});
+            found.push_back(
+                {"config.needs_gpu", std::string(knob.key), config.text(knob.key), toText(knob.fallback) + why, {}});
 }
 
 void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& found)
 {
     if (config[key::checkpointEvery] > 0 && config[key::checkpointPath].empty())
-        found.push_back({std::string(key::checkpointPath.name), "", "a folder when run.checkpoint_every is set", {}});
+        found.push_back({"config.checkpoint_folder",
+                         std::string(key::checkpointPath.name),
+                         "",
+                         "a folder when run.checkpoint_every is set",
+                         {}});
     if (config[key::compile] && (config[key::parallel] != "none" || config[key::accumulation] > 1))
-        found.push_back({std::string(key::compile.name),
+        found.push_back({"config.compile_with_several_passes",
+                         std::string(key::compile.name),
                          "true",
                          "false with parallel.kind or gradient.accumulation: a CUDA graph holds one pass",
                          {}});
     if (config[key::compile] && (config[key::gradcheck] || config[key::gradgradcheck]))
-        found.push_back({std::string(key::compile.name),
+        found.push_back({"config.compile_with_gradcheck",
+                         std::string(key::compile.name),
                          "true",
                          "false with debug.gradcheck and debug.gradgradcheck: they move the parameters in memory, and "
                          "a CUDA graph would go on with where they were",
                          {}});
     if (config[key::compile] && config[key::checkpointing] != "off")
         found.push_back(
-            {std::string(key::compile.name),
+            {"config.compile_with_checkpointing",
+             std::string(key::compile.name),
              "true",
              "false with checkpointing: recomputing needs the generators' states, which no CUDA graph gives",
              {}});
     if (config[key::compile] && config[key::anomaly])
-        found.push_back({std::string(key::compile.name),
+        found.push_back({"config.compile_with_anomaly",
+                         std::string(key::compile.name),
                          "true",
                          "false with debug.anomaly: looking at each gradient waits for the device, which no CUDA graph "
                          "can",
                          {}});
     if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
-        found.push_back({std::string(key::checkpointing.name),
+        found.push_back({"config.checkpointing_of_copies",
+                         std::string(key::checkpointing.name),
                          "cheap",
                          "off or all with parallel.kind dp: its copies would choose different blocks",
                          {}});
@@ -107,13 +124,15 @@ void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& fo
 {
     const std::string kind = config[key::dataset];
     if (kind == "image_folder" && config[key::datasetPath].empty())
-        found.push_back({std::string(key::datasetPath.name),
+        found.push_back({"config.dataset_folder",
+                         std::string(key::datasetPath.name),
                          "",
                          fmt::format("the folder of the data when dataset.kind is {}", kind),
                          {}});
     if (kind == "generated_images" && config[key::datasetSamples] < config[key::datasetClasses])
         found.push_back(
-            {std::string(key::datasetSamples.name),
+            {"config.fewer_samples_than_classes",
+             std::string(key::datasetSamples.name),
              config.text(key::datasetSamples.name),
              fmt::format("at least dataset.classes, {}: one image for each class", config[key::datasetClasses]),
              {}});
@@ -124,12 +143,14 @@ void findOptimizerProblems(const TrainingConfig& config, std::vector<ConfigError
     const std::string kind = config[key::optimizer];
     if (config[key::implementation] == "fused" && kind != "sgd" && kind != "adam" && kind != "adamw")
         found.push_back(
-            {std::string(key::implementation.name),
+            {"config.no_fused_kernel",
+             std::string(key::implementation.name),
              "fused",
              fmt::format("plain or foreach with optimizer.kind {}: LibTorch has no fused kernel for it", kind),
              {}});
     if (config[key::schedule] == "range_test" && config[key::rangeLowest] >= config[key::learningRate])
-        found.push_back({std::string(key::rangeLowest.name),
+        found.push_back({"config.empty_range_test",
+                         std::string(key::rangeLowest.name),
                          config.text(key::rangeLowest.name),
                          "below optimizer.learning_rate, where the range test ends",
                          {}});
@@ -145,6 +166,17 @@ std::vector<ConfigError> TrainingConfig::problems(bool gpuAvailable) const
     findOptimizerProblems(*this, found);
     findRunProblems(*this, found);
     return found;
+}
+
+const Condition* TrainingConfig::unmetCondition(const Knob& knob) const
+{
+    for (const Condition& condition : knob.enabledIf) {
+        const std::string now = text(condition.on);
+        const bool isOne = std::find(condition.values.begin(), condition.values.end(), now) != condition.values.end();
+        if (isOne != condition.isOneOf)
+            return &condition;
+    }
+    return nullptr;
 }
 
 std::vector<Difference> difference(const TrainingConfig& a, const TrainingConfig& b)

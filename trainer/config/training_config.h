@@ -16,6 +16,7 @@ namespace config {
 
 /// A wrong key or value: names the key, the value, and what is allowed.
 struct ConfigError {
+    std::string id;  ///< "config.not_allowed": programs and tests check it, with the fields below as parameters
     std::string key; ///< empty for a file that cannot be read
     std::string value;
     std::string allowed; ///< "an integer from 0 to 256", "one of sgd, adamw", the nearest keys…
@@ -28,7 +29,31 @@ using Result = tl::expected<T, ConfigError>;
 using Value = std::variant<bool, std::int64_t, double, std::string>;
 enum class KnobType { Flag, Integer, Real, Choice, Path, Text };
 
-/// One knob of the training: form, validation, JSON, `--set`, toggles and documentation come from this row.
+/// What shows whether a change of a knob pays.
+enum class Objective {
+    StepTime,
+    EpochTime,       ///< it acts at the start of an epoch
+    ValidationTime,  ///< it acts in validation
+    Memory,          ///< it trades time for memory
+    LossAtEqualTime, ///< it changes what the model learns
+};
+
+/// How a knob changes the batches of a step.
+enum class Batches {
+    Same,
+    OtherSamples, ///< as many samples, but others
+    OtherSize     ///< another number of samples per step
+};
+
+/// A knob has an effect only where another knob's value is one of `values`, or none of them.
+struct Condition {
+    std::string_view on; ///< key of the other knob
+    bool isOneOf = true; ///< false: none of them
+    std::vector<std::string_view> values;
+};
+
+/// One knob of the training. Form, validation, JSON, `--set`, toggles, experiments and documentation read this row;
+/// no other list of keys says what a knob means.
 struct Knob {
     std::string_view key;   ///< "loader.workers"
     std::string_view group; ///< heading in the form: "Data loading"
@@ -43,12 +68,25 @@ struct Knob {
     std::string_view where;                ///< where it applies: "loader", "every step", "validation"…
     bool needsGpu = false;                 ///< no effect, and refused, without a GPU
     bool advanced = false;                 ///< folded away in the form
+    Objective objective = Objective::StepTime;
+    Batches batches = Batches::Same;
+    /// The batches change only for a change from or to one of these values; empty: for every change.
+    std::vector<std::string_view> batchValues;
+    /// The loss after the same number of steps may differ by more than rounding.
+    bool mayChangeLoss = false;
+    /// Losses before and after a change measure the same thing. False for another data set, model or loss function.
+    bool comparableLoss = true;
+    /// Settings that belong together: when one of them changes, the others are worth another try. Empty: none.
+    std::string_view settings;
+    std::vector<Condition> enabledIf; ///< all must hold; empty: it always has an effect
 };
 
 /// All knobs in the form's order.
 std::span<const Knob> knobs();
 /// nullptr for an unknown key.
 const Knob* findKnob(std::string_view key);
+/// Whether a change of this knob changes the batches. @param from  empty: unknown
+bool changesBatches(const Knob& knob, std::string_view from, std::string_view to);
 /// "an integer from 0 to 256", "true or false", "one of a, b".
 std::string allowedText(const Knob& knob);
 /// As `--set` takes it and as the app shows it: "true", "4", "0.1", "adamw".
@@ -84,6 +122,9 @@ public:
 
     /// What cannot work together or here: knobs that need a GPU when there is none, pinned memory on the CPU…
     [[nodiscard]] std::vector<ConfigError> problems(bool gpuAvailable) const;
+
+    /// The first condition of the knob that this configuration does not meet; nullptr: the knob has an effect.
+    [[nodiscard]] const Condition* unmetCondition(const Knob& knob) const;
 
     friend bool operator==(const TrainingConfig&, const TrainingConfig&) = default;
 
