@@ -4,6 +4,7 @@
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/rule.h"
 #include "advisor/tip_table.h"
+#include "profiler/model/message.h"
 #include "profiler_formats_formats_registry.h"
 #include "trainer/config/knob_json.h"
 
@@ -65,6 +66,22 @@ std::string formatsText()
     return text;
 }
 
+Json messageTextsJson()
+{
+    Json rows = Json::array();
+    for (const profiler::MessageText& message : profiler::messageTexts())
+        rows.push_back({{"id", message.id}, {"text", message.text}});
+    return rows;
+}
+
+std::string messageTextsText()
+{
+    std::string text = "\nMessages\n";
+    for (const profiler::MessageText& message : profiler::messageTexts())
+        text += fmt::format("  {}\n{}", message.id, wrapped(std::string(message.text), 100, 6));
+    return text;
+}
+
 Json describeJson(const profiler::Result<Description>& trainer)
 {
     Json rules = Json::array();
@@ -81,6 +98,7 @@ Json describeJson(const profiler::Result<Description>& trainer)
     json["datasets"] = known(&Description::datasets);
     json["rules"] = rules;
     json["formats"] = formatsJson();
+    json["messages"] = messageTextsJson();
     json["trainer"] = nullptr;
     if (trainer)
         json["trainer"] = {{"torch", trainer->torchVersion},
@@ -118,7 +136,7 @@ std::string describeText(const profiler::Result<Description>& trainer)
     text += "\nRules\n";
     for (const Rule& rule : allRules())
         text += fmt::format("  {:<26} {}\n", rule.key, rule.title);
-    return text + formatsText();
+    return text + formatsText() + messageTextsText();
 }
 
 } // namespace

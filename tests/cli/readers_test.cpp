@@ -258,7 +258,7 @@ TEST(Advise, WithoutAConfigurationThereIsNoToggleAndItSaysWhy)
     const Json json = jsonOf(run({"advise", folder.trace("a.sstrace", kCpuRun), "--json"}));
     EXPECT_EQ(json["advice"][0]["state"], "fires");
     EXPECT_TRUE(json["advice"][0]["toggle"].is_null());
-    EXPECT_THAT(json["advice"][0]["why_no_toggle"], HasSubstr("no configuration"));
+    EXPECT_EQ(json["advice"][0]["messages"]["why_no_toggle"]["id"], "toggle.no_configuration");
 }
 
 TEST(Advise, IsTextForReaders)
@@ -287,8 +287,13 @@ TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
     EXPECT_EQ(json["schema"], 1);
     EXPECT_EQ(json["knobs"].size(), config::knobs().size());
     EXPECT_EQ(json["rules"].size(), advisor::allRules().size());
-    EXPECT_THAT(keys(json["knobs"][0]), ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices",
-                                                    "unit", "zero", "doc", "where", "needs_gpu", "advanced"));
+    EXPECT_THAT(keys(json["knobs"][0]),
+                ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit", "zero", "doc",
+                            "where", "needs_gpu", "advanced", "objective", "changes_batches", "batches", "batch_values",
+                            "may_change_loss", "comparable_loss", "settings", "enabled_if"));
+    EXPECT_THAT(keys(json["messages"][0]), ElementsAre("id", "text"));
+    const auto hasId = [](const Json& message) { return message["id"] == "toggle.no_configuration"; };
+    EXPECT_TRUE(std::any_of(json["messages"].begin(), json["messages"].end(), hasId));
     std::vector<std::string> formats;
     for (const Json& format : json["formats"])
         formats.push_back(format["id"]);

@@ -95,7 +95,7 @@ TEST(Advise, OfATraceThatHoldsNothingClaimsNothing)
     const Folder folder;
     const Json json = jsonOf(run({"advise", folder.write("t.json", R"({"traceEvents": []})"), "--json"}));
     for (const Json& row : json["advice"]) {
-        EXPECT_THAT(row["reason"].get<std::string>(), Not(HasSubstr("on the CPU"))) << row["id"];
+        EXPECT_THAT(row["reason"].get<std::string>(), Not(HasSubstr("CPU"))) << row["id"];
         EXPECT_NE(row["state"], "fires") << row["id"];
     }
 }

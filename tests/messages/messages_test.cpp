@@ -1,0 +1,96 @@
+#include "profiler/model/message.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <vector>
+
+// The golden test of every message's wording: messages.txt lists all ids with their texts. After a change of a text,
+// run STEPSCOPE_UPDATE_GOLDEN=1 messages_test, read the diff, and commit the file. Other tests check ids and
+// parameters.
+
+namespace {
+
+using profiler::MessageText;
+
+std::string listed(const std::vector<MessageText>& messages)
+{
+    std::string lines;
+    for (const MessageText& message : messages)
+        lines.append(message.id).append("\n    ").append(message.text).append("\n");
+    return lines;
+}
+
+std::vector<std::string> parameterNames(std::string_view text)
+{
+    static const std::regex braces("\\{([^}]*)\\}");
+    const std::string copy(text);
+    std::vector<std::string> names;
+    for (auto at = std::sregex_iterator(copy.begin(), copy.end(), braces); at != std::sregex_iterator(); ++at)
+        names.push_back((*at)[1]);
+    return names;
+}
+
+TEST(Messages, ReadAsInTheGoldenFile)
+{
+    const std::string now = listed(profiler::messageTexts());
+    if (std::getenv("STEPSCOPE_UPDATE_GOLDEN")) {
+        std::ofstream(STEPSCOPE_MESSAGES) << now;
+        GTEST_SKIP() << "wrote " << STEPSCOPE_MESSAGES;
+    }
+    std::ifstream file(STEPSCOPE_MESSAGES);
+    std::stringstream golden;
+    golden << file.rdbuf();
+    EXPECT_EQ(golden.str(), now) << "if the new texts are right: STEPSCOPE_UPDATE_GOLDEN=1 messages_test";
+}
+
+TEST(Messages, HaveIdsOfLowerCaseWordsThatOccurOnce)
+{
+    static const std::regex id("[a-z][a-z0-9_]*([.][a-z0-9_]+)+");
+    std::set<std::string_view> seen;
+    EXPECT_GT(profiler::messageTexts().size(), 100U);
+    for (const MessageText& message : profiler::messageTexts()) {
+        EXPECT_TRUE(std::regex_match(std::string(message.id), id)) << message.id;
+        EXPECT_TRUE(seen.insert(message.id).second) << message.id;
+    }
+}
+
+TEST(Messages, NameParametersInLowerCase)
+{
+    static const std::regex name("[a-z][a-z0-9_]*");
+    for (const MessageText& message : profiler::messageTexts()) {
+        for (const std::string& parameter : parameterNames(message.text))
+            EXPECT_TRUE(std::regex_match(parameter, name)) << message.id << ": {" << parameter << '}';
+        EXPECT_EQ(std::count(message.text.begin(), message.text.end(), '{'),
+                  std::count(message.text.begin(), message.text.end(), '}'))
+            << message.id;
+    }
+}
+
+TEST(Messages, AreSentencesWithoutSlips)
+{
+    for (const MessageText& message : profiler::messageTexts()) {
+        EXPECT_FALSE(message.text.empty()) << message.id;
+        EXPECT_EQ(message.text.find("  "), std::string_view::npos) << message.id << ": two spaces";
+        EXPECT_NE(message.text.back(), ' ') << message.id;
+    }
+}
+
+TEST(Messages, FillInTheirParameters)
+{
+    const auto made = profiler::detail::makeMessage("test.filled", "The device idles {share} of {time}.",
+                                                    {{"share", 0.4, "40 %"}, {"time", 12.5, "12.5 µs"}, {"unused", 3}});
+    EXPECT_EQ(made.text, "The device idles 40 % of 12.5 µs.");
+    EXPECT_EQ(made.id, "test.filled");
+    ASSERT_TRUE(made.find("share"));
+    EXPECT_DOUBLE_EQ(std::get<double>(made.find("share")->value), 0.4);
+    EXPECT_EQ(std::get<std::int64_t>(made.find("unused")->value), 3);
+    EXPECT_FALSE(made.find("missing"));
+}
+
+} // namespace
