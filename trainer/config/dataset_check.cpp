@@ -145,21 +145,24 @@ bool isEmpty(const fs::path& path)
 std::optional<ConfigError> datasetProblem(const TrainingConfig& config)
 {
     const std::string kind = config.text(key::dataset.name), text = config[key::datasetPath];
-    const auto problem = [&](const std::string& what) {
-        return ConfigError{std::string(key::datasetPath.name), text, what, {}};
+    const auto problem = [&](std::string_view id, const std::string& what) {
+        return ConfigError{std::string(id), std::string(key::datasetPath.name), text, what, {}};
     };
     if (text.empty())
-        return kind == "image_folder" ? std::optional(problem("this kind of data set needs a folder")) : std::nullopt;
+        return kind == "image_folder"
+                   ? std::optional(problem("config.dataset_folder", "this kind of data set needs a folder"))
+                   : std::nullopt;
     const fs::path path = text;
     std::error_code failed;
     if (!fs::exists(path, failed))
-        return problem(failed ? "it cannot be reached: " + failed.message() : "there is no such file or folder");
+        return problem("config.dataset_missing",
+                       failed ? "it cannot be reached: " + failed.message() : "there is no such file or folder");
     if (!isReadable(path))
-        return problem("it cannot be read: check its permissions");
+        return problem("config.dataset_unreadable", "it cannot be read: check its permissions");
     if (isEmpty(path))
-        return problem("it is empty");
+        return problem("config.dataset_empty", "it is empty");
     const std::string lack = lackOf(kind, path);
-    return lack.empty() ? std::nullopt : std::optional(problem(lack));
+    return lack.empty() ? std::nullopt : std::optional(problem("config.dataset_incomplete", lack));
 }
 
 } // namespace config
