@@ -28,8 +28,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::size_t kMostKernels = 30, kMostRows = 30;
-// A mean and a median of the same steps that differ by more than this are told apart in a note: a few slow steps then
-// decide what the mean says.
+// A mean that differs from the statistic by more than this gets a note: readers see both figures.
 constexpr double kMeanAndMedianAgree = 0.05;
 
 bool isWhole(const Step& step)
@@ -313,19 +312,15 @@ Difference::Statistic statisticOf(const std::vector<Step>& stepsA, const std::ve
     return {Kind::MedianRatio, steady, {ratio.a, ratio.b}, ratio.ci95, a.size(), b.size()};
 }
 
-/// Where the mean of the same steps says something else than the statistic.
-void noteTheMeans(Difference& found, const std::vector<Step>& stepsA, const std::vector<Step>& stepsB)
+/// Where the mean of all steps, which the tables show, says something else than the statistic.
+void noteTheMeans(Difference& found)
 {
-    const Difference::Statistic& statistic = *found.statistic;
-    bool (*const counts)(const Step&) = statistic.steady ? [](const Step& step) { return isSteady(step); } : isWhole;
-    const StepRatio means = ratioOfMeans(stepsUs(stepsA, counts), stepsUs(stepsB, counts));
-    if (means.ratio() <= 0 || statistic.stepUs.ratio() <= 0 ||
-        std::abs(std::log(means.ratio() / statistic.stepUs.ratio())) <= kMeanAndMedianAgree)
+    const double means = found.meanStepUs->ratio(), stated = found.statistic->stepUs.ratio();
+    if (means <= 0 || stated <= 0 || std::abs(std::log(means / stated)) <= kMeanAndMedianAgree)
         return;
-    found.notes.push_back(
-        message<"diff.note.means_differ",
-                "The ratio of mean steps is {ratio}, because some steps are much longer than the others.">(
-            {{"ratio", means.ratio(), ratioText(means.ratio())}}));
+    found.notes.push_back(message<"diff.note.means_differ",
+                                  "The ratio of the means of all steps is {ratio}: a few long steps move a mean.">(
+        {{"ratio", means, ratioText(means)}}));
 }
 
 /// Kernels, and kinds of them, of a step, or of all the trace where one has no steps. Kernels that lie beyond the marks
@@ -366,7 +361,7 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
         found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
         found.ci95 = ratioOfMeans(usA, usB).ci95;
         found.statistic = statisticOf(stepsA, stepsB, trainOnSameBatches(a, b));
-        noteTheMeans(found, stepsA, stepsB);
+        noteTheMeans(found);
         found.spreadA = spreadOf(usA);
         found.spreadB = spreadOf(usB);
         const StepStatistics statisticsA = stepStatistics(stepsA), statisticsB = stepStatistics(stepsB);
@@ -403,7 +398,7 @@ Message headline(const Difference& difference, std::string_view b, std::string_v
     if (difference.verdict == Difference::Verdict::Slower)
         return message<"diff.slower", "{b} is {share} slower than {a}">(
             {{"b", b}, {"a", a}, {"share", 1 - ratio, percentText(1 - ratio)}});
-    if (ratio >= 2)
+    if (ratio >= 1.995) // "2.00 ×"
         return message<"diff.times_as_fast", "{b} is {ratio} as fast as {a}">(
             {{"b", b}, {"a", a}, {"ratio", ratio, fmt::format("{:.2f} ×", ratio)}});
     return message<"diff.faster", "{b} is {share} faster than {a}">(
