@@ -185,7 +185,7 @@ void MainWindow::tellTuned()
     if (const auto& result = tuning.result())
         m_notice->show(tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
                        tr("%1 was tuned.").arg(originOf(result->start).name) + '\n' +
-                           QString::fromStdString(result->why) + '\n' +
+                           QString::fromStdString(result->why.text) + '\n' +
                            tr("What was tried stands in the view Tune (Ctrl+T)."),
                        false);
     else if (!tuning.trouble().isEmpty())

@@ -91,6 +91,7 @@ struct ExperimentOptions {
     std::string measure;                  ///< "steps", "epoch", "validation"; empty: where the knob acts
     std::int64_t budgetSeconds = 0;       ///< 0: as many pairs as the plan has
     std::int64_t horizonSeconds = 0;      ///< see ExperimentPlan
+    std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
     bool json = false;
 };
 int experiment(const ExperimentOptions& options, const Streams& streams);

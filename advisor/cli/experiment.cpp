@@ -74,7 +74,8 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
                                                      : "steps";
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.horizon = std::chrono::seconds(options.horizonSeconds);
-    if (options.horizonSeconds > 0 && plan.judgedBy != JudgedBy::Convergence)
+    plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
+    if (options.horizonSeconds > 0 && !isScreening(plan) && sameBatches(plan.changes))
         streams.err << "--horizon has no effect: this change is judged by "
                     << (plan.judgedBy == JudgedBy::Memory ? "memory" : "time") << ", not by the loss at equal time\n";
     if (!options.trace.empty()) {
@@ -104,8 +105,8 @@ void printLosses(const LossAtEqualTime& losses, std::ostream& out)
 {
     if (!losses.saved.isKnown())
         return;
-    out << fmt::format("{} loss {:.4g} against {:.4g} after {:.3g} s: lower by {:.3g} (95 % interval {:.3g} to {:.3g}, "
-                       "{} seeds)\n",
+    out << fmt::format("screening at equal time: {} loss {:.4g} against {:.4g} after {:.3g} s: lower by {:.3g} (95 % "
+                       "interval {:.3g} to {:.3g}, {} seeds)\n",
                        losses.validation ? "validation" : "training", losses.b, losses.a, losses.seconds,
                        losses.saved.value, losses.saved.low, losses.saved.high, losses.seeds.size());
 }
@@ -122,6 +123,15 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
     out << '\n';
 }
 
+void printNoise(const NoiseReport& noise, std::ostream& out)
+{
+    out << fmt::format("other programs used {:.2f} of {:.0f} cores during the turns", noise.turns.otherCores,
+                       noise.cores);
+    if (!noise.turns.others.empty() && noise.turns.others.front().cores >= kDisturbedShare)
+        out << fmt::format(" ({} {:.2f})", noise.turns.others.front().name, noise.turns.others.front().cores);
+    out << '\n';
+}
+
 void print(const ExperimentResult& result, std::ostream& out)
 {
     if (result.plan.changes.empty())
@@ -129,15 +139,17 @@ void print(const ExperimentResult& result, std::ostream& out)
     for (const Toggle& change : result.plan.changes)
         out << fmt::format("{}: {} against {}\n", change.key, change.to, change.from);
     const Interval& ratio = result.samplesPerSecond;
-    out << fmt::format("{}: {}\n", verdictName(result.verdict), result.why);
+    out << fmt::format("{}: {}\n", verdictName(result.verdict), result.whyText());
     if (ratio.isKnown())
         out << fmt::format("{:.0f} against {:.0f} samples/s: {:.3f} × (95 % interval {:.3f} to {:.3f}, {} pairs)\n",
                            result.samplesPerSecondB, result.samplesPerSecondA, ratio.value, ratio.low, ratio.high,
                            result.pairs.size());
     if (result.lossAtEqualTime)
         printLosses(*result.lossAtEqualTime, out);
-    else
+    if (!isScreening(result.plan))
         printSaved(result, out);
+    if (result.noise.cores > 0 && result.noise.turns.seconds > 0)
+        printNoise(result.noise, out);
 }
 
 } // namespace
@@ -153,7 +165,7 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     bool begun = false;
     const auto follow = [&](const ExperimentProgress& progress) {
         // How long a step takes is not known yet; nor, for the loss, how long the training is.
-        if (!std::exchange(begun, true) && plan->judgedBy != JudgedBy::Convergence)
+        if (!std::exchange(begun, true) && !isScreening(*plan))
             streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
         tell(progress, streams.err);
     };

@@ -1,8 +1,10 @@
 #include "advisor/cli/experiment_json.h"
 
 #include "advisor/cli/advice_json.h"
+#include "advisor/cli/json_text.h"
 #include "advisor/experiment/held_prediction.h"
-#include "advisor/experiment/loss_comparison.h"
+
+#include <cmath>
 
 namespace advisor::cli {
 
@@ -79,12 +81,79 @@ std::string_view unitName(std::string_view measure)
                                                     : SavingUnit::UsPerStep);
 }
 
+std::string_view objectiveName(const ExperimentPlan& plan)
+{
+    if (isScreening(plan))
+        return "screening at equal time";
+    return plan.judgedBy == JudgedBy::Memory ? "memory" : "step time";
+}
+
+Json lossJson(const LossCheck& loss)
+{
+    const bool compared = loss.kind != LossKind::NotCompared;
+    return {{"a", loss.a},
+            {"b", loss.b},
+            {"parity", compared ? Json(loss.kind == LossKind::NotWorse) : Json(nullptr)},
+            {"tolerance", loss.tolerance()},
+            {"kind", lossKindName(loss.kind)},
+            {"margin", loss.margin},
+            {"highest", compared && std::isfinite(loss.highest) ? Json(loss.highest) : Json(nullptr)},
+            {"steps", loss.steps},
+            {"seeds", loss.seeds},
+            {"at", loss.at == LossCheck::At::EqualTime ? "equal time" : "same batches"}};
+}
+
+Json knownOrNull(double value)
+{
+    return value > 0 ? Json(value) : Json(nullptr);
+}
+
+Json noiseJson(const NoiseReport& noise)
+{
+    const TurnConditions& turns = noise.turns;
+    Json processes = Json::array();
+    for (const CpuShare& share : turns.others)
+        if (processes.size() < 5)
+            processes.push_back({{"name", share.name}, {"cores", share.cores}});
+    return {{"pairs_repeated", noise.repeatedPairs},
+            {"pairs_disturbed", noise.disturbedPairs},
+            {"cores", noise.cores},
+            {"arms_cores", turns.ownCores},
+            {"others_cores", turns.otherCores},
+            {"processes", std::move(processes)},
+            {"clock_mhz", turns.clockLow > 0 ? Json::array({turns.clockLow, turns.clockHigh}) : Json(nullptr)},
+            {"hottest_celsius", knownOrNull(turns.hottest)},
+            {"throttled", turns.throttled},
+            {"major_faults", turns.majorFaults},
+            {"read_bytes", turns.readBytes},
+            {"swapped_bytes", turns.swappedBytes}};
+}
+
+Json warmUpJson(const WarmUpReport& report)
+{
+    const auto arm = [](const WarmUpReport::OfArm& warm) {
+        return Json{{"steps", warm.steps}, {"seconds", warm.seconds}, {"ended", warm.ended}, {"causes", warm.causes}};
+    };
+    return {{"a", arm(report.arms[0])}, {"b", arm(report.arms[1])}, {"limit_s", report.limitSeconds}};
+}
+
+Json rescaledJson(const std::array<std::vector<RescaledSetting>, 2>& rescaled)
+{
+    Json rows = Json::array();
+    for (const std::size_t arm : {0, 1})
+        for (const RescaledSetting& setting : rescaled[arm])
+            rows.push_back(
+                {{"arm", arm == 0 ? "a" : "b"}, {"key", setting.key}, {"from", setting.from}, {"to", setting.to}});
+    return rows;
+}
+
 /// What the verdict is about.
 Json measuredJson(const ExperimentResult& result)
 {
-    if (result.lossAtEqualTime && result.lossAtEqualTime->seeds.empty())
+    const bool screens = result.lossAtEqualTime && isScreening(result.plan);
+    if (screens && result.lossAtEqualTime->seeds.empty())
         return nullptr;
-    if (result.lossAtEqualTime)
+    if (screens)
         return {{"unit", "loss"},
                 {"value", result.lossAtEqualTime->saved.value},
                 {"ci95", ci95(result.lossAtEqualTime->saved)}};
@@ -113,21 +182,25 @@ Json toJson(const ExperimentResult& result)
     json["step_us"] = unitJson(result, "steps");
     json["epoch_us"] = unitJson(result, "epoch");
     json["validation_us"] = unitJson(result, "validation");
-    const bool judged = !result.oneAtATime && (plan.judgedBy == JudgedBy::Convergence || sameBatches(plan.changes));
-    json["loss"] = {{"a", result.lossA},
-                    {"b", result.lossB},
-                    {"parity", judged ? Json(result.lossParity) : Json(nullptr)},
-                    {"tolerance", result.lossTolerance}};
+    json["loss"] = lossJson(result.loss);
     json["loss_at_equal_time"] = equalTimeJson(result.lossAtEqualTime);
     json["peak_bytes"] = {{"a", bytesJson(result.peakBytesA)}, {"b", bytesJson(result.peakBytesB)}, {"of", "tensors"}};
     json["verdict"] = verdictName(result.verdict);
-    json["why"] = result.why;
+    json["why"] = result.whyText();
     json["predicted"] = savingJson(plan.predicted);
     json["predicted_here"] = savingJson(predictedHere(result));
     const auto held = predictionHeld(result);
     json["prediction_held"] = held ? Json(*held) : Json(nullptr);
     json["measured"] = measuredJson(result);
     json["seconds_spent"] = result.secondsSpent;
+    json["objective"] = objectiveName(plan);
+    json["horizon_s"] = result.lossAtEqualTime ? Json(result.lossAtEqualTime->seconds) : Json(nullptr);
+    json["rescaled"] = rescaledJson(result.rescaled);
+    json["why_id"] = result.why.id;
+    json["why_parameters"] = parametersJson(result.why);
+    json["notes"] = messagesJson(result.notes);
+    json["noise"] = noiseJson(result.noise);
+    json["warm_up"] = warmUpJson(result.warmUp);
     return json;
 }
 

@@ -126,8 +126,12 @@ void addRunners(CLI::App& app, CommandLine& line)
     experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(positive());
     experiment
         ->add_option("--horizon", line.experiment.horizonSeconds,
-                     "Judged by the loss: seconds that both train from each seed; else as the training, at most 20")
+                     "Losses at equal time: seconds that both train from each seed; else as the training, at most 20")
         ->check(positive());
+    experiment
+        ->add_option("--turn", line.experiment.turnMilliseconds, "Milliseconds of a turn, about; five steps at least")
+        ->check(positive())
+        ->capture_default_str();
     experiment->add_flag("--json", line.experiment.json, kJson);
     experiment->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });

@@ -89,7 +89,9 @@ Json toJson(const TuneResult& result)
                           {"rule", trial.rule},
                           {"title", trial.title},
                           {"outcome", outcomeName(trial.outcome)},
-                          {"why", trial.why},
+                          {"why", trial.whyText()},
+                          {"why_id", trial.why.id},
+                          {"why_parameters", parametersJson(trial.why)},
                           {"predicted", savingJson(trial.predicted)},
                           {"experiment", trial.result ? cli::toJson(*trial.result) : Json(nullptr)}});
     Json changes = Json::array();
@@ -107,7 +109,9 @@ Json toJson(const TuneResult& result)
             {"trials", trials},
             {"code", codeJson(result)},
             {"stopped", result.stopped},
-            {"why", result.why},
+            {"why", result.why.text},
+            {"why_id", result.why.id},
+            {"why_parameters", parametersJson(result.why)},
             {"seconds_spent", result.secondsSpent}};
 }
 
@@ -133,7 +137,7 @@ std::string trialsText(const std::vector<TuneTrial>& trials)
         std::getline(rows, row);
         text += row + '\n';
         if (!trial.why.empty())
-            text += wrapped(trial.why, kReasonWidth, 6);
+            text += wrapped(trial.whyText(), kReasonWidth, 6);
     }
     return text;
 }
@@ -141,7 +145,7 @@ std::string trialsText(const std::vector<TuneTrial>& trials)
 std::string toText(const TuneResult& result)
 {
     std::string text = result.trials.empty() ? std::string() : trialsText(result.trials);
-    text += fmt::format("{} {} ({:.0f} s spent.)\n", tuneSummary(result), result.why, result.secondsSpent);
+    text += fmt::format("{} {} ({:.0f} s spent.)\n", tuneSummary(result), result.why.text, result.secondsSpent);
     const std::string code = codeText(result, tip_section::kPyTorch);
     return code.empty() ? text : text + "\nTo paste, in PyTorch:\n\n" + code;
 }

@@ -2,7 +2,7 @@
 
 #include "advisor/experiment/batch_by_shapes.h"
 #include "advisor/experiment/common_work.h"
-#include "advisor/experiment/loss_comparison.h"
+#include "advisor/experiment/loss_test.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/step_ratio.h"
 #include "profiler/analysis/activity_scan.h"

@@ -1,12 +1,9 @@
 #include "advisor/experiment/equal_time.h"
 
-#include "advisor/experiment/experiment_run.h"
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/turn_order.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace advisor {
 
@@ -15,58 +12,6 @@ namespace {
 constexpr double kLastShare = 0.2;
 constexpr double kLostBeyond = 10;
 constexpr double kNothingLeft = 1e-6;
-
-std::string seedsText(const LossAtEqualTime& losses)
-{
-    return fmt::format("over {} seed{}", losses.seeds.size(), losses.seeds.size() == 1 ? "" : "s");
-}
-
-std::string lossesText(const LossAtEqualTime& losses)
-{
-    const Interval& saved = losses.saved;
-    const bool more = saved.value < 0;
-    const Interval shown = more ? Interval{-saved.value, -saved.high, -saved.low} : saved;
-    return fmt::format("a {} loss of {:.4g} against {:.4g}, {:.3g} {} (95 % interval {:.3g} to {:.3g}) {}",
-                       losses.validation ? "validation" : "training", losses.b, losses.a, shown.value,
-                       more ? "more" : "less", shown.low, shown.high, seedsText(losses));
-}
-
-std::string divergedText(const LossAtEqualTime& losses)
-{
-    std::string text;
-    for (const std::size_t arm : {0, 1})
-        if (losses.diverged[arm] > 0)
-            text += fmt::format(" {}'s training was lost from {} of {} seeds.",
-                                arm == 0 ? "The baseline" : "The change", losses.diverged[arm], losses.seeds.size());
-    return text;
-}
-
-std::string verdictText(const ExperimentResult& result, bool outOfTime)
-{
-    const LossAtEqualTime& losses = *result.lossAtEqualTime;
-    const std::string after = fmt::format("after {:.3g} s of training", losses.seconds);
-    const std::size_t firstLook = kLooks.front() / kPairsPerStart;
-    if (losses.seeds.size() < 2)
-        return "The time was over before two seeds were trained.";
-    switch (result.verdict) {
-    case Verdict::Pays:
-        return fmt::format("Lower {}: {}.", after, lossesText(losses));
-    case Verdict::Costs:
-        return fmt::format("Higher {}: {}.", after, lossesText(losses));
-    case Verdict::DoesNotPay:
-        return fmt::format("{} is shown {}: {}.",
-                           losses.ratio.low >= 1 / kWorth && losses.ratio.high <= kWorth
-                               ? "No difference of one percent or more"
-                               : "No gain of more than one percent",
-                           after, lossesText(losses));
-    case Verdict::Inconclusive:
-        break;
-    }
-    if (outOfTime && losses.seeds.size() < firstLook)
-        return fmt::format("The time was over after {} seeds: before the first look, which is after {}.",
-                           losses.seeds.size(), firstLook);
-    return fmt::format("The seeds differ too much to tell {}: {}.", after, lossesText(losses));
-}
 
 } // namespace
 
@@ -79,18 +24,35 @@ void LearningCurve::add(const std::vector<double>& seconds, const std::vector<do
     }
 }
 
-std::optional<double> LearningCurve::end() const
+std::span<const LearningCurve::Point> LearningCurve::lastFifth(double horizonSeconds) const
 {
-    if (m_points.empty())
+    // Sums of step times: the last step may end a rounding error after the horizon.
+    const double end = horizonSeconds * (1 + 1e-9);
+    const auto after = std::find_if(m_points.begin(), m_points.end(), [&](const Point& p) { return p.seconds > end; });
+    const auto from = std::find_if(m_points.begin(), after,
+                                   [&](const Point& p) { return p.seconds > (1 - kLastShare) * horizonSeconds; });
+    if (from != after)
+        return {from, after};
+    // No step ended within that time: the last one before it, or the first one.
+    if (after != m_points.begin())
+        return {after - 1, after};
+    return std::span(m_points).first(std::min<std::size_t>(1, m_points.size()));
+}
+
+std::optional<double> LearningCurve::endOf(double horizonSeconds) const
+{
+    const auto points = lastFifth(horizonSeconds);
+    if (points.empty())
         return std::nullopt;
     double sum = 0;
-    std::size_t count = 0;
-    for (auto point = m_points.rbegin(); point != m_points.rend(); ++point, ++count) {
-        if (count > 0 && point->seconds <= (1 - kLastShare) * m_horizon)
-            break;
-        sum += point->loss;
-    }
-    return sum / static_cast<double>(count);
+    for (const Point& point : points)
+        sum += point.loss;
+    return sum / static_cast<double>(points.size());
+}
+
+std::size_t LearningCurve::stepsAtEndOf(double horizonSeconds) const
+{
+    return lastFifth(horizonSeconds).size();
 }
 
 profiler::Result<void> EqualTimeLosses::add(std::array<double, 2> losses, double untrained)
@@ -136,9 +98,28 @@ LossAtEqualTime EqualTimeLosses::result() const
     return result;
 }
 
-std::string explainLearning(const ExperimentResult& result, bool outOfTime)
+LossCheck EqualTimeLosses::check(std::size_t steps) const
 {
-    return verdictText(result, outOfTime) + divergedText(*result.lossAtEqualTime);
+    const LossAtEqualTime losses = result();
+    LossCheck check;
+    check.at = LossCheck::At::EqualTime;
+    check.margin = kEqualTimeMargin;
+    check.a = losses.a;
+    check.b = losses.b;
+    check.seeds = losses.seeds.size();
+    check.steps = steps;
+    // A seed from which both were lost compares nothing.
+    if (losses.seeds.empty() || losses.diverged[0] > 0) {
+        check.kind = losses.diverged[1] > losses.diverged[0] ? LossKind::Worse : LossKind::NotCompared;
+        return check;
+    }
+    std::vector<double> differences;
+    for (const Pair& seed : losses.seeds)
+        differences.push_back(std::expm1(-seed.logRatio));
+    const NonInferiority test = testNonInferiority(differences, check.margin);
+    check.kind = losses.diverged[1] > 0 ? LossKind::Worse : test.kind;
+    check.highest = test.highest;
+    return check;
 }
 
 } // namespace advisor

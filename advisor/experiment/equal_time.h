@@ -5,28 +5,30 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
-/// What an experiment says that is judged by loss at equal time. Pure.
+/// Losses after equal time: what a screening compares. Pure functions of what the arms reported.
 namespace advisor {
 
-/// The losses that one arm has come to while it trained.
+/// Losses that one arm reported while it trained.
 class LearningCurve {
 public:
-    explicit LearningCurve(double horizonSeconds) : m_horizon(horizonSeconds) {}
     /// @param seconds  of each step
     /// @param losses   of each step; fewer where a step had no samples
     void add(const std::vector<double>& seconds, const std::vector<double>& losses);
     [[nodiscard]] double seconds() const { return m_seconds; } ///< trained so far
-    /// Mean loss over the steps that ended in the last fifth of the horizon, one step at least; none: no loss was told.
-    [[nodiscard]] std::optional<double> end() const;
+    /// Mean loss over the steps that ended in the last fifth of the horizon, one step at least; nullopt without losses.
+    [[nodiscard]] std::optional<double> endOf(double horizonSeconds) const;
+    [[nodiscard]] std::size_t stepsAtEndOf(double horizonSeconds) const; ///< of that mean
 
 private:
     struct Point {
         double seconds, loss;
     };
-    double m_horizon, m_seconds = 0;
+    [[nodiscard]] std::span<const Point> lastFifth(double horizonSeconds) const;
+
+    double m_seconds = 0;
     std::vector<Point> m_points;
 };
 
@@ -40,14 +42,14 @@ public:
     /// @return Error where there is no ratio: a negative loss, or none that is a number before anything was learnt
     profiler::Result<void> add(std::array<double, 2> losses, double untrained);
     [[nodiscard]] std::size_t seeds() const { return m_found.seeds.size(); }
-    /// With its interval, which is statistics.h's: each seed is an observation.
+    /// With its interval, which is that of statistics.h: each seed is an observation.
     [[nodiscard]] LossAtEqualTime result() const;
+    /// Whether the change's loss is not worse.
+    /// @param steps  compared of each arm, see LossCheck
+    [[nodiscard]] LossCheck check(std::size_t steps) const;
 
 private:
     LossAtEqualTime m_found;
 };
-
-/// One sentence for a verdict on the loss at equal time.
-std::string explainLearning(const ExperimentResult& result, bool outOfTime);
 
 } // namespace advisor

@@ -1,13 +1,10 @@
 #include "advisor/experiment/experiment.h"
 
-#include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/driver.h"
 #include "advisor/experiment/scratch_files.h"
-#include "advisor/experiment/statistics.h"
-#include "advisor/experiment/turn_order.h"
-#include "advisor/experiment/warm_up.h"
+#include "advisor/experiment/trainer_arm.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace advisor {
 
@@ -50,7 +47,7 @@ Result<void> checkLosses(const std::vector<Toggle>& changes)
     for (const Toggle& change : changes)
         if (const config::Knob* knob = config::findKnob(change.key); knob && !knob->comparableLoss)
             return tl::unexpected(Error{Error::Code::Unsupported,
-                                        "Losses of different data or models are no measure of each other",
+                                        "Losses of different data or models cannot be compared",
                                         change.key + "=" + change.to, "compare both runs by their metric instead"});
     return {};
 }
@@ -58,9 +55,9 @@ Result<void> checkLosses(const std::vector<Toggle>& changes)
 Result<void> checkPlan(const ExperimentPlan& plan)
 {
     if (plan.measure != "steps" && plan.measure != "epoch" && plan.measure != "validation")
-        return tl::unexpected(Error{Error::Code::Invalid, "There is no such thing to measure", plan.measure,
-                                    "measure steps, epoch or validation"});
-    if (plan.judgedBy == JudgedBy::Convergence)
+        return tl::unexpected(
+            Error{Error::Code::Invalid, "Unknown measure", plan.measure, "measure steps, epoch or validation"});
+    if (isScreening(plan))
         return checkLosses(plan.changes);
     return {};
 }
@@ -82,55 +79,17 @@ std::string_view verdictName(Verdict verdict)
     return "inconclusive";
 }
 
-double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs)
+bool isScreening(const ExperimentPlan& plan)
 {
-    // Warming up takes about four chunks of a third of a second, or of a few steps when they are long.
-    constexpr double kWarmUpUnits = 12, kWarmUpSeconds = 1.2;
-    const bool steps = plan.measure == "steps";
-    // What the change makes of these is not known: the baseline's count for both.
-    const auto ahead = plan.baseline[config::key::workers] * plan.baseline[config::key::prefetchFactor] + 1;
-    const double turn = unitSeconds > 0
-                            ? unitSeconds * static_cast<double>(unitsPerTurn(plan.measure, unitSeconds, plan.turn) +
-                                                                (steps ? ahead : 0))
-                            : std::chrono::duration<double>(plan.turn).count();
-    const double start = kStartSeconds + 2 * std::max(kWarmUpSeconds, unitSeconds * (steps ? kWarmUpUnits : 2));
-    const auto n = static_cast<double>(pairs);
-    return n * 2 * turn + std::ceil(n / static_cast<double>(kPairsPerStart)) * start;
+    return plan.judgedBy == JudgedBy::Convergence;
 }
 
-double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double trainingSeconds, double overheadSeconds)
+std::string ExperimentResult::whyText() const
 {
-    // With fewer steps nothing is learnt yet that one could compare.
-    constexpr double kFewestSteps = 20;
-    double seconds = std::chrono::duration<double>(plan.horizon).count();
-    if (seconds <= 0) {
-        seconds = std::chrono::duration<double>(kHorizon).count();
-        if (trainingSeconds > 0)
-            seconds = std::min(seconds, trainingSeconds);
-        // So that there is a second look within the budget.
-        if (const auto budget = static_cast<double>(plan.budget.count()); budget > 0)
-            seconds =
-                std::min(seconds, (budget / static_cast<double>(kLooks[1] / kPairsPerStart) - overheadSeconds) / 2);
-    }
-    return std::max(seconds, kFewestSteps * stepSeconds);
-}
-
-std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs)
-{
-    const double step = std::max(stepUs, 0.0) * 1e-6;
-    // Most end at the first or the second look.
-    double expected = plan.judgedBy == JudgedBy::Memory ? estimatedMemorySeconds(plan, step, 0)
-                                                        : estimatedSeconds(plan, step, kLooks[1]);
-    if (plan.judgedBy == JudgedBy::Convergence) {
-        const double training = step * static_cast<double>(plan.baseline[config::key::steps]);
-        // Both arms are validated at the end of a seed's time; once more, to plan it.
-        const double validation = std::max(validationUs, 0.0) * 1e-6;
-        const double overhead = kStartSeconds + 2 * validation;
-        const double seed = 2 * horizonSeconds(plan, step, training, overhead) + overhead;
-        expected = static_cast<double>(kLooks[1] / kPairsPerStart) * seed + kStartSeconds + validation;
-    }
-    const auto seconds = std::chrono::seconds(std::llround(expected));
-    return plan.budget.count() > 0 ? std::min(seconds, plan.budget) : seconds;
+    std::string text = why.text;
+    for (const profiler::Message& note : notes)
+        text += ' ' + note.text;
+    return text;
 }
 
 Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
@@ -149,18 +108,17 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
     const auto program = plan.trainer.empty() ? findTrainer() : Result<std::filesystem::path>(plan.trainer);
     if (!program)
         return tl::unexpected(program.error());
-    ExperimentRun run{plan, *program, std::move(*configs), {"the baseline", nameOf(plan.changes)}, progress, {}};
-    run.bounds.stop = std::move(stop);
+    TrainerArms arms(*program, std::move(*configs), {"the baseline", nameOf(plan.changes)});
+    const auto monitor = systemMonitor();
+    Bounds bounds;
+    bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
-        run.bounds.deadline = run.begin + plan.budget;
-    auto result = plan.judgedBy == JudgedBy::Memory        ? measureMemory(run)
-                  : plan.judgedBy == JudgedBy::Convergence ? measureConvergence(run)
-                                                           : measureThroughput(run);
-    if (!result)
-        return result;
-    result->secondsSpent = run.secondsSpent();
-    if (leavesTheSearchOut(plan))
-        result->why += " Neither arm searched for the largest batch: batch.size is what the configuration says.";
+        bounds.deadline = Bounds::Clock::now() + plan.budget;
+    auto result = driveExperiment({plan, arms, *monitor, progress, std::move(bounds)});
+    if (result && leavesTheSearchOut(plan))
+        result->notes.push_back(profiler::message<"experiment.note.no_batch_search",
+                                                  "Neither arm searched for the largest batch: batch.size is that of "
+                                                  "the configuration.">());
     return result;
 }
 

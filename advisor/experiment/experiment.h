@@ -1,6 +1,10 @@
 #pragma once
 
 #include "advisor/advice.h"
+#include "advisor/experiment/arm.h"
+#include "advisor/experiment/loss_test.h"
+#include "advisor/experiment/machine_noise.h"
+#include "profiler/model/message.h"
 #include "profiler/model/result.h"
 #include "trainer/config/training_config.h"
 
@@ -36,15 +40,21 @@ struct ExperimentPlan {
     std::optional<Saving> predicted;
     std::filesystem::path trainer;  ///< empty: findTrainer()
     std::chrono::seconds budget{0}; ///< 0: no limit but the plan's looks
-    /// A turn lasts about so long: long against a trainer's waking up, short against the drift of the machine. (Five
+    /// A turn lasts about so long: long against a trainer's wake-up, short against the drift of the machine. (Five
     /// steps, one epoch or one validation at least.)
     std::chrono::milliseconds turn{1000};
-    /// Judged by convergence: from each seed both arms train so long. 0: as long as the baseline's training is, at most
-    /// kHorizon, and less where the budget is too small for that.
+    /// Screening at equal time: both arms train so long from each seed. 0: as long as the baseline's training is, at
+    /// most kHorizon, and less where the budget is too small for that. Where a change gives the arms other batches and
+    /// is judged by time, the turns of a start are as long together.
     std::chrono::milliseconds horizon{0};
 };
-/// What a change does to the learning shows early or late, but not in seconds; and up to ten seeds have to be trained.
+/// What a change does to the learning may show late, but up to ten seeds have to be trained: longer only when the user
+/// grants it.
 inline constexpr std::chrono::seconds kHorizon{20};
+
+/// The change is judged by the loss after equal time. Over seconds that is a screening: it does not say which training
+/// ends better.
+[[nodiscard]] bool isScreening(const ExperimentPlan& plan);
 
 /// One pair of turns.
 struct Pair {
@@ -58,14 +68,14 @@ struct ExperimentProgress {
     std::vector<Pair> pairs; ///< as in the result
     /// So far; above 1 the change is better. Speeds b / a, or losses at equal time a / b.
     std::optional<Interval> ratio;
-    std::optional<Interval> savedLoss;        ///< a − b at equal time so far; only when judged by convergence
+    std::optional<Interval> savedLoss;        ///< a − b at equal time so far; only in a screening
     double secondsSpent = 0, secondsLeft = 0; ///< left: at most, estimated
 };
 
-/// What both arms have learnt after training equally long.
+/// Losses of both arms after they trained for equal time.
 struct LossAtEqualTime {
     bool validation = false; ///< a validation's mean; else the mean over the last fifth of the training's time
-    double seconds = 0;      ///< that each arm trained from each seed; validations do not count
+    double seconds = 0;      ///< the horizon: time that each arm trained from each seed, without validations
     std::vector<Pair> seeds; ///< loss of each arm; logRatio = log(a / b)
     double a = 0, b = 0;     ///< geometric means
     Interval ratio;          ///< a / b: above 1 the change's loss is the lower one
@@ -73,38 +83,58 @@ struct LossAtEqualTime {
     std::array<std::size_t, 2> diverged{}; ///< seeds from which the training of each arm was lost
 };
 
+/// How the arms warmed up before their pairs, over all starts.
+struct WarmUpReport {
+    struct OfArm {
+        std::int64_t steps = 0; ///< most units (steps, epochs, validations) of a start before the steady ones
+        double seconds = 0;     ///< longest
+        bool ended = true;      ///< false: the time limit was reached in at least one start
+        std::vector<std::string> causes{}; ///< known ones, where a warm-up was seen: "autotuning", "allocator growth"
+    };
+    std::array<OfArm, 2> arms;
+    double limitSeconds = 0; ///< time limit of a start
+};
+
 struct ExperimentResult {
     ExperimentPlan plan;
-    std::vector<Pair> pairs;   ///< judged by convergence: one for each seed
+    std::vector<Pair> pairs;   ///< in a screening: one for each seed
+    Interval judgedRatio;      ///< what the verdict follows from; above 1 the change is better
     Interval samplesPerSecond; ///< ratio b / a with interval
     double samplesPerSecondA = 0, samplesPerSecondB = 0;
-    double unitUsA = 0, unitUsB = 0; ///< µs of a step (epoch, validation) in each arm
-    Interval savedUs;                ///< measured saving a − b in µs per unit
-    double lossA = 0, lossB = 0;     ///< over the same batches; judged by convergence: after equal time
-    bool lossParity = true;          ///< they differ by no more than the tolerance
-    double lossTolerance = 0;        ///< from the spread of the baseline's losses over seeds; 0: not known
-    std::optional<LossAtEqualTime> lossAtEqualTime; ///< only when judged by convergence
+    double unitUsA = 0, unitUsB = 0;                ///< µs of a step (epoch, validation) in each arm
+    Interval savedUs;                               ///< measured saving a − b in µs per unit
+    LossCheck loss;                                 ///< is the change's loss not worse?
+    std::optional<LossAtEqualTime> lossAtEqualTime; ///< in a screening, and where the arms have other batches
     std::int64_t peakBytesA = 0, peakBytesB = 0;    ///< most that tensors held at once, see protocol::TurnResult
     Interval savedBytes;                            ///< measured saving a − b at the peak; only when judged by memory
     Verdict verdict = Verdict::Inconclusive;
-    std::string why; ///< one sentence
+    profiler::Message why;                ///< one sentence
+    std::vector<profiler::Message> notes; ///< what a reader has to know besides
+    NoiseReport noise;
+    WarmUpReport warmUp;
+    std::array<std::vector<RescaledSetting>, 2> rescaled; ///< of each arm, to the horizon of a screening
     double secondsSpent = 0;
-    /// No two trainers were resident, since both did not fit into the memory. Losses were not compared, and the peaks
-    /// are not known.
+    /// No two trainers were resident, since both did not fit into the memory; the peaks are then not known.
     bool oneAtATime = false;
+
+    /// `why` and the notes, as one text.
+    [[nodiscard]] std::string whyText() const;
 };
 
 /// About how long an experiment of this plan takes, from the last known step time.
 /// @param stepUs        µs of a baseline step (epoch, validation)
-/// @param validationUs  µs of a validation, of which one judged by convergence has two for each seed; 0: there is none,
-///                      or it is not known
+/// @param validationUs  µs of a validation, of which a screening has two for each seed; 0: there is none, or it is not
+///                      known
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs = 0);
 
-/// Two resident trainers taking turns, A B B A …, profiler off. Blocks; call from a worker thread. Where both together
-/// run out of memory, one trains at a time, in the same order. With parallel.kind = ddp an arm is all of its ranks.
+/// Measures a change against a baseline. Blocks; call from a worker thread. One sequential design serves three
+/// objectives (step time, peak memory, screening at equal time); see statistics.h for its looks. With parallel.kind =
+/// ddp an arm is all of its ranks.
 ///
-/// Judged by convergence, both train equally long from the same seed, then from the next; what is compared is the loss
-/// that they have come to. Where a schedule needs to know the training's length, that is the steps of this time.
+/// Step time: two resident trainers take turns, A B B A …, without a profiler; each start of both gives two pairs, and
+/// is one observation. Where both together run out of memory, each turn has a fresh process to itself. Memory: each
+/// turn has a fresh process to itself, since residents would share what they compete for. Screening: both arms train
+/// for equal time from the same seed, then from the next. What a schedule counts in steps is rescaled to that time.
 /// @param progress  called on the calling thread after every turn
 /// @return Error with code Cancelled after `stop`; what was measured until then was given to `progress`
 profiler::Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,

@@ -8,7 +8,7 @@ namespace {
 
 bool isOfWhatWasMeasured(const Saving& saving, const ExperimentPlan& plan)
 {
-    if (plan.judgedBy == JudgedBy::Convergence)
+    if (isScreening(plan))
         return false;
     switch (saving.unit) {
     case SavingUnit::UsPerStep:

@@ -40,7 +40,7 @@ std::string predictedText(const std::optional<Saving>& saving)
 
 std::string measuredText(const ExperimentResult& result)
 {
-    if (const auto& losses = result.lossAtEqualTime)
+    if (const auto& losses = result.lossAtEqualTime; losses && isScreening(result.plan))
         return losses->saved.isKnown()
                    ? "loss lower by " +
                          savedText(losses->saved, [](double loss) { return fmt::format("{:.3g}", loss); })

@@ -1,7 +1,6 @@
 #include "advisor/experiment/statistics.h"
 
 #include "advisor/experiment/student_t.h"
-#include "advisor/experiment/turn_order.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +8,14 @@
 
 namespace advisor {
 
-std::vector<double> startMeans(const std::vector<Pair>& pairs)
+std::vector<double> startMeans(const std::vector<Pair>& pairs, std::size_t pairsPerStart)
 {
     std::vector<double> means;
-    for (std::size_t end = kPairsPerStart; end <= pairs.size(); end += kPairsPerStart) {
+    for (std::size_t end = pairsPerStart; end <= pairs.size(); end += pairsPerStart) {
         double sum = 0;
-        for (std::size_t i = end - kPairsPerStart; i < end; ++i)
+        for (std::size_t i = end - pairsPerStart; i < end; ++i)
             sum += pairs[i].logRatio;
-        means.push_back(sum / static_cast<double>(kPairsPerStart));
+        means.push_back(sum / static_cast<double>(pairsPerStart));
     }
     return means;
 }

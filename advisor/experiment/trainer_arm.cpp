@@ -3,12 +3,15 @@
 #include "trainer/config/keys.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 namespace advisor {
 
 namespace protocol = config::protocol;
+namespace key = config::key;
 using profiler::Error;
 using Why = Interruption::Why;
 
@@ -18,6 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kHeartbeat{50};
 // Between two words about writing or scanning a data set, or while libraries are read from a cold disk.
 constexpr std::chrono::seconds kStartPatience{120};
+// After this a trainer that was asked to stop is killed.
+constexpr std::chrono::seconds kStopPatience{60};
 
 Interruption interruption(Why why, std::string what, std::string where = {}, std::string mend = {})
 {
@@ -27,24 +32,16 @@ Interruption interruption(Why why, std::string what, std::string where = {}, std
 
 } // namespace
 
-Outcome<TrainerArm> TrainerArm::start(const std::filesystem::path& program, const config::TrainingConfig& config,
-                                      std::string name)
+Outcome<std::unique_ptr<Arm>> TrainerArm::start(const std::filesystem::path& program,
+                                                const config::TrainingConfig& config, std::string name)
 {
     auto process = TrainerProcess::start(config, {.program = program, .trace = {}, .turns = true});
     if (!process)
         return tl::unexpected(Interruption{Why::Failed, process.error()});
-    TrainerArm arm;
-    arm.m_process = std::move(*process);
-    arm.m_name = std::move(name);
+    auto arm = std::unique_ptr<TrainerArm>(new TrainerArm);
+    arm->m_process = std::move(*process);
+    arm->m_name = std::move(name);
     return arm;
-}
-
-std::int64_t stepsToDrop(const std::array<config::TrainingConfig, 2>& configs)
-{
-    std::int64_t drop = 0;
-    for (const auto& config : configs)
-        drop = std::max(drop, config[config::key::workers] * config[config::key::prefetchFactor] + 1);
-    return drop;
 }
 
 Interruption TrainerArm::died()
@@ -107,6 +104,93 @@ Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const
             interruption(Why::Failed, "The trainer did no work in its turn", m_name + ", " + turn.what,
                          "see that the data set has images, also to validate with where validation is timed"));
     return result;
+}
+
+void TrainerArm::finish()
+{
+    static_cast<void>(m_process->send(protocol::Stop{})); // it may have ended just now
+    const auto begin = Bounds::Clock::now();
+    for (bool killed = false; !m_process->exited();) {
+        while (m_process->next(kHeartbeat)) {
+        }
+        if (!killed && Bounds::Clock::now() - begin > kStopPatience) {
+            m_process->kill();
+            killed = true;
+        }
+    }
+}
+
+TrainerArms::TrainerArms(std::filesystem::path program, std::array<config::TrainingConfig, 2> configs,
+                         std::array<std::string, 2> names)
+    : m_program(std::move(program)), m_configs(std::move(configs)), m_names(std::move(names))
+{
+}
+
+Outcome<std::unique_ptr<Arm>> TrainerArms::start(std::size_t arm, std::size_t seed)
+{
+    return TrainerArm::start(m_program, withSeedOfStart(m_configs.at(arm), seed), m_names.at(arm));
+}
+
+std::int64_t TrainerArms::stepsToDrop() const
+{
+    std::int64_t drop = 0;
+    for (const config::TrainingConfig& config : m_configs)
+        drop = std::max(drop, config[key::workers] * config[key::prefetchFactor] + 1);
+    return drop;
+}
+
+std::int64_t TrainerArms::plannedSteps(std::size_t arm, const protocol::Hello& hello) const
+{
+    const config::TrainingConfig& config = m_configs.at(arm);
+    return config[key::steps] > 0 ? config[key::steps] : config[key::epochs] * hello.stepsPerEpoch;
+}
+
+Outcome<std::vector<RescaledSetting>> TrainerArms::setLength(std::size_t arm, std::int64_t steps, std::int64_t planned)
+{
+    config::TrainingConfig& config = m_configs.at(arm);
+    std::vector<RescaledSetting> rescaled;
+    const auto set = [&](std::string_view name, std::int64_t value) -> Outcome<void> {
+        if (const auto done = config.set(name, std::to_string(value)); !done)
+            return tl::unexpected(interruption(Why::Failed, done.error().message(), m_names.at(arm)));
+        return {};
+    };
+    for (const config::Knob& knob : config::knobs()) {
+        // What a schedule counts in steps: its warm-up, its cycle, the distance of its falls.
+        if (!knob.key.starts_with("schedule.") || knob.unit != "steps" || planned <= 0)
+            continue;
+        const auto before = std::get<std::int64_t>(config.value(knob.key));
+        if (before <= 0)
+            continue;
+        const auto after = std::max<std::int64_t>(
+            1, std::llround(static_cast<double>(before) * static_cast<double>(steps) / static_cast<double>(planned)));
+        if (after == before)
+            continue;
+        if (const auto done = set(knob.key, after); !done)
+            return tl::unexpected(done.error());
+        rescaled.push_back({std::string(knob.key), std::to_string(before), std::to_string(after)});
+    }
+    if (const auto done = set(key::steps.name, steps); !done)
+        return tl::unexpected(done.error());
+    return rescaled;
+}
+
+std::vector<std::string> TrainerArms::warmUpCauses(std::size_t arm) const
+{
+    const config::TrainingConfig& config = m_configs.at(arm);
+    std::vector<std::string> causes;
+    if (config[key::cudnnBenchmark])
+        causes.emplace_back("autotuning");
+    if (config[key::compile] || config[key::fusePointwise])
+        causes.emplace_back("compilation");
+    return causes;
+}
+
+config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_t start)
+{
+    constexpr std::int64_t kSeeds = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1; // as the knob has them
+    const std::int64_t seed = (config[key::seed] + static_cast<std::int64_t>(start)) % kSeeds;
+    static_cast<void>(config.set(key::seed.name, std::to_string(seed)));
+    return config;
 }
 
 } // namespace advisor

@@ -1,46 +1,26 @@
 #pragma once
 
+#include "advisor/experiment/arm.h"
 #include "advisor/experiment/trainer_process.h"
 
 #include <array>
-#include <chrono>
-#include <functional>
+#include <filesystem>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 namespace advisor {
 
-/// Why an experiment ended before its time.
-struct Interruption {
-    enum class Why { Cancelled, OutOfTime, Failed };
-    Why why = Why::Failed;
-    profiler::Error error;
-};
-template <class T>
-using Outcome = tl::expected<T, Interruption>;
-
-/// What ends any waiting for a trainer.
-struct Bounds {
-    using Clock = std::chrono::steady_clock;
-    std::stop_token stop;
-    Clock::time_point deadline = Clock::time_point::max();
-    std::function<void(const config::protocol::Preparing&)>
-        preparing; ///< called while a data set is written or scanned
-};
-
-/// One arm of an experiment: a resident trainer that takes turns. Starting, waiting and taking turns block.
-class TrainerArm {
+/// A resident trainer that takes turns.
+class TrainerArm final : public Arm {
 public:
-    /// @param name  as errors call it: "baseline"
-    static Outcome<TrainerArm> start(const std::filesystem::path& program, const config::TrainingConfig& config,
-                                     std::string name);
+    static Outcome<std::unique_ptr<Arm>> start(const std::filesystem::path& program,
+                                               const config::TrainingConfig& config, std::string name);
 
-    /// Waits until it is ready for turns.
-    Outcome<config::protocol::Hello> hello(const Bounds& bounds);
-    /// @param patience  an answer that takes longer is a hang
+    Outcome<config::protocol::Hello> hello(const Bounds& bounds) override;
     Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const Bounds& bounds,
-                                               std::chrono::seconds patience);
+                                               std::chrono::seconds patience) override;
+    void finish() override;
+    [[nodiscard]] std::vector<std::int64_t> processes() const override { return {m_process->pid()}; }
 
 private:
     TrainerArm() = default;
@@ -52,8 +32,28 @@ private:
     std::string m_name;
 };
 
-/// Steps whose batches lie ready when a parked loader goes on, and one that is under way: they do not count. The larger
-/// number of both configurations: arms that drop as many stay at the same batches.
-std::int64_t stepsToDrop(const std::array<config::TrainingConfig, 2>& configs);
+/// Our own trainer with two configurations.
+class TrainerArms final : public Arms {
+public:
+    /// @param names  as errors call the arms
+    TrainerArms(std::filesystem::path program, std::array<config::TrainingConfig, 2> configs,
+                std::array<std::string, 2> names);
+
+    [[nodiscard]] std::string name(std::size_t arm) const override { return m_names.at(arm); }
+    Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override;
+    [[nodiscard]] std::int64_t stepsToDrop() const override;
+    [[nodiscard]] std::int64_t plannedSteps(std::size_t arm, const config::protocol::Hello& hello) const override;
+    Outcome<std::vector<RescaledSetting>> setLength(std::size_t arm, std::int64_t steps, std::int64_t planned) override;
+    [[nodiscard]] std::vector<std::string> warmUpCauses(std::size_t arm) const override;
+
+private:
+    std::filesystem::path m_program;
+    std::array<config::TrainingConfig, 2> m_configs;
+    std::array<std::string, 2> m_names;
+};
+
+/// The configuration of an arm in the n-th start of an experiment: its own seed in the first, then those that follow
+/// it, so that both arms have the same.
+config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_t start);
 
 } // namespace advisor

@@ -1,5 +1,7 @@
 #include "advisor/experiment/warm_up.h"
 
+#include "profiler/analysis/steps/warm_up_end.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kFirstSteps = 3;
 constexpr double kChunkSeconds = 0.3;
-constexpr double kMostSeconds = 3;
+// With fewer units (epochs, say, of minutes each) the last two are compared instead of testing for a change.
+constexpr std::size_t kFewestToTest = 6;
 constexpr double kSteady = 1.1;
 // Nothing is known yet of how long a step, or an epoch, takes.
 constexpr std::chrono::seconds kFirstEpochPatience = std::chrono::hours(24);
@@ -20,50 +23,85 @@ std::chrono::seconds firstPatience(const std::string& what)
     return what == "steps" ? kFirstPatience : kFirstEpochPatience;
 }
 
-bool isSteady(double before, double now)
-{
-    return now < before * kSteady && before < now * kSteady;
-}
+/// What one arm has shown so far.
+struct Progress {
+    std::vector<double> seconds; // of each unit
+    std::vector<double> chunks;  // mean of each turn
+    std::int64_t firstPeak = 0, peak = 0;
 
-double mean(const std::vector<double>& values)
-{
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
+    [[nodiscard]] bool isSteady() const
+    {
+        if (chunks.size() < 2)
+            return false;
+        if (seconds.size() < kFewestToTest) {
+            const double before = chunks[chunks.size() - 2], now = chunks.back();
+            return now < before * kSteady && before < now * kSteady;
+        }
+        if (profiler::analysis::findWarmUpEnd(seconds).isSteady)
+            return true;
+        // A long warm-up, or another load of the machine since: the later half decides.
+        const auto later = std::span(seconds).subspan(seconds.size() / 2);
+        const auto end = profiler::analysis::findWarmUpEnd(later);
+        return end.isSteady && end.first == 0;
+    }
+    [[nodiscard]] std::int64_t slow() const
+    {
+        return static_cast<std::int64_t>(profiler::analysis::findWarmUpEnd(seconds).first);
+    }
+};
 
 } // namespace
 
-Outcome<std::array<double, 2>> warmUp(std::span<TrainerArm> arms, const std::string& what, std::int64_t drop,
-                                      const Bounds& bounds)
+Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::string& what, std::int64_t drop,
+                                    const Bounds& bounds, std::int64_t fewest)
 {
-    const bool steps = what == "steps";
-    const std::int64_t fewest = steps ? kFirstSteps : 1;
-    std::int64_t count = fewest;
-    std::array<double, 2> before{}, spent{};
+    const std::int64_t least = what == "steps" ? kFirstSteps : 1;
+    std::int64_t count = least;
+    std::vector<Progress> progress(arms.size());
+    std::vector<WarmUp> result(arms.size());
     for (;;) {
-        std::array<double, 2> unit{};
-        for (std::size_t arm = 0; arm < 2; ++arm) {
+        double slowest = 0;
+        for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+            WarmUp& warm = result[arm];
             const auto work = static_cast<double>(count + drop);
-            const auto turn = arms[arm].take({what, drop, count}, bounds,
-                                             before[arm] > 0 ? patienceFor(before[arm] * work) : firstPatience(what));
+            const auto turn =
+                arms[arm]->take({what, drop, count}, bounds,
+                                warm.unitSeconds > 0 ? patienceFor(warm.unitSeconds * work) : firstPatience(what));
             if (!turn)
                 return tl::unexpected(turn.error());
-            unit[arm] = mean(turn->seconds);
-            spent[arm] += unit[arm] * work;
+            Progress& seen = progress[arm];
+            seen.seconds.insert(seen.seconds.end(), turn->seconds.begin(), turn->seconds.end());
+            warm.unitSeconds = std::accumulate(turn->seconds.begin(), turn->seconds.end(), 0.0) /
+                               static_cast<double>(turn->seconds.size());
+            seen.chunks.push_back(warm.unitSeconds);
+            seen.firstPeak = seen.firstPeak == 0 ? turn->peakBytes : seen.firstPeak;
+            seen.peak = turn->peakBytes;
+            warm.units += static_cast<std::int64_t>(turn->seconds.size());
+            warm.seconds += warm.unitSeconds * work;
+            slowest = std::max(slowest, warm.unitSeconds);
         }
-        const bool steady = isSteady(before[0], unit[0]) && isSteady(before[1], unit[1]);
-        if (steady || std::max(spent[0], spent[1]) > kMostSeconds)
-            return unit;
-        before = unit;
-        count = std::max<std::int64_t>(fewest, std::llround(kChunkSeconds / std::max(unit[0], unit[1])));
+        const bool steady =
+            std::all_of(progress.begin(), progress.end(), [](const Progress& arm) { return arm.isSteady(); });
+        const bool enough = result.front().units >= fewest;
+        const bool tooLong = std::any_of(result.begin(), result.end(),
+                                         [](const WarmUp& warm) { return warm.seconds > kMostWarmUpSeconds; });
+        if (enough && (steady || tooLong)) {
+            for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+                result[arm].ended = progress[arm].isSteady();
+                result[arm].slow = progress[arm].slow();
+                result[arm].allocatorGrew = progress[arm].peak > progress[arm].firstPeak;
+            }
+            return result;
+        }
+        count = std::max<std::int64_t>(least, std::llround(kChunkSeconds / slowest));
     }
 }
 
-std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::milliseconds turn)
+std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::duration<double> turn)
 {
     constexpr std::int64_t kFewestSteps = 5;
     constexpr double kMost = 1e6;
-    const auto units =
-        std::llround(std::min(std::chrono::duration<double>(turn).count() / std::max(unitSeconds, 1e-9), kMost));
+    const auto units = std::llround(std::min(turn.count() / std::max(unitSeconds, 1e-9), kMost));
     return std::max<std::int64_t>(units, what == "steps" ? kFewestSteps : 1);
 }
 

@@ -155,7 +155,7 @@ std::vector<std::string> trialRow(const ExperimentResult& result)
             ratioText(result.samplesPerSecond),
             predictedText(predictedHere(result)),
             measuredText(result),
-            result.why};
+            result.whyText()};
 }
 
 void addExperiments(ReportModel& model, const ReportInput& input)
@@ -172,7 +172,7 @@ void addExperiments(ReportModel& model, const ReportInput& input)
             table.rows.push_back(trial.result ? trialRow(*trial.result)
                                               : std::vector<std::string>{trial.change.key + " = " + trial.change.to,
                                                                          std::string(outcomeName(trial.outcome)), "–",
-                                                                         "–", "–", trial.why});
+                                                                         "–", "–", trial.whyText()});
             if (trial.outcome == TuneTrial::Outcome::Kept)
                 table.rows.back()[1] += ": kept";
         }
@@ -185,7 +185,7 @@ void addTuning(ReportModel& model, const TuneResult& tuning)
     ReportModel::Table table{"What tuning made of it", {"Setting", "Before", "After"}, {}, {}};
     for (const config::Difference& row : config::difference(tuning.start, tuning.best))
         table.rows.push_back({row.key, row.a, row.b});
-    table.note = tuneSummary(tuning) + ' ' + tuning.why;
+    table.note = tuneSummary(tuning) + ' ' + tuning.why.text;
     model.results.insert(model.results.begin(), std::move(table));
 }
 

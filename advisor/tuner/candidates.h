@@ -30,8 +30,8 @@ using Tried = std::set<std::pair<std::string, std::string>>;
 
 /// All that changes where a candidate is tried.
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
-/// What the rules advise and has not been tried, by what it is worth, what makes room in the memory last; convergence
-/// left out.
+/// Advice that has not been tried, by its estimated impact; what makes room in the memory comes last. Changes that need a
+/// screening at equal time are left out.
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
 /// Values further along the way that paid: more or fewer workers within the cores; twice the batch, and where that

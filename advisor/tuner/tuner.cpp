@@ -1,6 +1,7 @@
 #include "advisor/tuner/tuner.h"
 
 #include "advisor/batch_facts.h"
+#include "advisor/experiment/loss_test.h"
 #include "advisor/numbers.h"
 #include "advisor/tuner/candidates.h"
 
@@ -10,6 +11,8 @@
 
 namespace advisor {
 
+using profiler::message;
+using profiler::Message;
 using profiler::Result;
 
 namespace {
@@ -38,14 +41,16 @@ public:
         while (!isOver()) {
             const auto candidate = next();
             if (!candidate) {
-                m_result.why = "Nothing is left that the rules advise and that was not tried.";
+                m_result.why = message<"tune.ended.nothing_left", "Everything that the rules advise has been tried.">();
                 break;
             }
             if (!tryOne(*candidate) || isOver())
                 continue;
             // Another training may have another bottleneck. A recording that fails leaves the advice as it was.
             if (auto recorded = record(); !recorded && recorded.error().code != profiler::Error::Code::Cancelled)
-                m_result.trials.back().why += " It was not recorded again: " + recorded.error().message();
+                m_result.trials.back().notes.push_back(
+                    message<"tune.not_recorded", "The training could not be recorded again: {error}">(
+                        {{"error", recorded.error().message()}}));
         }
         measureTheWhole();
         m_result.secondsSpent = seconds();
@@ -66,24 +71,28 @@ private:
     {
         m_result.stopped = m_stop.stop_requested();
         if (m_result.stopped)
-            m_result.why = "It was stopped; what paid until then is kept.";
+            m_result.why = message<"tune.ended.stopped", "Stopped; what paid until then is kept.">();
         else if (m_result.trials.size() >= kMostTrials)
-            m_result.why = fmt::format("{} changes were tried.", kMostTrials);
+            m_result.why = message<"tune.ended.most_trials", "{count} changes were tried.">({{"count", kMostTrials}});
         else if (m_plan.budget.count() > 0 &&
                  secondsToTry() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
             m_result.why = timeWasOver();
         return !m_result.why.empty();
     }
 
-    /// With the change that took most of it, so that nobody takes what was not tried for what does not pay.
-    [[nodiscard]] std::string timeWasOver() const
+    /// With the change that took most of it, so that nobody believes that an untried change does not pay.
+    [[nodiscard]] Message timeWasOver() const
     {
         const auto longest = std::max_element(m_result.trials.begin(), m_result.trials.end(),
                                               [](const TuneTrial& a, const TuneTrial& b) { return took(a) < took(b); });
         if (longest == m_result.trials.end() || took(*longest) < 0.5 * static_cast<double>(m_plan.budget.count()))
-            return "The time was over.";
-        return fmt::format("The time was over: {} = {} alone took {:.0f} s of {} s.", longest->change.key,
-                           longest->change.to, took(*longest), m_plan.budget.count());
+            return message<"tune.ended.budget", "Time budget used up.">();
+        return message<"tune.ended.budget_by_one",
+                       "Time budget used up: {key} = {value} alone took {seconds} of {budget}.">(
+            {{"key", longest->change.key},
+             {"value", longest->change.to},
+             {"seconds", took(*longest), fmt::format("{:.0f} s", took(*longest))},
+             {"budget", m_plan.budget.count(), fmt::format("{} s", m_plan.budget.count())}});
     }
     static double took(const TuneTrial& trial) { return trial.result ? trial.result->secondsSpent : 0; }
 
@@ -126,11 +135,14 @@ private:
                         candidate.predicted,
                         std::nullopt,
                         TuneTrial::Outcome::Failed,
+                        {},
                         {}};
         if (hasNoUse(candidate)) {
             trial.outcome = TuneTrial::Outcome::Skipped;
-            trial.why = "It saves memory and makes nothing faster by itself; the data set has too few samples for the "
-                        "larger batch that it makes room for.";
+            trial.why =
+                message<"tune.skipped.too_few_samples",
+                        "It saves memory and makes nothing faster by itself; the data set has too few samples for "
+                        "the larger batch that it makes room for.">();
             m_result.trials.push_back(std::move(trial));
             return false;
         }
@@ -138,19 +150,30 @@ private:
         if (!result) {
             if (result.error().code == profiler::Error::Code::Cancelled)
                 return false;
-            trial.why = result.error().message();
+            trial.why = message<"tune.failed", "{error}">({{"error", result.error().message()}});
             m_result.trials.push_back(std::move(trial));
             searchBelow(candidate);
             return false;
         }
         trial.result = *result;
         trial.why = result->why;
-        const bool pays = result->verdict == Verdict::Pays;
-        trial.outcome = pays ? TuneTrial::Outcome::Kept : TuneTrial::Outcome::Dropped;
+        const bool keeps = result->verdict == Verdict::Pays && isLossKept(*result);
+        trial.outcome = keeps ? TuneTrial::Outcome::Kept : TuneTrial::Outcome::Dropped;
+        if (result->verdict == Verdict::Pays && !keeps)
+            trial.notes.push_back(
+                message<
+                    "tune.dropped.loss_not_shown",
+                    "Not kept: it changes the batches, and that the loss at equal time is not worse is not shown.">());
         m_result.trials.push_back(std::move(trial));
-        if (pays)
+        if (keeps)
             keep(candidate, *result);
-        return pays;
+        return keeps;
+    }
+
+    /// Samples per second alone do not decide about other batches: what they are worth depends on the loss.
+    static bool isLossKept(const ExperimentResult& result)
+    {
+        return sameBatches(result.plan.changes) || result.loss.kind == LossKind::NotWorse;
     }
 
     [[nodiscard]] bool hasNoUse(const Candidate& candidate) const
@@ -259,6 +282,14 @@ private:
 };
 
 } // namespace
+
+std::string TuneTrial::whyText() const
+{
+    std::string text = result ? result->whyText() : why.text;
+    for (const Message& note : notes)
+        text += ' ' + note.text;
+    return text;
+}
 
 std::string_view outcomeName(TuneTrial::Outcome outcome)
 {

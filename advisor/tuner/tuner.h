@@ -37,7 +37,10 @@ struct TuneTrial {
     std::optional<Saving> predicted;
     std::optional<ExperimentResult> result; ///< none: it failed or was skipped
     Outcome outcome = Outcome::Dropped;
-    std::string why; ///< one sentence
+    profiler::Message why;                ///< one sentence; of a failed trial, the error
+    std::vector<profiler::Message> notes; ///< besides those of the result
+    /// `why` with all notes, as one text.
+    [[nodiscard]] std::string whyText() const;
 };
 /// "kept", "dropped", "failed", "skipped".
 std::string_view outcomeName(TuneTrial::Outcome outcome);
@@ -60,17 +63,18 @@ struct TuneResult {
     Interval ratio{1, 1, 1};
     std::optional<ExperimentResult> whole; ///< the start against the best; none: nothing was kept, or there was no time
     bool stopped = false;                  ///< by request
-    std::string why;                       ///< it ended
+    profiler::Message why;                 ///< it ended
     double secondsSpent = 0;
 };
 
 /// Records, asks the rules, tries what they advise in order of what it is worth, keeps what pays, and records anew
-/// after each thing kept. Numbers of workers and batch sizes that paid are searched further, and what hangs together
+/// after each kept change. Numbers of workers and batch sizes that paid are searched further, and what hangs together
 /// with a kept change (batch, precision, recomputing, workers) is tried again. What saves memory is tried with twice
 /// the batch, and skipped where the data set has not so many samples. A trial that fails, by running out of memory say,
-/// is dropped and said. Changes that are judged by convergence are left to the user. At the end the start is measured
-/// against the best, for which a part of the budget is kept. Blocks; the best so far is always the result, also after
-/// `stop` or at the end of the budget.
+/// is dropped and reported. A change of the batches is kept only where the loss at equal time is shown to be not worse:
+/// samples per second alone do not decide that. Changes that need a screening at equal time are left to the user. At
+/// the end the start is measured against the best, for which a part of the budget is kept. Blocks; the best so far is
+/// always the result, also after `stop` or at the end of the budget.
 /// @param progress  called on the calling thread
 /// @return an error only where the start itself cannot be trained
 profiler::Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,

@@ -152,8 +152,8 @@ QString lossName(const advisor::LossAtEqualTime& losses)
     return losses.validation ? Words::tr("validation loss") : Words::tr("training loss");
 }
 
-/// "Pays: validation loss 0.120 lower after 20 s of training (95 % interval 0.080–0.160)".
-QString learningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
+/// "Screening pays: validation loss 0.120 lower after 20 s of training (95 % interval 0.080–0.160)".
+QString screeningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
 {
     if (losses.seeds.size() < 2)
         return Words::tr("No verdict: too few seeds were trained in the time");
@@ -162,15 +162,35 @@ QString learningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict
                                    .arg(formatSignificant(losses.seconds));
     switch (verdict) {
     case advisor::Verdict::Pays:
-        return Words::tr("Pays: %1").arg(difference);
+        return Words::tr("Pays in screening at equal time: %1").arg(difference);
     case advisor::Verdict::DoesNotPay:
-        return Words::tr("Does not pay: %1").arg(difference);
+        return Words::tr("Does not pay in screening at equal time: %1").arg(difference);
     case advisor::Verdict::Costs:
-        return Words::tr("Costs: %1").arg(difference);
+        return Words::tr("Costs in screening at equal time: %1").arg(difference);
     case advisor::Verdict::Inconclusive:
         break;
     }
-    return Words::tr("No verdict: %1").arg(difference);
+    return Words::tr("No verdict from screening at equal time: %1").arg(difference);
+}
+
+/// "; loss not worse over 400 steps".
+QString lossText(const advisor::ExperimentResult& result)
+{
+    const advisor::LossCheck& loss = result.loss;
+    switch (loss.kind) {
+    case advisor::LossKind::NotWorse:
+        return loss.at == advisor::LossCheck::At::EqualTime
+                   ? Words::tr("; loss at equal time not worse")
+                   : Words::tr("; loss not worse over %1 steps").arg(formatCount(static_cast<qint64>(loss.steps)));
+    case advisor::LossKind::Worse:
+        return Words::tr("; but the loss is worse: %1 instead of %2")
+            .arg(formatSignificant(loss.b), formatSignificant(loss.a));
+    case advisor::LossKind::NotShown:
+        return Words::tr("; that the loss is not worse is not shown");
+    case advisor::LossKind::NotCompared:
+        break;
+    }
+    return {};
 }
 
 QString timeVerdict(const advisor::ExperimentResult& result)
@@ -193,26 +213,21 @@ QString timeVerdict(const advisor::ExperimentResult& result)
 
 QString verdictText(const advisor::ExperimentResult& result)
 {
-    if (result.lossAtEqualTime)
-        return learningVerdict(*result.lossAtEqualTime, result.verdict);
+    if (advisor::isScreening(result.plan) && result.lossAtEqualTime)
+        return screeningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     if (!(memory ? result.savedBytes : result.samplesPerSecond).isKnown())
         return Words::tr("No verdict: too little was measured in the time");
-    const QString verdict = memory ? memoryVerdict(result) : timeVerdict(result);
-    if (!result.lossParity)
-        return verdict + Words::tr(", but the loss changed from %1 to %2")
-                             .arg(formatSignificant(result.lossA), formatSignificant(result.lossB));
-    // Without a tolerance it was not judged: the arms had other batches, or too few seeds.
-    return result.lossTolerance > 0 ? verdict + Words::tr(", loss unchanged") : verdict;
+    return (memory ? memoryVerdict(result) : timeVerdict(result)) + lossText(result);
 }
 
 QString predictedBesideMeasured(const advisor::ExperimentResult& result)
 {
-    if (const auto& losses = result.lossAtEqualTime; losses && losses->seeds.empty())
-        return {};
-    if (const auto& losses = result.lossAtEqualTime)
-        return Words::tr("measured %1 %2 against %3")
-            .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
+    if (const auto& losses = result.lossAtEqualTime; losses && advisor::isScreening(result.plan))
+        return losses->seeds.empty()
+                   ? QString()
+                   : Words::tr("measured %1 %2 against %3")
+                         .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
     if (!saved.isKnown())

@@ -110,6 +110,90 @@ advisor::LossAtEqualTime lossesFrom(const QJsonObject& json)
     return losses;
 }
 
+QJsonObject lossCheckJson(const advisor::LossCheck& loss)
+{
+    return {{"kind", static_cast<int>(loss.kind)},
+            {"at", static_cast<int>(loss.at)},
+            {"mean", QJsonArray{jsonNumber(loss.a), jsonNumber(loss.b)}},
+            {"margin", loss.margin},
+            {"highest", jsonNumber(loss.highest)},
+            {"steps", static_cast<qint64>(loss.steps)},
+            {"seeds", static_cast<qint64>(loss.seeds)}};
+}
+advisor::LossCheck lossCheckFrom(const QJsonObject& json)
+{
+    advisor::LossCheck loss;
+    loss.kind = static_cast<advisor::LossKind>(json["kind"].toInt());
+    loss.at = static_cast<advisor::LossCheck::At>(json["at"].toInt());
+    loss.a = numberFrom(json["mean"][0]);
+    loss.b = numberFrom(json["mean"][1]);
+    loss.margin = json["margin"].toDouble();
+    loss.highest = numberFrom(json["highest"]);
+    loss.steps = static_cast<std::size_t>(json["steps"].toInteger());
+    loss.seeds = static_cast<std::size_t>(json["seeds"].toInteger());
+    return loss;
+}
+
+QJsonObject messageJson(const profiler::Message& message)
+{
+    QJsonArray parameters;
+    for (const profiler::MessageParameter& parameter : message.parameters) {
+        QJsonObject json{{"name", asQString(parameter.name)}, {"text", asQString(parameter.text)}};
+        if (const auto* number = std::get_if<double>(&parameter.value))
+            json["number"] = jsonNumber(*number);
+        else if (const auto* count = std::get_if<std::int64_t>(&parameter.value))
+            json["count"] = static_cast<qint64>(*count);
+        parameters << json;
+    }
+    return {{"id", asQString(message.id)}, {"text", asQString(message.text)}, {"parameters", parameters}};
+}
+profiler::Message messageFrom(const QJsonValue& json)
+{
+    profiler::Message message;
+    if (json.isString()) { // as versions before this one kept it
+        message.text = json.toString().toStdString();
+        return message;
+    }
+    message.id = json["id"].toString().toStdString();
+    message.text = json["text"].toString().toStdString();
+    for (const QJsonValue parameter : json["parameters"].toArray()) {
+        const std::string name = parameter["name"].toString().toStdString();
+        const std::string text = parameter["text"].toString().toStdString();
+        const QJsonObject object = parameter.toObject();
+        if (object.contains("number"))
+            message.parameters.emplace_back(name, numberFrom(object["number"]), text);
+        else if (object.contains("count"))
+            message.parameters.emplace_back(name, static_cast<std::int64_t>(object["count"].toInteger()), text);
+        else
+            message.parameters.emplace_back(name, text);
+    }
+    return message;
+}
+QJsonArray messagesJson(const std::vector<profiler::Message>& messages)
+{
+    QJsonArray json;
+    for (const profiler::Message& message : messages)
+        json << messageJson(message);
+    return json;
+}
+
+QJsonObject noiseJson(const advisor::NoiseReport& noise)
+{
+    return {{"repeated", static_cast<qint64>(noise.repeatedPairs)},
+            {"disturbed", static_cast<qint64>(noise.disturbedPairs)},
+            {"cores", noise.cores},
+            {"other_cores", noise.turns.otherCores}};
+}
+advisor::NoiseReport noiseFrom(const QJsonObject& json)
+{
+    advisor::NoiseReport noise;
+    noise.repeatedPairs = static_cast<std::size_t>(json["repeated"].toInteger());
+    noise.disturbedPairs = static_cast<std::size_t>(json["disturbed"].toInteger());
+    noise.cores = json["cores"].toDouble();
+    noise.turns.otherCores = json["other_cores"].toDouble();
+    return noise;
+}
+
 } // namespace
 
 QJsonObject toJson(const advisor::Toggle& toggle)
@@ -133,13 +217,14 @@ QJsonObject toJson(const ExperimentResult& result)
                                            {"b", result.samplesPerSecondB}}},
         {"unit_us", QJsonArray{result.unitUsA, result.unitUsB}},
         {"saved_us", intervalJson(result.savedUs)},
-        {"loss", QJsonArray{jsonNumber(result.lossA), jsonNumber(result.lossB)}},
-        {"loss_parity", result.lossParity},
-        {"loss_tolerance", jsonNumber(result.lossTolerance)},
+        {"judged_ratio", intervalJson(result.judgedRatio)},
+        {"loss_check", lossCheckJson(result.loss)},
         {"peak_bytes", QJsonArray{static_cast<qint64>(result.peakBytesA), static_cast<qint64>(result.peakBytesB)}},
         {"saved_bytes", intervalJson(result.savedBytes)},
         {"verdict", static_cast<int>(result.verdict)},
-        {"why", asQString(result.why)},
+        {"why", messageJson(result.why)},
+        {"notes", messagesJson(result.notes)},
+        {"noise", noiseJson(result.noise)},
         {"seconds_spent", result.secondsSpent}};
     if (result.lossAtEqualTime)
         json["loss_at_equal_time"] = lossesJson(*result.lossAtEqualTime);
@@ -161,17 +246,18 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
     result.unitUsA = json["unit_us"][0].toDouble();
     result.unitUsB = json["unit_us"][1].toDouble();
     result.savedUs = intervalFrom(json["saved_us"]);
-    result.lossA = numberFrom(json["loss"][0]);
-    result.lossB = numberFrom(json["loss"][1]);
-    result.lossParity = json["loss_parity"].toBool();
-    result.lossTolerance = numberFrom(json["loss_tolerance"]);
+    result.judgedRatio = intervalFrom(json["judged_ratio"]);
+    result.loss = lossCheckFrom(json["loss_check"].toObject());
     result.peakBytesA = json["peak_bytes"][0].toInteger();
     result.peakBytesB = json["peak_bytes"][1].toInteger();
     result.savedBytes = intervalFrom(json["saved_bytes"]);
     if (json.contains("loss_at_equal_time"))
         result.lossAtEqualTime = lossesFrom(json["loss_at_equal_time"].toObject());
     result.verdict = static_cast<advisor::Verdict>(json["verdict"].toInt());
-    result.why = json["why"].toString().toStdString();
+    result.why = messageFrom(json["why"]);
+    for (const QJsonValue note : json["notes"].toArray())
+        result.notes.push_back(messageFrom(note));
+    result.noise = noiseFrom(json["noise"].toObject());
     result.secondsSpent = json["seconds_spent"].toDouble();
     return result;
 }

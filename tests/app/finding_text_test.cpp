@@ -48,35 +48,39 @@ advisor::ExperimentResult measured(advisor::Verdict verdict, advisor::Interval r
     result.verdict = verdict;
     result.samplesPerSecond = ratio;
     result.savedUs = {44'100, 42'000, 46'200};
-    result.lossTolerance = 0.1;
+    result.loss.kind = advisor::LossKind::NotWorse;
+    result.loss.steps = 400;
     return result;
 }
 
 TEST(FindingText, EachVerdictIsASentenceWithItsInterval)
 {
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46}))),
-              "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged");
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46); loss not worse over 400 steps");
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::DoesNotPay, {1.0, 0.995, 1.005}))),
-              "Does not pay: 1.00 × (95 % interval 0.99–1.00), loss unchanged");
+              "Does not pay: 1.00 × (95 % interval 0.99–1.00); loss not worse over 400 steps");
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Costs, {0.9, 0.88, 0.92}))),
-              "Costs: only 0.900 × as fast (95 % interval 0.88–0.92), loss unchanged");
+              "Costs: only 0.900 × as fast (95 % interval 0.88–0.92); loss not worse over 400 steps");
 }
 
-TEST(FindingText, AChangedLossIsNotHidden)
+TEST(FindingText, AWorseLossIsNotHidden)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
-    result.lossParity = false;
-    result.lossA = 0.5;
-    result.lossB = 0.9;
+    result.loss.kind = advisor::LossKind::Worse;
+    result.loss.a = 0.5;
+    result.loss.b = 0.9;
     EXPECT_EQ(text(verdictText(result)),
-              "Pays: 1.43 × faster (95 % interval 1.40–1.46), but the loss changed from 0.500 to 0.900");
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46); but the loss is worse: 0.900 instead of 0.500");
 }
 
 TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
-    result.lossTolerance = 0;
+    result.loss.kind = advisor::LossKind::NotCompared;
     EXPECT_EQ(text(verdictText(result)), "Pays: 1.43 × faster (95 % interval 1.40–1.46)");
+    result.loss.kind = advisor::LossKind::NotShown;
+    EXPECT_EQ(text(verdictText(result)),
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46); that the loss is not worse is not shown");
 }
 
 TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
@@ -92,19 +96,18 @@ TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
     result.plan.judgedBy = advisor::JudgedBy::Memory;
     result.savedBytes = {120e6, 110e6, 130e6};
-    EXPECT_EQ(text(verdictText(result)),
-              "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.970 × as fast, loss unchanged");
+    EXPECT_EQ(text(verdictText(result)), "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.970 × "
+                                         "as fast; loss not worse over 400 steps");
     result.plan.predicted = advisor::Saving{SavingUnit::Bytes, 100e6, 125e6, 150e6};
     EXPECT_EQ(text(predictedBesideMeasured(result)),
               "predicted 100–150 MB, measured 120 MB (110–130 MB) in tensors at the peak");
     result.verdict = advisor::Verdict::Costs;
     result.savedBytes = {-20e6, -30e6, -10e6};
-    EXPECT_EQ(
-        text(verdictText(result)),
-        "Costs: 20.0 MB more in tensors at the peak (95 % interval 10.0–30.0 MB), 0.970 × as fast, loss unchanged");
+    EXPECT_EQ(text(verdictText(result)), "Costs: 20.0 MB more in tensors at the peak (95 % interval 10.0–30.0 MB), "
+                                         "0.970 × as fast; loss not worse over 400 steps");
 }
 
-TEST(FindingText, WhatIsJudgedByConvergenceIsSaidInUnitsOfTheLoss)
+TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
 {
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
     result.plan.judgedBy = advisor::JudgedBy::Convergence;
@@ -115,18 +118,18 @@ TEST(FindingText, WhatIsJudgedByConvergenceIsSaidInUnitsOfTheLoss)
     losses.a = 2.05;
     losses.b = 1.93;
     losses.saved = {0.12, 0.08, 0.16};
-    EXPECT_EQ(text(verdictText(result)),
-              "Pays: validation loss 0.120 lower (95 % interval 0.0800–0.160) after 20.0 s of training");
+    EXPECT_EQ(text(verdictText(result)), "Pays in screening at equal time: validation loss 0.120 lower (95 % interval "
+                                         "0.0800–0.160) after 20.0 s of training");
     EXPECT_EQ(text(predictedBesideMeasured(result)), "measured validation loss 1.93 against 2.05");
     result.verdict = advisor::Verdict::Costs;
     losses.validation = false;
     losses.saved = {-0.12, -0.16, -0.08};
-    EXPECT_EQ(text(verdictText(result)),
-              "Costs: training loss 0.120 higher (95 % interval 0.0800–0.160) after 20.0 s of training");
+    EXPECT_EQ(text(verdictText(result)), "Costs in screening at equal time: training loss 0.120 higher (95 % interval "
+                                         "0.0800–0.160) after 20.0 s of training");
     result.verdict = advisor::Verdict::Inconclusive;
     losses.saved = {0.02, -0.08, 0.12};
-    EXPECT_EQ(text(verdictText(result)),
-              "No verdict: training loss 0.0200 lower (95 % interval −0.0800 to 0.120) after 20.0 s of training");
+    EXPECT_EQ(text(verdictText(result)), "No verdict from screening at equal time: training loss 0.0200 lower (95 % "
+                                         "interval −0.0800 to 0.120) after 20.0 s of training");
     losses.seeds.resize(1);
     EXPECT_EQ(text(verdictText(result)), "No verdict: too few seeds were trained in the time");
 }

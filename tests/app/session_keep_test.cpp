@@ -39,10 +39,15 @@ app::KeptChange keptChange()
     result.unitUsA = 5;
     result.unitUsB = 4;
     result.savedUs = {44'100, 42'000, 46'200};
-    result.lossA = std::numeric_limits<double>::quiet_NaN();
-    result.lossB = 0.25;
-    result.lossParity = false;
-    result.lossTolerance = 0.125;
+    result.judgedRatio = {1.5, 1.25, 1.75};
+    result.loss = {.kind = advisor::LossKind::Worse,
+                   .at = advisor::LossCheck::At::EqualTime,
+                   .a = std::numeric_limits<double>::quiet_NaN(),
+                   .b = 0.25,
+                   .margin = 0.125,
+                   .highest = std::numeric_limits<double>::infinity(),
+                   .steps = 400,
+                   .seeds = 3};
     result.peakBytesA = 1LL << 40;
     result.peakBytesB = 3;
     result.savedBytes = {7, 6, 8};
@@ -56,7 +61,12 @@ app::KeptChange keptChange()
     losses.saved = {0.12, 0.08, 0.16};
     losses.diverged = {1, 2};
     result.verdict = advisor::Verdict::Pays;
-    result.why = "The interval excludes 1.";
+    result.why = {"experiment.example",
+                  {{"ratio", 1.43, "1.43 ×"}, {"pairs", 6, "6"}, {"key", "a.b"}},
+                  "The interval excludes 1."};
+    result.notes = {{"experiment.note.example", {}, "A note."}};
+    result.noise.repeatedPairs = 2;
+    result.noise.turns.otherCores = 0.5;
     result.secondsSpent = 12.5;
     return change;
 }
@@ -172,7 +182,10 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(b.samplesPerSecond.low == 1.40 && b.samplesPerSecond.high == a.samplesPerSecond.high);
     QVERIFY(b.samplesPerSecondA == 100 && b.samplesPerSecondB == 143 && b.unitUsA == 5 && b.unitUsB == 4);
     QVERIFY(b.savedUs.value == 44'100 && b.savedBytes.high == 8);
-    QVERIFY(std::isnan(b.lossA) && b.lossB == 0.25 && !b.lossParity && b.lossTolerance == 0.125);
+    QVERIFY(std::isnan(b.loss.a) && b.loss.b == 0.25 && b.loss.margin == 0.125 && b.loss.highest == a.loss.highest);
+    QVERIFY(b.loss.kind == a.loss.kind && b.loss.at == a.loss.at && b.loss.steps == 400 && b.loss.seeds == 3);
+    QVERIFY(b.judgedRatio.low == 1.25 && b.noise.repeatedPairs == 2 && b.noise.turns.otherCores == 0.5);
+    QVERIFY(b.notes == a.notes);
     QVERIFY(b.peakBytesA == a.peakBytesA && b.peakBytesB == 3);
     QVERIFY(b.verdict == a.verdict && b.why == a.why && b.secondsSpent == 12.5);
 }

@@ -328,7 +328,7 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));
     const auto* result = session.experiments().result("loader.workers");
     QVERIFY(result);
-    QVERIFY2(result->verdict == advisor::Verdict::Pays, result->why.c_str());
+    QVERIFY2(result->verdict == advisor::Verdict::Pays, result->why.text.c_str());
 
     const std::string before = session.configuration().text("loader.workers");
     session.keepChange(advice);
@@ -360,7 +360,7 @@ void SessionTest::whatChangesTheLearningIsJudgedByItsLoss()
     QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));
     const auto* result = session.experiments().result("optimizer.kind");
     QVERIFY(result && result->lossAtEqualTime);
-    QVERIFY2(result->verdict == advisor::Verdict::Pays, result->why.c_str());
+    QVERIFY2(result->verdict == advisor::Verdict::Pays, result->why.text.c_str());
     QVERIFY(std::abs(result->lossAtEqualTime->saved.value - 0.1) < 1e-6);
     QVERIFY(!result->lossAtEqualTime->validation);
     session.keepChange(advice);

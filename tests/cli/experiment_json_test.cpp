@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace advisor::cli {
 namespace {
@@ -30,17 +31,28 @@ ExperimentResult result(std::vector<Toggle> changes)
     r.savedUs = {.value = 10, .low = 8, .high = 12};
     r.peakBytesA = 1000;
     r.verdict = Verdict::Pays;
-    r.why = "because";
+    r.why = profiler::message<"experiment.slower", "Slower: {ratio} × the samples per second in {pairs}.">(
+        {{"ratio", 0.9, "0.9"}, {"pairs", 6, "6 pairs"}});
+    r.notes = {profiler::message<"experiment.note.one_at_a_time",
+                                 "One trainer ran at a time, because both together ran out of memory.">()};
+    r.loss = {
+        .kind = LossKind::NotWorse, .a = 2, .b = 2.002, .margin = 0.01, .highest = 0.003, .steps = 600, .seeds = 3};
+    r.noise.cores = 2;
+    r.noise.repeatedPairs = 2;
+    r.noise.turns = {.seconds = 12, .otherCores = 0.5, .others = {{"cc1plus", 0.4}}};
+    r.warmUp.arms[1] = {.steps = 4, .seconds = 2, .ended = false, .causes = {"autotuning"}};
     return r;
 }
 
 TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
 {
     const Json json = toJson(result({{"loader.workers", "0", "2"}}));
-    EXPECT_THAT(keys(json), ElementsAre("schema", "baseline", "change", "changes", "pairs", "one_at_a_time",
-                                        "judged_by", "samples_per_s", "step_us", "epoch_us", "validation_us", "loss",
-                                        "loss_at_equal_time", "peak_bytes", "verdict", "why", "predicted",
-                                        "predicted_here", "prediction_held", "measured", "seconds_spent"));
+    EXPECT_THAT(keys(json),
+                ElementsAre("schema", "baseline", "change", "changes", "pairs", "one_at_a_time", "judged_by",
+                            "samples_per_s", "step_us", "epoch_us", "validation_us", "loss", "loss_at_equal_time",
+                            "peak_bytes", "verdict", "why", "predicted", "predicted_here", "prediction_held",
+                            "measured", "seconds_spent", "objective", "horizon_s", "rescaled", "why_id",
+                            "why_parameters", "notes", "noise", "warm_up"));
     EXPECT_EQ(json["change"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
     EXPECT_EQ(json["pairs"], 6);
     EXPECT_EQ(json["verdict"], "pays");
@@ -71,12 +83,47 @@ TEST(ExperimentJson, APredictionIsAShareOfWhatTheBaselineTakesHere)
     EXPECT_TRUE(toJson(r)["prediction_held"].is_null()) << "steps were measured";
 }
 
-TEST(ExperimentJson, WhereOneTrainerRanAtATimeTheLossIsNotJudged)
+TEST(ExperimentJson, TheReasonHasAnIdAndItsValues)
+{
+    const Json json = toJson(result({{"loader.workers", "0", "2"}}));
+    EXPECT_EQ(json["why_id"], "experiment.slower");
+    EXPECT_EQ(json["why_parameters"]["ratio"], 0.9);
+    EXPECT_EQ(json["why"], "Slower: 0.9 × the samples per second in 6 pairs. One trainer ran at a time, because both "
+                           "together ran out of memory.");
+    EXPECT_EQ(json["notes"][0]["id"], "experiment.note.one_at_a_time");
+}
+
+TEST(ExperimentJson, TheLossCheckStatesItsMarginAndSteps)
 {
     ExperimentResult r = result({{"loader.workers", "0", "2"}});
-    EXPECT_TRUE(toJson(r)["loss"]["parity"].is_boolean());
-    r.oneAtATime = true;
-    EXPECT_TRUE(toJson(r)["loss"]["parity"].is_null());
+    const Json loss = toJson(r)["loss"];
+    EXPECT_EQ(loss["kind"], "not worse");
+    EXPECT_EQ(loss["parity"], true);
+    EXPECT_EQ(loss["tolerance"], 0.02);
+    EXPECT_EQ(loss["margin"], 0.01);
+    EXPECT_EQ(loss["highest"], 0.003);
+    EXPECT_EQ(loss["steps"], 600);
+    EXPECT_EQ(loss["seeds"], 3);
+    EXPECT_EQ(loss["at"], "same batches");
+    for (const auto& [kind, name, parity] :
+         {std::tuple{LossKind::Worse, "worse", Json(false)}, std::tuple{LossKind::NotShown, "not shown", Json(false)},
+          std::tuple{LossKind::NotCompared, "not compared", Json(nullptr)}}) {
+        r.loss.kind = kind;
+        EXPECT_EQ(toJson(r)["loss"]["kind"], name);
+        EXPECT_EQ(toJson(r)["loss"]["parity"], parity);
+    }
+}
+
+TEST(ExperimentJson, NoiseAndWarmUpAreThoseThatWereMeasured)
+{
+    const Json json = toJson(result({{"loader.workers", "0", "2"}}));
+    EXPECT_EQ(json["noise"]["pairs_repeated"], 2);
+    EXPECT_EQ(json["noise"]["others_cores"], 0.5);
+    EXPECT_EQ(json["noise"]["processes"], (Json::array({{{"name", "cc1plus"}, {"cores", 0.4}}})));
+    EXPECT_TRUE(json["noise"]["clock_mhz"].is_null()) << "not known";
+    EXPECT_EQ(json["warm_up"]["b"]["ended"], false);
+    EXPECT_EQ(json["warm_up"]["b"]["causes"], Json::array({"autotuning"}));
+    EXPECT_EQ(json["objective"], "step time");
 }
 
 TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)
@@ -85,13 +132,6 @@ TEST(ExperimentJson, ALargerBatchHasNoIntervalForItsStep)
     EXPECT_TRUE(json["step_us"]["ci95"].is_null());
     EXPECT_FALSE(json["samples_per_s"]["ci95"].is_null());
     EXPECT_TRUE(toJson(result({{"gradient.accumulation", "1", "4"}}))["step_us"]["ci95"].is_null());
-}
-
-TEST(ExperimentJson, LossesOfOtherBatchesAreNotJudged)
-{
-    EXPECT_EQ(toJson(result({{"loader.workers", "0", "2"}}))["loss"]["parity"], true);
-    EXPECT_TRUE(toJson(result({{"batch.size", "32", "64"}}))["loss"]["parity"].is_null());
-    EXPECT_TRUE(toJson(result({{"gradient.accumulation", "1", "4"}}))["loss"]["parity"].is_null());
 }
 
 TEST(ExperimentJson, AgainstItselfNothingChanges)
@@ -127,6 +167,8 @@ TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
                                         .diverged = {0, 1}};
     const Json json = toJson(r);
     EXPECT_EQ(json["judged_by"], "convergence");
+    EXPECT_EQ(json["objective"], "screening at equal time");
+    EXPECT_EQ(json["horizon_s"], 20);
     const Json& losses = json["loss_at_equal_time"];
     EXPECT_EQ(losses["a"], 2.1);
     EXPECT_EQ(losses["b"], 1.9);

@@ -16,21 +16,24 @@ using testing::ElementsAre;
 
 TEST(LearningCurve, EndsWithTheLastFifthOfTheTime)
 {
-    LearningCurve curve(10);
-    EXPECT_EQ(curve.end(), std::nullopt);
+    LearningCurve curve;
+    EXPECT_EQ(curve.endOf(10), std::nullopt);
     curve.add({4, 3.5}, {9, 8});
-    EXPECT_EQ(curve.end(), 8) << "one step at least";
+    EXPECT_EQ(curve.endOf(10), 8) << "one step at least";
     curve.add({1, 1, 0.5}, {3, 2, 1});
     EXPECT_DOUBLE_EQ(curve.seconds(), 10);
-    EXPECT_EQ(curve.end(), 2) << "steps that ended after 8 s";
+    EXPECT_EQ(curve.endOf(10), 2) << "steps that ended after 8 s";
+    EXPECT_EQ(curve.stepsAtEndOf(10), 3U);
+    EXPECT_EQ(curve.endOf(8), 8) << "an arm that trained longer counts until the horizon";
+    EXPECT_EQ(curve.endOf(1), 9) << "the first step lasted longer than that";
 }
 
 TEST(LearningCurve, StepsWithoutALossCountAsTime)
 {
-    LearningCurve curve(10);
+    LearningCurve curve;
     curve.add({5, 5}, {});
     EXPECT_DOUBLE_EQ(curve.seconds(), 10);
-    EXPECT_EQ(curve.end(), std::nullopt);
+    EXPECT_EQ(curve.endOf(10), std::nullopt);
 }
 
 TEST(EqualTimeLosses, AreComparedByTheirRatio)
@@ -68,6 +71,25 @@ TEST(EqualTimeLosses, ALossWithoutARatioIsAnError)
     EXPECT_FALSE(losses.add({1, 1}, 0));
     EXPECT_FALSE(losses.add({1, 1}, kNan));
     EXPECT_EQ(losses.seeds(), 0U);
+}
+
+TEST(EqualTimeLosses, TheCheckIsOneSided)
+{
+    const auto check = [](double factor, double spread) {
+        EqualTimeLosses losses;
+        for (const double luck : {-1.0, 0.0, 1.0})
+            EXPECT_TRUE(losses.add({2.0, 2.0 * factor * (1 + luck * spread)}, 3));
+        return losses.check(3);
+    };
+    EXPECT_EQ(check(1, 0.001).kind, LossKind::NotWorse);
+    EXPECT_EQ(check(0.5, 0.001).kind, LossKind::NotWorse);
+    EXPECT_EQ(check(1.05, 0.001).kind, LossKind::Worse);
+    EXPECT_EQ(check(1, 0.05).kind, LossKind::NotShown);
+    EXPECT_DOUBLE_EQ(check(1, 0.001).margin, kEqualTimeMargin);
+    EqualTimeLosses lost;
+    ASSERT_TRUE(lost.add({2, kNan}, 3));
+    ASSERT_TRUE(lost.add({2, 2}, 3));
+    EXPECT_EQ(lost.check(2).kind, LossKind::Worse);
 }
 
 struct Learning {

@@ -20,7 +20,7 @@ TEST(MemoryExperiment, AFifthLessPays)
     const Script script{{"SCRIPT_PEAK_FACTOR", "0.8"}, {"SCRIPT_SPEEDUP", "0.9"}};
     const auto result = runExperiment(memoryPlan(), {}, {});
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(result->verdict, Verdict::Pays) << result->why;
+    EXPECT_EQ(result->verdict, Verdict::Pays) << result->why.text;
     EXPECT_EQ(result->peakBytesA, 1'000'000'000);
     EXPECT_EQ(result->peakBytesB, 800'000'000);
     EXPECT_NEAR(result->savedBytes.value, 2e8, 1);
@@ -28,6 +28,17 @@ TEST(MemoryExperiment, AFifthLessPays)
     EXPECT_NEAR(result->samplesPerSecond.value, 0.9, 1e-9);
     EXPECT_NEAR(result->samplesPerSecond.high, 0.9, 1e-6) << "nothing is noisy here";
     EXPECT_NEAR(result->savedUs.value, 10'000 * (1 - 1 / 0.9), 1);
+    EXPECT_EQ(result->why.id, "experiment.memory");
+}
+
+TEST(MemoryExperiment, LessWithAWorseLossDoesNotPay)
+{
+    const Script script{{"SCRIPT_PEAK_FACTOR", "0.8"}, {"SCRIPT_LOSS_FACTOR", "1.5"}};
+    const auto result = runExperiment(memoryPlan(), {}, {});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->verdict, Verdict::DoesNotPay);
+    EXPECT_EQ(result->loss.kind, LossKind::Worse);
+    EXPECT_EQ(result->why.id, "experiment.loss_worse");
 }
 
 TEST(MemoryExperiment, MoreCosts)
@@ -35,7 +46,7 @@ TEST(MemoryExperiment, MoreCosts)
     const Script script{{"SCRIPT_PEAK_FACTOR", "1.2"}};
     const auto result = runExperiment(memoryPlan(), {}, {});
     ASSERT_TRUE(result);
-    EXPECT_EQ(result->verdict, Verdict::Costs) << result->why;
+    EXPECT_EQ(result->verdict, Verdict::Costs) << result->why.text;
 }
 
 TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
@@ -43,7 +54,7 @@ TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
     const Script script;
     const auto result = runExperiment(memoryPlan(), {}, {});
     ASSERT_TRUE(result);
-    EXPECT_EQ(result->verdict, Verdict::DoesNotPay) << result->why;
+    EXPECT_EQ(result->verdict, Verdict::DoesNotPay) << result->why.text;
     EXPECT_EQ(script.log("start").size(), 6U);
     std::string order;
     for (const std::string& turn : script.log("turn"))

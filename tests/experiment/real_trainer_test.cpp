@@ -41,8 +41,8 @@ double spread(const std::vector<Pair>& pairs)
 
 void print(std::string_view name, const ExperimentResult& result)
 {
-    fmt::print("{}: {} · {} · pairs spread by {:.2f} % · {:.0f} s\n", name, verdictName(result.verdict), result.why,
-               100 * spread(result.pairs), result.secondsSpent);
+    fmt::print("{}: {} · {} · pairs spread by {:.2f} % · {:.0f} s\n", name, verdictName(result.verdict),
+               result.whyText(), 100 * spread(result.pairs), result.secondsSpent);
     for (const Pair& pair : result.pairs)
         fmt::print("    {:8.1f} {:8.1f} samples/s  {:+.2f} %\n", pair.a, pair.b, 100 * std::expm1(pair.logRatio));
     std::fflush(stdout);
@@ -58,9 +58,9 @@ TEST(RealTrainer, WorkersOnSmallImages)
     const auto result = runExperiment(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
     print("loader.workers=2", *result);
-    EXPECT_TRUE(result->lossParity);
+    EXPECT_EQ(result->loss.kind, LossKind::NotWorse);
     // The same batches in the same order, whatever the number of workers.
-    EXPECT_DOUBLE_EQ(result->lossA, result->lossB);
+    EXPECT_DOUBLE_EQ(result->loss.a, result->loss.b);
     EXPECT_GT(result->peakBytesA, 1'000'000) << "of tensors";
     EXPECT_EQ(result->verdict, Verdict::Pays);
 }
@@ -77,7 +77,7 @@ TEST(RealTrainer, AnAAgainstAnA)
         const auto result = runExperiment(plan, {}, {});
         ASSERT_TRUE(result) << result.error().message();
         print(fmt::format("A/A {}", i + 1), *result);
-        EXPECT_DOUBLE_EQ(result->lossA, result->lossB);
+        EXPECT_DOUBLE_EQ(result->loss.a, result->loss.b);
         claimed += result->verdict == Verdict::Pays || result->verdict == Verdict::Costs ? 1 : 0;
     }
     EXPECT_LE(claimed, 1);
@@ -97,7 +97,7 @@ ExperimentPlan learner(const char* rate)
 
 void printLosses(std::string_view name, const ExperimentResult& result)
 {
-    fmt::print("{}: {} · {} · {:.0f} s\n", name, verdictName(result.verdict), result.why, result.secondsSpent);
+    fmt::print("{}: {} · {} · {:.0f} s\n", name, verdictName(result.verdict), result.whyText(), result.secondsSpent);
     for (const Pair& seed : result.lossAtEqualTime->seeds)
         fmt::print("    {:.4f} {:.4f}\n", seed.a, seed.b);
     std::fflush(stdout);
@@ -123,7 +123,7 @@ TEST(RealTrainer, AFarTooLowLearningRate)
     ASSERT_TRUE(result) << result.error().message();
     printLosses("optimizer.learning_rate=0.0001", *result);
     EXPECT_EQ(result->verdict, Verdict::Costs);
-    EXPECT_FALSE(result->lossParity);
+    EXPECT_EQ(result->loss.kind, LossKind::Worse);
 }
 
 TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
@@ -139,7 +139,7 @@ TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
     ASSERT_TRUE(result) << result.error().message();
     print("checkpointing=all, 2 ranks", *result);
     EXPECT_EQ(result->verdict, Verdict::Pays);
-    EXPECT_TRUE(result->lossParity);
+    EXPECT_EQ(result->loss.kind, LossKind::NotWorse);
     EXPECT_GT(result->savedBytes.low, 1e6);
 }
 

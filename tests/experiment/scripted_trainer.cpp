@@ -1,6 +1,7 @@
 // A trainer that trains nothing: it speaks the protocol, takes as long as it is told to, and misbehaves on demand.
 // Variables:
 //   SCRIPT_STEP_US         duration of a step (epoch, validation) without loader workers: 10000
+//   SCRIPT_CHANGED_KEY     "batch.size": what is said here of loader workers holds where this differs from its default
 //   SCRIPT_SPEEDUP         with loader workers a step is so many times faster: 1
 //   SCRIPT_NOISE           standard deviation of the logarithm of each turn's speed: 0. The same in each run of a test
 //   SCRIPT_WARM_UP_STEPS   the first steps take ten times as long: 0
@@ -15,7 +16,9 @@
 //   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
 //   SCRIPT_DO_WITH         "loader.workers=2": it does so only with this setting
 //   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
-//   SCRIPT_ONE_FITS        1: with loader workers, and beside another one, it is killed at its start, as for its memory
+//   SCRIPT_ONE_FITS        1: while another one runs it is killed at its start, as for its memory
+//   SCRIPT_GROWING_PEAK    1: peak memory grows with the steps, until it is SCRIPT_PEAK_BYTES after thirty
+//   SCRIPT_FASTER_BY       share by which each step is faster than the one before it: 0
 //   SCRIPT_TRACE           the file that it leaves as its trace, when it is told to leave one; it ends after that
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
@@ -24,11 +27,13 @@
 #include "trainer/config/protocol.h"
 #include "trainer/config/training_config.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -37,6 +42,7 @@
 #include <numeric>
 #include <poll.h>
 #include <random>
+#include <sys/file.h>
 #include <thread>
 #include <unistd.h>
 
@@ -79,8 +85,8 @@ public:
         if (m_config[key::findMax])
             log("searches for a batch");
         misbehaveAt("start");
-        if (text("SCRIPT_ONE_FITS") == "1" && m_takesTurns && changed())
-            ::raise(SIGKILL);
+        if (text("SCRIPT_ONE_FITS") == "1")
+            takeAllMemory();
         report(protocol::Preparing{"looking at the images", 3, 3});
         if (!m_trace.empty()) {
             std::filesystem::copy_file(text("SCRIPT_TRACE"), m_trace);
@@ -108,7 +114,19 @@ public:
     }
 
 private:
-    [[nodiscard]] bool changed() const { return m_config[key::workers] > 0; }
+    /// Holds a lock until its end, which one process at a time can hold.
+    static void takeAllMemory()
+    {
+        const int memory = ::open(text("SCRIPT_LOG").c_str(), O_RDONLY | O_CLOEXEC);
+        if (::flock(memory, LOCK_EX | LOCK_NB) != 0)
+            ::raise(SIGKILL);
+    }
+
+    [[nodiscard]] bool changed() const
+    {
+        const std::string name = text("SCRIPT_CHANGED_KEY");
+        return name.empty() ? m_config[key::workers] > 0 : m_config.text(name) != config::TrainingConfig().text(name);
+    }
     /// "loader.workers=2"
     [[nodiscard]] bool has(const std::string& assignment) const
     {
@@ -166,7 +184,8 @@ private:
         result.what = turn.what;
         for (std::int64_t i = 0; i < turn.drop + turn.count; ++i)
             once(turn, i >= turn.drop, speed, result);
-        result.peakBytes = static_cast<std::int64_t>(number("SCRIPT_PEAK_BYTES", 1e9) *
+        const double share = text("SCRIPT_GROWING_PEAK") == "1" ? std::min(1.0, static_cast<double>(m_steps) / 30) : 1;
+        result.peakBytes = static_cast<std::int64_t>(share * number("SCRIPT_PEAK_BYTES", 1e9) *
                                                      (changed() ? number("SCRIPT_PEAK_FACTOR", 1) : 1));
         report(result);
     }
@@ -174,7 +193,8 @@ private:
     void once(const protocol::Turn& turn, bool timed, double speed, protocol::TurnResult& result)
     {
         const bool cold = static_cast<double>(m_steps) < number("SCRIPT_WARM_UP_STEPS", 0);
-        const double seconds = number("SCRIPT_STEP_US", 10'000) * 1e-6 / speed * (cold ? 10 : 1);
+        const double faster = std::pow(1 - number("SCRIPT_FASTER_BY", 0), static_cast<double>(m_steps));
+        const double seconds = number("SCRIPT_STEP_US", 10'000) * 1e-6 / speed * (cold ? 10 : 1) * faster;
         if (text("SCRIPT_REAL_TIME") == "1")
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
         const double loss = lossNow();

@@ -2,7 +2,9 @@
 #include "tests/experiment/simulation.h"
 
 #include <cmath>
+#include <cstdio>
 #include <gmock/gmock.h>
+#include <string_view>
 
 namespace advisor {
 namespace {
@@ -68,7 +70,7 @@ double claims(const Machine& machine, double trueRatio, int experiments, bool (*
 {
     int claimed = 0;
     for (int i = 0; i < experiments; ++i)
-        claimed += claim(simulate(machine, trueRatio, static_cast<std::uint64_t>(i)).verdict) ? 1 : 0;
+        claimed += claim(simulate(machine, {.speedUp = trueRatio}, static_cast<std::uint64_t>(i)).verdict) ? 1 : 0;
     return static_cast<double>(claimed) / experiments;
 }
 
@@ -76,41 +78,70 @@ bool differs(Verdict verdict)
 {
     return verdict == Verdict::Pays || verdict == Verdict::Costs;
 }
+bool pays(Verdict verdict)
+{
+    return verdict == Verdict::Pays;
+}
+bool costs(Verdict verdict)
+{
+    return verdict == Verdict::Costs;
+}
+
+constexpr int kFewRuns = 200, kRuns = 1000;
+constexpr Machine kMachines[] = {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle,
+                                 experiment_test::kNoisy};
 
 TEST(Simulated, AnAAndAnADifferAtMostOneTimeInTwenty)
 {
-    EXPECT_LE(claims(experiment_test::kQuiet, 1, 1000, differs), 0.05);
-    EXPECT_LE(claims(experiment_test::kUsual, 1, 1000, differs), 0.05);
-    EXPECT_LE(claims(experiment_test::kFickle, 1, 1000, differs), 0.05);
-    EXPECT_LE(claims(experiment_test::kNoisy, 1, 1000, differs), 0.05);
+    std::printf("simulated A/A experiments that claim a difference\n%-8s of %d  of %d\n", "machine", kFewRuns, kRuns);
+    for (const Machine& machine : kMachines) {
+        const double few = claims(machine, 1, kFewRuns, differs), all = claims(machine, 1, kRuns, differs);
+        std::printf("%-8s %.1f %%  %.1f %%\n", machine.name, 100 * few, 100 * all);
+        EXPECT_LE(few, 0.05) << machine.name;
+        EXPECT_LE(all, 0.05) << machine.name;
+    }
 }
 
-TEST(Simulated, FivePercentAreFound)
+TEST(Simulated, FivePercentAreFoundInNineOfTenCases)
 {
-    const auto pays = [](Verdict verdict) { return verdict == Verdict::Pays; };
-    EXPECT_GE(claims(experiment_test::kQuiet, 1.05, 1000, pays), 0.99);
-    EXPECT_GE(claims(experiment_test::kUsual, 1.05, 1000, pays), 0.85);
-}
-
-TEST(Simulated, FivePercentSlowerCosts)
-{
-    EXPECT_GE(
-        claims(experiment_test::kUsual, 1 / 1.05, 1000, [](Verdict verdict) { return verdict == Verdict::Costs; }),
-        0.85);
+    std::printf("%d simulated experiments with a true difference of 5 %%: found\n%-8s faster   slower\n", kRuns,
+                "machine");
+    for (const Machine& machine : kMachines) {
+        const double faster = claims(machine, 1.05, kRuns, pays), slower = claims(machine, 1 / 1.05, kRuns, costs);
+        std::printf("%-8s %.1f %%   %.1f %%\n", machine.name, 100 * faster, 100 * slower);
+        if (machine.name == std::string_view("noisy"))
+            continue; // turns that scatter by 17 %: it says that it cannot decide
+        EXPECT_GE(faster, 0.9) << machine.name;
+        EXPECT_GE(slower, 0.9) << machine.name;
+    }
 }
 
 TEST(Simulated, TheIntervalCoversTheTruthWheneverItStopped)
 {
-    for (const Machine& machine :
-         {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle, experiment_test::kNoisy})
+    for (const Machine& machine : kMachines)
         for (const double truth : {1.0, 1.03, 1.3}) {
             int covered = 0;
-            for (std::uint64_t i = 0; i < 1000; ++i) {
-                const auto [verdict, ratio, pairs] = simulate(machine, truth, i);
+            for (std::uint64_t i = 0; i < kRuns; ++i) {
+                const Interval ratio = simulate(machine, {.speedUp = truth}, i).judgedRatio;
                 covered += ratio.low <= truth && truth <= ratio.high ? 1 : 0;
             }
-            EXPECT_GE(covered, 940) << truth << " " << machine.noise;
+            EXPECT_GE(covered, 0.93 * kRuns) << truth << " " << machine.name;
         }
+}
+
+TEST(Simulated, DisturbedPairsAreRepeatedAndCounted)
+{
+    std::size_t repeated = 0, kept = 0;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        const NoiseReport quiet = simulate(experiment_test::kQuiet, {}, i).noise;
+        EXPECT_EQ(quiet.repeatedPairs, 0U);
+        const NoiseReport noise = simulate(experiment_test::kNoisy, {}, i).noise;
+        EXPECT_LE(noise.repeatedPairs, kMostRepeatedPairs);
+        repeated += noise.repeatedPairs;
+        kept += noise.disturbedPairs;
+    }
+    EXPECT_GT(repeated, 50U);
+    EXPECT_LT(kept, repeated);
 }
 
 // The reason why a start is one observation: its pairs agree with each other, and are wrong together.
@@ -119,7 +150,7 @@ TEST(Simulated, CountingEachPairWouldClaimMore)
     int pairs = 0, starts = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         pairs += experiment_test::pairsClaim(experiment_test::kFickle, i) ? 1 : 0;
-        starts += differs(simulate(experiment_test::kFickle, 1, i).verdict) ? 1 : 0;
+        starts += differs(simulate(experiment_test::kFickle, {}, i).verdict) ? 1 : 0;
     }
     EXPECT_LE(starts, 50);
     EXPECT_GT(pairs, 2 * starts);
@@ -131,7 +162,7 @@ TEST(Simulated, PeekingAfterEveryPairWouldClaimMore)
     int peeked = 0, planned = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         peeked += experiment_test::peekingExcludesOne(experiment_test::kUsual, i) ? 1 : 0;
-        planned += differs(simulate(experiment_test::kUsual, 1, i).verdict) ? 1 : 0;
+        planned += differs(simulate(experiment_test::kUsual, {}, i).verdict) ? 1 : 0;
     }
     EXPECT_GT(peeked, 150);
     EXPECT_LT(planned, 50);

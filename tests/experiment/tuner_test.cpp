@@ -98,7 +98,8 @@ TEST(Tuner, TellsWhichChangeTookTheTime)
     const auto result = tune(plan, stall, {});
     ASSERT_TRUE(result) << result.error().message();
     ASSERT_EQ(result->trials.size(), 1U);
-    EXPECT_THAT(result->why, HasSubstr("The time was over: loader.workers = 1 alone took"));
+    EXPECT_EQ(result->why.id, "tune.ended.budget_by_one");
+    EXPECT_EQ(result->why.find("key")->text, "loader.workers");
 }
 
 TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
@@ -127,7 +128,8 @@ TEST(Tuner, SurvivesATrialThatDies)
     const auto result = tune(planWith(recordings), {}, {});
     ASSERT_TRUE(result);
     ASSERT_THAT(outcomes(*result), ElementsAre("loader.workers=1 failed"));
-    EXPECT_THAT(result->trials[0].why, HasSubstr("signal 9"));
+    EXPECT_EQ(result->trials[0].why.id, "tune.failed");
+    EXPECT_THAT(result->trials[0].whyText(), HasSubstr("signal 9"));
     EXPECT_EQ(result->best, result->start);
 }
 
@@ -146,7 +148,7 @@ TEST(Tuner, StoppedItGivesTheBestUntilThen)
     ASSERT_TRUE(result);
     EXPECT_TRUE(result->stopped);
     EXPECT_EQ(result->best[config::key::workers], 1);
-    EXPECT_THAT(result->why, HasSubstr("stopped"));
+    EXPECT_EQ(result->why.id, "tune.ended.stopped");
 }
 
 TEST(Tuner, WhatWasKeptStaysWhenALaterTrialDies)
@@ -179,7 +181,9 @@ TEST(Tuner, WhatWasKeptStaysWhenItCannotBeRecordedAgain)
     const auto result = tune(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->best[config::key::workers], 1);
-    EXPECT_THAT(result->trials.front().why, HasSubstr("The trainer crashed"));
+    ASSERT_FALSE(result->trials.front().notes.empty());
+    EXPECT_EQ(result->trials.front().notes.back().id, "tune.not_recorded");
+    EXPECT_THAT(result->trials.front().whyText(), HasSubstr("The trainer crashed"));
 }
 
 TEST(Tuner, TellsWhereItIs)
@@ -312,7 +316,43 @@ TEST(Tuner, WhatSavesMemoryIsTriedWithWhatItIsForOrSkipped)
     const auto skipped = outcomeOf(tunedWhereMemoryIsFull("40"), "checkpointing");
     ASSERT_TRUE(skipped);
     EXPECT_EQ(skipped->outcome, TuneTrial::Outcome::Skipped);
-    EXPECT_THAT(skipped->why, HasSubstr("too few samples"));
+    EXPECT_EQ(skipped->why.id, "tune.skipped.too_few_samples");
+}
+
+/// What became of checkpointing, which is tried with twice the batch.
+TuneTrial trialOfALargerBatch(std::initializer_list<std::pair<std::string, std::string>> behaviour)
+{
+    const Script script(behaviour);
+    const auto result = tunedWhereMemoryIsFull("1600");
+    for (const TuneTrial& trial : result.trials)
+        if (trial.change.key == "checkpointing" && trial.result)
+            return trial;
+    ADD_FAILURE() << "it was not tried";
+    return {};
+}
+
+// Samples per second alone never decide about a larger batch.
+TEST(Tuner, KeepsALargerBatchOnlyWhereTheLossAtEqualTimeIsNotWorse)
+{
+    const TuneTrial kept = trialOfALargerBatch({{"SCRIPT_CHANGED_KEY", "batch.size"}, {"SCRIPT_SPEEDUP", "1.5"}});
+    EXPECT_EQ(kept.outcome, TuneTrial::Outcome::Kept) << kept.whyText();
+    EXPECT_EQ(kept.result->loss.kind, LossKind::NotWorse);
+    EXPECT_EQ(kept.result->loss.at, LossCheck::At::EqualTime);
+
+    const TuneTrial worse = trialOfALargerBatch(
+        {{"SCRIPT_CHANGED_KEY", "batch.size"}, {"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.2"}});
+    EXPECT_EQ(worse.outcome, TuneTrial::Outcome::Dropped);
+    EXPECT_EQ(worse.result->loss.kind, LossKind::Worse);
+
+    const TuneTrial notShown = trialOfALargerBatch({{"SCRIPT_CHANGED_KEY", "batch.size"},
+                                                    {"SCRIPT_SPEEDUP", "1.5"},
+                                                    {"SCRIPT_LOSS_FACTOR", "1.05"},
+                                                    {"SCRIPT_LOSS_NOISE", "0.1"}});
+    EXPECT_EQ(notShown.outcome, TuneTrial::Outcome::Dropped);
+    EXPECT_EQ(notShown.result->loss.kind, LossKind::NotShown);
+    EXPECT_EQ(notShown.result->verdict, Verdict::Pays) << "in samples per second";
+    ASSERT_FALSE(notShown.notes.empty());
+    EXPECT_EQ(notShown.notes.front().id, "tune.dropped.loss_not_shown");
 }
 
 } // namespace

@@ -114,8 +114,8 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
         setTextColor(m_headline, pays ? tones.good : tones.bad);
     else
         m_headline->setPalette(QPalette());
-    m_bar->show(result.lossAtEqualTime ? result.lossAtEqualTime->ratio : result.samplesPerSecond);
-    m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.why));
+    m_bar->show(advisor::isScreening(result.plan) ? result.judgedRatio : result.samplesPerSecond);
+    m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
     m_stop->hide();
     m_keep->setVisible(!isKept);
     m_keep->setToolTip(tr("Takes the change into the configuration"));

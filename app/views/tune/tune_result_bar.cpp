@@ -96,7 +96,7 @@ void TuneResultBar::showResult()
     const advisor::TuneResult& result = *m_session->tuning().result();
     show();
     const bool better = !(result.start == result.best);
-    m_summary->setText(QString::fromStdString(advisor::tuneSummary(result) + ' ' + result.why));
+    m_summary->setText(QString::fromStdString(advisor::tuneSummary(result) + ' ' + result.why.text));
     colourSummary();
     m_apply->setVisible(better);
     m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());

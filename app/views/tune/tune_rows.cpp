@@ -128,7 +128,7 @@ QString trialText(const TuneTrial& trial)
         text += QString(" (%1)").arg(asQString(trial.title));
     if (trial.result)
         text += QString(": %1").arg(predictedBesideMeasured(*trial.result));
-    return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.why));
+    return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.whyText()));
 }
 
 } // namespace app

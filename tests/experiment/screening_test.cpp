@@ -1,6 +1,7 @@
-#include "advisor/experiment/experiment_run.h"
+#include "advisor/experiment/duration.h"
 #include "tests/experiment/script.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <sstream>
@@ -13,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Steps of ten milliseconds, two seconds of them from each seed.
-ExperimentPlan learningPlan()
+ExperimentPlan screeningPlan()
 {
     ExperimentPlan plan = scriptedPlan();
     plan.judgedBy = JudgedBy::Convergence;
@@ -33,14 +34,14 @@ ExperimentResult run(const ExperimentPlan& plan)
     return none;
 }
 
-TEST(Convergence, ALowerValidationLossPays)
+TEST(Screening, ALowerValidationLossPays)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "0.8"},
                         {"SCRIPT_SEED_NOISE", "0.05"},
                         {"SCRIPT_LOSS_NOISE", "0.01"},
                         {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
-    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    const auto result = run(screeningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why.text;
     ASSERT_TRUE(result.lossAtEqualTime);
     const LossAtEqualTime& losses = *result.lossAtEqualTime;
     EXPECT_TRUE(losses.validation);
@@ -51,47 +52,51 @@ TEST(Convergence, ALowerValidationLossPays)
     EXPECT_GT(losses.saved.low, 0);
     EXPECT_LT(losses.saved.low, 0.2 * losses.a);
     EXPECT_GT(losses.saved.high, 0.2 * losses.a);
-    EXPECT_THAT(result.why, testing::StartsWith("Lower after 2 s of training: a validation loss of "));
+    EXPECT_EQ(result.why.id, "experiment.screening.lower");
+    EXPECT_EQ(result.why.find("seconds")->value, profiler::MessageParameter::Value(2.0));
+    ASSERT_FALSE(result.notes.empty());
+    EXPECT_EQ(result.notes.front().id, "experiment.note.screening") << "seconds of training show no convergence";
     EXPECT_THAT(script.log("turn b validation"), testing::SizeIs(3));
 }
 
-TEST(Convergence, AHigherLossCosts)
+TEST(Screening, AHigherLossCosts)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "1.2"}, {"SCRIPT_LOSS_NOISE", "0.01"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
-    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why;
+    const auto result = run(screeningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why.text;
     EXPECT_LT(result.lossAtEqualTime->saved.high, 0);
-    EXPECT_FALSE(result.lossParity);
-    EXPECT_THAT(result.why, HasSubstr(" more (95 % interval "));
+    EXPECT_EQ(result.loss.kind, LossKind::Worse);
+    EXPECT_EQ(result.why.id, "experiment.screening.higher");
 }
 
-TEST(Convergence, TheSameLossDoesNotPay)
+TEST(Screening, TheSameLossDoesNotPay)
 {
     const Script script{{"SCRIPT_SEED_NOISE", "0.3"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
-    EXPECT_EQ(result.verdict, Verdict::DoesNotPay) << result.why;
-    EXPECT_TRUE(result.lossParity) << "within what another seed does";
-    EXPECT_THAT(result.why, HasSubstr("No difference of one percent or more is shown"));
+    const auto result = run(screeningPlan());
+    EXPECT_EQ(result.verdict, Verdict::DoesNotPay) << result.why.text;
+    EXPECT_EQ(result.loss.kind, LossKind::NotWorse);
+    EXPECT_EQ(result.loss.at, LossCheck::At::EqualTime);
+    EXPECT_EQ(result.why.id, "experiment.screening.no_difference");
 }
 
-TEST(Convergence, RestlessSeedsAreInconclusiveAfterTheLastLook)
+TEST(Screening, RestlessSeedsAreInconclusiveAfterTheLastLook)
 {
     const Script script{{"SCRIPT_LOSS_NOISE", "0.5"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
+    const auto result = run(screeningPlan());
     EXPECT_EQ(result.lossAtEqualTime->seeds.size(), 10U);
-    EXPECT_EQ(result.verdict, Verdict::Inconclusive) << result.why;
-    EXPECT_THAT(result.why, HasSubstr("The seeds differ too much to tell"));
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive) << result.why.text;
+    EXPECT_EQ(result.why.id, "experiment.screening.seeds_differ");
+    EXPECT_EQ(result.loss.kind, LossKind::NotShown);
 }
 
-TEST(Convergence, WithoutValidationTheEndOfTheTrainingIsCompared)
+TEST(Screening, WithoutValidationTheEndOfTheTrainingIsCompared)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "0.9"}, {"SCRIPT_LOSS_NOISE", "0.001"}};
-    const auto result = run(learningPlan());
-    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why;
+    const auto result = run(screeningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why.text;
     EXPECT_FALSE(result.lossAtEqualTime->validation);
     // 1 + 1 / step, over the last fifth of 205 steps.
     EXPECT_NEAR(result.lossAtEqualTime->a, 1 + 1.0 / 185, 0.003);
-    EXPECT_THAT(result.why, HasSubstr("a training loss of"));
     EXPECT_TRUE(script.log("turn b validation").empty());
 }
 
@@ -100,10 +105,10 @@ struct Work {
     std::int64_t a = 0, b = 0;
 };
 
-TEST(Convergence, BothTrainTheSameTimeWhateverTheirSpeed)
+TEST(Screening, BothTrainTheSameTimeWhateverTheirSpeed)
 {
     const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
+    const auto result = run(screeningPlan());
     EXPECT_NEAR(result.unitUsA, 10'000, 1);
     EXPECT_NEAR(result.unitUsB, 5'000, 1);
     EXPECT_NEAR(result.samplesPerSecond.value, 2, 1e-6);
@@ -123,10 +128,10 @@ TEST(Convergence, BothTrainTheSameTimeWhateverTheirSpeed)
     EXPECT_EQ(work.b, 3 * (400 + 5));
 }
 
-TEST(Convergence, EachSeedIsTrainedByBothAndTheScheduleEndsWithTheTime)
+TEST(Screening, EachSeedIsTrainedByBothAndTheScheduleEndsWithTheTime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
-    ExperimentPlan plan = learningPlan();
+    ExperimentPlan plan = screeningPlan();
     ASSERT_TRUE(plan.baseline.set("run.seed", "2147483646"));
     run(plan);
     EXPECT_THAT(script.log("trains"),
@@ -137,10 +142,31 @@ TEST(Convergence, EachSeedIsTrainedByBothAndTheScheduleEndsWithTheTime)
                     "trains a seed 0 for 205 steps", "trains b seed 0 for 405 steps"));
 }
 
-TEST(Convergence, HalvesAlternate)
+TEST(Screening, WhatAScheduleCountsInStepsIsRescaledToTheHorizon)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
+    ExperimentPlan plan = screeningPlan();
+    for (const char* assignment : {"run.steps=2050", "schedule.warmup_steps=500", "schedule.step_size=1000"})
+        ASSERT_TRUE(plan.baseline.setAssignment(assignment));
+    plan.changes.push_back({"schedule.warmup_steps", "500", "0"});
+    const auto result = run(plan);
+    // 205 steps of 2050 in the baseline, 405 in the change, which is twice as fast.
+    EXPECT_THAT(result.rescaled[0], testing::IsSupersetOf({RescaledSetting{"schedule.warmup_steps", "500", "50"},
+                                                           RescaledSetting{"schedule.step_size", "1000", "100"},
+                                                           RescaledSetting{"schedule.cycle_steps", "500", "50"}}));
+    EXPECT_THAT(result.rescaled[1], testing::UnorderedElementsAre(RescaledSetting{"schedule.step_size", "1000", "198"},
+                                                                  RescaledSetting{"schedule.cycle_steps", "500", "99"}))
+        << "no warm-up stays none";
+    std::vector<std::string> ids;
+    for (const profiler::Message& note : result.notes)
+        ids.push_back(note.id);
+    EXPECT_THAT(ids, testing::Contains("experiment.note.rescaled").Times(5));
+}
+
+TEST(Screening, HalvesAlternate)
 {
     const Script script{{"SCRIPT_VALIDATION", "100"}};
-    run(learningPlan());
+    run(screeningPlan());
     std::string order;
     for (const std::string& turn : script.log("turn"))
         if (turn.ends_with(" 100"))
@@ -150,36 +176,39 @@ TEST(Convergence, HalvesAlternate)
                      "abba");
 }
 
-TEST(Convergence, ATrainingThatIsLostCosts)
+TEST(Screening, ATrainingThatIsLostCosts)
 {
     const Script script{{"SCRIPT_LOST", "1"}, {"SCRIPT_LOSS_NOISE", "0.05"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = run(learningPlan());
-    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why;
+    const auto result = run(screeningPlan());
+    EXPECT_EQ(result.verdict, Verdict::Costs) << result.why.text;
     EXPECT_THAT(result.lossAtEqualTime->diverged, ElementsAre(0, 3));
-    EXPECT_FALSE(result.lossParity);
-    EXPECT_THAT(result.why, HasSubstr("The change's training was lost from 3 of 3 seeds."));
+    EXPECT_EQ(result.loss.kind, LossKind::Worse);
+    const auto diverged = std::find_if(result.notes.begin(), result.notes.end(),
+                                       [](const auto& note) { return note.id == "experiment.note.diverged"; });
+    ASSERT_NE(diverged, result.notes.end());
+    EXPECT_EQ(diverged->find("count")->value, profiler::MessageParameter::Value(std::int64_t{3}));
 }
 
-TEST(Convergence, TheFirstStepsLossHasToBeOne)
+TEST(Screening, TheFirstStepsLossHasToBeOne)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "-1"}, {"SCRIPT_VALIDATION", "100"}};
-    const auto result = runExperiment(learningPlan(), {}, {});
+    const auto result = runExperiment(screeningPlan(), {}, {});
     ASSERT_FALSE(result);
     EXPECT_THAT(result.error().message(), HasSubstr("negative"));
 }
 
-TEST(Convergence, TheBudgetEndsIt)
+TEST(Screening, TheBudgetEndsIt)
 {
     const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_VALIDATION", "100"}};
-    ExperimentPlan plan = learningPlan();
+    ExperimentPlan plan = screeningPlan();
     plan.horizon = std::chrono::seconds(60);
     plan.budget = std::chrono::seconds(1);
     const auto result = run(plan);
     EXPECT_EQ(result.verdict, Verdict::Inconclusive);
-    EXPECT_EQ(result.why, "The time was over before two seeds were trained.");
+    EXPECT_EQ(result.why.id, "experiment.screening.out_of_time.no_interval");
 }
 
-TEST(Convergence, CanBeStopped)
+TEST(Screening, CanBeStopped)
 {
     const Script script{{"SCRIPT_VALIDATION", "100"}};
     std::stop_source stop;
@@ -187,17 +216,17 @@ TEST(Convergence, CanBeStopped)
         if (progress.pairs.size() == 1)
             stop.request_stop();
     };
-    const auto result = runExperiment(learningPlan(), tell, stop.get_token());
+    const auto result = runExperiment(screeningPlan(), tell, stop.get_token());
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, profiler::Error::Code::Cancelled);
 }
 
-TEST(Convergence, ProgressTellsSeedsLossAndTime)
+TEST(Screening, ProgressTellsSeedsLossAndTime)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "0.9"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_VALIDATION", "100"}};
     std::vector<std::string> doing;
     bool toldLoss = false;
-    const auto result = runExperiment(learningPlan(),
+    const auto result = runExperiment(screeningPlan(),
                                       [&](const ExperimentProgress& progress) {
                                           EXPECT_EQ(progress.savedLoss.has_value(), progress.pairs.size() >= 2);
                                           toldLoss = toldLoss || (progress.savedLoss && progress.savedLoss->value > 0);
@@ -213,10 +242,10 @@ TEST(Convergence, ProgressTellsSeedsLossAndTime)
                                               "seed 2 of at most 10: the change loader.workers=2, 1 of 2 s"}));
 }
 
-TEST(Convergence, OtherDataAreNotComparedByTheirLoss)
+TEST(Screening, OtherDataAreNotComparedByTheirLoss)
 {
     const Script script;
-    ExperimentPlan plan = learningPlan();
+    ExperimentPlan plan = screeningPlan();
     plan.changes = {{"optimizer.kind", "sgd", "adamw"}, {"dataset.samples", "2000", "4000"}};
     const auto result = runExperiment(plan, {}, {});
     ASSERT_FALSE(result);
@@ -224,9 +253,9 @@ TEST(Convergence, OtherDataAreNotComparedByTheirLoss)
     EXPECT_TRUE(script.log("start").empty());
 }
 
-TEST(Convergence, AugmentationIsJudgedOnlyByAValidation)
+TEST(Screening, AugmentationIsJudgedOnlyByAValidation)
 {
-    ExperimentPlan plan = learningPlan();
+    ExperimentPlan plan = screeningPlan();
     plan.changes = {{"augment.enabled", "true", "false"}};
     {
         const Script script;
@@ -258,7 +287,7 @@ TEST(Horizon, FitsSixSeedsIntoTheBudget)
 
 TEST(ExpectedDuration, OfLearningIsThatOfSixSeeds)
 {
-    ExperimentPlan plan = learningPlan();
+    ExperimentPlan plan = screeningPlan();
     plan.horizon = {};
     const auto expected = expectedDuration(plan, 10'000).count();
     EXPECT_GE(expected, 6 * 2 * 20);

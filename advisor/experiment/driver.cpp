@@ -1,0 +1,793 @@
+#include "advisor/experiment/driver.h"
+
+#include "advisor/experiment/duration.h"
+#include "advisor/experiment/equal_time.h"
+#include "advisor/experiment/statistics.h"
+#include "advisor/experiment/turn_order.h"
+#include "advisor/experiment/verdict_reason.h"
+#include "advisor/experiment/warm_up.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace advisor {
+
+namespace protocol = config::protocol;
+using profiler::Error;
+using profiler::Result;
+using Clock = Bounds::Clock;
+
+namespace {
+
+constexpr std::size_t kMostSeeds = kLooks.back() / kPairsPerStart;
+// So long an arm of a screening says nothing, and so often its progress is shown.
+constexpr double kPieceSeconds = 1;
+// How long a validation takes is not known before the first.
+constexpr std::chrono::hours kFirstValidationPatience{24};
+constexpr std::chrono::milliseconds kPreparingInterval{200};
+
+bool isOutOfMemory(const Interruption& interruption)
+{
+    return interruption.why == Interruption::Why::Failed &&
+           interruption.error.message().find("ut of memory") != std::string::npos;
+}
+
+bool changesTrainingSamples(const ExperimentPlan& plan)
+{
+    return std::any_of(plan.changes.begin(), plan.changes.end(),
+                       [](const Toggle& change) { return change.key.starts_with("augment."); });
+}
+
+/// The larger of those that are numbers; NaN if neither is.
+double largestFinite(double a, double b)
+{
+    if (!std::isfinite(a) || !std::isfinite(b))
+        return std::isfinite(a) ? a : b;
+    return std::max(a, b);
+}
+
+double sumOf(const std::vector<double>& values)
+{
+    return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+double geometricMean(const std::vector<Pair>& pairs, double Pair::*arm)
+{
+    double sum = 0;
+    for (const Pair& pair : pairs)
+        sum += std::log(pair.*arm);
+    return std::exp(sum / static_cast<double>(pairs.size()));
+}
+
+Interruption failure(Error::Code code, std::string what, std::string where, std::string hint)
+{
+    return {Interruption::Why::Failed, {code, std::move(what), std::move(where), std::move(hint)}};
+}
+
+class Driver {
+public:
+    explicit Driver(const ExperimentSetup& setup)
+        : m_plan(setup.plan), m_programs(setup.arms), m_monitor(setup.monitor), m_progress(setup.progress),
+          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.judgedBy == JudgedBy::Memory),
+          m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
+          m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
+          m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isAlone(m_memory),
+          m_drop(m_steps ? setup.arms.stepsToDrop() : 0)
+    {
+        m_result.plan = setup.plan;
+        m_result.noise.cores = m_monitor.cores();
+        m_result.warmUp.limitSeconds = kMostWarmUpSeconds;
+        m_bounds.preparing = [this](const protocol::Preparing& preparing) { reportPreparing(preparing); };
+        if (m_memory) {
+            m_aloneWarmUp = kMemoryWarmUpSteps;
+            m_units = {kMemorySteps, kMemorySteps};
+        }
+    }
+
+    Result<ExperimentResult> run()
+    {
+        if (m_screens)
+            if (const auto planned = planScreening(); !planned)
+                return interrupted(planned.error());
+        for (;;) {
+            if (const auto observed = m_screens ? observeSeed() : observePairs(); !observed) {
+                if (!continuesAlone(observed.error()))
+                    return interrupted(observed.error());
+                continue;
+            }
+            const std::size_t pairs = m_observations.size() * kPairsPerStart;
+            updateInterval();
+            if (m_observations.size() >= 2)
+                m_state.ratio = m_result.judgedRatio;
+            if (m_screens && m_observations.size() >= 2)
+                m_state.savedLoss = m_equalLosses.result().saved;
+            report();
+            if (!isLook(pairs))
+                continue;
+            if (const auto verdict = settle(pairs == kLooks.back()))
+                return finish(*verdict, false);
+        }
+    }
+
+private:
+    /// What one observation has collected so far.
+    struct Observation {
+        std::array<std::vector<double>, 2> losses; // of the same steps
+        std::array<LearningCurve, 2> curves;
+        std::array<double, 2> untrained{}; // loss of the first step
+        std::array<std::int64_t, 2> peakBytes{};
+        std::array<double, 2> samples{};
+    };
+    struct Turn {
+        protocol::TurnResult result;
+        TurnConditions conditions;
+        std::int64_t warmUp = 0; // steps before it, in a process of its own
+        [[nodiscard]] double seconds() const { return sumOf(result.seconds); }
+        [[nodiscard]] double speed() const { return static_cast<double>(result.samples) / seconds(); }
+    };
+
+    // --- turns and pairs ---
+    Outcome<void> startBoth(std::size_t seed);
+    Outcome<void> warmBoth();
+    Outcome<void> compareFirstLosses();
+    Outcome<void> observePairs();
+    Outcome<void> pair();
+    Outcome<Turn> residentTurn(std::size_t arm);
+    Outcome<Turn> aloneTurn(std::size_t arm);
+    void keep(const std::array<Turn, 2>& turns, bool disturbed);
+    Outcome<void> keepObservation();
+    bool continuesAlone(const Interruption& interruption);
+    void noteWarmUp(std::size_t arm, const WarmUp& warm);
+    void countWork(std::size_t arm, const protocol::TurnResult& turn);
+    Outcome<protocol::TurnResult> observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
+                                           TurnConditions& conditions);
+    bool noteDisturbance(std::span<const TurnConditions> turns);
+
+    // --- screening ---
+    Outcome<void> planScreening();
+    Outcome<void> observeSeed();
+    Outcome<void> trainSeed(std::vector<TurnConditions>& conditions, std::array<double, 2>& losses);
+    Outcome<void> beginLearning(std::size_t arm);
+    Outcome<void> learn(std::size_t arm, double untilSeconds);
+    Outcome<double> lossAfterTraining(std::size_t arm);
+    Outcome<double> validate(std::size_t arm);
+    [[nodiscard]] double overheadSeconds() const { return kStartSeconds + 2 * m_validationSeconds; }
+
+    // --- statistics and result ---
+    void updateInterval();
+    [[nodiscard]] LossCheck checkLoss() const;
+    std::optional<Verdict> settle(bool last);
+    Result<ExperimentResult> interrupted(const Interruption& interruption);
+    Result<ExperimentResult> finish(Verdict verdict, bool outOfTime);
+
+    // --- progress ---
+    void reportDoing(std::string doing);
+    void reportPreparing(const protocol::Preparing& preparing);
+    void report();
+    [[nodiscard]] double secondsLeft() const;
+    [[nodiscard]] double secondsSpent() const { return std::chrono::duration<double>(Clock::now() - m_begin).count(); }
+
+    const ExperimentPlan& m_plan;
+    Arms& m_programs;
+    MachineMonitor& m_monitor;
+    const std::function<void(const ExperimentProgress&)>& m_progress;
+    Bounds m_bounds;
+    const bool m_screens, m_memory;
+    const bool m_steps;        // else epochs or validations are timed
+    const bool m_otherBatches; // judged by time: the arms' losses are compared at equal time
+    const std::size_t m_pairsPerStart;
+    bool m_isAlone; // each turn has a process to itself
+    const std::int64_t m_drop;
+    const Clock::time_point m_begin = Clock::now();
+
+    std::array<std::unique_ptr<Arm>, 2> m_arms;
+    std::array<std::int64_t, 2> m_units{}; // of a turn; 0: not known yet
+    std::array<double, 2> m_unitSeconds{};
+    std::array<double, 2> m_seconds{}, m_unitsDone{};
+    double m_warmUpSeconds = 0;             // latest start
+    std::int64_t m_aloneWarmUp = 0;         // steps; 0: not known yet
+    std::array<double, 2> m_aloneSeconds{}; // latest, from start to end
+    double m_neededCores = 0;               // most that either arm used in a turn
+    Observation m_now;
+    std::vector<double> m_observations; // log ratios; above zero the change is better
+    SameBatchLosses m_sameLosses;
+    EqualTimeLosses m_equalLosses;
+    std::size_t m_equalLossSteps = 0;
+    double m_horizonSum = 0; // of starts whose losses were compared at equal time
+
+    double m_horizon = 0, m_validationSeconds = 0; // of a screening
+    bool m_validates = false;
+    std::int64_t m_untimedSteps = 0; // at the start of each seed
+    Clock::time_point m_prepared{};
+    ExperimentProgress m_state;
+    ExperimentResult m_result;
+};
+
+Outcome<void> Driver::startBoth(std::size_t seed)
+{
+    reportDoing("starting the trainers");
+    m_arms = {};
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        auto started = m_programs.start(arm, seed);
+        if (!started)
+            return tl::unexpected(started.error());
+        m_arms[arm] = std::move(*started);
+    }
+    return {};
+}
+
+void Driver::noteWarmUp(std::size_t arm, const WarmUp& warm)
+{
+    WarmUpReport::OfArm& report = m_result.warmUp.arms[arm];
+    report.steps = std::max(report.steps, warm.slow);
+    report.seconds = std::max(report.seconds, warm.seconds);
+    report.ended = report.ended && warm.ended;
+    if (warm.slow == 0)
+        return;
+    auto causes = m_programs.warmUpCauses(arm);
+    if (warm.allocatorGrew)
+        causes.emplace_back("allocator growth");
+    for (std::string& cause : causes)
+        if (std::find(report.causes.begin(), report.causes.end(), cause) == report.causes.end())
+            report.causes.push_back(std::move(cause));
+}
+
+Outcome<void> Driver::warmBoth()
+{
+    reportDoing("warming up");
+    const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
+    const auto warm = warmUp(arms, m_plan.measure, m_drop, m_bounds);
+    if (!warm)
+        return tl::unexpected(warm.error());
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        noteWarmUp(arm, (*warm)[arm]);
+        m_unitSeconds[arm] = (*warm)[arm].unitSeconds;
+    }
+    if (m_units[0] > 0)
+        return {};
+    // A longer horizon, where the user grants one to losses at equal time, is shared by the turns of a start.
+    const std::chrono::duration<double> turn =
+        m_otherBatches && m_plan.horizon.count() > 0 ? m_plan.horizon / static_cast<int>(kPairsPerStart) : m_plan.turn;
+    const double slower = std::max(m_unitSeconds[0], m_unitSeconds[1]);
+    // As many units in both arms keep them at the same batches; with other batches both train equally long.
+    for (std::size_t arm = 0; arm < 2; ++arm)
+        m_units[arm] = unitsPerTurn(m_plan.measure, m_otherBatches ? m_unitSeconds[arm] : slower, turn);
+    return {};
+}
+
+// Epochs report no losses of steps, and a validation the same for the same weights each time: a few steps are done for
+// them, first of all, while both arms are at the same batch.
+Outcome<void> Driver::compareFirstLosses()
+{
+    constexpr std::int64_t kSteps = 10;
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        auto result = m_arms[arm]->take({"steps", 0, kSteps}, m_bounds, kFirstPatience);
+        if (!result)
+            return tl::unexpected(result.error());
+        m_now.losses[arm] = std::move(result->losses);
+    }
+    return {};
+}
+
+Outcome<void> Driver::observePairs()
+{
+    m_now = {};
+    if (!m_isAlone) {
+        if (auto started = startBoth(m_observations.size()); !started)
+            return started;
+        for (const auto& arm : m_arms)
+            if (const auto hello = arm->hello(m_bounds); !hello)
+                return tl::unexpected(hello.error());
+        const auto begin = Clock::now();
+        if (!m_steps)
+            if (auto compared = compareFirstLosses(); !compared)
+                return compared;
+        if (auto warm = warmBoth(); !warm)
+            return warm;
+        m_warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    for (std::size_t done = 0; done < m_pairsPerStart; ++done)
+        if (auto measured = pair(); !measured)
+            return measured;
+    return keepObservation();
+}
+
+/// Takes a turn while the machine is observed.
+Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
+                                               TurnConditions& conditions)
+{
+    // The other arm waits for its turn: it belongs to the experiment as well.
+    std::vector<std::int64_t> own = arm.processes();
+    for (const auto& resident : m_arms)
+        if (resident)
+            for (const std::int64_t pid : resident->processes())
+                own.push_back(pid);
+    m_monitor.begin(own);
+    auto result = arm.take(turn, m_bounds, patience);
+    conditions = m_monitor.end();
+    return result;
+}
+
+/// True when a disturbance hit one of these turns.
+bool Driver::noteDisturbance(std::span<const TurnConditions> turns)
+{
+    for (const TurnConditions& turn : turns)
+        m_neededCores = std::max(m_neededCores, turn.ownCores);
+    return std::any_of(turns.begin(), turns.end(), [&](const TurnConditions& turn) {
+        return isDisturbed(turn, m_result.noise.cores, m_neededCores);
+    });
+}
+
+Outcome<void> Driver::pair()
+{
+    const std::size_t index = m_result.pairs.size();
+    for (bool repeated = false;; repeated = true) {
+        std::array<Turn, 2> turns;
+        for (const std::size_t arm : turnOrder(index)) {
+            reportDoing(fmt::format("{}pair {} of at most {}{}{}", m_memory ? "memory: " : "", index + 1,
+                                    kLooks.back() / kPairsPerStart * m_pairsPerStart, repeated ? ", repeated" : "",
+                                    m_isAlone && !m_memory ? ", one trainer at a time" : ""));
+            auto taken = m_isAlone ? aloneTurn(arm) : residentTurn(arm);
+            if (!taken)
+                return tl::unexpected(taken.error());
+            turns[arm] = std::move(*taken);
+        }
+        // Both arms are measured again, whichever of the two turns was hit. Peak memory does not depend on other
+        // programs.
+        const bool disturbed = noteDisturbance(std::array{turns[0].conditions, turns[1].conditions}) && !m_memory;
+        if (disturbed && m_result.noise.repeatedPairs < kMostRepeatedPairs) {
+            ++m_result.noise.repeatedPairs;
+            continue;
+        }
+        keep(turns, disturbed);
+        return {};
+    }
+}
+
+Outcome<Driver::Turn> Driver::residentTurn(std::size_t arm)
+{
+    Turn turn;
+    const double expected = m_unitSeconds[arm] * static_cast<double>(m_drop + m_units[arm]);
+    auto result =
+        observed(*m_arms[arm], {m_plan.measure, m_drop, m_units[arm]}, patienceFor(expected), turn.conditions);
+    if (!result)
+        return tl::unexpected(result.error());
+    turn.result = std::move(*result);
+    if (m_otherBatches) {
+        LearningCurve& curve = m_now.curves[arm];
+        if (curve.seconds() == 0 && !turn.result.losses.empty())
+            m_now.untrained[arm] = turn.result.losses.front();
+        curve.add(turn.result.seconds, turn.result.losses);
+    }
+    return turn;
+}
+
+/// A turn in a fresh process that has the machine to itself.
+Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
+{
+    const auto begin = Clock::now();
+    auto program = m_programs.start(arm, m_observations.size());
+    if (!program)
+        return tl::unexpected(program.error());
+    if (const auto hello = (*program)->hello(m_bounds); !hello)
+        return tl::unexpected(hello.error());
+    Turn turn;
+    std::int64_t drop = m_drop + m_aloneWarmUp;
+    turn.warmUp = m_aloneWarmUp;
+    // The first process of each arm shows how long its warm-up takes; the later ones of both do the longer one.
+    const bool first = !m_memory && m_result.pairs.empty();
+    if (first) {
+        const std::array<Arm*, 1> arms = {program->get()};
+        const auto warm = warmUp(arms, m_plan.measure, m_drop, m_bounds);
+        if (!warm)
+            return tl::unexpected(warm.error());
+        noteWarmUp(arm, warm->front());
+        turn.warmUp = warm->front().units;
+        drop = m_drop;
+        if (m_units[arm] == 0)
+            m_units = std::array{unitsPerTurn(m_plan.measure, warm->front().unitSeconds, m_plan.turn),
+                                 unitsPerTurn(m_plan.measure, warm->front().unitSeconds, m_plan.turn)};
+    }
+    auto result =
+        observed(**program, {m_memory ? "steps" : m_plan.measure, drop, m_units[arm]}, kFirstPatience, turn.conditions);
+    if (!result)
+        return tl::unexpected(result.error());
+    turn.result = std::move(*result);
+    (*program)->finish();
+    m_aloneSeconds[arm] = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (m_memory && turn.result.peakBytes <= 0)
+        return tl::unexpected(
+            failure(Error::Code::Unsupported, "The trainer does not report its peak memory", m_programs.name(arm), {}));
+    return turn;
+}
+
+void Driver::countWork(std::size_t arm, const protocol::TurnResult& turn)
+{
+    m_seconds[arm] += sumOf(turn.seconds);
+    m_unitsDone[arm] += static_cast<double>(turn.seconds.size());
+    std::int64_t& peak = arm == 0 ? m_result.peakBytesA : m_result.peakBytesB;
+    peak = std::max(peak, turn.peakBytes);
+}
+
+void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
+{
+    m_result.noise.disturbedPairs += disturbed ? 1 : 0;
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        add(m_result.noise, turns[arm].conditions);
+        countWork(arm, turns[arm].result);
+        m_now.peakBytes[arm] = turns[arm].result.peakBytes;
+    }
+    if (m_steps && turns[0].warmUp == turns[1].warmUp)
+        for (std::size_t arm = 0; arm < 2; ++arm) {
+            const auto& losses = turns[arm].result.losses;
+            m_now.losses[arm].insert(m_now.losses[arm].end(), losses.begin(), losses.end());
+        }
+    if (m_isAlone)
+        m_aloneWarmUp = std::max({m_aloneWarmUp, turns[0].warmUp, turns[1].warmUp});
+    const double a = turns[0].speed(), b = turns[1].speed();
+    m_result.pairs.push_back({a, b, std::log(b / a)});
+}
+
+Outcome<void> Driver::keepObservation()
+{
+    m_sameLosses.addSeed(m_now.losses[0], m_now.losses[1]);
+    if (m_otherBatches && !m_isAlone) {
+        const double horizon = std::min(m_now.curves[0].seconds(), m_now.curves[1].seconds());
+        const auto a = m_now.curves[0].endOf(horizon), b = m_now.curves[1].endOf(horizon);
+        // A loss that has no ratio (below zero) is not compared; the speed is what was asked for.
+        if (a && b && m_equalLosses.add({*a, *b}, largestFinite(m_now.untrained[0], m_now.untrained[1]))) {
+            m_equalLossSteps += std::min(m_now.curves[0].stepsAtEndOf(horizon), m_now.curves[1].stepsAtEndOf(horizon));
+            m_horizonSum += horizon;
+        }
+    }
+    if (m_memory) {
+        m_observations.push_back(
+            std::log(static_cast<double>(m_now.peakBytes[0]) / static_cast<double>(m_now.peakBytes[1])));
+        return {};
+    }
+    double sum = 0;
+    for (std::size_t i = m_result.pairs.size() - m_pairsPerStart; i < m_result.pairs.size(); ++i)
+        sum += m_result.pairs[i].logRatio;
+    m_observations.push_back(sum / static_cast<double>(m_pairsPerStart));
+    return {};
+}
+
+/// Two resident trainers need the memory of both: one at a time may have enough.
+bool Driver::continuesAlone(const Interruption& interruption)
+{
+    if (m_isAlone || m_screens || !m_steps || !isOutOfMemory(interruption))
+        return false;
+    m_arms = {}; // what they hold is free for the next one
+    m_isAlone = m_result.oneAtATime = true;
+    m_result.pairs.clear();
+    m_observations.clear();
+    m_result.peakBytesA = m_result.peakBytesB = 0;
+    m_seconds = m_unitsDone = {};
+    m_units = {};
+    m_sameLosses = {};
+    m_equalLosses = {};
+    m_state.ratio.reset();
+    return true;
+}
+
+// How fast both are, and so how many steps the horizon has: a schedule has to come to its end there.
+Outcome<void> Driver::planScreening()
+{
+    if (const auto started = startBoth(0); !started)
+        return started;
+    std::array<protocol::Hello, 2> hellos;
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        const auto hello = m_arms[arm]->hello(m_bounds);
+        if (!hello)
+            return tl::unexpected(hello.error());
+        hellos[arm] = *hello;
+    }
+    m_validates = hellos[0].validationSamples > 0 && hellos[1].validationSamples > 0;
+    if (!m_validates && changesTrainingSamples(m_plan))
+        return tl::unexpected(failure(
+            Error::Code::Unsupported, "Losses of samples with different augmentation cannot be compared",
+            m_programs.name(1), "keep samples for a validation (dataset.validation_share), which are not augmented"));
+    reportDoing("warming up");
+    const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
+    const auto warm = warmUp(arms, "steps", m_drop, m_bounds);
+    if (!warm)
+        return tl::unexpected(warm.error());
+    std::int64_t slow = 0;
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        noteWarmUp(arm, (*warm)[arm]);
+        m_unitSeconds[arm] = (*warm)[arm].unitSeconds;
+        slow = std::max(slow, (*warm)[arm].slow);
+    }
+    // The first steps pay for memory and libraries, which a training of hours does not feel.
+    m_untimedSteps = m_drop + slow;
+    const auto begin = Clock::now();
+    if (m_validates)
+        if (const auto loss = validate(0); !loss)
+            return tl::unexpected(loss.error());
+    m_validationSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const std::int64_t planned = m_programs.plannedSteps(0, hellos[0]);
+    m_horizon = horizonSeconds(m_plan, std::max(m_unitSeconds[0], m_unitSeconds[1]),
+                               static_cast<double>(planned) * m_unitSeconds[0], overheadSeconds());
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+        auto rescaled = m_programs.setLength(arm, m_untimedSteps + std::llround(m_horizon / m_unitSeconds[arm]),
+                                             m_programs.plannedSteps(arm, hellos[arm]));
+        if (!rescaled)
+            return tl::unexpected(rescaled.error());
+        m_result.rescaled[arm] = std::move(*rescaled);
+    }
+    return {};
+}
+
+Outcome<void> Driver::observeSeed()
+{
+    for (;;) {
+        m_now = {};
+        std::vector<TurnConditions> conditions;
+        std::array<double, 2> losses{};
+        if (const auto trained = trainSeed(conditions, losses); !trained)
+            return trained;
+        const bool disturbed = noteDisturbance(conditions);
+        if (disturbed && m_result.noise.repeatedPairs < kMostRepeatedSeeds) {
+            ++m_result.noise.repeatedPairs;
+            continue;
+        }
+        if (const auto added = m_equalLosses.add(losses, largestFinite(m_now.untrained[0], m_now.untrained[1])); !added)
+            return tl::unexpected(Interruption{Interruption::Why::Failed, added.error()});
+        m_result.noise.disturbedPairs += disturbed ? 1 : 0;
+        for (const TurnConditions& turn : conditions)
+            add(m_result.noise, turn);
+        m_equalLossSteps +=
+            m_validates ? 1
+                        : std::min(m_now.curves[0].stepsAtEndOf(m_horizon), m_now.curves[1].stepsAtEndOf(m_horizon));
+        m_horizonSum += m_horizon;
+        const auto speed = [&](std::size_t arm) { return m_now.samples[arm] / m_now.curves[arm].seconds(); };
+        m_result.pairs.push_back({speed(0), speed(1), std::log(speed(1) / speed(0))});
+        m_observations.push_back(m_equalLosses.result().seeds.back().logRatio);
+        m_now = {};
+        return {};
+    }
+}
+
+Outcome<void> Driver::trainSeed(std::vector<TurnConditions>& conditions, std::array<double, 2>& losses)
+{
+    const std::size_t seed = m_observations.size();
+    if (const auto started = startBoth(seed); !started)
+        return started;
+    for (const auto& arm : m_arms)
+        if (const auto hello = arm->hello(m_bounds); !hello)
+            return tl::unexpected(hello.error());
+    for (std::size_t arm = 0; arm < 2; ++arm)
+        if (const auto begun = beginLearning(arm); !begun)
+            return begun;
+    // A B B A, and B A A B with the next seed: half of the time in a turn.
+    for (const std::size_t half : {0, 1})
+        for (const std::size_t arm : turnOrder(seed + half)) {
+            std::vector<std::int64_t> own;
+            for (const auto& resident : m_arms)
+                for (const std::int64_t pid : resident->processes())
+                    own.push_back(pid);
+            m_monitor.begin(own);
+            const auto learnt = learn(arm, half == 0 ? m_horizon / 2 : m_horizon);
+            conditions.push_back(m_monitor.end());
+            if (!learnt)
+                return learnt;
+            if (half == 0)
+                continue;
+            const auto loss = lossAfterTraining(arm);
+            if (!loss)
+                return tl::unexpected(loss.error());
+            losses[arm] = *loss;
+        }
+    return {};
+}
+
+Outcome<void> Driver::beginLearning(std::size_t arm)
+{
+    const auto patience =
+        std::max(kFirstPatience, patienceFor(m_unitSeconds[arm] * static_cast<double>(m_untimedSteps)));
+    const auto first = m_arms[arm]->take({"steps", 0, m_untimedSteps}, m_bounds, patience);
+    if (!first)
+        return tl::unexpected(first.error());
+    m_now.untrained[arm] = first->losses.empty() ? 0 : first->losses.front();
+    return {};
+}
+
+Outcome<void> Driver::learn(std::size_t arm, double untilSeconds)
+{
+    LearningCurve& curve = m_now.curves[arm];
+    for (double stepSeconds = m_unitSeconds[arm];;) {
+        const double left = untilSeconds - curve.seconds();
+        // The nearest step ends it.
+        if (left < stepSeconds / 2)
+            return {};
+        reportDoing(fmt::format("seed {} of at most {}: {}, {:.0f} of {:.0f} s", m_observations.size() + 1, kMostSeeds,
+                                m_programs.name(arm), curve.seconds(), m_horizon));
+        const auto count = std::max<std::int64_t>(1, std::llround(std::min(left, kPieceSeconds) / stepSeconds));
+        const auto turn =
+            m_arms[arm]->take({"steps", 0, count}, m_bounds, patienceFor(stepSeconds * static_cast<double>(count)));
+        if (!turn)
+            return tl::unexpected(turn.error());
+        curve.add(turn->seconds, turn->losses);
+        stepSeconds = sumOf(turn->seconds) / static_cast<double>(turn->seconds.size());
+        m_now.samples[arm] += static_cast<double>(turn->samples);
+        countWork(arm, *turn);
+    }
+}
+
+Outcome<double> Driver::validate(std::size_t arm)
+{
+    const auto patience =
+        m_validationSeconds > 0 ? patienceFor(m_validationSeconds) : std::chrono::seconds(kFirstValidationPatience);
+    const auto turn = m_arms[arm]->take({"validation", 0, 1}, m_bounds, patience);
+    if (!turn)
+        return tl::unexpected(turn.error());
+    if (turn->losses.empty())
+        return tl::unexpected(failure(Error::Code::Unsupported, "The trainer reports no loss of its validation",
+                                      m_programs.name(arm), "use the trainer that came with this program"));
+    return turn->losses.back();
+}
+
+Outcome<double> Driver::lossAfterTraining(std::size_t arm)
+{
+    if (m_validates)
+        return validate(arm);
+    const auto loss = m_now.curves[arm].endOf(m_horizon);
+    if (!loss)
+        return tl::unexpected(failure(Error::Code::Unsupported, "The trainer reports no losses", m_programs.name(arm),
+                                      "check that its data are read"));
+    return *loss;
+}
+
+void Driver::updateInterval()
+{
+    if (m_result.pairs.empty())
+        return;
+    m_result.samplesPerSecondA = geometricMean(m_result.pairs, &Pair::a);
+    m_result.samplesPerSecondB = geometricMean(m_result.pairs, &Pair::b);
+    std::vector<double> speeds = startMeans(m_result.pairs, m_pairsPerStart);
+    m_result.samplesPerSecond = ratioInterval(speeds);
+    m_result.samplesPerSecond.value = m_result.samplesPerSecondB / m_result.samplesPerSecondA;
+    m_result.judgedRatio = m_memory || m_screens ? ratioInterval(m_observations) : m_result.samplesPerSecond;
+}
+
+LossCheck Driver::checkLoss() const
+{
+    if (m_screens || (m_otherBatches && !m_isAlone))
+        return m_equalLosses.check(m_equalLossSteps);
+    LossCheck check = m_sameLosses.result();
+    if (!sameBatches(m_plan.changes))
+        check.kind = LossKind::NotCompared;
+    return check;
+}
+
+/// What a look settles. Faster, or less memory, pays only where the loss is not worse. nullopt: go on.
+std::optional<Verdict> Driver::settle(bool last)
+{
+    const auto verdict = decide(m_result.judgedRatio, last);
+    if (verdict != Verdict::Pays || m_screens)
+        return verdict;
+    switch (checkLoss().kind) {
+    case LossKind::Worse:
+        return Verdict::DoesNotPay;
+    case LossKind::NotShown:
+        // More seeds have more power. With other batches the verdict is about samples per second alone, and says so.
+        if (!last)
+            return std::nullopt;
+        return m_otherBatches ? Verdict::Pays : Verdict::Inconclusive;
+    case LossKind::NotWorse:
+    case LossKind::NotCompared:
+        break;
+    }
+    return verdict;
+}
+
+Result<ExperimentResult> Driver::interrupted(const Interruption& interruption)
+{
+    if (interruption.why != Interruption::Why::OutOfTime)
+        return tl::unexpected(interruption.error);
+    m_result.pairs.resize(std::min(m_result.pairs.size(), m_observations.size() * m_pairsPerStart));
+    updateInterval();
+    // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next
+    // planned one.
+    const bool looked = m_observations.size() * kPairsPerStart >= kLooks.front();
+    return finish(looked ? *settle(true) : Verdict::Inconclusive, true);
+}
+
+Result<ExperimentResult> Driver::finish(Verdict verdict, bool outOfTime)
+{
+    m_arms = {};
+    m_result.verdict = verdict;
+    const auto unitUs = [&](std::size_t arm) {
+        return m_unitsDone[arm] > 0 ? 1e6 * m_seconds[arm] / m_unitsDone[arm] : 0;
+    };
+    m_result.unitUsA = unitUs(0);
+    m_result.unitUsB = unitUs(1);
+    // A larger batch does more in a step: this is the time saved on the work of a baseline's step.
+    const auto saved = [](double of, const Interval& ratio) {
+        const auto part = [&](double r) { return of * (1 - 1 / r); };
+        return Interval{part(ratio.value), part(ratio.low), part(ratio.high)};
+    };
+    if (!m_result.pairs.empty())
+        m_result.savedUs = saved(m_result.unitUsA, m_result.samplesPerSecond);
+    if (m_memory && m_observations.size() >= 2)
+        m_result.savedBytes = saved(static_cast<double>(m_result.peakBytesA), m_result.judgedRatio);
+    m_result.loss = checkLoss();
+    if (m_screens || m_equalLosses.seeds() > 0) {
+        m_result.lossAtEqualTime = m_equalLosses.result();
+        m_result.lossAtEqualTime->validation = m_validates;
+        m_result.lossAtEqualTime->seconds =
+            m_equalLosses.seeds() > 0 ? m_horizonSum / static_cast<double>(m_equalLosses.seeds()) : m_horizon;
+    }
+    m_result.why = verdictReason(m_result, outOfTime);
+    m_result.notes = verdictNotes(m_result);
+    m_result.secondsSpent = secondsSpent();
+    return std::move(m_result);
+}
+
+void Driver::reportDoing(std::string doing)
+{
+    m_state.doing = std::move(doing);
+    report();
+}
+
+/// Five times a second at most: what one trainer had to say while the other was listened to comes all at once.
+void Driver::reportPreparing(const protocol::Preparing& preparing)
+{
+    const auto now = Clock::now();
+    if (now - m_prepared < kPreparingInterval)
+        return;
+    m_prepared = now;
+    reportDoing(preparing.total > 0 ? fmt::format("{}: {} of {}", preparing.what, preparing.done, preparing.total)
+                                    : preparing.what);
+}
+
+void Driver::report()
+{
+    if (!m_progress)
+        return;
+    m_state.judgedBy = m_plan.judgedBy;
+    m_state.pairs = m_result.pairs;
+    m_state.secondsSpent = secondsSpent();
+    m_state.secondsLeft = secondsLeft();
+    if (m_bounds.deadline != Clock::time_point::max()) {
+        const double left = std::chrono::duration<double>(m_bounds.deadline - Clock::now()).count();
+        m_state.secondsLeft = std::max(0.0, std::min(m_state.secondsLeft, left));
+    }
+    m_progress(m_state);
+}
+
+double Driver::secondsLeft() const
+{
+    const std::size_t most = kMostSeeds * m_pairsPerStart, done = std::min(m_result.pairs.size(), most);
+    const auto pairsLeft = static_cast<double>(most - done);
+    if (m_screens) {
+        const double horizon = m_horizon > 0 ? m_horizon : horizonSeconds(m_plan, 0, 0, kStartSeconds);
+        double trained = 0; // from this seed
+        for (const LearningCurve& curve : m_now.curves)
+            trained += std::min(curve.seconds(), horizon);
+        return std::max(0.0, pairsLeft * (2 * horizon + overheadSeconds()) - trained);
+    }
+    if (m_memory)
+        return done > 0 ? secondsSpent() / static_cast<double>(done) * pairsLeft
+                        : estimatedMemorySeconds(m_plan, 0, kMostSeeds);
+    if (m_isAlone && m_aloneSeconds[0] > 0)
+        return pairsLeft * (m_aloneSeconds[0] + std::max(m_aloneSeconds[0], m_aloneSeconds[1]));
+    if (m_units[0] == 0)
+        return estimatedSeconds(m_plan, 0, most);
+    double pairSeconds = 0;
+    for (std::size_t arm = 0; arm < 2; ++arm)
+        pairSeconds += m_unitSeconds[arm] * static_cast<double>(m_drop + m_units[arm]);
+    const double startsLeft = std::ceil(pairsLeft / static_cast<double>(m_pairsPerStart));
+    return pairsLeft * pairSeconds + startsLeft * (kStartSeconds + m_warmUpSeconds);
+}
+
+} // namespace
+
+Result<ExperimentResult> driveExperiment(const ExperimentSetup& setup)
+{
+    return Driver(setup).run();
+}
+
+} // namespace advisor

@@ -1,0 +1,113 @@
+#include "advisor/experiment/loss_test.h"
+
+#include "advisor/experiment/statistics.h"
+#include "advisor/experiment/student_t.h"
+#include "trainer/config/training_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace advisor {
+
+namespace {
+
+double meanOf(std::span<const double> values)
+{
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+} // namespace
+
+std::string_view lossKindName(LossKind kind)
+{
+    switch (kind) {
+    case LossKind::NotWorse:
+        return "not worse";
+    case LossKind::Worse:
+        return "worse";
+    case LossKind::NotShown:
+        return "not shown";
+    case LossKind::NotCompared:
+        break;
+    }
+    return "not compared";
+}
+
+double LossCheck::tolerance() const
+{
+    return margin * std::abs(a);
+}
+
+NonInferiority testNonInferiority(std::span<const double> differences, double margin)
+{
+    NonInferiority test;
+    if (differences.empty())
+        return test;
+    // The training of the change was lost from a seed that the baseline learnt from.
+    if (std::any_of(differences.begin(), differences.end(), [](double d) { return !std::isfinite(d); })) {
+        test.kind = LossKind::Worse;
+        test.highest = std::numeric_limits<double>::infinity();
+        return test;
+    }
+    test.kind = LossKind::NotShown;
+    test.highest = std::numeric_limits<double>::infinity();
+    if (differences.size() < 2)
+        return test;
+    const auto n = static_cast<double>(differences.size());
+    const double mean = meanOf(differences);
+    double squares = 0;
+    for (const double difference : differences)
+        squares += (difference - mean) * (difference - mean);
+    const double reach = studentTQuantile(1 - kLookAlpha, n - 1) * std::sqrt(squares / (n - 1) / n);
+    test.highest = mean + reach;
+    if (test.highest <= margin)
+        test.kind = LossKind::NotWorse;
+    else if (mean - reach > 0)
+        test.kind = LossKind::Worse;
+    return test;
+}
+
+void SameBatchLosses::addSeed(std::span<const double> a, std::span<const double> b)
+{
+    if (a.size() != b.size() || a.empty())
+        return;
+    m_a.push_back(meanOf(a));
+    m_b.push_back(meanOf(b));
+    m_steps += a.size();
+}
+
+LossCheck SameBatchLosses::result() const
+{
+    LossCheck check;
+    check.at = LossCheck::At::SameBatches;
+    check.margin = kSameBatchesMargin;
+    check.steps = m_steps;
+    check.seeds = m_a.size();
+    if (m_a.empty())
+        return check;
+    check.a = meanOf(m_a);
+    check.b = meanOf(m_b);
+    // Where the baseline itself is lost there is nothing to compare with.
+    if (!std::all_of(m_a.begin(), m_a.end(), [](double loss) { return std::isfinite(loss); }))
+        return check;
+    // Relative to the mean, so that a seed whose loss happens to be near zero does not decide.
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < m_a.size(); ++i)
+        differences.push_back(m_a[i] == m_b[i] ? 0 : (m_b[i] - m_a[i]) / std::abs(check.a));
+    const NonInferiority test = testNonInferiority(differences, check.margin);
+    check.kind = test.kind;
+    check.highest = test.highest;
+    return check;
+}
+
+bool sameBatches(const std::vector<Toggle>& changes)
+{
+    return std::none_of(changes.begin(), changes.end(), [](const Toggle& change) {
+        const config::Knob* knob = config::findKnob(change.key);
+        return knob && config::changesBatches(*knob, change.from, change.to);
+    });
+}
+
+} // namespace advisor
