@@ -50,20 +50,22 @@ Intervals idleBetween(const Intervals& busy)
 
 bool isCommunication(std::string_view kernelName)
 {
-    // Those of vLLM, of PyTorch's symmetric memory, of MSCCL and of NVSHMEM bear no library's prefix.
-    constexpr std::array<std::string_view, 11> kMarks = {"nccl",
-                                                         "NCCL",
-                                                         "rccl",
-                                                         "RCCL",
-                                                         "msccl",
-                                                         "MSCCL",
-                                                         "nvshmem",
-                                                         "NVSHMEM",
-                                                         "cross_device_reduce",
-                                                         "_shot_all_reduce",
-                                                         "multimem_all_"};
-    return std::any_of(kMarks.begin(), kMarks.end(),
-                       [&](std::string_view mark) { return kernelName.find(mark) != kernelName.npos; });
+    const auto contains = [&](std::string_view mark) { return kernelName.find(mark) != kernelName.npos; };
+    constexpr std::array<std::string_view, 11> kLibraries = {
+        "nccl", "NCCL", "rccl", "RCCL", "msccl", "MSCCL", "nvshmem", "NVSHMEM", "deep_ep", "symm_mem", "userbuffers_"};
+    // Collectives that bear no library's prefix: those of PyTorch's symmetric memory, vLLM, SGLang, FlashInfer and
+    // TensorRT-LLM. Each holds one of these parts, so that few names are compared with the whole list.
+    constexpr std::array<std::string_view, 5> kParts = {"educe", "ather", "oall", "o_all", "oAll"};
+    constexpr std::array<std::string_view, 15> kCollectives = {
+        "cross_device_reduce", "all_reduce", "allreduce", "AllReduce",     "quickreduce",
+        "all_gather",          "allgather",  "AllGather", "multimem_all_", "reduce_scatter",
+        "ReduceScatter",       "all_to_all", "alltoall",  "AllToAll",      "Alltoall"};
+    if (std::ranges::any_of(kLibraries, contains) ||
+        (std::ranges::any_of(kParts, contains) && std::ranges::any_of(kCollectives, contains)))
+        // Inductor names its kernels after the operators beside them; DeepEP's layout kernels count tokens on one
+        // device.
+        return !kernelName.starts_with("triton_") && !contains("deep_ep::layout");
+    return false;
 }
 
 bool isSyncCall(std::string_view callName)

@@ -30,13 +30,75 @@ bool hasAny(std::string_view name, Marks marks)
     return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return name.find(mark) != name.npos; });
 }
 
+/// True where `mark` occurs and is not followed by one of `others`: "conv" but not "convert".
+bool hasWithout(std::string_view name, std::string_view mark, Marks others)
+{
+    for (auto at = name.find(mark); at != name.npos; at = name.find(mark, at + 1)) {
+        const std::string_view rest = name.substr(at + mark.size());
+        if (std::none_of(others.begin(), others.end(), [&](std::string_view other) { return rest.starts_with(other); }))
+            return true;
+    }
+    return false;
+}
+
+/// A kernel's name in lower case, split: types in template arguments and parameters name other things than the kernel
+/// does ("cutlass::bfloat16_t", "cublasTransposeParams").
+struct NameParts {
+    std::string head;   ///< the function with its namespaces: "cutlass::device_kernel"
+    std::string detail; ///< its template arguments
+};
+
+void removeAll(std::string& text, std::string_view part)
+{
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at))
+        text.erase(at, part.size());
+}
+
+/// "_ZN7ck_tile6kentryILi1E…": the identifiers up to the template arguments, and all that follows. In other forms of
+/// mangled names, which are rare, the head is the whole name.
+NameParts splitMangled(std::string_view name)
+{
+    NameParts parts;
+    std::size_t at = name.starts_with("_zn") ? 3 : 2;
+    while (at < name.size() && name[at] >= '0' && name[at] <= '9') {
+        std::size_t length = 0;
+        while (at < name.size() && name[at] >= '0' && name[at] <= '9' && length < name.size())
+            length = length * 10 + static_cast<std::size_t>(name[at++] - '0');
+        length = std::min(length, name.size() - at);
+        parts.head += (parts.head.empty() ? "" : "::") + std::string(name.substr(at, length));
+        at += length;
+    }
+    parts.detail = name.substr(at);
+    const bool ends = parts.detail.empty() || parts.detail.front() == 'i' || parts.detail.front() == 'e';
+    return parts.head.empty() || !ends ? NameParts{std::string(name), {}} : parts;
+}
+
+/// @param name  in lower case
+NameParts split(std::string name)
+{
+    if (name.starts_with("_z"))
+        return splitMangled(name);
+    removeAll(name, "(anonymous namespace)::");
+    removeAll(name, "<unnamed>::");
+    NameParts parts;
+    int angles = 0, brackets = 0; // angle brackets inside round ones are comparisons: "enable_if<((8)>(0)), void>"
+    for (const char c : name) {
+        if (c == '(' && angles == 0)
+            break; // the parameters
+        brackets += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (c == '>' && brackets == 0 && angles > 0)
+            --angles;
+        (angles == 0 ? parts.head : parts.detail) += c;
+        if (c == '<' && brackets == 0)
+            ++angles;
+    }
+    return parts;
+}
+
 /// "lamb", but not the "lambda" that half of PyTorch's kernels have in their names.
 bool isLamb(std::string_view name)
 {
-    for (auto at = name.find("lamb"); at != name.npos; at = name.find("lamb", at + 1))
-        if (name.substr(at, 6) != "lambda")
-            return true;
-    return false;
+    return hasWithout(name, "lamb", {"da"});
 }
 
 /// "gemm", but not that of FBGEMM, whose name its tables, permutations and conversions bear.
@@ -45,71 +107,224 @@ bool isGemm(std::string_view name)
     for (auto at = name.find("gemm"); at != name.npos; at = name.find("gemm", at + 1))
         if (at < 2 || name.substr(at - 2, 2) != "fb")
             return true;
-    return hasAny(name, {"gemv", "cublas", "splitkreduce", "cutlass", "cijk_", "dot_kernel", "triton_tem", "nvjet"});
-}
-
-/// What Inductor fused bears the names of the operators beside it as well: none of its pointwise and reduction kernels
-/// is a product, whatever it is called.
-bool isFusedBesideProducts(std::string_view name)
-{
-    return name.starts_with("triton_poi_") || name.starts_with("triton_red_") || name.starts_with("triton_per_");
-}
-
-/// Of its templates only that of FlexAttention is attention itself.
-bool isBesideAttention(std::string_view name)
-{
-    return isFusedBesideProducts(name) || (name.starts_with("triton_tem_") && name.find("flex_attention") == name.npos);
+    return name.starts_with("bmm_") ||
+           hasAny(name, {"gemv", "cublas", "splitkreduce", "cijk_", "dot_kernel", "reduce_1block_kernel", "nvjet",
+                         "matmul", "scaled_mm", "grouped_mm", "fused_moe_kernel", "marlin", "machete", "bgmv", "sgmv",
+                         "mul_mat", "splitk_small", "wvsplitk", "epilogue::impl::globalkernel"});
 }
 
 bool isAttention(std::string_view name)
 {
-    return hasAny(name, {"flash", "fmha", "attention", "mem_eff", "sdpa", "attn_fwd", "attn_bwd", "sage_fwd"}) &&
-           !isBesideAttention(name);
+    return hasAny(name, {"flash_fwd",
+                         "flash_bwd",
+                         "flash::",
+                         "flash_attn",
+                         "flashattn",
+                         "flash_attention",
+                         "flash_mla",
+                         "flashinfer::mla",
+                         "mla_kernel",
+                         "fmha",
+                         "attention",
+                         "mem_eff",
+                         "sdpa",
+                         "attn_fwd",
+                         "attn_bwd",
+                         "sage_fwd",
+                         "batchprefillwith",
+                         "batchdecodewith",
+                         "singleprefillwith",
+                         "singledecodewith",
+                         "mergestates",
+                         "merge_state",
+                         "fwd_grouped_kernel_stage1",
+                         "fwd_kernel_stage1",
+                         "fwd_kernel_stage2",
+                         "bwd_kernel_dkdv",
+                         "bwd_kernel_dk_dv",
+                         "bwd_kernel_dq",
+                         "bwd_kernel_fuse",
+                         "mha_fwd",
+                         "mha_bwd",
+                         "mha_varlen"});
 }
 
-bool isLibraryConvolution(std::string_view name)
+bool isNormalization(std::string_view name)
 {
-    return hasAny(name, {"dgrad",       "wgrad",        "fprop",       "convol",     "winograd",
-                         "cudnn_infer", "cudnn_train",  "scudnn",      "conv1d",     "conv2d",
-                         "conv3d",      "conv_",        "_conv",       "depthwise",  "fft1d",
-                         "fft2d",       "cask_cudnn",   "cudnn::gemm", "cudnn::cnn", "scalepackedtensor",
-                         "miopen",      "gtcx",         "im2d2col",    "884cudnn",   "1688cudnn",
-                         "16816cudnn",  "implicit_gemm"});
+    return hasAny(name, {"bn_fw",
+                         "bn_bw",
+                         "batch_norm",
+                         "batchnorm",
+                         "layer_norm",
+                         "layernorm",
+                         "group_norm",
+                         "groupnorm",
+                         "instance_norm",
+                         "instancenorm",
+                         "rms_norm",
+                         "rmsnorm",
+                         "ln_fwd",
+                         "ln_bwd",
+                         "rowwisemoments",
+                         "gammabeta",
+                         "cucomputegradinput",
+                         "computefusedparams",
+                         "computebackwardfusedparams",
+                         "computeinternalgradients",
+                         "transformer_engine::normalization"});
+}
+
+bool isConvolution(std::string_view name)
+{
+    return hasWithout(name, "conv", {"er"}) || hasAny(name, {"dgrad",          "wgrad",        "fprop",
+                                                             "winograd",       "cudnn_infer",  "cudnn_train",
+                                                             "scudnn",         "5x_cudnn",     "884cudnn",
+                                                             "1688cudnn",      "16816cudnn",   "cask_cudnn",
+                                                             "cudnn::gemm",    "cudnn::cnn",   "depthwise",
+                                                             "fft1d",          "fft2d",        "scalepackedtensor",
+                                                             "gtcx",           "gtc_",         "im2d2col",
+                                                             "im3d2col",       "im2col",       "col2im",
+                                                             "implicit_gemm",  "implicitgemm", "xdlops_bwd_weight",
+                                                             "xdlops_bwd_data"});
+}
+
+bool isOptimizer(std::string_view name)
+{
+    return hasAny(name, {"multi_tensor_apply", "multitensorapply", "fusedadam", "fused_adam", "adamw", "adam_kernel",
+                         "fusedsgd", "fused_sgd", "sgd_kernel", "koptimizer", "kpreconditionoptimizer",
+                         "adagrad_kernel", "novograd"}) ||
+           isLamb(name);
+}
+
+bool isLayout(std::string_view name)
+{
+    return hasAny(name, {"nchwtonhwc", "nhwctonchw", "transpose", "permute", "catarraybatchedcopy", "chunk_cat",
+                         "split_with_sizes", "tensor_transform", "tensortransform", "_pad_forward", "_pad_backward",
+                         "roll_cuda"});
+}
+
+bool isIndexing(std::string_view name)
+{
+    return hasAny(name, {"index",
+                         "embedding",
+                         "gather",
+                         "scatter",
+                         "bounds_check_indices",
+                         "bucketize_sparse",
+                         "reshape_and_cache",
+                         "concat_and_cache",
+                         "store_kvcache",
+                         "kv_cache",
+                         "kvcache",
+                         "kv_indices",
+                         "page_indices",
+                         "moe_align_block_size",
+                         "sort_expert_tokens",
+                         "partial_segment",
+                         "partials_per_segment",
+                         "compute_grad_weight",
+                         "masked_select",
+                         "nonzero"});
+}
+
+/// What Inductor generates says in its prefix what it is; the operators that follow are those that it is fused with or
+/// stands beside, so that most of them say nothing of the kernel itself.
+std::optional<KernelClass> inductorClass(std::string_view name)
+{
+    if (!name.starts_with("triton_"))
+        return std::nullopt;
+    const std::string_view kind = name.substr(std::string_view("triton_").size(), 4);
+    if (kind == "tem_") // a template: a product
+        return name.find("flex_attention") != name.npos ? KernelClass::Attention
+               : name.find("convolution") != name.npos  ? KernelClass::Convolution
+                                                        : KernelClass::Gemm;
+    if (kind == "for_") // over lists of tensors
+        return KernelClass::Optimizer;
+    if (kind == "poi_")
+        return isNormalization(name) ? KernelClass::Normalization : KernelClass::Elementwise;
+    if (kind == "red_" || kind == "per_")
+        return isNormalization(name) ? KernelClass::Normalization : KernelClass::Reduction;
+    return std::nullopt;
+}
+
+/// Kernels whose template arguments say what they do.
+bool isWrapper(std::string_view head)
+{
+    return head == "kernel" || hasAny(head, {"cutlass::kernel", "cutlass::device_kernel", "cutlass_cudnn", "5x_cudnn",
+                                             "ck_tile::kentry", "cutlass::reduction"});
+}
+
+KernelClass wrappedClass(const NameParts& name)
+{
+    if (isAttention(name.detail))
+        return KernelClass::Attention;
+    if (isNormalization(name.detail))
+        return KernelClass::Normalization;
+    if (isConvolution(name.detail) || isConvolution(name.head))
+        return KernelClass::Convolution;
+    return isGemm(name.detail) || name.head.find("cutlass") != name.head.npos ? KernelClass::Gemm : KernelClass::Other;
 }
 
 /// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn …
 /// nchwToNhwc").
-KernelClass classOf(std::string_view name)
+KernelClass classOfHead(std::string_view head)
 {
-    if (isCommunication(name))
-        return KernelClass::Communication;
-    if (isAttention(name))
-        return KernelClass::Attention;
-    if (hasAny(name, {"bn_fw", "bn_bw", "batch_norm", "batchnorm", "layer_norm", "layernorm", "group_norm", "groupnorm",
-                      "rms_norm", "rmsnorm"}))
-        return KernelClass::Normalization;
-    if (hasAny(name, {"multi_tensor_apply", "fusedadam", "fused_adam", "adamw", "fusedsgd", "fused_sgd"}) ||
-        isLamb(name))
-        return KernelClass::Optimizer;
-    if (hasAny(name, {"nchwtonhwc", "nhwctonchw", "transpose", "permute", "catarraybatchedcopy", "tensor_transform",
-                      "tensortransform"}))
-        return KernelClass::Layout;
-    const bool mayBeProduct = !isFusedBesideProducts(name);
-    if (mayBeProduct && isLibraryConvolution(name))
-        return KernelClass::Convolution;
-    if (hasAny(name, {"split_embedding", "embedding_codegen", "bounds_check_indices", "bucketize_sparse"}))
+    if (hasAny(head, {"index_elementwise", "scatter_gather_elementwise", "split_embedding", "embedding_codegen",
+                      "reshape_and_cache", "concat_and_cache", "store_kvcache", "kv_indices", "deep_ep::layout"}))
         return KernelClass::Indexing;
-    if (mayBeProduct && isGemm(name))
-        return KernelClass::Gemm;
-    if (hasAny(name, {"softmax", "reduce", "nll_loss", "triton_red", "triton_per", "welford", "norm_kernel"}))
-        return KernelClass::Reduction;
-    if (hasAny(name, {"elementwise", "triton_poi", "fused_dropout", "pointwise", "fused_kernel"}))
+    if (hasAny(head, {"sage_quant"}))
         return KernelClass::Elementwise;
-    if (hasAny(name, {"pool"}))
+    if (isAttention(head))
+        return KernelClass::Attention;
+    if (isNormalization(head))
+        return KernelClass::Normalization;
+    if (isOptimizer(head))
+        return KernelClass::Optimizer;
+    if (isLayout(head))
+        return KernelClass::Layout;
+    if (hasAny(head, {"pooling", "max_pool", "avg_pool", "average_pool", "maxpool", "avgpool"}))
         return KernelClass::Pooling;
-    if (hasAny(name, {"index", "embedding", "gather", "scatter"}))
+    if (isConvolution(head))
+        return KernelClass::Convolution;
+    if (hasAny(head, {"rotary", "rope_", "act_and_mul"}))
+        return KernelClass::Elementwise;
+    if (hasAny(head, {"bounds_check_indices", "bucketize_sparse", "moe_align_block_size", "sort_expert_tokens"}))
         return KernelClass::Indexing;
-    return KernelClass::Other;
+    if (isGemm(head))
+        return KernelClass::Gemm;
+    if (hasAny(head, {"softmax", "reduce", "reduction", "nll_loss", "nllcriterion", "cross_entropy", "welford",
+                      "norm_kernel", "lpnorm", "logsumexp", "moe_sum"}))
+        return KernelClass::Reduction;
+    if (hasAny(head, {"elementwise", "dropout",     "pointwise",   "fused_kernel", "quant",      "silu",
+                      "swiglu",      "geglu",       "gelu",        "relu",         "activation", "op_tensor",
+                      "subtensorop", "op1dtensor",  "op2dtensor",  "op4dtensor",   "op5dtensor", "opgenerictensor",
+                      "triu_tril",   "scal_kernel", "copy_kernel", "fill_kernel",  "fp8rowwise", "devicetransform"}))
+        return KernelClass::Elementwise;
+    if (isIndexing(head))
+        return KernelClass::Indexing;
+    if (head.starts_with("loop_") || head.starts_with("wrapped_")) // XLA's fusions
+        return KernelClass::Elementwise;
+    return hasAny(head, {"pool"}) ? KernelClass::Pooling : KernelClass::Other;
+}
+
+/// @param kernelName  as the trace has it
+KernelClass classOf(std::string_view kernelName)
+{
+    if (isCommunication(kernelName))
+        return KernelClass::Communication;
+    std::string lower = lowered(kernelName);
+    if (lower.starts_with("void "))
+        lower.erase(0, 5);
+    if (const auto generated = inductorClass(lower))
+        return *generated;
+    const NameParts name = split(std::move(lower));
+    if (isWrapper(name.head))
+        return wrappedClass(name);
+    const KernelClass found = classOfHead(name.head);
+    // PyTorch writes parts of its norms as elementwise kernels over a lambda of the norm's name.
+    if (found == KernelClass::Elementwise && isNormalization(name.detail))
+        return KernelClass::Normalization;
+    return found;
 }
 
 /// Precision of what Tensile generated for AMD: "cijk_ailk_bljk_BBS_bh_…" names its types after the operands' indices.
@@ -191,9 +406,9 @@ struct Judged {
 
 Judged judge(std::string_view name)
 {
-    const std::string lower = lowered(name);
-    Judged judged{.kernelClass = classOf(lower)};
+    Judged judged{.kernelClass = classOf(name)};
     if (isProduct(judged.kernelClass)) {
+        const std::string lower = lowered(name);
         const Precision precision = precisionOf(lower);
         judged.fullPrecision = precision == Precision::Fp32 && !onTensorCores(lower, precision);
     }
@@ -236,7 +451,7 @@ std::string_view kernelClassName(KernelClass kernelClass)
 
 KernelClass kernelClass(std::string_view kernelName)
 {
-    return classOf(lowered(kernelName));
+    return classOf(kernelName);
 }
 
 Precision kernelPrecision(std::string_view kernelName)

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+
 namespace {
 
 using namespace profiler;
@@ -105,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Named{"void ck::kernel_moe_gemm<ck::GridwiseMoeGemm<unsigned short, unsigned short, float, float>", Gemm,
               Precision::Bf16, true},
         Named{
-            "_ZN2ck16tensor_operation6device12kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28GridwiseGemm_xdlES7_ttfttNS0"
+            "_ZN2ck16tensor_operation6device39kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28GridwiseGemm_xdlES7_ttfttNS0"
             "_12element_wise11PassThroughES8_S8_",
             Convolution, Precision::Bf16, true},
         Named{"igemm_fwd_gtcx_nhwc_fp32_bx0_ex0_bt128x128x32", Convolution, Precision::Fp32, false},
@@ -118,6 +121,42 @@ INSTANTIATE_TEST_SUITE_P(
         Named{"triton_poi_fused__to_copy_cat_fmha_v3_fwd_mul_neg_13", Elementwise, Precision::Unknown, false},
         Named{"attn_fwd.kd", Attention, Precision::Unknown, false},
         Named{"spin_kernel", Other, Precision::Unknown, false}));
+
+// The file says where its names come from. Every name that gets another class is listed.
+TEST(KernelClasses, OfRealNamesAreThoseOfTheTable)
+{
+    std::ifstream table(KERNEL_NAMES);
+    ASSERT_TRUE(table) << KERNEL_NAMES;
+    int names = 0;
+    for (std::string line; std::getline(table, line);) {
+        if (line.empty() || line.front() == '#')
+            continue;
+        const auto tab = line.find('\t');
+        ASSERT_NE(tab, line.npos) << line;
+        const std::string name = line.substr(tab + 1);
+        EXPECT_EQ(kernelClassName(kernelClass(name)), line.substr(0, tab)) << name;
+        ++names;
+    }
+    EXPECT_GE(names, 300);
+}
+
+// Types among the template arguments and parameters, and operators that a fused kernel stands beside, name other things
+// than the kernel does.
+TEST(KernelClasses, AreNotTakenFromTypes)
+{
+    EXPECT_EQ(kernelClass("void fill<cutlass::bfloat16_t>(cutlass::Array<float, 4>)"), Other);
+    EXPECT_EQ(kernelClass("void scale(cublasGemvParams, cudnn::cnn::conv_params)"), Other);
+    EXPECT_EQ(kernelClass("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64>(flash::Params)"), Gemm);
+    EXPECT_EQ(kernelClass("void cutlass::device_kernel<flash::FlashAttnFwdSm90<cutlass::gemm::X>>()"), Attention);
+    EXPECT_EQ(kernelClass("fp32_to_bf16_convert_kernel"), Other) << "a conversion is no convolution";
+    EXPECT_EQ(kernelClass("triton_poi_fused_add_all_reduce_wait_tensor_3"), Elementwise);
+}
+
+TEST(KernelClasses, OfOddNamesAreFound)
+{
+    for (const char* name : {"", "<", ">", "(", ")", "_Z", "_ZN", "_ZN99x", "_ZN99999999999999999999999x", "a<b", "a>b"})
+        EXPECT_EQ(kernelClass(name), Other) << name;
+}
 
 TEST(KernelWork, SumsByClassAndTellsWhatTensorCoresDidNot)
 {
