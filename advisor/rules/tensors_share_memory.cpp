@@ -3,6 +3,7 @@
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -51,9 +52,10 @@ Advice check(const Case& c)
         return *advice;
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell("Operators were not recorded.");
-    const double copyUs = toUs(c.facts.statistics.steadyMeanParts.copy);
+    // Copies that are inferred from operators (steps/inferred_phases.h) go to a device: they mark no such place.
+    const bool marked = hasKind(c.trace, ActivityKind::Phase) && c.facts.statistics.steadyMeanParts.copy.count() > 0;
     const OpCost* clone = c.facts.ops.find("aten::clone", phase::kCopy);
-    if (!clone && copyUs == 0 && !c.config)
+    if (!clone && !marked && !c.config)
         return cannotTell("The trace does not mark where a batch becomes tensors.");
     const double share = clone ? clone->totalUsPerStep / c.facts.statistics.steadyMeanUs : 0;
     if (share < kWorthFixing)

@@ -39,15 +39,6 @@ OwnWork ownWork(const Trace& trace, const Phases& phases, TrackId track)
     return work;
 }
 
-/// PyTorch before 1.9 named nodes alone: "CudnnConvolutionBackward", "ReluBackward1",
-/// "torch::autograd::AccumulateGrad".
-bool isOldNode(std::string_view name)
-{
-    while (!name.empty() && name.back() >= '0' && name.back() <= '9')
-        name.remove_suffix(1);
-    return name.ends_with("Backward") || name.starts_with("torch::autograd::");
-}
-
 bool touches(const Intervals& set, TimeRange range)
 {
     const auto next = std::upper_bound(set.begin(), set.end(), range.begin,
@@ -56,6 +47,13 @@ bool touches(const Intervals& set, TimeRange range)
 }
 
 } // namespace
+
+bool isOldNode(std::string_view name)
+{
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9')
+        name.remove_suffix(1);
+    return name.ends_with("Backward") || name.starts_with("torch::autograd::");
+}
 
 Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track)
 {

@@ -31,6 +31,8 @@ public:
     {
         return CorrelationId{static_cast<std::uint64_t>(columns().link(m_position))};
     }
+    /// Autograd's sequence number of an operator, see Slice::sequence; −1: none. For operators only.
+    [[nodiscard]] std::int64_t sequence() const { return columns().link(m_position); }
     /// All that is known of it.
     [[nodiscard]] Slice slice() const { return m_trace.sliceAt(m_track, m_block, m_position); }
 

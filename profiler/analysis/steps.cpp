@@ -7,6 +7,7 @@
 #include "profiler/analysis/self_times.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
+#include "profiler/analysis/steps/inferred_phases.h"
 #include "profiler/analysis/warmup.h"
 
 #include <algorithm>
@@ -91,15 +92,30 @@ PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, st
     return facts;
 }
 
-void addBackwardElsewhere(const Intervals& passes, std::vector<Step>& steps)
+/// Adds the time of `phase` inside each step to one of its parts.
+void addInside(const Intervals& phase, Nanoseconds StepParts::*part, std::vector<Step>& steps)
 {
-    auto pass = passes.begin();
+    auto first = phase.begin();
     for (Step& step : steps) {
-        while (pass != passes.end() && pass->end <= step.range.begin)
-            ++pass;
-        for (auto inside = pass; inside != passes.end() && inside->begin < step.range.end; ++inside)
-            step.parts.backward += inside->clippedTo(step.range).duration();
+        while (first != phase.end() && first->end <= step.range.begin)
+            ++first;
+        for (auto inside = first; inside != phase.end() && inside->begin < step.range.end; ++inside)
+            step.parts.*part += inside->clippedTo(step.range).duration();
     }
+}
+
+/// What no mark tells on the steps' thread: waiting for autograd's threads, the forward pass, copies and values read.
+void addUnmarked(const Trace& trace, const Phases& names, TrackId track, std::vector<Step>& steps)
+{
+    const Intervals backward = backwardPasses(trace, names, track);
+    addInside(backward, &StepParts::backward, steps);
+    std::vector<TimeRange> ranges;
+    for (const Step& step : steps)
+        ranges.push_back(step.range);
+    const InferredPhases inferred = inferPhases(trace, names, track, ranges, backward);
+    addInside(inferred.forward, &StepParts::forward, steps);
+    addInside(inferred.copy, &StepParts::copy, steps);
+    addInside(inferred.metrics, &StepParts::metrics, steps);
 }
 
 /// Any operator on any host thread of the process tells; so a step whose ops are recorded costs the look at its first
@@ -158,7 +174,7 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
     const TrackId track = steps.front().slice.track;
     const Phases names(trace);
     const PhaseFacts phases = readPhases(trace, names, track, steps);
-    addBackwardElsewhere(backwardPasses(trace, names, track), steps);
+    addUnmarked(trace, names, track, steps);
     for (Step& step : steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);

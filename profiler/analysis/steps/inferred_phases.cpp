@@ -1,0 +1,228 @@
+#include "profiler/analysis/steps/inferred_phases.h"
+
+#include "profiler/analysis/backward_passes.h"
+#include "profiler/analysis/slice_view.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace profiler::analysis {
+namespace {
+
+constexpr std::int64_t kNoNumber = -1;
+
+/// An operator of the steps' thread, or a node of a backward pass on any thread.
+struct NumberedOp {
+    TimeRange range;
+    std::int64_t number = kNoNumber; ///< autograd's sequence number
+};
+
+/// Operators that move data between host and device, or wait for a value.
+enum class OpUse : std::uint8_t { Plain, Copy, Metrics };
+
+OpUse useOf(std::string_view name)
+{
+    constexpr std::array<std::string_view, 3> kCopies = {"aten::to", "aten::_to_copy", "aten::copy_"};
+    if (name == "aten::item" || name == "aten::_local_scalar_dense")
+        return OpUse::Metrics;
+    return std::ranges::find(kCopies, name) != kCopies.end() ? OpUse::Copy : OpUse::Plain;
+}
+
+/// What the threads of the steps' process recorded.
+struct Recorded {
+    std::vector<NumberedOp> ops;   ///< of the steps' thread outside of phases but the forward one, by begin
+    std::vector<NumberedOp> nodes; ///< by begin
+    Intervals marked;              ///< phases of the steps' thread
+    Intervals copies, metrics;     ///< operators of the steps' thread by their use
+};
+
+/// What a name says of an operator, by string id.
+struct NamedOps {
+    std::vector<OpUse> uses;
+    std::vector<char> nodes; ///< autograd's, by the marks of PyTorch since 1.9 or by their old names
+    bool anyNode = false;
+};
+
+NamedOps nameOps(const Trace& trace, const Phases& phases)
+{
+    NamedOps named{std::vector<OpUse>(trace.stringCount()), std::vector<char>(trace.stringCount())};
+    for (std::uint32_t id = 0; id < named.uses.size(); ++id) {
+        const std::string_view name = trace.string(StringId{id});
+        named.uses[id] = useOf(name);
+        named.nodes[id] = isOldNode(name) || phases.of(ActivityKind::CpuOp, StringId{id}) == phase::kBackward;
+        named.anyNode = named.anyNode || named.nodes[id] != 0;
+    }
+    return named;
+}
+
+Recorded read(const Trace& trace, const Phases& phases, const NamedOps& named, TrackId steps)
+{
+    Recorded recorded;
+    UnionBuilder marked, elsewhere, copies, metrics; // elsewhere: not in a forward pass
+    for (const Track& track : trace.tracks()) {
+        const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
+        if (!host || track.pid != trace.track(steps).pid)
+            continue;
+        forEachView(trace, track.id, [&](const SliceView& slice) {
+            const bool own = track.id == steps;
+            const std::string_view name = own ? phases.of(slice) : std::string_view();
+            if (!name.empty())
+                marked.add(slice.range());
+            if (!name.empty() && name != phase::kForward)
+                elsewhere.add(slice.range());
+            if (slice.kind() != ActivityKind::CpuOp)
+                return;
+            if (named.nodes[slice.nameId().value] != 0) {
+                recorded.nodes.push_back({slice.range(), slice.sequence()});
+            } else if (own) {
+                recorded.ops.push_back({slice.range(), slice.sequence()});
+                const OpUse use = named.uses[slice.nameId().value];
+                if (use != OpUse::Plain)
+                    (use == OpUse::Copy ? copies : metrics).add(slice.range());
+            }
+        });
+    }
+    recorded.marked = marked.take();
+    recorded.copies = copies.take();
+    recorded.metrics = metrics.take();
+    const auto byBegin = [](const NumberedOp& a, const NumberedOp& b) { return a.range.begin < b.range.begin; };
+    for (std::vector<NumberedOp>* some : {&recorded.ops, &recorded.nodes})
+        if (!std::ranges::is_sorted(*some, byBegin))
+            std::ranges::stable_sort(*some, byBegin);
+    // Operators of other phases, as the optimizer's are, belong to them.
+    const Intervals others = elsewhere.take();
+    std::erase_if(recorded.ops, [&](const NumberedOp& op) {
+        const auto around = overlapping(others, op.range);
+        return !around.empty() && around.front().begin <= op.range.begin && around.front().end >= op.range.end;
+    });
+    return recorded;
+}
+
+/// A backward pass and the sequence numbers of its nodes.
+struct Pass {
+    TimeRange range;
+    std::int64_t lowest = 0, highest = 0;
+};
+
+/// The loss has the highest number of its graph: a node with a higher one than all before begins another pass.
+std::vector<Pass> passesOf(std::span<const NumberedOp> nodes)
+{
+    std::vector<Pass> passes;
+    for (const NumberedOp& node : nodes) {
+        if (node.number == kNoNumber)
+            continue; // nodes that accumulate gradients belong to no operator
+        if (passes.empty() || node.number > passes.back().highest) {
+            passes.push_back({node.range, node.number, node.number});
+            continue;
+        }
+        Pass& pass = passes.back();
+        pass.range.end = std::max(pass.range.end, node.range.end);
+        pass.lowest = std::min(pass.lowest, node.number);
+    }
+    return passes;
+}
+
+/// From the first to the last operator with a number of `pass`, among those that begin before it.
+/// @param ops  by begin
+TimeRange forwardOf(std::span<const NumberedOp> ops, const Pass& pass)
+{
+    TimeRange forward{TraceTime::max(), TraceTime::min()};
+    TimeRange outer{TraceTime::min(), TraceTime::min()}; // outermost operator so far
+    bool past = false;                                   // an operator with a higher number than the lowest came
+    for (const NumberedOp& op : ops) {
+        if (op.range.end > pass.range.begin)
+            continue; // it holds the backward pass as well: a range of the program's own, around a step
+        if (op.range.begin >= outer.end)
+            outer = op.range;
+        if (op.number < pass.lowest || op.number > pass.highest)
+            continue;
+        // Operators that need no gradient carry the number of the next one that does: of those with the lowest number
+        // the last one is the pass's.
+        past = past || op.number > pass.lowest;
+        if (!past || forward.begin == TraceTime::max())
+            forward.begin = outer.begin;
+        forward.end = std::max(forward.end, outer.end);
+    }
+    return forward;
+}
+
+std::span<const NumberedOp> beginningIn(std::span<const NumberedOp> ops, TimeRange range)
+{
+    const auto before = [](const NumberedOp& op, TraceTime time) { return op.range.begin < time; };
+    const auto first = std::lower_bound(ops.begin(), ops.end(), range.begin, before);
+    const auto last = std::lower_bound(first, ops.end(), range.end, before);
+    return {first, last};
+}
+
+struct Inferring {
+    std::vector<TimeRange> forward, beforeForward;
+    void add(TraceTime from, TimeRange range)
+    {
+        if (range.begin >= range.end)
+            return;
+        forward.push_back(range);
+        if (from < range.begin)
+            beforeForward.push_back({from, range.begin});
+    }
+};
+
+Inferring byNumbers(const Recorded& recorded, std::span<const Pass> passes)
+{
+    Inferring found;
+    TraceTime from = TraceTime::min();
+    for (const Pass& pass : passes) {
+        found.add(from, forwardOf(beginningIn(recorded.ops, {from, pass.range.begin}), pass));
+        from = std::max(from, pass.range.end);
+    }
+    return found;
+}
+
+Inferring byOrder(const Recorded& recorded, std::span<const TimeRange> steps)
+{
+    Inferring found;
+    for (const TimeRange& step : steps) {
+        const auto nodes = beginningIn(recorded.nodes, step);
+        if (nodes.empty())
+            continue;
+        const auto ops = beginningIn(recorded.ops, {step.begin, nodes.front().range.begin});
+        TimeRange forward{TraceTime::max(), TraceTime::min()};
+        for (const NumberedOp& op : ops)
+            if (op.range.end <= nodes.front().range.begin) {
+                forward.begin = std::min(forward.begin, op.range.begin);
+                forward.end = std::max(forward.end, op.range.end);
+            }
+        found.add(step.begin, forward);
+    }
+    return found;
+}
+
+} // namespace
+
+InferredPhases inferPhases(const Trace& trace, const Phases& phases, TrackId track, const std::vector<TimeRange>& steps,
+                           const Intervals& backward)
+{
+    const auto& blocks = trace.slicesOf(track).blocks;
+    if (std::ranges::any_of(blocks, [](const BlockRef& block) { return block.summary().holds(ActivityKind::Phase); }))
+        return {};
+    const NamedOps named = nameOps(trace, phases);
+    if (!named.anyNode)
+        return {};
+    const Recorded recorded = read(trace, phases, named, track);
+    const std::vector<Pass> passes = passesOf(recorded.nodes);
+    Inferring found = passes.empty() ? byOrder(recorded, steps) : byNumbers(recorded, passes);
+    const Intervals known = unite(recorded.marked, backward);
+    InferredPhases inferred;
+    inferred.forward = subtract(unite(std::move(found.forward)), known);
+    if (inferred.forward.empty())
+        return inferred;
+    const Intervals rest = unite(known, inferred.forward);
+    inferred.copy = subtract(intersect(recorded.copies, unite(std::move(found.beforeForward))), rest);
+    inferred.metrics = subtract(recorded.metrics, rest);
+    return inferred;
+}
+
+} // namespace profiler::analysis
