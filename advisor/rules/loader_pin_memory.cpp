@@ -1,3 +1,4 @@
+#include "advisor/evidence/plain_program.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
@@ -85,6 +86,37 @@ Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
     return advice;
 }
 
+/// A program that is no training as far as the trace tells: both directions count, and its first copies too.
+Advice ofPlainProgram(const Case& c)
+{
+    const HostCopies pageable = pageableHostCopies(c, kLargeCopy);
+    const double window = toUs(c.facts.device.windowTime());
+    const double share = window > 0 ? toUs(pageable.time) / static_cast<double>(pageable.devices.size()) / window : 0;
+    if (share < kWorthFixing)
+        return silent(message<"loader.pin_memory.little_pageable",
+                              "Large copies from and to pageable memory take only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
+    const auto count = static_cast<std::int64_t>(pageable.copies.size());
+    Advice advice = fires(message<"loader.pin_memory.plain",
+                                  "{count} large copies from or to pageable memory take {share} of the devices' time: "
+                                  "{to_device} to devices and {to_host} back at {gb_per_s} GB/s.">(
+        {{"count", count, countText(static_cast<double>(count))},
+         {"share", share, shareText(share)},
+         {"to_device", pageable.bytesToDevice, bytesText(pageable.bytesToDevice)},
+         {"to_host", pageable.bytesToHost, bytesText(pageable.bytesToHost)},
+         {"gb_per_s", pageable.gbPerSecond(), fmt::format("{:.3g}", pageable.gbPerSecond())}}));
+    advice.title = "Copies use pageable memory";
+    advice.concerns = share;
+    advice.whyNoPrediction = message<"loader.pin_memory.plain.no_prediction",
+                                     "Without steps there is nothing to count a saving in: measure it.">();
+    advice.caveats = {
+        message<"loader.pin_memory.plain.cost",
+                "Pinned memory cannot be swapped out, and takes longer to allocate: allocate it once.">()};
+    setToggle(advice, c, kKey, "true");
+    addEvidence(advice, c.trace, pageable.copies);
+    return advice;
+}
+
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::pinMemory])
@@ -93,6 +125,9 @@ Advice check(const Case& c)
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell("Neither steps nor kernels were recorded: whether the copies feed a training is not known.");
+    if (isPlainProgram(c) && !pageableHostCopies(c, kLargeCopy).copies.empty() &&
+        metadata(c.trace, "device.pageable_uses_host_page_tables") != "1")
+        return ofPlainProgram(c);
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     const CopyUse pageable = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable);
     if (all.count == 0)

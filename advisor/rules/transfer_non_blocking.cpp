@@ -1,3 +1,4 @@
+#include "advisor/evidence/plain_program.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/replay_saving.h"
@@ -27,6 +28,10 @@ constexpr double kWorthFixing = 0.01;
 constexpr double kWorthFixingWithoutSteps = 0.05;
 // Of copies that nobody waits for: a stream of their own changes the program more than a flag does.
 constexpr double kWorthFixingAhead = 0.05;
+
+// Of the devices' time, copying while no kernel runs, in both directions. Chosen: where it is a quarter, no faster
+// kernel wins more than copying less does.
+constexpr double kTransferBound = 0.25;
 
 /// Copies to the device that can be ordered ahead, as far as is known, longest first: not from pageable memory, and
 /// without step marks not before the first kernel, where weights are uploaded.
@@ -156,7 +161,41 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
     return advice;
 }
 
-Advice check(const Case& c)
+/// Whatever the program is, and whoever waits for its copies: its devices copy for a good part of their time while no
+/// kernel runs. No value for a training, or where copies take less.
+std::optional<Advice> transferBound(const Case& c)
+{
+    if (!isPlainProgram(c))
+        return std::nullopt;
+    const HostCopies copies = hostCopies(c);
+    const double share = exposedShare(c, copies.devices);
+    if (share < kTransferBound)
+        return std::nullopt;
+    const HostCopies pageable = pageableHostCopies(c, 0);
+    const double ofPageable = toUs(pageable.time) / toUs(copies.time);
+    Advice advice = fires(
+        message<"transfer.bound", "Copies between host and device take {share} of the devices' time while no kernel "
+                                  "runs: {to_device} to devices and {to_host} back at {gb_per_s} GB/s, {pageable} of "
+                                  "their time with pageable memory.">(
+            {{"share", share, shareText(share)},
+             {"to_device", copies.bytesToDevice, bytesText(copies.bytesToDevice)},
+             {"to_host", copies.bytesToHost, bytesText(copies.bytesToHost)},
+             {"gb_per_s", copies.gbPerSecond(), fmt::format("{:.3g}", copies.gbPerSecond())},
+             {"pageable", ofPageable, shareText(ofPageable)}}));
+    advice.title = "Copies to and from the device are exposed";
+    advice.concerns = share;
+    advice.whyNoPrediction = message<"transfer.bound.no_prediction",
+                                     "How much of the copies can hide behind kernels depends on the program: which "
+                                     "results the next kernels need.">();
+    advice.caveats = {message<"transfer.bound.keep", "Data that the next kernel reads can stay on the device.">(),
+                      message<"transfer.bound.overlap", "Copies from and to pinned memory on a stream of their own run "
+                                                        "beside kernels of other streams.">()};
+    setToggle(advice, c, kKey, "true");
+    addEvidence(advice, c.trace, copies.copies);
+    return advice;
+}
+
+Advice checkCopies(const Case& c)
 {
     if (setting(c, kKey) == "true")
         return silent("Copies are ordered ahead already.");
@@ -202,6 +241,15 @@ Advice check(const Case& c)
     if (!steps && c.config)
         return cannotTell(noStepMarks());
     return finding(c, ordered.waited, devices);
+}
+
+Advice check(const Case& c)
+{
+    Advice advice = checkCopies(c);
+    if (advice.state != State::Fires)
+        if (auto bound = transferBound(c))
+            return *bound;
+    return advice;
 }
 
 } // namespace
