@@ -103,6 +103,35 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
     return advice;
 }
 
+/// What a finding leaves out where the trace holds several ranks.
+profiler::Message judgedOneRank(const profiler::analysis::AnalysedRank& rank)
+{
+    const auto number = std::to_string(rank.number), of = std::to_string(rank.of);
+    if (rank.sharesDevices)
+        return profiler::message<"ranks.shared",
+                                 "The trace holds {of} ranks and does not say which of them launched what: device work "
+                                 "is that of all of them, the rest that of rank {rank} ({process}).">(
+            {{"of", rank.of, of}, {"rank", rank.number, number}, {"process", rank.name}});
+    return profiler::message<"ranks.judged",
+                             "Judged by rank {rank} ({process}) of the {of} ranks in this trace: the one with the "
+                             "longest steps, or without steps with the most device work.">(
+        {{"rank", rank.number, number}, {"process", rank.name}, {"of", rank.of, of}});
+}
+
+/// Verdicts on a trace, or on the rank of it that the facts are of.
+std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profiler::Trace& trace,
+                                   const profiler::analysis::Facts& facts, const config::TrainingConfig* config,
+                                   const std::stop_token& stop)
+{
+    if (!facts.rank)
+        return verdicts(rules, {trace, facts, config}, stop);
+    std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace}, stop);
+    for (RuleAdvice& row : advice)
+        if (row.advice.state == State::Fires)
+            row.advice.caveats.push_back(judgedOneRank(*facts.rank));
+    return advice;
+}
+
 [[maybe_unused]] std::string stemOf(std::string_view key)
 {
     std::string stem(key);
@@ -153,7 +182,7 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config, const std::stop_token& stop)
 {
-    return verdicts(allRules(), {trace, facts, config}, stop);
+    return verdictsOn(allRules(), trace, facts, config, stop);
 }
 
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
@@ -161,7 +190,7 @@ std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profil
 {
     std::vector<Rule> rules = allRules();
     std::erase_if(rules, [](const Rule& rule) { return rule.needs != Needs::Steps; });
-    return verdicts(rules, {trace, facts, config}, stop);
+    return verdictsOn(rules, trace, facts, config, stop);
 }
 
 } // namespace advisor

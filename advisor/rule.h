@@ -20,6 +20,7 @@ struct Case {
     const profiler::Trace& trace;
     const profiler::analysis::Facts& facts;         ///< computed once for all rules
     const config::TrainingConfig* config = nullptr; ///< of the run; null for an imported trace
+    const profiler::Trace* job = nullptr; ///< the trace with all ranks, where `trace` is one of them; null: `trace` is
 
     /// The trace as a graph, made when the first rule asks for it. Not for several threads at once.
     [[nodiscard]] const profiler::analysis::ReplayGraph& replay() const;

@@ -3,10 +3,10 @@
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/step_marks.h"
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -51,14 +51,69 @@ std::optional<int> workersOf(const Trace& trace, const Summary& summary)
     return anyName(trace, isOfMainThread) ? std::optional(0) : std::nullopt;
 }
 
+void addTo(Breakdown& sum, const Breakdown& more)
+{
+    for (std::size_t i = 0; i < kTimeClasses; ++i)
+        sum.time[i] += more.time[i];
+    sum.total += more.total;
+}
+
+void addTo(std::vector<IdleCause>& sum, std::vector<IdleCause> more)
+{
+    for (IdleCause& cause : more) {
+        const auto known = std::ranges::find(sum, cause.cause, &IdleCause::cause);
+        if (known == sum.end())
+            sum.push_back(std::move(cause));
+        else
+            known->time += cause.time;
+    }
+    std::ranges::stable_sort(sum, std::greater(), &IdleCause::time);
+}
+
+/// Each rank's own figures; and those of the job that would mix one rank's host with another's devices: its breakdown
+/// and its idle time are sums over ranks, its steps and its loader those of the slowest rank.
+void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
+{
+    std::vector<Rank> ranks = ranksOf(trace, summary.steps);
+    if (ranks.empty())
+        return;
+    const std::int64_t slowest = judgedRank(ranks, trace, summary.steps).process;
+    Breakdown whole;
+    std::vector<IdleCause> idle;
+    for (Rank& rank : ranks) {
+        const ActivityScan scan = scanActivity(*rank.trace, threads);
+        Summary::RankSummary row;
+        row.statistics = stepStatistics(rank.steps);
+        row.devices = deviceUse(*rank.trace, scan);
+        row.breakdown = breakdown(*rank.trace, scan, rank.steps);
+        row.communication = communication(scan);
+        addTo(whole, row.breakdown);
+        addTo(idle, idleCauses(scan));
+        if (rank.process == slowest) {
+            summary.slowestRank = summary.ranks.size();
+            if (!rank.steps.empty()) {
+                summary.steps = rank.steps;
+                summary.statistics = row.statistics;
+                summary.input = inputWait(*rank.trace, rank.steps, deviceBusy(scan));
+            }
+        }
+        row.rank = std::move(rank);
+        summary.ranks.push_back(std::move(row));
+    }
+    if (whole.total.count() > 0)
+        summary.breakdown = whole;
+    if (!summary.ranks.front().rank.sharesDevices)
+        summary.idle = std::move(idle);
+}
+
 } // namespace
 
 Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
 {
     // Steps are found while the slices are walked: neither needs the other.
     auto findingSteps = std::async(std::launch::async, findSteps);
-    const ActivityScan scan =
-        scanActivity(trace, std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers));
+    const unsigned threads = std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers);
+    const ActivityScan scan = scanActivity(trace, threads);
     Summary summary;
     summary.counts = countsOf(scan);
     summary.counts.events = counted(trace, "source.events", static_cast<std::int64_t>(trace.sliceCount()));
@@ -76,9 +131,9 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.topKernels.resize(std::min(summary.topKernels.size(), kTopKernels));
     summary.steps = findingSteps.get();
     summary.statistics = stepStatistics(summary.steps);
-    summary.ranks = markingProcesses(trace, summary.steps);
     summary.breakdown = breakdown(trace, scan, summary.steps);
     summary.input = inputWait(trace, summary.steps, deviceBusy(scan));
+    summarizeRanks(trace, threads, summary);
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);
     return summary;

@@ -5,6 +5,7 @@
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/memory_holders.h"
+#include "profiler/analysis/steps/ranks.h"
 #include "profiler/analysis/transfers.h"
 
 #include <nlohmann/json.hpp>
@@ -33,7 +34,16 @@ struct Summary {
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::Step> steps;
     profiler::analysis::StepStatistics statistics;
-    int ranks = 1; ///< processes that mark steps, each its own
+    /// One rank of several in the trace.
+    struct RankSummary {
+        profiler::analysis::Rank rank;
+        profiler::analysis::StepStatistics statistics;
+        std::vector<profiler::analysis::DeviceUse> devices;
+        profiler::analysis::Breakdown breakdown; ///< of its steps, over its own devices
+        profiler::analysis::Communication communication;
+    };
+    std::vector<RankSummary> ranks;         ///< by number; empty: the trace is that of one
+    std::optional<std::size_t> slowestRank; ///< index of that whose steps `steps` are; its loader is `input`
     profiler::analysis::Breakdown breakdown;
     profiler::analysis::InputWait input;
     profiler::analysis::Communication communication;

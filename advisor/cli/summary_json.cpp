@@ -81,36 +81,6 @@ Json devicesJson(const std::vector<DeviceUse>& devices)
     return rows;
 }
 
-Json stepsJson(const Summary& summary)
-{
-    const StepStatistics& s = summary.statistics;
-    const auto known = [](bool there, double us) { return there ? Json(us) : Json(nullptr); };
-    Json list = Json::array();
-    for (const Step& step : summary.steps)
-        list.push_back(toUs(step.range.duration()));
-    Json json = {{"count", s.count},
-                 {"mean_us", known(s.count > 0, s.meanUs)},
-                 {"median_us", known(s.count > 0, s.medianUs)},
-                 {"p90_us", known(s.count > 0, s.p90Us)},
-                 {"min_us", known(s.count > 0, s.minUs)},
-                 {"max_us", known(s.count > 0, s.maxUs)},
-                 {"steady_mean_us", known(s.steadyCount > 0, s.steadyMeanUs)},
-                 {"list_us", list}};
-    if (!summary.steps.empty() && summary.steps.front().found)
-        json["from"] = "repetition";
-    if (summary.ranks > 1)
-        json["processes"] = summary.ranks;
-    return json;
-}
-
-Json versionsJson(const Trace& trace)
-{
-    Json versions;
-    for (const char* name : {"cuda_driver", "cuda_runtime", "cudnn", "nccl", "cupti", "torch"})
-        versions[name] = textOrNull(trace, std::string("versions.") + name);
-    return versions;
-}
-
 Json breakdownJson(const Breakdown& breakdown)
 {
     if (breakdown.total.count() == 0)
@@ -120,6 +90,83 @@ Json breakdownJson(const Breakdown& breakdown)
             {"memcpy", share(TimeClass::Memcpy)},   {"memset", share(TimeClass::Memset)},
             {"runtime", share(TimeClass::Runtime)}, {"data_loader", share(TimeClass::DataLoader)},
             {"cpu_op", share(TimeClass::CpuOp)},    {"other", share(TimeClass::Other)}};
+}
+
+Json stepTimesJson(const StepStatistics& s, const std::vector<Step>& steps)
+{
+    const auto known = [](bool there, double us) { return there ? Json(us) : Json(nullptr); };
+    Json list = Json::array();
+    for (const Step& step : steps)
+        list.push_back(toUs(step.range.duration()));
+    return {{"count", s.count},
+            {"mean_us", known(s.count > 0, s.meanUs)},
+            {"median_us", known(s.count > 0, s.medianUs)},
+            {"p90_us", known(s.count > 0, s.p90Us)},
+            {"min_us", known(s.count > 0, s.minUs)},
+            {"max_us", known(s.count > 0, s.maxUs)},
+            {"steady_mean_us", known(s.steadyCount > 0, s.steadyMeanUs)},
+            {"list_us", list}};
+}
+
+Json stepsJson(const Summary& summary)
+{
+    Json json = stepTimesJson(summary.statistics, summary.steps);
+    if (!summary.steps.empty() && summary.steps.front().found)
+        json["from"] = "repetition";
+    if (!summary.ranks.empty())
+        json["processes"] = summary.ranks.size();
+    if (summary.slowestRank)
+        json["rank"] = summary.ranks[*summary.slowestRank].rank.number;
+    return json;
+}
+
+double stepUs(const StepStatistics& s)
+{
+    return s.steadyCount > 0 ? s.steadyMeanUs : s.meanUs;
+}
+
+/// `busy` is the share of its devices' spans in which they ran anything.
+Json ranksJson(const Summary& summary)
+{
+    Json rows = Json::array();
+    for (const Summary::RankSummary& row : summary.ranks) {
+        Json devices = Json::array();
+        for (const DeviceId device : row.rank.devices)
+            devices.push_back(device.value);
+        double busyUs = 0, spanUs = 0;
+        for (const DeviceUse& device : row.devices) {
+            busyUs += toUs(device.busyAny);
+            spanUs += toUs(device.span);
+        }
+        const bool own = !row.rank.sharesDevices;
+        rows.push_back({{"rank", row.rank.number},
+                        {"process", row.rank.process},
+                        {"name", row.rank.name},
+                        {"devices", devices},
+                        {"steps", stepTimesJson(row.statistics, row.rank.steps)},
+                        {"step_us", row.statistics.count > 0 ? Json(stepUs(row.statistics)) : Json(nullptr)},
+                        {"busy", own && spanUs > 0 ? Json(busyUs / spanUs) : Json(nullptr)},
+                        {"comm_exposed_us", own ? Json(toUs(row.communication.exposed)) : Json(nullptr)},
+                        {"breakdown", breakdownJson(row.breakdown)}});
+    }
+    return rows;
+}
+
+/// The job of several ranks: each of its steps lasts as long as that of its slowest rank.
+Json jobJson(const Summary& summary)
+{
+    const Summary::RankSummary& slowest = summary.ranks[*summary.slowestRank];
+    return {{"world_size", summary.ranks.size()},
+            {"step_us", slowest.statistics.count > 0 ? Json(stepUs(slowest.statistics)) : Json(nullptr)},
+            {"slowest_rank", slowest.statistics.count > 0 ? Json(slowest.rank.number) : Json(nullptr)}};
+}
+
+Json versionsJson(const Trace& trace)
+{
+    Json versions;
+    for (const char* name : {"cuda_driver", "cuda_runtime", "cudnn", "nccl", "cupti", "torch"})
+        versions[name] = textOrNull(trace, std::string("versions.") + name);
+    return versions;
 }
 
 Json communicationJson(const Communication& comm)
@@ -199,6 +246,10 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"top_kernels", kernels},
                  {"memory", memoryJson(summary.memory)},
                  {"data_loss", lossJson(trace)}};
+    if (!summary.ranks.empty()) {
+        json["ranks"] = ranksJson(summary);
+        json["job"] = jobJson(summary);
+    }
     if (summary.look)
         addCloserLook(json, *summary.look);
     return json;

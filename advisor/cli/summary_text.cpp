@@ -83,15 +83,33 @@ std::string heading(const Trace& trace, const Summary& summary)
     return text;
 }
 
-/// Whose steps these are, where several processes mark theirs.
-std::string ranksText(const Trace& trace, const Summary& summary)
+/// The ranks of the trace, and whose steps and parts stand beside this.
+std::string ranksText(const Summary& summary)
 {
-    if (summary.ranks < 2)
+    if (summary.ranks.empty())
         return {};
-    const Track& track = trace.track(summary.steps.front().slice.track);
-    return fmt::format("{} processes mark steps. These are those of {} ({}), which marks most.\n", summary.ranks,
-                       track.processName.empty() ? fmt::format("process {}", track.pid) : track.processName,
-                       track.name);
+    TextTable table({"Rank", "process", "devices", "steps", "steady mean", "device busy"});
+    for (const Summary::RankSummary& row : summary.ranks) {
+        std::string devices;
+        for (const DeviceId device : row.rank.devices)
+            devices += fmt::format("{}{}", devices.empty() ? "" : ", ", device.value);
+        double busyUs = 0, spanUs = 0;
+        for (const DeviceUse& device : row.devices) {
+            busyUs += toUs(device.busyAny);
+            spanUs += toUs(device.span);
+        }
+        table.add({std::to_string(row.rank.number), row.rank.name, devices.empty() ? "-" : devices,
+                   countText(row.statistics.count),
+                   row.statistics.steadyCount > 0 ? timeText(row.statistics.steadyMeanUs) : "-",
+                   spanUs > 0 && !row.rank.sharesDevices ? shareText(busyUs / spanUs) : "-"});
+    }
+    std::string text = "\n" + table.text();
+    if (summary.statistics.count > 0)
+        text += fmt::format("  Step times and parts are those of rank {}: the slowest, or one of equals.\n",
+                            summary.ranks[*summary.slowestRank].rank.number);
+    if (summary.ranks.front().rank.sharesDevices)
+        text += "  The trace does not say which rank launched what: device figures are those of all of them.\n";
+    return text;
 }
 
 /// Names for --step-range, as nobody knows those of another's program.
@@ -115,7 +133,7 @@ std::string stepsText(const Trace& trace, const Summary& summary)
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
     return (summary.steps.front().found ? "\nTimes of the steps found by repetition\n" : "\nStep times\n") +
-           table.text() + ranksText(trace, summary);
+           table.text();
 }
 
 std::string partsText(const Summary& summary)
@@ -272,8 +290,8 @@ std::string lookText(const Trace& trace, const CloserLook& look)
 
 std::string toText(const Trace& trace, const Summary& summary)
 {
-    return heading(trace, summary) + stepsText(trace, summary) + partsText(summary) + breakdownText(summary.breakdown) +
-           loaderText(summary) + deviceText(summary) + memoryText(summary) +
+    return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
+           breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(summary) +
            (summary.look ? lookText(trace, *summary.look) : std::string());
 }
 

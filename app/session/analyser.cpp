@@ -47,7 +47,8 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
         result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
     if (stop.stop_requested())
         return nullptr;
-    result->summary = summarise(trace, result->facts.steps, stop);
+    // Of several ranks, what is analysed: another rank's kernels would be laid over these steps.
+    result->summary = summarise(result->facts.rank ? result->facts.rank->trace : trace, result->facts.steps, stop);
     if (stop.stop_requested())
         return nullptr;
     if (found.ofRange)

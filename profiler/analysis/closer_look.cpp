@@ -1,5 +1,7 @@
 #include "profiler/analysis/closer_look.h"
 
+#include "profiler/analysis/steps/ranks.h"
+
 #include <algorithm>
 #include <future>
 #include <iterator>
@@ -32,8 +34,12 @@ JudgedPart partOfPath(const std::vector<Step>& steps, const JudgedPart& part)
 
 } // namespace
 
-CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps, const std::stop_token& stop)
+CloserLook closerLook(const Trace& job, const std::vector<Step>& steps, const std::stop_token& stop)
 {
+    const std::vector<Rank> ranks = ranksOf(job, steps);
+    const std::int64_t process = steps.empty() ? 0 : job.track(steps.front().slice.track).pid;
+    const auto own = std::ranges::find(ranks, process, &Rank::process);
+    const Trace& trace = own == ranks.end() ? job : *own->trace;
     CloserLook look;
     look.part = judgedPart(steps);
     look.pathPart = partOfPath(steps, look.part);
@@ -47,7 +53,7 @@ CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps, const 
     look.syncs = std::move(sites.syncs);
     if (!stop.stop_requested())
         look.loader = loaderBalance(trace, steps);
-    look.stragglers = stragglers(trace, part, stop);
+    look.stragglers = stragglers(job, part, stop);
     look.path = path.get();
     return look;
 }

@@ -25,7 +25,8 @@ struct CloserLook {
     Stragglers stragglers;
 };
 /// On two threads. The path names what the host did by its innermost call, operator or range.
+/// @param job   all but the stragglers of the rank alone whose steps these are, where the trace holds several ranks
 /// @param stop  asked every few milliseconds; what is returned then means nothing
-CloserLook closerLook(const Trace& trace, const std::vector<Step>& steps, const std::stop_token& stop = {});
+CloserLook closerLook(const Trace& job, const std::vector<Step>& steps, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

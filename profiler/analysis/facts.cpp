@@ -1,15 +1,14 @@
 #include "profiler/analysis/facts.h"
 
+#include "profiler/analysis/steps/ranks.h"
+
 #include <utility>
 
 namespace profiler::analysis {
 
-Facts analyse(const Trace& trace)
-{
-    return analyse(trace, findSteps(trace));
-}
+namespace {
 
-Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop)
+Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop)
 {
     Facts facts;
     facts.steps = std::move(steps);
@@ -27,6 +26,28 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
         return facts;
     facts.device = deviceFacts(trace, scan, facts.steps);
     return facts;
+}
+
+} // namespace
+
+Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop)
+{
+    const std::vector<Rank> ranks = ranksOf(trace, steps);
+    if (ranks.empty())
+        return analyseOne(trace, std::move(steps), stop);
+    const Rank& rank = judgedRank(ranks, trace, steps);
+    const bool found = !steps.empty() && steps.front().found && // by repetition: of one process
+                       trace.track(steps.front().slice.track).pid == rank.process;
+    Facts facts = analyseOne(*rank.trace, found ? std::move(steps) : rank.steps, stop);
+    facts.rank = {rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices};
+    if (rank.sharesDevices)
+        facts.device.ranks = static_cast<int>(ranks.size());
+    return facts;
+}
+
+Facts analyse(const Trace& trace)
+{
+    return analyse(trace, findSteps(trace));
 }
 
 } // namespace profiler::analysis

@@ -6,10 +6,24 @@
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace profiler::analysis {
+
+/// The rank that was analysed, of a trace that holds several (steps/ranks.h).
+struct AnalysedRank {
+    std::shared_ptr<const Trace> trace; ///< what it did, with the ids of the whole trace
+    std::int64_t number = 0;
+    std::string name;           ///< of its process
+    std::size_t of = 0;         ///< ranks in the trace
+    bool sharesDevices = false; ///< Rank::sharesDevices
+};
 
 /// The analyses of one trace that rules and views share, computed once.
 struct Facts {
@@ -18,10 +32,11 @@ struct Facts {
     InputWait input;
     OpCosts ops;
     DeviceFacts device;
+    std::optional<AnalysedRank> rank; ///< none: the whole trace was analysed
 };
 
 Facts analyse(const Trace& trace);
-/// With these steps, which may be none.
+/// With these steps, which may be none. Of a trace with several ranks, judgedRank() alone, with its own steps.
 /// @param stop  once requested, the analyses that have not begun are left out: the result is to be discarded
 Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {});
 

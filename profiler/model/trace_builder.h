@@ -132,9 +132,18 @@ public:
     /// holds, not those of the whole.
     [[nodiscard]] static std::shared_ptr<const Trace> endOf(const Trace& trace, TraceTime from);
 
+    /// A trace with the slices and samples of some tracks only. Ids stay what they are; the other tracks are there and
+    /// empty, and devices on none of the tracks are left out. All else is that of the whole, but arrows that a file
+    /// gives, which are left out. Shares the slices: costs as much as there are tracks and blocks.
+    /// @param wanted  by track id
+    [[nodiscard]] static std::shared_ptr<const Trace> ofTracks(const Trace& trace, const std::vector<bool>& wanted);
+
     static constexpr std::uint8_t kUnknownDepth = 255;
 
 private:
+    /// All of a trace but its slices.
+    static void copyFrame(const Trace& trace, Trace& part);
+
     struct State;
     std::unique_ptr<State> m;
 };

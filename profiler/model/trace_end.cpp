@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace profiler {
@@ -44,11 +45,10 @@ TrackSlices endOfTrack(const TrackSlices& all, std::int64_t from)
 
 } // namespace
 
-std::shared_ptr<const Trace> TraceBuilder::endOf(const Trace& trace, TraceTime from)
+void TraceBuilder::copyFrame(const Trace& trace, Trace& part)
 {
-    auto end = std::make_shared<Trace>();
     const Trace::Data& all = *trace.m;
-    Trace::Data& data = *end->m;
+    Trace::Data& data = *part.m;
     data.tracks = all.tracks;
     data.devices = all.devices;
     data.metadata = all.metadata;
@@ -58,6 +58,14 @@ std::shared_ptr<const Trace> TraceBuilder::endOf(const Trace& trace, TraceTime f
     data.textBytes = all.textBytes;
     data.args = all.args;
     data.argSource = all.argSource;
+}
+
+std::shared_ptr<const Trace> TraceBuilder::endOf(const Trace& trace, TraceTime from)
+{
+    auto end = std::make_shared<Trace>();
+    copyFrame(trace, *end);
+    const Trace::Data& all = *trace.m;
+    Trace::Data& data = *end->m;
     for (const TrackSlices& slices : all.slices) {
         data.slices.push_back(endOfTrack(slices, toNs(from)));
         data.count += data.slices.back().count;
@@ -65,6 +73,33 @@ std::shared_ptr<const Trace> TraceBuilder::endOf(const Trace& trace, TraceTime f
     if (data.count > 0)
         data.range = {std::max(from, all.range.begin), all.range.end};
     return end;
+}
+
+std::shared_ptr<const Trace> TraceBuilder::ofTracks(const Trace& trace, const std::vector<bool>& wanted)
+{
+    auto part = std::make_shared<Trace>();
+    copyFrame(trace, *part);
+    const Trace::Data& all = *trace.m;
+    Trace::Data& data = *part->m;
+    std::set<DeviceId> devices;
+    std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < all.slices.size(); ++i) {
+        const bool takes = i < wanted.size() && wanted[i];
+        data.slices.push_back(takes ? all.slices[i] : TrackSlices{});
+        if (!takes)
+            continue;
+        data.count += all.slices[i].count;
+        if (all.tracks[i].kind == TrackKind::Stream)
+            devices.insert(all.tracks[i].device);
+        for (const BlockRef& block : all.slices[i].blocks) {
+            begin = std::min(begin, block.summary().firstBegin);
+            end = std::max(end, block.summary().lastEnd);
+        }
+    }
+    std::erase_if(data.devices, [&](const Device& device) { return !devices.contains(device.id); });
+    if (data.count > 0)
+        data.range = {traceTime(begin), traceTime(end)};
+    return part;
 }
 
 } // namespace profiler

@@ -11,6 +11,7 @@
 #include "app/widgets/timeline_canvas.h"
 #include "profiler/analysis/facts.h"
 #include "tests/app_timeline/training_trace.h"
+#include "tests/support/trace_text.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -66,6 +67,22 @@ protected:
     SelectionPanel panel{&selection};
     SummaryPanel summary{&selection};
 };
+
+TEST_F(ViewsTest, TheLoaderHasNoCostThatWasNotRecorded)
+{
+    const auto loaderOf = [&](const char* text) {
+        const auto some = test_support::traceFromText(text);
+        summary.show(some, std::make_shared<const analysis::Facts>(analysis::analyse(*some)));
+        return summary.findChild<QLabel*>("loader")->text();
+    };
+    EXPECT_TRUE(summary.findChild<QLabel*>("loader")->text().contains("A batch takes"));
+    const QString none = loaderOf("main\n repeat 9 every 100\n step 0 0 100\n op aten::mm 10 80\n end");
+    EXPECT_TRUE(none.contains("Loading was not recorded")) << none.toStdString();
+    EXPECT_FALSE(none.contains("0 ns")) << none.toStdString();
+    const QString wait = loaderOf("main\n repeat 9 every 100\n step 0 0 100\n phase \"data wait\" 0 40\n end");
+    EXPECT_TRUE(wait.contains("Loading itself was not recorded")) << wait.toStdString();
+    EXPECT_FALSE(wait.contains("0 ns")) << wait.toStdString();
+}
 
 TEST_F(ViewsTest, ABarSelectsItsStepEverywhere)
 {

@@ -112,7 +112,7 @@ TEST(Summarize, TakesARangeForSteps)
     EXPECT_THAT(run({"summarize", ranges, "--step-range", "load 10"}).err, HasSubstr("has: load, Train step"));
 }
 
-TEST(Summarize, SaysWhoseStepsTheyAreOfSeveralProcesses)
+TEST(Summarize, ReportsEachRankOfATrace)
 {
     const Folder folder;
     const std::string trace = folder.trace("ranks.sstrace", R"(
@@ -121,12 +121,72 @@ TEST(Summarize, SaysWhoseStepsTheyAreOfSeveralProcesses)
             step 0 0 100
           end
         thread other pid=2
-          repeat 5 every 100
-            step 0 1 100
+          repeat 5 every 120
+            step 0 1 120
+            op aten::mm 10 60
           end
+        stream 0 7 pid=1
+          kernel a 0 300
+        stream 1 7 pid=2
+          kernel a 0 400
+          kernel a 450 50
     )");
-    EXPECT_EQ(Json::parse(run({"summarize", trace, "--json"}).out)["steps"]["processes"], 2);
-    EXPECT_THAT(run({"summarize", trace}).out, HasSubstr("2 processes mark steps. These are those of process 1"));
+    const Json json = Json::parse(run({"summarize", trace, "--json"}).out);
+    EXPECT_EQ(json["steps"]["processes"], 2);
+    EXPECT_EQ(json["steps"]["count"], 5) << "those of the slowest rank";
+    EXPECT_EQ(json["steps"]["rank"], 1);
+    ASSERT_EQ(json["ranks"].size(), 2U);
+    EXPECT_EQ(json["ranks"][0]["process"], 1);
+    EXPECT_EQ(json["ranks"][0]["devices"], Json::array({0}));
+    EXPECT_EQ(json["ranks"][0]["steps"]["count"], 6);
+    EXPECT_EQ(json["ranks"][0]["step_us"], 100);
+    EXPECT_EQ(json["ranks"][0]["busy"], 1);
+    EXPECT_EQ(json["ranks"][0]["breakdown"]["kernel"], 0.5) << "of 600 µs its own device works 300";
+    EXPECT_EQ(json["ranks"][0]["breakdown"]["cpu_op"], 0);
+    EXPECT_EQ(json["ranks"][1]["steps"]["count"], 5);
+    EXPECT_EQ(json["ranks"][1]["step_us"], 120);
+    EXPECT_EQ(json["ranks"][1]["busy"], 0.9);
+    EXPECT_EQ(json["job"]["world_size"], 2);
+    EXPECT_EQ(json["job"]["step_us"], 120);
+    EXPECT_EQ(json["job"]["slowest_rank"], 1);
+    EXPECT_EQ(json["devices"].size(), 2U);
+    EXPECT_THAT(run({"summarize", trace}).out, HasSubstr("Step times and parts are those of rank 1"));
+    const std::string alone = folder.trace("one.sstrace", "main pid=1\n step 0 0 100\nstream 0 7 pid=1\n kernel a 0 9");
+    EXPECT_FALSE(Json::parse(run({"summarize", alone, "--json"}).out).contains("ranks"));
+}
+
+TEST(Advise, JudgesOneRankAndSaysWhich)
+{
+    const Folder folder;
+    const std::string trace = folder.trace("ranks.sstrace", R"(
+        device 0 gpu
+        device 1 gpu
+        repeat 20 every 100
+          main pid=1
+            step 0 0 100
+            op aten::mm 0 10
+          stream 0 7 pid=1
+            kernel a 5 90
+        end
+        repeat 20 every 105
+          thread other pid=2
+            step 0 0 105
+            phase "data wait" 0 80
+            op aten::mm 80 10
+          stream 1 7 pid=2
+            kernel a 85 15
+        end
+    )");
+    const Json advice = Json::parse(run({"advise", trace, "--json"}).out)["advice"];
+    bool found = false;
+    for (const Json& row : advice)
+        if (row["id"] == "loader.workers") {
+            found = true;
+            EXPECT_EQ(row["state"], "fires")
+                << row["reason"] << ": rank 0 waits for nothing, rank 1 for most of a step";
+            EXPECT_THAT(row["caveats"].dump(), HasSubstr("Judged by rank 1"));
+        }
+    EXPECT_TRUE(found);
 }
 
 TEST(StepsFromRepetition, AreAChoiceOfEachReader)

@@ -1,3 +1,4 @@
+#include "advisor/cli/commands.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/summary.h"
 #include "profiler/analysis/step_repetition.h"
@@ -10,6 +11,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 #include <unistd.h>
 
 // Figures of real traces, counted by other programs, or published. The traces are no part of the project: their folder
@@ -290,6 +294,95 @@ TEST_F(SharedTrace, TwoGpusOfTwoProcesses)
     EXPECT_EQ(m_summary.transfers[1].count, 34);
     EXPECT_EQ(m_summary.transfers[1].bytes, 272);
     EXPECT_EQ(m_summary.devices[0].streams, 1);
+}
+
+// Forward passes are inferred: what no phase covers is little.
+TEST_F(SharedTrace, PhasesCoverTheStepsOfATraining)
+{
+    for (const char* file :
+         {"v100_resnet50_nw0_a.json.gz", "v100_resnet50_nw4_a.json.gz", "v100_resnet_gpu_bound_ns.json.gz"}) {
+        open(file);
+        if (!m_trace)
+            return;
+        const StepStatistics& s = m_summary.statistics;
+        EXPECT_LT(toUs(s.steadyMeanParts.other) / s.steadyMeanUs, 0.1) << file;
+        EXPECT_GT(toUs(s.steadyMeanParts.forward) / s.steadyMeanUs, 0.15) << file;
+    }
+}
+
+TEST_F(SharedTrace, TwoProcessesOfAnExportAreTwoRanks)
+{
+    open("nsys_2gpu_before.sqlite");
+    if (!m_trace)
+        return;
+    ASSERT_EQ(m_summary.ranks.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Summary::RankSummary& rank = m_summary.ranks[i];
+        ASSERT_EQ(rank.devices.size(), 1U);
+        EXPECT_EQ(rank.devices[0].id.value, i);
+        EXPECT_EQ(rank.devices[0].busyKernel, m_summary.devices[i].busyKernel);
+        EXPECT_FALSE(rank.rank.sharesDevices);
+    }
+}
+
+/// A PyTorch file as text, its processes moved by `pids` and its times by `us`.
+nlohmann::ordered_json events(const std::filesystem::path& file, std::int64_t pids, double us)
+{
+    std::ostringstream out, err;
+    const std::filesystem::path copy =
+        std::filesystem::temp_directory_path() / ("ranks-" + std::to_string(getpid()) + "-" + file.stem().string());
+    EXPECT_EQ(convert({.in = file, .out = copy}, {out, err}), 0) << err.str();
+    std::ifstream text(copy);
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
+    std::filesystem::remove(copy);
+    for (auto& event : json["traceEvents"]) {
+        if (event.contains("pid") && event["pid"].is_number())
+            event["pid"] = event["pid"].get<std::int64_t>() + pids;
+        if (event.contains("ts"))
+            event["ts"] = event["ts"].get<double>() + us;
+    }
+    return json["traceEvents"];
+}
+
+// Two processes that number their launches and their device alike, in one file. Each is reported as its own file is.
+TEST_F(SharedTrace, FusedFilesOfTwoProcessesAreTwoRanks)
+{
+    const char* files[] = {"v100_resnet_gpu_bound_ns.json.gz", "h100_qwen_gpu_bound_control.json.gz"};
+    std::vector<Summary> alone;
+    std::vector<TimeRange> ranges;
+    for (const char* file : files) {
+        open(file);
+        if (!m_trace)
+            return;
+        alone.push_back(std::move(m_summary));
+        ranges.push_back(m_trace->range());
+    }
+    const double shift = toUs(ranges[0].begin - ranges[1].begin);
+    nlohmann::ordered_json fused = {{"schemaVersion", 1}, {"traceEvents", events(folder() / files[0], 0, 0)}};
+    for (auto& event : events(folder() / files[1], 1'000'000, shift))
+        fused["traceEvents"].push_back(std::move(event));
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("fused-" + std::to_string(getpid()) + ".json");
+    std::ofstream(path) << fused.dump();
+    const auto trace = openTrace(path);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(trace) << trace.error().message();
+    const Summary both = closeSummaryOf(**trace);
+    ASSERT_EQ(both.ranks.size(), 2U);
+    for (const Summary& one : alone) {
+        const auto rank = std::ranges::find_if(
+            both.ranks, [&](const Summary::RankSummary& row) { return row.statistics.count == one.statistics.count; });
+        ASSERT_NE(rank, both.ranks.end());
+        EXPECT_FALSE(rank->rank.sharesDevices);
+        EXPECT_NEAR(rank->statistics.meanUs, one.statistics.meanUs, 1);
+        ASSERT_EQ(rank->devices.size(), one.devices.size());
+        EXPECT_NEAR(toUs(rank->devices[0].busyKernel), toUs(one.devices[0].busyKernel), 10);
+        for (std::size_t i = 0; i < kTimeClasses; ++i)
+            EXPECT_NEAR(rank->breakdown.share(static_cast<TimeClass>(i)),
+                        one.breakdown.share(static_cast<TimeClass>(i)), 0.001);
+    }
+    EXPECT_EQ(both.devices.size(), 2U) << "devices that two processes number alike are two";
+    EXPECT_NEAR(both.kernelUs, alone[0].kernelUs + alone[1].kernelUs, 10);
 }
 
 } // namespace

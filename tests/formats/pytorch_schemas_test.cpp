@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 // As PyTorch 1.8 to 1.11 wrote: integer µs, thread ids in quotes, capitalised categories.
 constexpr std::string_view kOld = R"json({
@@ -340,6 +341,32 @@ TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
     ASSERT_EQ(pids.size(), 2U);
     EXPECT_NE(pids[0], pids[1]);
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("2 processes launch work in this file")));
+}
+
+// Each process calls the only GPU that it sees its device 0; whoever merged their files gave the rows their processes.
+TEST(PytorchSchemas, DevicesOfOneNumberInRowsOfSeveralProcessesAreSeveral)
+{
+    constexpr std::string_view kMerged = R"(
+  {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "[TP00] 41", "tid": 41, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "[TP01] 42", "tid": 42, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+  {"ph": "X", "cat": "kernel", "name": "k", "pid": "[TP00] 0", "tid": 7, "ts": 20, "dur": 4, "args": {"device": 0, "stream": 7, "correlation": 7}},
+  {"ph": "X", "cat": "kernel", "name": "k", "pid": "[TP01] 0", "tid": 7, "ts": 21, "dur": 4, "args": {"device": 0, "stream": 7, "correlation": 7}}
+)";
+    const auto devicesOf = [](const Trace& trace) {
+        std::vector<std::uint32_t> devices;
+        for (const Track& row : trace.tracks())
+            if (row.kind == TrackKind::Stream)
+                devices.push_back(row.device.value);
+        return devices;
+    };
+    const auto merged = open(object(kMerged));
+    EXPECT_THAT(devicesOf(*merged), UnorderedElementsAre(0U, 1U));
+    EXPECT_EQ(merged->devices().size(), 2U);
+    // One process that drives a device from two rows has one.
+    std::string one(kMerged);
+    for (auto at = one.find("[TP01] 42"); at != one.npos; at = one.find("[TP01] 42"))
+        one.replace(at, 9, "[TP00] 41");
+    EXPECT_THAT(devicesOf(*open(object(one))), UnorderedElementsAre(0U, 0U));
 }
 
 TEST(PytorchSchemas, OnePieceOfWorkWithoutAnIdIsNoReasonToReadTwice)

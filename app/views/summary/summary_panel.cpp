@@ -271,12 +271,11 @@ void SummaryPanel::showStatistics()
             : tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
                   .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
                        formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
-    if (m_facts->device.ranks > 1) {
-        const profiler::Track& track = m_trace->track(m_facts->steps.front().slice.track);
-        text += tr(" · %1 processes mark steps: these are those of process %2, which marks most")
-                    .arg(m_facts->device.ranks)
-                    .arg(track.pid);
-    }
+    if (m_facts->rank)
+        text += tr(" · of rank %1 (%2), the slowest of %3 or one of equals")
+                    .arg(m_facts->rank->number)
+                    .arg(traceText(m_facts->rank->name))
+                    .arg(m_facts->rank->of);
     m_statistics->setText(text);
 }
 
@@ -323,9 +322,16 @@ void SummaryPanel::showLoader()
                         : input.workers == 1
                             ? tr("One loader worker, busy %1 of the time").arg(busy)
                             : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
-    m_loaderText->setText(
-        tr("%1. A batch costs %2 of work; a steady step waits %3 for it (%4).")
-            .arg(who, formatUs(input.loadUsPerBatch), formatUs(input.waitUsPerStep), formatShare(input.waitShare)));
+    const QString waits =
+        tr("a steady step waits %1 for data (%2)").arg(formatUs(input.waitUsPerStep), formatShare(input.waitShare));
+    // Without recorded stages nothing says what a batch costs, nor who loads it; without a wait not even that it loads.
+    if (input.loadUsPerBatch > 0)
+        m_loaderText->setText(tr("%1. A batch takes %2 to load; %3.").arg(who, formatUs(input.loadUsPerBatch), waits));
+    else if (input.waitUsPerStep > 0)
+        m_loaderText->setText(tr("Loading itself was not recorded; %1.").arg(waits));
+    else
+        m_loaderText->setText(
+            tr("Loading was not recorded: the trace holds neither a loader's work nor a wait for it."));
     std::vector<EvidenceRow> rows;
     for (const auto& stage : input.stages)
         rows.push_back({{{traceText(stage.name), 0},

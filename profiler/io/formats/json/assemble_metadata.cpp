@@ -176,10 +176,12 @@ void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<
         else if (key == "distributedInfo")
             addDistributed(builder, raw);
     }
-    for (const LaneInfo& lane : shared.lanes)
-        if (lane.track && lane.key.lane == Lane::Device && lane.key.device >= 0 && lane.key.device < 0x10000 &&
-            devices.insert(static_cast<std::uint32_t>(lane.key.device)).second)
-            builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(lane.key.device)}, .name = {}, .uuid = {}});
+    for (const LaneInfo& lane : shared.lanes) {
+        const std::int64_t number = lane.device.value_or(lane.key.device);
+        if (lane.track && lane.key.lane == Lane::Device && number >= 0 && number < 0x10000 &&
+            devices.insert(static_cast<std::uint32_t>(number)).second)
+            builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(number)}, .name = {}, .uuid = {}});
+    }
     for (const MetaEvent& event : whole.metadata)
         if (event.name == "Record Window End")
             builder.setMetadata("record.end_ns", event.args);

@@ -123,7 +123,8 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
         track.sortIndex = thread->second.sortIndex;
     if (onDevice) {
         track.kind = key.lane == Lane::Device ? TrackKind::Stream : TrackKind::Annotation;
-        track.device = DeviceId{static_cast<std::uint32_t>(std::clamp<std::int64_t>(key.device, 0, 0xffffffff))};
+        track.device = DeviceId{
+            static_cast<std::uint32_t>(std::clamp<std::int64_t>(lane.device.value_or(key.device), 0, 0xffffffff))};
         track.stream = StreamId{static_cast<std::uint32_t>(std::clamp<std::int64_t>(key.stream, 0, 0xffffffff))};
         track.name = deviceRowName(key);
         return track;
@@ -143,6 +144,35 @@ bool contains(const std::vector<bool>& lanes, std::uint32_t lane)
     return lane < lanes.size() && lanes[lane];
 }
 
+/// In a file merged from those of several processes, each of which calls its device 0, the rows of a device have a
+/// process that the merger made for them: devices of one number in several such processes are several devices. The
+/// first keeps its number, the others get the next free ones.
+/// @param calling  processes that launch work; a device's row in one of these is as our own writer addresses it
+void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
+{
+    std::map<std::int64_t, std::vector<ProcessKey>> rows; // by device number, in the order of the file
+    std::int64_t next = 0;
+    for (const LaneInfo& lane : shared.lanes)
+        if (lane.key.lane == Lane::Device && lane.key.device >= 0) {
+            auto& processes = rows[lane.key.device];
+            const ProcessKey process{lane.key.process, lane.key.processIsText};
+            if (calling.contains(process))
+                return;
+            if (std::ranges::find(processes, process) == processes.end())
+                processes.push_back(process);
+            next = std::max(next, lane.key.device + 1);
+        }
+    std::map<std::pair<std::int64_t, ProcessKey>, std::int64_t> numbers;
+    for (const auto& [device, processes] : rows)
+        for (std::size_t i = 1; i < processes.size(); ++i)
+            numbers[{device, processes[i]}] = next++;
+    for (LaneInfo& lane : shared.lanes)
+        if (lane.key.lane != Lane::Host) {
+            const auto found = numbers.find({lane.key.device, {lane.key.process, lane.key.processIsText}});
+            lane.device = found == numbers.end() ? std::nullopt : std::optional(found->second);
+        }
+}
+
 /// Merged files tell processes apart by texts; those of the program count as processes of their own.
 void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names)
 {
@@ -160,8 +190,9 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
         shared.builder.captureStats().notes.push_back(
             countText(calling.size()) +
             " processes launch work in this file and may number it alike: an arrow may lead to the work of another "
-            "process, and figures that join launches and their work are not to be trusted. Open the file of each "
-            "process instead.");
+            "process. Figures are reported for each process by itself.");
+    if (calling.size() > 1)
+        renumberDevices(shared, calling);
 }
 
 } // namespace

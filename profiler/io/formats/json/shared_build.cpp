@@ -91,7 +91,8 @@ std::uint32_t SharedBuild::lane(const LaneKey& key, const Event& event)
         lanes.push_back({.key = key,
                          .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
                          .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
-                         .track = {}});
+                         .track = {},
+                         .device = {}});
     }
     return place->second;
 }

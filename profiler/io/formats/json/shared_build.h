@@ -26,8 +26,9 @@ struct LaneKey {
 /// What is known of a row before the metadata events are.
 struct LaneInfo {
     LaneKey key;
-    std::string processText, threadText; ///< where they are no numbers
-    std::optional<TrackId> track;        ///< once it has a slice
+    std::string processText, threadText;  ///< where they are no numbers
+    std::optional<TrackId> track;         ///< once it has a slice
+    std::optional<std::int64_t> device{}; ///< instead of the key's, where processes number their devices alike
 };
 
 /// The builder, as several scanning threads use it: each keeps what it was told, so that the lock is seldom asked for.
