@@ -17,13 +17,27 @@ enum class JudgedBy { Time, Memory, Convergence };
 /// What a saving is counted in. Times are µs.
 enum class SavingUnit { UsPerStep, UsPerEpoch, UsPerValidation, Bytes };
 
-/// What a change should save, as a range from a model of this trace.
+/// What is claimed of a saving. There are no others.
+enum class SavingKind {
+    Estimate,  ///< an interval for the mean, from a model that replays this trace
+    UpperBound ///< a value that cannot be exceeded; what of it a change reaches is not known
+};
+
+/// What a change should save, in the unit of its objective.
 struct Saving {
+    /// Of the interval of an estimate: how often it is meant to contain the mean that an experiment measures.
+    static constexpr double kCoverage = 0.95;
+
     SavingUnit unit = SavingUnit::UsPerStep;
+    /// The interval of an estimate and its middle. Of an upper bound `low` is 0, and `mid` repeats `high`, the bound.
     double low = 0, mid = 0, high = 0;
     /// µs that such a unit took in the trace: elsewhere the machine is faster or slower, and what is saved is a share
     /// of what it takes there. 0: not known; bytes are what they are.
     double ofUs = 0;
+    SavingKind kind = SavingKind::Estimate;
+
+    /// The part of the time that the saving stands for: an estimate's middle, an upper bound's all.
+    [[nodiscard]] double claimed() const { return mid > 0 ? mid : 0; }
 };
 
 /// A change of one knob.
@@ -50,7 +64,7 @@ struct Advice {
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
     profiler::Message whyNoPrediction; ///< when it fires without a saving
-    double concerns = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no saving
+    double concerns = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no estimate
     std::vector<profiler::Message> caveats;
     std::optional<Toggle> toggle;
     profiler::Message whyNoToggle;

@@ -1,6 +1,7 @@
 #include "advisor_rules_registry.h"
 
-#include "advisor/prediction.h"
+#include "advisor/prediction/attribution.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 
 #include <algorithm>
@@ -17,23 +18,26 @@ double wholeUs(const Case& c)
                                         : profiler::analysis::toUs(c.facts.device.windowTime());
 }
 
-/// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time. One without a
-/// prediction saves a part of what it is about: it ranks as if that were half.
+/// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time. How much of an
+/// upper bound is reached is not known, as little as what a finding without a saving wins of what it is about: these
+/// rank as if it were half.
 double usPerStep(const Advice& advice, const Case& c)
 {
-    if (!advice.saving)
+    const bool bound = advice.saving && advice.saving->kind == SavingKind::UpperBound;
+    if (!advice.saving || (bound && advice.saving->unit == SavingUnit::UsPerStep && advice.concerns > 0))
         return advice.concerns / 2 * wholeUs(c);
+    const double expected = advice.saving->claimed() * (bound ? 0.5 : 1);
     const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
     std::int64_t passes = 0;
     switch (advice.saving->unit) {
     case SavingUnit::UsPerStep:
-        return advice.saving->mid;
+        return expected;
     case SavingUnit::UsPerEpoch:
     case SavingUnit::UsPerValidation:
         // A validation ends each epoch: their number is the number of epochs that the trace holds.
         for (const profiler::Slice& slice : c.trace.ofKind(profiler::ActivityKind::Phase))
             passes += c.trace.name(slice) == profiler::phase::kValidation;
-        return advice.saving->mid * static_cast<double>(passes) / steps;
+        return expected * static_cast<double>(passes) / steps;
     case SavingUnit::Bytes:
         return 0;
     }
@@ -91,8 +95,8 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
             verdict.title = rule.title;
         if (verdict.saving && verdict.saving->ofUs == 0)
             verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
-        const double worth = usPerStep(verdict, c);
         settlePrediction(verdict);
+        const double worth = usPerStep(verdict, c);
         advice.push_back({std::string(rule.key), std::move(verdict), worth});
     }
     // Stable: equals stay in the order of their keys.
@@ -100,6 +104,7 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
         const int ranks = rank(a.advice.state) - rank(b.advice.state);
         return ranks != 0 ? ranks < 0 : a.worth > b.worth;
     });
+    shareOutTime(advice, rules, c);
     return advice;
 }
 
@@ -161,6 +166,14 @@ const std::vector<ThreadOps>& Case::ops() const
     if (!outermost)
         outermost = std::make_shared<std::vector<ThreadOps>>(threadsOps(trace));
     return *outermost;
+}
+
+const profiler::analysis::LaunchStatistics& Case::launches() const
+{
+    if (!queue)
+        queue = std::make_shared<profiler::analysis::LaunchStatistics>(profiler::analysis::launchStatistics(
+            trace, profiler::analysis::LaunchCalls(trace), profiler::analysis::judgedPart(facts.steps)));
+    return *queue;
 }
 
 std::vector<Rule> allRules()

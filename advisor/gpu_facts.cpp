@@ -171,16 +171,6 @@ Nanoseconds meanExposed(std::span<const OnDevice> devices)
     return devices.empty() ? sum : sum / static_cast<std::int64_t>(devices.size());
 }
 
-Saving spreadOverSteps(std::vector<double> perStepUs)
-{
-    if (perStepUs.empty())
-        return perStep(0, 0, 0);
-    const double mid = mean(perStepUs);
-    const double low = std::min(mid, percentile(perStepUs, 0.1));
-    const double high = std::max(mid, percentile(std::move(perStepUs), 0.9));
-    return perStep(low, mid, high);
-}
-
 std::vector<double> insideEachStep(const Case& c, const Intervals& time)
 {
     std::vector<double> inside;

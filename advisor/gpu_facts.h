@@ -62,9 +62,6 @@ std::vector<OnDevice> againstOwnKernels(const Case& c, std::span<const profiler:
 /// The mean over devices of the time in which each one's work was exposed; 0 without any.
 profiler::Nanoseconds meanExposed(std::span<const OnDevice> devices);
 
-/// A range in the unit of the steps: what `perStep` (one figure a step, µs) is in most steps (10th percentile), on the
-/// mean, and in the worst (90th). Source: the trace's own spread from step to step.
-Saving spreadOverSteps(std::vector<double> perStep);
 /// For each step of the judged window, µs of `time` inside it.
 std::vector<double> insideEachStep(const Case& c, const profiler::analysis::Intervals& time);
 /// For each step, µs of exposed work inside it, a mean over the devices.

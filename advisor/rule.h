@@ -2,7 +2,9 @@
 
 #include "advisor/advice.h"
 #include "advisor/op_walk.h"
+#include "advisor/prediction/time_parts.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/launch_statistics.h"
 #include "profiler/analysis/replay.h"
 #include "profiler/model/registered.h"
 #include "trainer/config/training_config.h"
@@ -29,10 +31,13 @@ struct Case {
     [[nodiscard]] const profiler::analysis::Replayed& unchanged() const;
     /// Outermost operators, made when the first rule asks for them. Not for several threads at once.
     [[nodiscard]] const std::vector<ThreadOps>& ops() const;
+    /// The launch queue of each device, made when the first rule asks for it. Not for several threads at once.
+    [[nodiscard]] const profiler::analysis::LaunchStatistics& launches() const;
 
-    mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr; ///< behind replay()
-    mutable std::shared_ptr<const profiler::analysis::Replayed> asItWas = nullptr;  ///< behind unchanged()
-    mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;      ///< behind ops()
+    mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr;      ///< behind replay()
+    mutable std::shared_ptr<const profiler::analysis::Replayed> asItWas = nullptr;       ///< behind unchanged()
+    mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;           ///< behind ops()
+    mutable std::shared_ptr<const profiler::analysis::LaunchStatistics> queue = nullptr; ///< behind launches()
 };
 
 /// What a rule must see of a run to be right.
@@ -47,15 +52,28 @@ struct Rule {
     std::string_view title; ///< of the finding
     Advice (*check)(const Case&);
     Needs needs = Needs::Steps;
+    /// The parts of the time that its finding may claim, see shareOutTime(). None: it saves no time of a step.
+    TimePart claims = TimePart::None;
+    /// It sums up what more specific findings are about: it claims what they leave.
+    bool general = false;
 };
 
 /// All rules, from the generated registry, by key.
 std::vector<Rule> allRules();
 
+struct TimeClaim {
+    TimePart part = TimePart::None;
+    double us = 0;
+};
+
 struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
-    double worth = 0; ///< µs of a step that the finding is taken to be worth, which ranks it
+    double worth = 0; ///< µs of a step that the finding is taken to be worth by itself, which ranks it
+    /// µs of a step that it claims of the judged time, by part; without steps µs of all of that. Findings never claim
+    /// the same time twice.
+    std::vector<TimeClaim> claims = {};
+    std::string sharesWith = {}; ///< id of the finding that claims most of the time that this one is about; empty: none
 };
 /// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
 /// silent.

@@ -31,6 +31,15 @@ Json codeJson(const RuleAdvice& row, const config::TrainingConfig* config)
             {"cpp", tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, config)}};
 }
 
+/// What the finding claims of the judged time: findings never claim the same time twice.
+Json claimsJson(const std::vector<TimeClaim>& claims)
+{
+    Json rows = Json::array();
+    for (const TimeClaim& claim : claims)
+        rows.push_back({{"part", timePartName(claim.part)}, {"us", claim.us}});
+    return rows;
+}
+
 Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::TrainingConfig* config)
 {
     const Advice& advice = row.advice;
@@ -57,6 +66,8 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::
                         {"caveats", messagesJson(advice.caveats)},
                         {"why_no_prediction", messageJson(advice.whyNoPrediction)},
                         {"why_no_toggle", messageJson(advice.whyNoToggle)}};
+    json["claims"] = claimsJson(row.claims);
+    json["shares_with"] = row.sharesWith.empty() ? Json(nullptr) : Json(row.sharesWith);
     return json;
 }
 
@@ -111,7 +122,9 @@ Json savingJson(const std::optional<Saving>& saving)
             {"low", saving->low},
             {"mid", saving->mid},
             {"high", saving->high},
-            {"of_us", saving->ofUs > 0 ? Json(saving->ofUs) : Json(nullptr)}};
+            {"of_us", saving->ofUs > 0 ? Json(saving->ofUs) : Json(nullptr)},
+            {"kind", saving->kind == SavingKind::UpperBound ? "upper bound" : "estimate"},
+            {"coverage", saving->kind == SavingKind::UpperBound ? Json(nullptr) : Json(Saving::kCoverage)}};
 }
 
 Json toggleJson(const std::optional<Toggle>& toggle)

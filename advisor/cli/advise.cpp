@@ -3,12 +3,11 @@
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/text_table.h"
-#include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/tip_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
@@ -30,20 +29,6 @@ config::Result<std::optional<config::TrainingConfig>> configurationOf(const prof
     if (!configuration)
         return tl::unexpected(configuration.error());
     return *configuration;
-}
-
-std::string savingText(const Saving& saving)
-{
-    const auto text = [&](double value) {
-        return saving.unit == SavingUnit::Bytes ? bytesText(std::llround(value)) : timeText(value);
-    };
-    const std::string_view per = saving.unit == SavingUnit::UsPerStep         ? " a step"
-                                 : saving.unit == SavingUnit::UsPerEpoch      ? " an epoch"
-                                 : saving.unit == SavingUnit::UsPerValidation ? " a validation"
-                                                                              : "";
-    const std::string low = text(saving.low), high = text(saving.high);
-    return low == high ? fmt::format("Should save about {}{}.", high, per)
-                       : fmt::format("Should save {} to {}{}.", low, high, per);
 }
 
 /// What to paste where there is nothing to set.

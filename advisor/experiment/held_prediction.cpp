@@ -44,7 +44,9 @@ std::optional<bool> predictionHeld(const ExperimentResult& result)
     const Interval& saved = result.plan.judgedBy == JudgedBy::Memory ? result.savedBytes : result.savedUs;
     if (!predicted || !std::isfinite(saved.value) || !saved.isKnown())
         return std::nullopt;
-    return saved.value >= predicted->low && saved.value <= predicted->high;
+    // A bound says nothing of how little is saved.
+    const bool enough = predicted->kind == SavingKind::UpperBound || saved.value >= predicted->low;
+    return enough && saved.value <= predicted->high;
 }
 
 } // namespace advisor

@@ -11,7 +11,7 @@ namespace advisor {
 /// nothing was predicted, or something else.
 std::optional<Saving> predictedHere(const ExperimentResult& result);
 
-/// Whether the measured saving lies in that range; no value without either.
+/// Whether the measured saving lies in that range, or below an upper bound; no value without either.
 std::optional<bool> predictionHeld(const ExperimentResult& result);
 
 } // namespace advisor

@@ -1,7 +1,7 @@
 #include "advisor/experiment/loss_test.h"
 
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/student_t.h"
+#include "advisor/prediction/student_t.h"
 #include "trainer/config/training_config.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "advisor/experiment/result_text.h"
 
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -34,8 +35,7 @@ std::string predictedText(const std::optional<Saving>& saving)
 {
     if (!saving)
         return kUnknown;
-    const auto text = saving->unit == SavingUnit::Bytes ? bytes : timeText;
-    return fmt::format("{} to {}", text(saving->low), text(saving->high));
+    return savingAmount(*saving);
 }
 
 std::string measuredText(const ExperimentResult& result)

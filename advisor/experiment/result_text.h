@@ -10,7 +10,7 @@ namespace advisor {
 
 /// "1.430 (1.400–1.460)"
 std::string ratioText(const Interval& ratio);
-/// "12.1 ms to 20.4 ms", "80.0 MB to 95.0 MB"
+/// "12.1–20.4 ms", "at most 95.0 MB"
 std::string predictedText(const std::optional<Saving>& saving);
 /// What the verdict is about, time, memory or loss: "12.3 ms (10.6 ms to 13.8 ms)".
 std::string measuredText(const ExperimentResult& result);

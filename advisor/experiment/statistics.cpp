@@ -1,6 +1,6 @@
 #include "advisor/experiment/statistics.h"
 
-#include "advisor/experiment/student_t.h"
+#include "advisor/prediction/student_t.h"
 
 #include <algorithm>
 #include <cmath>

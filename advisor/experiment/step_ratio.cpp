@@ -1,6 +1,6 @@
 #include "advisor/experiment/step_ratio.h"
 
-#include "advisor/experiment/student_t.h"
+#include "advisor/prediction/student_t.h"
 #include "profiler/analysis/percentile.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/report/closer_look_tables.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
@@ -242,14 +243,7 @@ std::string savingSentence(const Advice& advice)
 {
     if (!advice.saving)
         return advice.whyNoPrediction.empty() ? std::string() : "No prediction: " + advice.whyNoPrediction.text;
-    const Saving& saving = *advice.saving;
-    if (saving.unit == SavingUnit::Bytes)
-        return fmt::format("Should save {} to {}.", bytesText(std::llround(saving.low)),
-                           bytesText(std::llround(saving.high)));
-    const std::string_view per = saving.unit == SavingUnit::UsPerStep    ? "a step"
-                                 : saving.unit == SavingUnit::UsPerEpoch ? "an epoch"
-                                                                         : "a validation";
-    return fmt::format("Should save {} to {} {}.", timeText(saving.low), timeText(saving.high), per);
+    return savingText(*advice.saving);
 }
 
 ReportModel reportModel(const ReportInput& input)

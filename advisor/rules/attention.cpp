@@ -1,13 +1,14 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <deque>
-#include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
@@ -78,6 +79,7 @@ struct Attention {
     Nanoseconds time{}; ///< of what lies from the first product to the second
     Nanoseconds work{}; ///< of everything among which it was looked for
     std::vector<SliceId> softmaxes;
+    SliceSet slices; ///< all from the first products to the second ones
 };
 
 /// Finds product … softmax … product in what runs one after the other.
@@ -124,8 +126,10 @@ private:
             ++m_found.writtenOut;
             if (m_found.softmaxes.size() < kMostEvidence)
                 m_found.softmaxes.push_back(m_last[softmax - 1].id);
-            for (std::size_t j = i; j < m_last.size(); ++j)
+            for (std::size_t j = i; j < m_last.size(); ++j) {
                 m_found.time += m_last[j].duration;
+                m_found.slices.insert(m_last[j].id);
+            }
             m_last.clear();
             return;
         }
@@ -197,12 +201,24 @@ Attention amongOps(const Case& c)
 Advice finding(const Case& c, const Attention& found, double share)
 {
     Advice advice =
-        fires(fmt::format("Attention is written out {} times: a softmax between two matrix products, {} of the work.",
-                          countText(found.writtenOut), shareText(share)));
-    advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = "Fused attention runs other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"The result agrees within the tolerance of its type, not bit by bit.",
-                      "Code that looks at the attention weights needs them written out."};
+        fires(message<"attention.written_out",
+                      "Attention is written out {count} times as matmul, softmax and matmul: {share} of the work.">(
+            {{"count", found.writtenOut, countText(static_cast<double>(found.writtenOut))},
+             {"share", share, shareText(share)}}));
+    if (c.facts.device.work.all.count > 0) {
+        const KernelBound bound = boundByKernels(c, found.slices);
+        if (!bound.matters())
+            return offTheCriticalPath(bound);
+        promise(advice, c, bound);
+    } else {
+        advice.concerns = shareOfTime(c, share);
+        advice.whyNoPrediction =
+            message<"attention.other_kernels",
+                    "Fused attention runs other kernels, whose times are not in this trace: measure it.">();
+    }
+    advice.caveats = {
+        message<"attention.tolerance", "The result agrees within the tolerance of its type, not bit by bit.">(),
+        message<"attention.weights", "Code that reads the attention weights needs them written out.">()};
     setToggle(advice, c, kKey, "sdpa");
     addEvidence(advice, c.trace, found.softmaxes);
     return advice;
@@ -211,17 +227,19 @@ Advice finding(const Case& c, const Attention& found, double share)
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "sdpa")
-        return silent("Attention is one operator already.");
+        return silent(message<"attention.on", "Attention is one operator (SDPA) already.">());
     const bool kernels = c.facts.device.work.all.count > 0;
     if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
-        return cannotTell("Neither operators nor kernels were recorded.");
+        return cannotTell(message<"attention.unrecorded", "Neither operators nor kernels were recorded.">());
     const Attention found = kernels ? amongKernels(c) : amongOps(c);
     if (found.writtenOut == 0)
-        return silent(found.fused > 0 ? fmt::format("Attention is fused already ({} times).", countText(found.fused))
-                                      : "No softmax stands between two matrix products.");
+        return silent((found.fused > 0 ? message<"attention.fused", "Attention is fused already ({count} times).">(
+                                             {{"count", found.fused, countText(static_cast<double>(found.fused))}})
+                                       : message<"attention.none", "There is no softmax between two matmuls.">()));
     const double share = found.work.count() > 0 ? toUs(found.time) / toUs(found.work) : 0;
     if (share < kWorthFixing)
-        return silent(fmt::format("Written-out attention is only {} of the work.", shareText(share)));
+        return silent(message<"attention.little", "Only {share} of the work is attention that is written out.">(
+            {{"share", share, shareText(share)}}));
     return finding(c, found, share);
 }
 
@@ -229,7 +247,7 @@ Advice check(const Case& c)
 
 Rule attention()
 {
-    return {kKey, "Attention is written out", check};
+    return {kKey, "Attention is written out", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

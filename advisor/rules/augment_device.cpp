@@ -1,5 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
@@ -48,7 +49,7 @@ Advice check(const Case& c)
              {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     // What loading saves is shared among the workers; the device's own time for it is not in the trace.
     const double saved = std::min(input.idleWaitUsPerStep, augment->usPerBatch / std::max(1, input.workers));
-    advice.saving = perStep(0, saved / 2, saved);
+    advice.saving = upperBound(SavingUnit::UsPerStep, saved);
     advice.caveats = {message<"augment.device.costs", "Augmentation then uses device time and memory: there is no gain "
                                                       "where the device is the bottleneck.">(),
                       message<"augment.device.seed", "The distribution of augmentations stays the same, but a seed "
@@ -62,7 +63,7 @@ Advice check(const Case& c)
 
 Rule augment_device()
 {
-    return {kKey, "Workers augment while the device waits", check};
+    return {kKey, "Workers augment while the device waits", check, Needs::Steps, TimePart::Data};
 }
 
 } // namespace advisor::rules

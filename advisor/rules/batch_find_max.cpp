@@ -49,7 +49,8 @@ Advice check(const Case& c)
 
 Rule batch_find_max()
 {
-    return {kKey, "The device has room for a larger batch", check, Needs::Run};
+    return {kKey,       "The device has room for a larger batch", check,
+            Needs::Run, TimePart::Launch | TimePart::Kernels,     true};
 }
 
 } // namespace advisor::rules

@@ -159,7 +159,8 @@ Advice check(const Case& c)
 
 Rule batch_size()
 {
-    return {kKey, "Small batches pay the costs of a step often", check, Needs::Run};
+    return {kKey,       "Small batches pay the costs of a step often", check,
+            Needs::Run, TimePart::Launch | TimePart::Kernels,          true};
 }
 
 } // namespace advisor::rules

@@ -1,6 +1,7 @@
 #include "advisor/communication_use.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/backward_passes.h"
 #include "profiler/analysis/device_use.h"
@@ -142,7 +143,7 @@ Advice check(const Case& c)
          {"overlap", overlap, shareText(overlap)}}));
     advice.concerns = share;
     if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(exposedInEachStep(c, found.devices));
+        advice.saving = upperBoundOverSteps(exposedInEachStep(c, found.devices));
     else
         advice.whyNoPrediction = message<"prediction.one_step", "One step does not show how much the time varies.">();
     advice.caveats = {message<"comm.buckets.perfect_overlap",
@@ -156,7 +157,7 @@ Advice check(const Case& c)
 
 Rule comm_buckets()
 {
-    return {"comm.buckets", "Gradients are exchanged one by one", check};
+    return {"comm.buckets", "Gradients are exchanged one by one", check, Needs::Steps, TimePart::Communication};
 }
 
 } // namespace advisor::rules

@@ -1,6 +1,7 @@
 #include "advisor/communication_use.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>
@@ -36,11 +37,11 @@ Advice check(const Case& c)
                       "compute.">({{"share", share, shareText(share)},
                                    {"overlap", overlapOf(use.devices), shareText(overlapOf(use.devices))}}));
     advice.concerns = share;
-    if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(exposedInEachStep(c, use.devices));
+    if (!c.facts.device.steps.empty())
+        advice.saving = upperBoundOverSteps(exposedInEachStep(c, use.devices));
     else
         advice.whyNoPrediction =
-            message<"comm.exposed.one_step", "At most {time}; one step does not show how much it varies.">(
+            message<"comm.exposed.without_steps", "At most {time} in all. The trace has no step marks.">(
                 {{"time", exposedUs, timeText(exposedUs)}});
     advice.caveats = {
         message<"comm.exposed.perfect_overlap",
@@ -56,7 +57,7 @@ Advice check(const Case& c)
 
 Rule comm_exposed()
 {
-    return {"comm.exposed", "Compute waits for communication", check};
+    return {"comm.exposed", "Compute waits for communication", check, Needs::Steps, TimePart::Communication, true};
 }
 
 } // namespace advisor::rules

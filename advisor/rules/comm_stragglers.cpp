@@ -111,7 +111,7 @@ Advice check(const Case& c)
 
 Rule comm_stragglers()
 {
-    return {"comm.stragglers", "Ranks wait for a late one", check};
+    return {"comm.stragglers", "Ranks wait for a late one", check, Needs::Steps, TimePart::Communication};
 }
 
 } // namespace advisor::rules

@@ -1,18 +1,19 @@
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/gpu_facts.h"
-#include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/model/message.h"
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <optional>
 
 namespace advisor::rules {
 namespace {
 
 using namespace profiler::analysis;
+using profiler::message;
 
 constexpr std::string_view kKey = "compile";
 // A graph replays kernels without the host: it helps where they are shorter than their launch, about ten microseconds.
@@ -31,18 +32,40 @@ ReplayChange captured(const ReplayWork& work, bool everything)
 
 /// What replays without the captured work save, and no more than the gaps in which the device waits for launches: what
 /// the host does else between them, and no event records, need not be in the graph.
-std::optional<Saving> saving(const Case& c, const profiler::analysis::Intervals& launchGaps)
+std::optional<Saving> saving(const Case& c)
 {
+    if (c.facts.device.steps.empty())
+        return std::nullopt;
+    const Saving gaps = upperBoundOverSteps(c.facts.device.idleInEachStep({"launch"}));
     const std::optional<Saving> replayed = savingByReplay(
         c, [](const ReplayWork& work) { return captured(work, false); },
         [](const ReplayWork& work) { return captured(work, true); });
-    if (c.facts.device.steps.size() < 2)
-        return replayed;
-    const Saving gaps = spreadOverSteps(insideEachStep(c, launchGaps));
-    if (!replayed || replayed->mid <= 0)
-        return gaps;
-    return perStep(std::min(replayed->low, gaps.low), std::min(replayed->mid, gaps.mid),
-                   std::min(replayed->high, gaps.high));
+    return replayed && replayed->mid > 0 ? limited(*replayed, gaps.high) : gaps;
+}
+
+/// What speaks against it, or leaves it open; no value where the device waits for many small launches.
+std::optional<Advice> hindrance(const Case& c, const LaunchBound& bound)
+{
+    const double graphs = graphShare(c);
+    if (graphs >= kMostly || (graphs > 0 && capturesGraphs(c.trace)))
+        return silent(message<"compile.graphs", "{share} of the kernels run in CUDA graphs already, many per launch.">(
+            {{"share", graphs, shareText(graphs)}}));
+    if (bound.isQueueWhy())
+        return silentForTheQueue(bound);
+    if (!bound.holds())
+        return silent(message<"compile.rarely", "The GPU waits for launches only {share} of the time.">(
+            {{"share", bound.launchShare, shareText(bound.launchShare)}}));
+    if (bound.smallShare < kManySmall)
+        return silent(
+            message<"compile.long_kernels", "Only {share} of the kernels are shorter than 10 µs: the GPU waits "
+                                            "for the CPU, but not for many small launches. See host.bound.">(
+                {{"share", bound.smallShare, shareText(bound.smallShare)}}));
+    if (isCompiled(c.trace))
+        return cannotTell(
+            message<"compile.compiled",
+                    "The GPU waits for launches although the program is compiled (Torch-Compiled Region): "
+                    "whether CUDA graphs of it (mode=\"reduce-overhead\") help is not in this trace.">());
+    return std::nullopt;
 }
 
 Advice check(const Case& c)
@@ -55,30 +78,23 @@ Advice check(const Case& c)
         return cannotTell("No kernels were recorded.");
     if (!recordsTheHost(c.trace))
         return cannotTell("The trace holds nothing of the host: whether the device waits for launches cannot be told.");
-    if (const double share = graphShare(c); share >= kMostly)
-        return silent(
-            fmt::format("{} of the kernels run in a CUDA graph already, many with one launch.", shareText(share)));
     const LaunchBound bound = launchBound(c);
-    if (!bound.holds())
-        return silent(fmt::format("The device waits for launches only {} of the time.", shareText(bound.launchShare)));
-    if (bound.smallShare < kManySmall)
-        return silent(
-            fmt::format("Only {} of the kernels are shorter than 10 µs: the device waits for the host, but not for "
-                        "many small launches. See host.bound.",
-                        shareText(bound.smallShare)));
-    if (isCompiled(c.trace))
-        return cannotTell("The device waits for launches, and the program is compiled already (Torch-Compiled Region): "
-                          "whether a CUDA graph of it (mode=\"reduce-overhead\") helps is not in this trace.");
+    if (auto advice = hindrance(c, bound))
+        return *advice;
     Advice advice =
-        fires(fmt::format("{} of the kernels are shorter than 10 µs, and the device idles {} of the time while the "
-                          "host launches the next one.",
-                          shareText(bound.smallShare), shareText(bound.launchShare)));
+        fires(message<"compile.small_kernels",
+                      "{small} of the kernels are shorter than 10 µs, and the GPU idles {share} of the time "
+                      "with an empty launch queue while the CPU launches the next one.">(
+            {{"small", bound.smallShare, shareText(bound.smallShare)},
+             {"share", bound.launchShare, shareText(bound.launchShare)}}));
     advice.concerns = bound.launchShare;
-    advice.saving = saving(c, bound.cause->where);
+    advice.saving = saving(c);
     if (!advice.saving)
-        advice.whyNoPrediction = "One step does not show how much the gaps vary.";
-    advice.caveats = {"Shapes must stay the same, and the step must not read values back.",
-                      "It may fail on a model; it then runs uncompiled and says why. The first steps compile."};
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.caveats = {
+        message<"compile.constant_shapes", "Shapes must stay the same, and the step must not read values back.">(),
+        message<"compile.may_fail", "Compiling may fail on a model, which then runs uncompiled and says why. The first "
+                                    "steps compile.">()};
     setToggle(advice, c, kKey, "true");
     advice.evidence = longestGaps(c, *bound.cause);
     return advice;
@@ -88,7 +104,7 @@ Advice check(const Case& c)
 
 Rule compile()
 {
-    return {kKey, "The device waits for many small launches", check};
+    return {kKey, "CPU cannot launch small kernels fast enough", check, Needs::Steps, TimePart::Launch};
 }
 
 } // namespace advisor::rules

@@ -1,5 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -119,6 +120,10 @@ Advice check(const Case& c)
     if (found.shapesVary.value_or(false))
         return silent(message<"cudnn.benchmark.shapes_vary",
                               "Convolution shapes vary from step to step: each new shape would be tuned again.">());
+    const KernelBound bound =
+        boundByKernels(c, [](std::string_view kernel) { return isConvolution(kernel) ? 0.0 : 1.0; });
+    if (!bound.matters())
+        return offTheCriticalPath(bound);
     Advice advice = fires(
         found.shapesVary
             ? message<"cudnn.benchmark.fixed_shapes",
@@ -127,9 +132,7 @@ Advice check(const Case& c)
             : message<"cudnn.benchmark.heuristics",
                       "Convolutions take {share} of kernel time and run algorithms that cuDNN chose by heuristics.">(
                   {{"share", share, shareText(share)}}));
-    advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = message<"prediction.other_kernels",
-                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    promise(advice, c, bound);
     advice.caveats = {
         message<"cudnn.benchmark.new_shapes", "Every new shape is tuned again.">(),
         message<"cudnn.benchmark.memory", "Tuning needs memory: with the largest batch that fits, it fails or "
@@ -145,7 +148,7 @@ Advice check(const Case& c)
 
 Rule cudnn_benchmark()
 {
-    return {kKey, "Convolutions run untuned algorithms", check};
+    return {kKey, "Convolutions run untuned algorithms", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

@@ -1,6 +1,7 @@
 #include "advisor/chosen_work.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
@@ -90,9 +91,12 @@ std::optional<Saving> saving(const Case& c, const Checks& checks)
             forward.push_back(toUs(step.parts.forward));
     if (without.empty() || forward.size() < 2)
         return std::nullopt;
-    const double low = std::max(0.0, percentile(forward, 0.1) - mean(without)) + checks.selfUs;
-    const double high = std::max(low, percentile(forward, 0.9) - mean(without) + checks.totalUs);
-    return perStep(low, (low + high) / 2, high);
+    std::vector<double> least, most;
+    for (const double us : forward) {
+        least.push_back(us - mean(without) + checks.selfUs);
+        most.push_back(us - mean(without) + checks.totalUs);
+    }
+    return meanOverSteps(least, most);
 }
 
 /// What a step is shorter by without its checks, each of which waits for the device; no value where that is not to be
@@ -171,7 +175,7 @@ Advice check(const Case& c)
 
 Rule debug_anomaly()
 {
-    return {kKey, "Anomaly detection is on", check};
+    return {kKey, "Anomaly detection is on", check, Needs::Steps, TimePart::Sync | kHostWork};
 }
 
 } // namespace advisor::rules

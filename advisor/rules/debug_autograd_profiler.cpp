@@ -1,5 +1,6 @@
 #include "advisor/debug_tool.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
@@ -42,8 +43,10 @@ std::optional<Saving> saving(const Case& c)
     const double usual = profiler::analysis::mean(outside), step = c.facts.statistics.steadyMeanUs;
     if (hasDeviceWork(c.trace))
         return usual > 0 ? besideADevice(c, low / usual, std::min(1.0, usual / (step - usual))) : std::nullopt;
-    const double high = std::min(2 * usual, step);
-    return perStep(low, (low + high) / 2, high);
+    std::vector<double> twice;
+    for (const double us : outside)
+        twice.push_back(std::min(2 * us, step));
+    return meanOverSteps(outside, twice);
 }
 
 constexpr DebugTool kTool = {
@@ -68,7 +71,7 @@ Advice check(const Case& c)
 
 Rule debug_autograd_profiler()
 {
-    return {kTool.key, "The autograd profiler is on", check};
+    return {kTool.key, "The autograd profiler is on", check, Needs::Steps, kHostWork};
 }
 
 } // namespace advisor::rules

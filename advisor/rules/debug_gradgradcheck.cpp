@@ -27,7 +27,7 @@ Advice check(const Case& c)
 
 Rule debug_gradgradcheck()
 {
-    return {kTool.key, "Second-order gradients are checked numerically", check};
+    return {kTool.key, "Second-order gradients are checked numerically", check, Needs::Steps, kHostWork};
 }
 
 } // namespace advisor::rules

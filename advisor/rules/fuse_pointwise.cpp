@@ -1,9 +1,11 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -90,7 +92,7 @@ Runs findRuns(const Case& c)
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("Pointwise operators are fused already.");
+        return silent(message<"fuse.pointwise.on", "Pointwise operators are fused already.">());
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU, where the fuser makes no kernels."))
         return *advice;
     const KernelWork& work = c.facts.device.work;
@@ -98,24 +100,35 @@ Advice check(const Case& c)
         return cannotTell("No kernels were recorded.");
     const double every = work.share(KernelClass::Elementwise);
     if (every < kWorthFusing)
-        return silent(fmt::format("Elementwise kernels are only {} of kernel time.", shareText(every)));
+        return silent(message<"fuse.pointwise.few", "Only {share} of the kernel time is elementwise kernels.">(
+            {{"share", every, shareText(every)}}));
     const Runs runs = findRuns(c);
     const double share = work.share(runs.elementwise);
     if (share < kWorthFusing)
-        return silent(fmt::format("Elementwise kernels are {} of kernel time; {} are fused ones already.",
-                                  shareText(every), shareText(every - share)));
+        return silent(message<"fuse.pointwise.fused",
+                              "{share} of the kernel time is elementwise kernels; {fused} are fused already.">(
+            {{"share", every, shareText(every)}, {"fused", every - share, shareText(every - share)}}));
     if (runs.count == 0)
-        return silent("Elementwise kernels stand alone between others: there is nothing beside them to fuse with.");
-    Advice advice =
-        fires(fmt::format("Elementwise kernels are {} of kernel time; {} of them follow each other in {} runs, "
-                          "each reading and writing its tensors anew.",
-                          shareText(share), countText(runs.kernels), countText(runs.count)));
-    advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = fmt::format(
-        "Which neighbours work on the same elements is not recorded. Were each run as fast as its longest kernel, "
-        "{} of {} kernel time would go.",
-        timeText(toUs(runs.beyondLongest)), timeText(toUs(work.all.time)));
-    advice.caveats = {"The first calls compile: judge it after the warm-up.", "Changing shapes compile again."};
+        return silent(
+            message<"fuse.pointwise.alone", "No elementwise kernel has a neighbour that it could be fused with.">());
+    const KernelBound bound =
+        boundByKernels(c, [](std::string_view kernel) { return isElementwiseKernel(kernel) ? 0.0 : 1.0; });
+    if (!bound.matters())
+        return offTheCriticalPath(bound);
+    Advice advice = fires(message<"fuse.pointwise.runs",
+                                  "{share} of the kernel time is elementwise kernels; {kernels} of them follow each "
+                                  "other in {runs} runs, each reading and writing its tensors anew.">(
+        {{"share", share, shareText(share)},
+         {"kernels", runs.kernels, countText(static_cast<double>(runs.kernels))},
+         {"runs", runs.count, countText(static_cast<double>(runs.count))}}));
+    promise(advice, c, bound);
+    advice.caveats = {message<"fuse.pointwise.longest",
+                              "Which neighbours work on the same elements is not recorded. If each run took "
+                              "as long as its longest kernel, {time} of {all} kernel time would go.">(
+                          {{"time", toUs(runs.beyondLongest), timeText(toUs(runs.beyondLongest))},
+                           {"all", toUs(work.all.time), timeText(toUs(work.all.time))}}),
+                      message<"fuse.pointwise.compiles", "The first calls compile: judge it after the warm-up.">(),
+                      message<"fuse.pointwise.shapes", "Each new shape compiles again.">()};
     setToggle(advice, c, kKey, "true");
     for (const SliceBrief& run : runs.longestRuns)
         if (advice.evidence.size() < kMostEvidence)
@@ -130,7 +143,7 @@ Advice check(const Case& c)
 
 Rule fuse_pointwise()
 {
-    return {kKey, "Elementwise kernels could be fused", check};
+    return {kKey, "Elementwise kernels could be fused", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

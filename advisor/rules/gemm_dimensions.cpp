@@ -1,5 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/kernel_class.h"
@@ -112,6 +113,7 @@ struct Product {
     Precision precision = Precision::Unknown;
     Nanoseconds time{}; ///< of its kernels in the judged window
     bool onTensorCores = false;
+    std::vector<SliceId> kernels{}; ///< in the judged window
 };
 
 /// Products of host threads by the correlations of the calls in them.
@@ -171,6 +173,7 @@ void addKernels(const Case& c, Products& products)
                     return;
                 Product& of = products.all[product->second];
                 of.time += kernel.duration();
+                of.kernels.push_back(kernel.id());
                 const Kind kind = kinds(kernel.nameId());
                 if (!kind.product)
                     return;
@@ -193,6 +196,7 @@ struct Found {
     Nanoseconds time{};                     ///< of those, whose sizes are odd
     Nanoseconds idle{};                     ///< of those, off the tensor cores
     std::vector<std::pair<Sizes, Odd>> odd; ///< longest first
+    SliceSet kernels;                       ///< of those, whose sizes are odd
 };
 
 Found oddProducts(const Products& products)
@@ -208,6 +212,7 @@ Found oddProducts(const Products& products)
         if (better == *product.sizes || volume(better) > kMostPadding * volume(*product.sizes))
             continue;
         found.time += product.time;
+        found.kernels.insert(product.kernels.begin(), product.kernels.end());
         found.idle += product.onTensorCores ? Nanoseconds{} : product.time;
         Odd& of = odd[{*product.sizes, unit}];
         of.time += product.time;
@@ -224,6 +229,9 @@ Found oddProducts(const Products& products)
 
 Advice finding(const Case& c, const Found& found, double share)
 {
+    const KernelBound bound = boundByKernels(c, found.kernels);
+    if (!bound.matters())
+        return offTheCriticalPath(bound);
     std::string named;
     for (std::size_t i = 0; i < std::min(kMostNamed, found.odd.size()); ++i) {
         const auto& [sizes, odd] = found.odd[i];
@@ -242,9 +250,7 @@ Advice finding(const Case& c, const Found& found, double share)
             : message<"gemm.dimensions.padded", "Matmuls whose sizes are not multiples of {unit} take {share} of "
                                                 "kernel time; tensor cores work on padding: {sizes}.">(
                   {shareOfKernels, unit, list, idleShare}));
-    advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = message<"prediction.other_kernels",
-                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    promise(advice, c, bound);
     advice.whyNoToggle = message<"gemm.dimensions.no_setting",
                                  "No setting: the sizes come from the model, the vocabulary and the batch.">();
     advice.caveats = {message<"gemm.dimensions.extra_classes",
@@ -302,7 +308,7 @@ Advice check(const Case& c)
 
 Rule gemm_dimensions()
 {
-    return {kKey, "Matmul sizes do not fit tensor cores", check};
+    return {kKey, "Matmul sizes do not fit tensor cores", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

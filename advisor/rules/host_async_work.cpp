@@ -1,6 +1,6 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
@@ -154,7 +154,7 @@ Advice check(const Case& c)
 
 Rule host_async_work()
 {
-    return {kKey, "The step waits for files", check, Needs::Run};
+    return {kKey, "The step waits for files", check, Needs::Run, TimePart::Sync | TimePart::Copy | kHostWork};
 }
 
 } // namespace advisor::rules

@@ -1,27 +1,32 @@
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/gpu_facts.h"
-#include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace advisor::rules {
 namespace {
 
 using namespace profiler::analysis;
+using profiler::Message;
+using profiler::message;
 
 /// All that the finding's share sums: gaps while the host launches and while it does what no event records. Of one
-/// device, since each cause holds those of the device with most of them.
+/// device, since evidence lies on one stream.
 IdleCause hostGaps(const Case& c, const IdleCause& cause)
 {
     IdleCause gaps = cause;
-    for (const IdleCause& other : c.facts.device.idle)
-        if ((other.cause == "launch" || other.cause == "other") && other.cause != cause.cause &&
-            other.device == cause.device) {
-            gaps.where = unite(std::move(gaps.where), other.where);
-            gaps.cause = "host";
-        }
+    for (const std::string_view other : {"launch", "other"})
+        if (const IdleCause* more = c.facts.device.idleCause(other); more && other != cause.cause)
+            for (const auto& [device, where] : more->everywhere)
+                if (device == cause.device) {
+                    gaps.where = unite(std::move(gaps.where), where);
+                    gaps.cause = "host";
+                }
     return gaps;
 }
 
@@ -33,21 +38,24 @@ bool mayHaveHadNothingToDo(const Case& c, const LaunchBound& bound)
                             : !bound.byLaunches();
 }
 
-/// What is said to be the host's: within steps what no event records, too.
-Advice finding(const LaunchBound& bound)
+/// Within steps, work of the host that no event records counts, too.
+Message reasonOf(const LaunchBound& bound)
 {
-    Advice advice =
-        bound.marksSteps
-            ? fires(fmt::format("The device idles {} of the time while the host runs operators, launches work or does "
-                                "what no event records{}.",
-                                shareText(bound.hostShare),
-                                bound.isFirstCause() ? ": the step is bound by the host"
-                                                     : "; it idles longer for something else"))
-            : fires(fmt::format("The device idles {} of the time while the host runs operators or launches work. The "
-                                "trace marks no steps: this is so whatever the program does, training or not.",
-                                shareText(bound.launchShare)));
-    advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;
-    return advice;
+    if (!bound.marksSteps)
+        return message<"host.bound.without_steps",
+                       "The GPU idles {share} of the time with an empty launch queue while the CPU runs operators or "
+                       "launches work. The trace has no step marks: this is a share of all the time recorded.">(
+            {{"share", bound.launchShare, shareText(bound.launchShare)}});
+    if (bound.isFirstCause())
+        return message<"host.bound.first_cause",
+                       "The GPU idles {share} of the step with an empty launch queue while the CPU runs operators, "
+                       "launches work or runs code that no event records: the step is bound by the CPU.">(
+            {{"share", bound.hostShare, shareText(bound.hostShare)}});
+    return message<
+        "host.bound.part",
+        "The GPU idles {share} of the step with an empty launch queue while the CPU runs operators, launches "
+        "work or runs code that no event records. Another cause has it idle longer.">(
+        {{"share", bound.hostShare, shareText(bound.hostShare)}});
 }
 
 Advice check(const Case& c)
@@ -59,23 +67,32 @@ Advice check(const Case& c)
     const LaunchBound bound = launchBound(c);
     if (!recordsTheHost(c.trace))
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
+    if (bound.isQueueWhy())
+        return silentForTheQueue(bound);
     if (!bound.byTheHost())
-        return silent(fmt::format("The device waits for the host's operators and launches only {} of the time.",
-                                  shareText(bound.hostShare)));
+        return silent(
+            message<"host.bound.rarely", "The GPU waits for operators and launches only {share} of the time.">(
+                {{"share", bound.hostShare, shareText(bound.hostShare)}}));
     if (mayHaveHadNothingToDo(c, bound))
-        return cannotTell(fmt::format("The device idles {} of the time, but the host launches or runs operators only "
-                                      "{} of it: what the host did else is not recorded, or it had nothing to do.",
-                                      shareText(bound.hostShare), shareText(bound.launchShare)));
+        return cannotTell(
+            message<"host.bound.unrecorded", "The GPU idles {idle} of the time, but the CPU launches work or runs "
+                                             "operators only {host} of it: what else it did is not recorded, or it had "
+                                             "nothing to do.">(
+                {{"idle", bound.hostShare, shareText(bound.hostShare)},
+                 {"host", bound.launchShare, shareText(bound.launchShare)}}));
     const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
-    Advice advice = finding(bound);
-    if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, gaps.where));
+    Advice advice = fires(reasonOf(bound));
+    advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;
+    if (bound.marksSteps)
+        advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"launch", "other"}));
     else
-        advice.whyNoPrediction = bound.marksSteps ? std::string("One step does not show how much the gaps vary.")
-                                                  : noStepMarks("what a step would save is not known");
-    advice.caveats = {
-        "A larger batch, compiling, fused optimizers and fewer small operators all give the host less to do a "
-        "sample."};
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.caveats = {message<"host.bound.remedies", "A larger batch, compiling, a fused optimizer and fewer small "
+                                                     "operators each give the CPU less to do per sample.">()};
+    if (!bound.queueKnown)
+        advice.caveats.push_back(
+            message<"host.bound.queue_unknown", "Launches are not recorded: that the launch queue is empty is inferred "
+                                                "from what the CPU does meanwhile.">());
     advice.whyNoToggle = "No single setting: see compile, optimizer.fused and batch.size.";
     advice.evidence = longestGaps(c, gaps);
     return advice;
@@ -85,7 +102,7 @@ Advice check(const Case& c)
 
 Rule host_bound()
 {
-    return {"host.bound", "The device waits for the host", check};
+    return {"host.bound", "GPU is starved by the CPU", check, Needs::Steps, TimePart::Launch, true};
 }
 
 } // namespace advisor::rules

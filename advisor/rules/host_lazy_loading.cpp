@@ -1,8 +1,8 @@
 #include "advisor/chosen_work.h"
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/gpu_facts.h"
-#include "advisor/launch_bound.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/slice_queries.h"
@@ -119,7 +119,8 @@ Advice check(const Case& c)
 
 Rule host_lazy_loading()
 {
-    return {"host.lazy_loading", "Steps wait for kernels' code to be loaded", check};
+    return {"host.lazy_loading", "Steps wait for kernels' code to be loaded", check, Needs::Steps,
+            TimePart::WarmUp | TimePart::Launch};
 }
 
 } // namespace advisor::rules

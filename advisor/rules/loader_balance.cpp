@@ -84,7 +84,7 @@ Advice check(const Case& c)
 
 Rule loader_balance()
 {
-    return {"loader.balance", "One loader worker is slower than the others", check};
+    return {"loader.balance", "One loader worker is slower than the others", check, Needs::Steps, TimePart::Data};
 }
 
 } // namespace advisor::rules

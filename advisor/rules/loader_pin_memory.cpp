@@ -155,7 +155,7 @@ Advice check(const Case& c)
 
 Rule loader_pin_memory()
 {
-    return {kKey, "Batches are copied from pageable memory", check};
+    return {kKey, "Batches are copied from pageable memory", check, Needs::Steps, TimePart::Copy | TimePart::Launch};
 }
 
 } // namespace advisor::rules

@@ -1,16 +1,17 @@
-#include "advisor/input_saving.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/input_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <array>
-#include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
 
 using namespace profiler::analysis;
+using profiler::message;
 
 constexpr std::string_view kKey = "loader.prefetch_factor";
 // As for the workers: a shorter wait costs more host memory than it wins back.
@@ -51,8 +52,11 @@ std::optional<Advice> withoutWorkers(const Case& c)
     if (!c.config && hasWorkersIterator(c.trace))
         return std::nullopt;
     if (!c.config && c.facts.input.waitUsPerStep == 0)
-        return cannotTell("The trace shows neither a wait for data nor a worker: how batches come is not recorded.");
-    return silent("The main thread loads its batches itself: nothing is fetched ahead. See loader.workers.");
+        return cannotTell(message<"loader.prefetch_factor.unrecorded",
+                                  "The trace shows neither a wait for data nor a worker: how batches are loaded is not "
+                                  "recorded.">());
+    return silent(message<"loader.prefetch_factor.no_workers",
+                          "The main thread loads its batches itself: nothing is prefetched. See loader.workers.">());
 }
 
 Advice check(const Case& c)
@@ -65,35 +69,47 @@ Advice check(const Case& c)
         if (auto advice = withoutWorkers(c))
             return *advice;
     if (input.waitShare < kWorthFixing)
-        return silent(fmt::format("The step waits only {} of its time for data.", shareText(input.waitShare)));
+        return silent(message<"loader.prefetch_factor.short_wait", "The step waits for data only {share} of its time.">(
+            {{"share", input.waitShare, shareText(input.waitShare)}}));
     if (!c.config)
-        return cannotTell("The trace does not record how many batches may be in flight.");
+        return cannotTell(message<"loader.prefetch_factor.factor_unknown",
+                                  "The trace does not record how many batches may be in flight.">());
     const InputCase loading = inputCase(c);
     if (!loading.model.canPredict())
-        return cannotTell("The stages of the loader are not recorded: whether stalls come from jitter cannot be told.");
+        return cannotTell(
+            message<"loader.prefetch_factor.no_stages", "The loader's stages are not recorded: whether "
+                                                        "stalls come from jitter is not in this trace.">());
     const double usPerBatch = input.loadUsPerBatch / workers;
     if (usPerBatch >= input.computeUsPerStep)
         return silent(
-            fmt::format("Loading is too slow on the average ({} a batch with {} workers, a step computes {}): more "
-                        "batches in flight run dry as well. See loader.workers.",
-                        timeText(usPerBatch), workers, timeText(input.computeUsPerStep)));
+            message<"loader.prefetch_factor.too_slow",
+                    "Loading is too slow on average ({batch} per batch with {workers} workers, a step computes "
+                    "for {compute}): more batches in flight run dry as well. See loader.workers.">(
+                {{"batch", usPerBatch, timeText(usPerBatch)},
+                 {"workers", workers},
+                 {"compute", input.computeUsPerStep, timeText(input.computeUsPerStep)}}));
     const LoaderSetup now{workers, static_cast<int>((*c.config)[config::key::prefetchFactor])};
     const Choice choice = choose(c, loading.model, now);
     if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
-        return silent(
-            fmt::format("Stalls take {} of the step, but the replay of this trace wins nothing by more batches in "
-                        "flight.",
-                        shareText(input.waitShare)));
-    Advice advice = fires(fmt::format("{} of the steps stall for data although loading is fast enough on the average "
-                                      "({} a batch with {} workers, one in ten "
-                                      "takes over {} of a worker's time; a step computes {}).",
-                                      shareText(input.stallShareOfSteps), timeText(usPerBatch), workers,
-                                      timeText(input.loadUsPerBatchP90), timeText(input.computeUsPerStep)));
+        return silent(message<"loader.prefetch_factor.no_gain", "Stalls take {share} of the step, but a replay of this "
+                                                                "trace gains nothing by more batches in flight.">(
+            {{"share", input.waitShare, shareText(input.waitShare)}}));
+    Advice advice =
+        fires(message<
+              "loader.prefetch_factor.jitter",
+              "{stalls} of the steps stall for data although loading is fast enough on average: {batch} per batch with "
+              "{workers} workers, one batch in ten takes over {slow} of a worker's time, and a step computes for "
+              "{compute}.">({{"stalls", input.stallShareOfSteps, shareText(input.stallShareOfSteps)},
+                             {"batch", usPerBatch, timeText(usPerBatch)},
+                             {"workers", workers},
+                             {"slow", input.loadUsPerBatchP90, timeText(input.loadUsPerBatchP90)},
+                             {"compute", input.computeUsPerStep, timeText(input.computeUsPerStep)}}));
     advice.saving = savedByLoader(c, loading, now, {now.workers, choice.factor});
     setToggle(advice, c, kKey, std::to_string(choice.factor));
     advice.caveats.push_back(
-        fmt::format("Up to {} batches instead of {} lie ready in host memory: workers × prefetch factor.",
-                    workers * choice.factor, workers * now.prefetchFactor));
+        message<"loader.prefetch_factor.memory",
+                "Up to {batches} batches instead of {now} are held in host memory: workers × prefetch factor.">(
+            {{"batches", workers * choice.factor}, {"now", workers * now.prefetchFactor}}));
     addEvidence(advice, c.trace, input.longestWaits);
     return advice;
 }
@@ -102,7 +118,7 @@ Advice check(const Case& c)
 
 Rule loader_prefetch_factor()
 {
-    return {kKey, "Too few batches are in flight", check};
+    return {kKey, "Too few batches are in flight", check, Needs::Steps, TimePart::Data};
 }
 
 } // namespace advisor::rules

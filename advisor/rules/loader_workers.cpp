@@ -1,13 +1,14 @@
-#include "advisor/input_saving.h"
-#include "advisor/launch_bound.h"
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/input_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
@@ -75,36 +76,46 @@ bool loadsInWorkers(const Trace& trace)
     });
 }
 
-std::string waitSentence(const InputWait& input)
+Message waitMessage(const InputWait& input)
 {
-    std::string text =
-        fmt::format("The step waits {} of its time for data ({} of {})", shareText(input.waitShare),
-                    timeText(input.waitUsPerStep), timeText(input.waitUsPerStep + input.computeUsPerStep));
-    if (input.loadUsPerBatch > 0) {
-        text += fmt::format(": a batch takes {} to load", timeText(input.loadUsPerBatch));
-        if (!input.stages.empty())
-            text += fmt::format(", {} of it {}", shareText(input.stages.front().share), input.stages.front().name);
-    }
-    return text + ".";
+    const MessageParameter share{"share", input.waitShare, shareText(input.waitShare)};
+    const MessageParameter wait{"wait", input.waitUsPerStep, timeText(input.waitUsPerStep)};
+    const double stepUs = input.waitUsPerStep + input.computeUsPerStep;
+    const MessageParameter step{"step", stepUs, timeText(stepUs)};
+    if (input.loadUsPerBatch <= 0)
+        return message<"loader.workers.wait", "The step waits for data {share} of its time ({wait} of {step}).">(
+            {share, wait, step});
+    const MessageParameter load{"load", input.loadUsPerBatch, timeText(input.loadUsPerBatch)};
+    if (input.stages.empty())
+        return message<"loader.workers.wait_load", "The step waits for data {share} of its time ({wait} of {step}): a "
+                                                   "batch takes {load} to load.">({share, wait, step, load});
+    const InputWait::Stage& first = input.stages.front();
+    return message<"loader.workers.wait_stage",
+                   "The step waits for data {share} of its time ({wait} of {step}): a batch "
+                   "takes {load} to load, {part} of it in the stage {stage}.">(
+        {share, wait, step, load, {"part", first.share, shareText(first.share)}, {"stage", first.name}});
 }
 
 /// @param workers  0: not known
 void addCaveats(Advice& advice, const Case& c, int workers)
 {
     if (workers > 0)
-        advice.caveats.push_back(fmt::format("Up to {} batches lie ready in host memory: workers × prefetch factor.",
-                                             workers * prefetchFactor(c)));
+        advice.caveats.push_back(message<"loader.workers.memory",
+                                         "Up to {batches} batches are held in host memory: workers × prefetch factor.">(
+            {{"batches", workers * prefetchFactor(c)}}));
     const int cores = c.facts.input.cores;
     if (cores == 0)
-        advice.caveats.emplace_back(
-            "The trace does not say how many cores the run could use; more workers than cores are slow.");
-    else if (workers + computeThreads(c) > cores)
         advice.caveats.push_back(
-            fmt::format("Workers and training share {} cores, hence the width of the range; still more "
-                        "workers would slow both.",
-                        cores));
+            message<"loader.workers.cores_unknown", "The trace does not record how many cores the run "
+                                                    "could use: more workers than cores are slow.">());
+    else if (workers + computeThreads(c) > cores)
+        advice.caveats.push_back(message<"loader.workers.cores_shared",
+                                         "Workers and training share {cores} cores, which widens the range; still more "
+                                         "workers would slow both.">({{"cores", cores}}));
     if (!c.config)
-        advice.caveats.emplace_back("A data set that is a stream must be sharded by worker, or samples come twice.");
+        advice.caveats.push_back(
+            message<"loader.workers.streams", "A data set that is a stream must be sharded by worker, "
+                                              "or samples appear twice.">());
 }
 
 /// Without recorded stages there is nothing to replay: the rule of thumb, and no promise.
@@ -113,16 +124,19 @@ Advice withoutModel(const Case& c, int now)
     const int cores = c.facts.input.cores;
     const int most = cores > 0 ? std::min(thumbWorkers(c), cores) : thumbWorkers(c);
     const bool unknown = !c.config && now == 0 && loadsInWorkers(c.trace);
-    Advice advice = fires(waitSentence(c.facts.input) + (unknown ? " Workers load already." : ""));
+    Advice advice = fires(waitMessage(c.facts.input));
     advice.concerns = c.facts.input.waitShare;
-    advice.whyNoPrediction = "The stages of the loader are not recorded: there is nothing to replay.";
+    // No more can go than the idleness that no batch was there for: stages that would be replayed are not recorded.
+    advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.input.idleWaitUsPerStep);
     if (unknown)
-        advice.whyNoToggle = "How many workers load (_MultiProcessingDataLoaderIter) is not recorded: more help only "
-                             "while cores are free. If none is, make loading cheaper: see augment.device.";
+        advice.whyNoToggle = message<
+            "loader.workers.count_unknown",
+            "Workers load already (_MultiProcessingDataLoaderIter), but their number is not recorded: more help "
+            "only while cores are free. If none is, make loading cheaper: see augment.device.">();
     else if (now >= most)
-        advice.whyNoToggle = fmt::format("{} workers load already, as many as the rule of thumb asks for: make loading "
-                                         "cheaper, see augment.device.",
-                                         now);
+        advice.whyNoToggle = message<"loader.workers.enough",
+                                     "{workers} workers load already, as many as the rule of thumb asks for: make "
+                                     "loading cheaper, see augment.device.">({{"workers", now}});
     else
         setToggle(advice, c, kKey, std::to_string(most));
     addCaveats(advice, c, unknown ? 0 : std::max(now, most));
@@ -134,13 +148,12 @@ Advice withoutModel(const Case& c, int now)
 double waitsWithoutTheStart(const Case& c)
 {
     constexpr std::size_t kFewest = 3;
-    for (const IdleCause& cause : c.facts.device.idle)
-        if (cause.cause == "data_loader" && cause.where.size() >= kFewest) {
-            const auto longest = std::max_element(cause.where.begin(), cause.where.end(),
-                                                  [](TimeRange a, TimeRange b) { return a.duration() < b.duration(); });
-            return c.facts.device.idleShare("data_loader") * (1 - toUs(longest->duration()) / toUs(total(cause.where)));
-        }
-    return 0;
+    const IdleCause* data = c.facts.device.idleCause("data_loader");
+    if (!data || data->where.size() < kFewest)
+        return 0;
+    const auto longest = std::max_element(data->where.begin(), data->where.end(),
+                                          [](TimeRange a, TimeRange b) { return a.duration() < b.duration(); });
+    return c.facts.device.idleShare("data_loader") * (1 - toUs(longest->duration()) / toUs(total(data->where)));
 }
 
 /// An imported trace without step marks tells how long its devices idle while the main thread waits for data.
@@ -149,17 +162,17 @@ std::optional<Advice> withoutSteps(const Case& c)
     const double share = waitsWithoutTheStart(c);
     if (c.config || c.facts.statistics.count > 0 || share < kWorthFixing)
         return std::nullopt;
-    Advice advice = fires(
-        fmt::format("The device idles {} of the time while the program waits for data, the longest wait left out.",
-                    shareText(share)));
+    Advice advice = fires(message<"loader.workers.without_steps",
+                                  "The GPU idles {share} of the recorded time while the program waits for "
+                                  "data, not counting the longest wait. The trace has no step marks.">(
+        {{"share", share, shareText(share)}}));
     advice.concerns = share;
     advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     const int workers = thumbWorkers(c);
     setToggle(advice, c, kKey, std::to_string(workers));
     addCaveats(advice, c, workers);
-    for (const IdleCause& cause : c.facts.device.idle)
-        if (cause.cause == "data_loader")
-            advice.evidence = longestGaps(c, cause);
+    if (const IdleCause* data = c.facts.device.idleCause("data_loader"))
+        advice.evidence = longestGaps(c, *data);
     return advice;
 }
 
@@ -173,12 +186,17 @@ Advice check(const Case& c)
     const double stepUs = c.facts.statistics.steadyMeanUs;
     const StepParts& parts = c.facts.statistics.steadyMeanParts;
     if (toUs(parts.other) >= stepUs * (1 - 1e-9))
-        return cannotTell("The trace has no phases: how long the step waits for data is not recorded.");
+        return cannotTell(message<"loader.workers.no_phases",
+                                  "The trace has no phases: how long the step waits for data is not recorded.">());
     if (input.waitShare < kWorthFixing)
-        return silent(fmt::format("The step waits only {} of its time for data.", shareText(input.waitShare)));
+        return silent(message<"loader.workers.short_wait", "The step waits for data only {share} of its time.">(
+            {{"share", input.waitShare, shareText(input.waitShare)}}));
     if (input.idleWaitUsPerStep < kWorthFixing * stepUs)
-        return silent(fmt::format("The main thread waits {} of the step for data, but the device is busy meanwhile.",
-                                  shareText(input.waitShare)));
+        return silent(
+            message<"loader.workers.hidden_wait", "The main thread waits for data {share} of the step, but the "
+                                                  "GPU is busy for all but {idle} of that.">(
+                {{"share", input.waitShare, shareText(input.waitShare)},
+                 {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     const int now = currentWorkers(c);
     const InputCase loading = inputCase(c);
     Advice advice;
@@ -187,11 +205,11 @@ Advice check(const Case& c)
     } else {
         const Choice choice = choose(c, loading.model, now);
         if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
-            return silent(
-                fmt::format("{} With {} cores, no other number of workers than {} would shorten it by the replay "
-                            "of this trace.",
-                            waitSentence(input), input.cores, now));
-        advice = fires(waitSentence(input));
+            return silent(message<"loader.workers.no_gain",
+                                  "{wait} With {cores} cores, a replay of this trace gains nothing by any number of "
+                                  "workers other than {workers}.">(
+                {{"wait", waitMessage(input).text}, {"cores", input.cores}, {"workers", now}}));
+        advice = fires(waitMessage(input));
         advice.saving = savedByLoader(c, loading, {now, prefetchFactor(c)}, {choice.workers, prefetchFactor(c)});
         setToggle(advice, c, kKey, std::to_string(choice.workers));
         addCaveats(advice, c, choice.workers);
@@ -204,7 +222,7 @@ Advice check(const Case& c)
 
 Rule loader_workers()
 {
-    return {kKey, "The step waits for data", check};
+    return {kKey, "The step waits for data", check, Needs::Steps, TimePart::Data};
 }
 
 } // namespace advisor::rules

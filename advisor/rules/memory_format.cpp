@@ -1,15 +1,20 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <fmt/format.h>
+#include <string_view>
 
 namespace advisor::rules {
 namespace {
+
+using profiler::Message;
+using profiler::message;
 
 constexpr std::string_view kKey = "memory_format";
 // Under a fifth of the work, what the other operators lose by the layout may outweigh what convolutions win.
@@ -56,19 +61,38 @@ Layout layoutOfConvolutions(const profiler::Trace& trace)
                                           : Layout::Contiguous;
 }
 
+Message reasonOf(const WorkShare& convolutions, const WorkShare& changes)
+{
+    if (changes.share > 0)
+        return message<"memory_format.changes",
+                       "{share} of the work is convolutions on contiguous (NCHW) tensors. Another "
+                       "{changes} goes into changing the layout back and forth.">(
+            {{"share", convolutions.share, shareText(convolutions.share)},
+             {"changes", changes.share, shareText(changes.share)}});
+    return message<"memory_format.contiguous", "{share} of the work is convolutions on contiguous (NCHW) tensors.">(
+        {{"share", convolutions.share, shareText(convolutions.share)}});
+}
+
 Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& changes)
 {
-    Advice advice =
-        fires(fmt::format("Convolutions are {} of the work and their tensors lie channel by channel (contiguous).",
-                          shareText(convolutions.share)));
-    if (changes.share > 0)
-        advice.reason.text +=
-            fmt::format(" {} more goes into changing the layout back and forth.", shareText(changes.share));
-    advice.concerns = shareOfTime(c, convolutions.share);
-    advice.whyNoPrediction = "Another layout runs other kernels, whose times are not in this trace: measure it.";
+    Advice advice = fires(reasonOf(convolutions, changes));
+    if (c.facts.device.work.all.count > 0) {
+        const KernelBound bound = boundByKernels(
+            c, [](std::string_view kernel) { return isConvolution(kernel) || isLayoutChange(kernel) ? 0.0 : 1.0; });
+        if (!bound.matters())
+            return offTheCriticalPath(bound);
+        promise(advice, c, bound);
+    } else {
+        advice.concerns = shareOfTime(c, convolutions.share);
+        advice.whyNoPrediction =
+            message<"memory_format.other_kernels",
+                    "Another layout runs other kernels, whose times are not in this trace: measure it.">();
+    }
     advice.caveats = {
-        "For vision models: convolutions, pooling and batch norm. Model and data must both have the layout.",
-        "Operations that are hard-coded on the order of dimensions fail (view of a channels-last tensor)."};
+        message<"memory_format.vision", "For vision models: convolutions, pooling and batch norm. Model and "
+                                        "data must both have the layout.">(),
+        message<"memory_format.order", "Operations that assume the order of dimensions fail (view of a "
+                                       "channels-last tensor).">()};
     setToggle(advice, c, kKey, "channels_last");
     addEvidence(advice, c.trace, changes.longest);
     addEvidence(advice, c.trace, convolutions.longest);
@@ -78,7 +102,7 @@ Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& ch
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::memoryFormat] == "channels_last")
-        return silent("Model and data are channels-last already.");
+        return silent(message<"memory_format.on", "Model and data are channels-last already.">());
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
@@ -89,15 +113,18 @@ Advice check(const Case& c)
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
-        return silent(fmt::format("Convolutions are only {} of the work.", shareText(convolutions.share)));
+        return silent(message<"memory_format.few", "Only {share} of the work is convolutions.">(
+            {{"share", convolutions.share, shareText(convolutions.share)}}));
     const Layout layout = c.config ? Layout::Contiguous : layoutOfConvolutions(c.trace);
     if (layout == Layout::ChannelsLast)
-        return silent("The inputs of convolutions are channels-last already.");
+        return silent(message<"memory_format.inputs", "The inputs of the convolutions are channels-last already.">());
     if (!c.config && changes.share < kManyChanges)
-        return cannotTell(layout == Layout::Contiguous
-                              ? "Tensors are contiguous, but convolutions change no layout: whether their kernels for "
-                                "another one are faster is not in this trace."
-                              : "The trace does not record the layout of tensors.");
+        return cannotTell(
+            (layout == Layout::Contiguous
+                 ? message<"memory_format.no_changes",
+                           "Tensors are contiguous, but no kernel changes the layout for the convolutions: "
+                           "whether kernels for another layout are faster is not in this trace.">()
+                 : message<"memory_format.unrecorded", "The trace does not record the layout of tensors.">()));
     return finding(c, convolutions, changes);
 }
 
@@ -105,7 +132,7 @@ Advice check(const Case& c)
 
 Rule memory_format()
 {
-    return {kKey, "Convolutions run on contiguous tensors", check};
+    return {kKey, "Convolutions run on contiguous tensors", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

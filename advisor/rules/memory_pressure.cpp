@@ -1,7 +1,8 @@
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/gpu_facts.h"
-#include "advisor/launch_bound.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 
@@ -100,10 +101,10 @@ std::optional<Advice> churn(const Case& c)
                                    : "Device memory is taken from the driver all the time";
     advice.concerns = found.share;
     advice.evidence = longestGaps(c, *found.idle);
-    if (c.facts.device.steps.size() > 1)
-        advice.saving = spreadOverSteps(insideEachStep(c, found.idle->where));
+    if (!c.facts.device.steps.empty())
+        advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"allocation"}));
     else
-        advice.whyNoPrediction = "The trace does not mark several steps: what one would save is not known.";
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     advice.caveats = {"Is PYTORCH_NO_CUDA_MEMORY_CACHING set? It turns the cache off.",
                       "If not, memory is short or in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps."};
     advice.whyNoToggle = "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.";
@@ -132,7 +133,7 @@ Advice check(const Case& c)
 
 Rule memory_pressure()
 {
-    return {kKey, "Memory is nearly full", check, Needs::Run};
+    return {kKey, "Memory is nearly full", check, Needs::Run, TimePart::Allocation};
 }
 
 } // namespace advisor::rules

@@ -123,7 +123,7 @@ Advice check(const Case& c)
 
 Rule model_conv_bias()
 {
-    return {kKey, "Convolutions have a bias that batch norm removes", check};
+    return {kKey, "Convolutions have a bias that batch norm removes", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

@@ -48,12 +48,17 @@ OptimizerUse optimizerUse(const OpCosts& costs)
     return use;
 }
 
-/// µs of a step in which the host was in the optimizer and no device did anything: what of it can be told where the
-/// trace does not say what the optimizer launched.
+/// µs of a step in which the host was in the optimizer while devices waited for its launches, on the mean over them:
+/// what of it shows where the trace does not record what the optimizer launched.
 double idleUsInOptimizer(const Case& c)
 {
-    const DeviceFacts& device = c.facts.device;
-    return device.usPerStep(total(subtract(hostInPhases(c, {phase::kOptimizer}), device.any)));
+    const Intervals optimizing = hostInPhases(c, {phase::kOptimizer});
+    Nanoseconds idle{};
+    for (const std::string_view cause : {"launch", "other"})
+        if (const IdleCause* found = c.facts.device.idleCause(cause))
+            for (const auto& [device, where] : found->everywhere)
+                idle += total(intersect(optimizing, where));
+    return c.facts.device.deviceUsPerStep(idle);
 }
 
 Advice check(const Case& c)
@@ -120,7 +125,8 @@ Advice check(const Case& c)
 
 Rule optimizer_fused()
 {
-    return {"optimizer.fused", "Optimizer loops over tensors (not foreach or fused)", check};
+    return {"optimizer.fused", "Optimizer loops over tensors (not foreach or fused)", check, Needs::Steps,
+            TimePart::Launch | TimePart::Kernels};
 }
 
 } // namespace advisor::rules

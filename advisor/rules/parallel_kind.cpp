@@ -97,7 +97,8 @@ Advice check(const Case& c)
 
 Rule parallel_kind()
 {
-    return {kKey, "DataParallel copies the model in each step", check};
+    return {kKey, "DataParallel copies the model in each step", check, Needs::Steps,
+            TimePart::Communication | TimePart::Copy | TimePart::Launch | TimePart::Kernels};
 }
 
 } // namespace advisor::rules

@@ -1,7 +1,9 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +13,7 @@ namespace advisor::rules {
 namespace {
 
 namespace analysis = profiler::analysis;
+using profiler::message;
 
 constexpr std::string_view kKey = "precision.amp";
 // Under a fifth of the work, casting tensors back and forth costs about what faster products win.
@@ -47,13 +50,24 @@ WorkShare fullPrecisionProducts(const Case& c)
     return workShare(c, isMatrixProduct);
 }
 
+/// What autocast leaves of a kernel at most: products in full precision may vanish; of others, which memory bounds,
+/// half of the bytes remain; communication and products on tensor cores stay.
+double leftByAutocast(std::string_view kernel)
+{
+    if (isFullPrecisionProduct(kernel))
+        return 0;
+    const analysis::KernelClass of = analysis::kernelClass(kernel);
+    return analysis::isProduct(of) || of == analysis::KernelClass::Communication ? 1 : 0.5;
+}
+
 /// What rules autocast out or leaves it open; no value when it may be tried.
 std::optional<Advice> hindrance(const Case& c)
 {
     if (hasDeviceWork(c.trace)) {
         const std::optional<int> capability = computeCapability(c);
         if (capability && *capability < kFirstWithTensorCores)
-            return silent("The device has no tensor cores: sixteen bits are no faster there.");
+            return silent(message<"precision.amp.no_tensor_cores",
+                                  "The GPU has no tensor cores: FP16 and BF16 are no faster there.">());
         return std::nullopt;
     }
     if (!c.config)
@@ -69,7 +83,7 @@ std::optional<Advice> hindrance(const Case& c)
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::amp] != "off")
-        return silent("Mixed precision is on already.");
+        return silent(message<"precision.amp.on", "Mixed precision is on already.">());
     if (auto advice = withoutSteadySteps(c); advice && c.facts.device.work.all.count == 0)
         return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
@@ -78,27 +92,41 @@ Advice check(const Case& c)
     if (!products.recorded)
         return cannotTell("Neither operators nor kernels were recorded: the share of matrix products is not known.");
     if (products.share < kWorthTrying)
-        return silent(fmt::format("Matrix products and convolutions in full precision are only {} of the work.",
-                                  shareText(products.share)));
+        return silent(
+            message<"precision.amp.little_fp32", "Only {share} of the work is matmuls and convolutions in FP32.">(
+                {{"share", products.share, shareText(products.share)}}));
     if (auto advice = hindrance(c))
         return *advice;
     if (!hasDeviceWork(c.trace) && products.share < kPaysOnCpu)
-        return cannotTell(
-            fmt::format("Matrix products and convolutions in full precision are {} of the work. On a "
-                        "processor the casts and the slower rest may cost more than they win: measure it.",
-                        shareText(products.share)));
-    Advice advice = fires(fmt::format("Matrix products and convolutions in full precision are {} of the work.",
-                                      shareText(products.share)));
-    advice.concerns = shareOfTime(c, products.share);
-    advice.whyNoPrediction = "Other precision runs other kernels, whose times are not in this trace: measure it.";
+        return cannotTell(message<"precision.amp.cpu_may_lose",
+                                  "{share} of the work is matmuls and convolutions in FP32. On a CPU the casts and the "
+                                  "slower other operators may cost more than this wins: measure it.">(
+            {{"share", products.share, shareText(products.share)}}));
+    Advice advice = fires(message<"precision.amp.fp32", "{share} of the work is matmuls and convolutions in FP32.">(
+        {{"share", products.share, shareText(products.share)}}));
+    if (c.facts.device.work.all.count > 0) {
+        const KernelBound bound = boundByKernels(c, leftByAutocast);
+        if (!bound.matters())
+            return offTheCriticalPath(bound);
+        promise(advice, c, bound);
+        // The bound holds what else autocast touches; the finding is about the products.
+        advice.concerns = std::min(bound.share, shareOfTime(c, products.share));
+    } else {
+        advice.concerns = shareOfTime(c, products.share);
+        advice.whyNoPrediction =
+            message<"precision.amp.other_kernels",
+                    "Another precision runs other kernels, whose times are not in this trace: measure it.">();
+    }
     advice.caveats = {
-        "The loss must stay finite and close to that of full precision: compare it.",
-        "BF16 has FP32's range and needs no gradient scaling; FP16 does, and its skipped steps must be counted."};
+        message<"precision.amp.compare_loss", "The loss must stay finite and close to that of FP32: compare it.">(),
+        message<"precision.amp.scaling", "BF16 has the range of FP32 and needs no gradient scaling. FP16 does, and its "
+                                         "skipped steps must be counted.">()};
     const std::optional<int> capability = hasDeviceWork(c.trace) ? computeCapability(c) : std::nullopt;
     const bool hasBf16 = !capability || *capability >= kFirstWithBf16;
     if (!hasBf16)
-        advice.caveats.push_back(fmt::format("This device (compute capability {}.{}) has no BF16 units: use FP16.",
-                                             *capability / 10, *capability % 10));
+        advice.caveats.push_back(
+            message<"precision.amp.no_bf16", "This GPU (compute capability {capability}) has no BF16 units: use FP16.">(
+                {{"capability", fmt::format("{}.{}", *capability / 10, *capability % 10)}}));
     setToggle(advice, c, kKey, hasBf16 ? "bf16" : "fp16");
     addEvidence(advice, c.trace, products.longest);
     return advice;
@@ -108,7 +136,7 @@ Advice check(const Case& c)
 
 Rule precision_amp()
 {
-    return {kKey, "Matrix products run in full precision", check};
+    return {kKey, "Matmuls and convolutions run in FP32", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

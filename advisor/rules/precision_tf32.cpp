@@ -1,14 +1,17 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/model/message.h"
 
-#include <fmt/format.h>
+#include <string_view>
 
 namespace advisor::rules {
 namespace {
 
 using namespace profiler::analysis;
+using profiler::message;
 
 constexpr std::string_view kKey = "precision.tf32";
 constexpr int kFirstWithTf32 = 80;
@@ -18,28 +21,35 @@ constexpr double kWorthTrying = 0.05;
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("TF32 is on already.");
+        return silent(message<"precision.tf32.on", "TF32 is on already.">());
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU, which has no TF32."))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
         return cannotTell("No kernels were recorded.");
     if (ranOnAmd(c))
-        return silent("The device is AMD's: TF32 is a format of NVIDIA's.");
+        return silent(message<"precision.tf32.amd", "TF32 is an NVIDIA format, and this is an AMD GPU.">());
     const std::optional<int> capability = computeCapability(c);
     if (capability && *capability < kFirstWithTf32)
-        return silent(fmt::format("The device (sm_{}) has no TF32: it came with sm_80.", *capability));
+        return silent(message<"precision.tf32.too_old", "The GPU (sm_{capability}) has no TF32: it came with sm_80.">(
+            {{"capability", *capability}}));
     const double share = work.share(work.fullPrecisionTime);
     if (share < kWorthTrying)
-        return silent(fmt::format("Matrix products in full FP32 are only {} of kernel time.", shareText(share)));
+        return silent(message<"precision.tf32.little_fp32", "Only {share} of the kernel time is matmuls in full FP32.">(
+            {{"share", share, shareText(share)}}));
     if (!capability)
         return cannotTell("The trace does not say which GPU it was: TF32 needs sm_80 or newer.");
+    const KernelBound bound =
+        boundByKernels(c, [](std::string_view kernel) { return isFullPrecisionProduct(kernel) ? 0.0 : 1.0; });
+    if (!bound.matters())
+        return offTheCriticalPath(bound);
     Advice advice = fires(
-        fmt::format("{} of kernel time are matrix products in full FP32 on a device that has TF32.", shareText(share)));
-    advice.concerns = shareOfTime(c, share);
-    advice.whyNoPrediction = "Other precision runs other kernels, whose times are not in this trace: measure it.";
-    advice.caveats = {"TF32 keeps about ten bits of the mantissa: compare the loss.",
-                      "Convolutions use it by default; what is left are matrix products."};
+        message<"precision.tf32.fp32", "{share} of the kernel time is matmuls in full FP32 on a GPU that has TF32.">(
+            {{"share", share, shareText(share)}}));
+    promise(advice, c, bound);
+    advice.caveats = {
+        message<"precision.tf32.mantissa", "TF32 keeps about ten bits of the mantissa: compare the loss.">(),
+        message<"precision.tf32.convolutions", "Convolutions use TF32 by default: what is left are matmuls.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, work.fullPrecision);
     return advice;
@@ -49,7 +59,7 @@ Advice check(const Case& c)
 
 Rule precision_tf32()
 {
-    return {kKey, "Matrix products do not use TF32", check};
+    return {kKey, "Matmuls do not use TF32", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

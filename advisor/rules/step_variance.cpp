@@ -273,7 +273,7 @@ Advice check(const Case& c)
 
 Rule step_variance()
 {
-    return {"step.variance", "Steps take unequal time", check, Needs::Run};
+    return {"step.variance", "Steps take unequal time", check, Needs::Run, kWholeStep, true};
 }
 
 } // namespace advisor::rules

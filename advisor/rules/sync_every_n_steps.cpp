@@ -1,12 +1,13 @@
 #include "advisor/callers.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,17 @@ Intervals dataWaits(const Trace& trace)
                 ranges.push_back(slice.range());
         });
     return unite(std::move(ranges));
+}
+
+/// Idleness that the attribution gives to causes that no reading has: data, memory, code, work in the launch queue.
+Intervals idleForOthers(const Case& c)
+{
+    Intervals others;
+    for (const std::string_view cause : {"data_loader", "allocation", "lazy_loading", "queued", "end_of_run"})
+        if (const IdleCause* idle = c.facts.device.idleCause(cause))
+            for (const auto& [device, where] : idle->everywhere)
+                others = unite(std::move(others), where);
+    return others;
 }
 
 bool isCopyCall(std::string_view call)
@@ -192,7 +204,7 @@ Reading readBack(const Case& c)
 {
     const Intervals blocked = hostBlocked(c.trace, isBlockingCopy);
     const Intervals waited = hostBlocked(c.trace, isCopyCall);
-    const Intervals waits = dataWaits(c.trace);
+    const Intervals waits = dataWaits(c.trace), others = idleForOthers(c);
     const Waiting all = waiting(c.trace);
     Reading reading;
     const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
@@ -203,7 +215,7 @@ Reading readBack(const Case& c)
         const std::size_t before = reading.slices.size();
         const auto gaps = gapsIn(c, all, step.range, reading);
         for (std::size_t way = 0; way < kWays; ++way) {
-            const Nanoseconds idle = total(subtract(gaps[way], waits));
+            const Nanoseconds idle = total(subtract(gaps[way], others));
             reading.idleOf[way] += toUs(idle) / steps;
             after += idle;
         }
@@ -224,13 +236,13 @@ Reading readBack(const Case& c)
     return reading;
 }
 
-/// "1 small copy to the host and 2 calls that wait for the device".
+/// "1 small copy to the host and 2 calls that wait for the GPU".
 std::string waysText(const Reading& reading)
 {
     constexpr std::array<std::array<std::string_view, 2>, kWays> kWords = {
         {{"small copy to the host", "small copies to the host"},
          {"copy to the host and back", "copies to the host and back"},
-         {"call that waits for the device", "calls that wait for the device"}}};
+         {"call that waits for the GPU", "calls that wait for the GPU"}}};
     std::string text;
     for (std::size_t way = 0; way < kWays; ++way)
         if (reading.count[way] > 0)
@@ -276,12 +288,13 @@ void findLost(const Case& c, Reading& reading)
 /// @param kept  share of the readings that stay
 Saving saving(const Reading& reading, double kept)
 {
-    if (const auto& won = reading.won; won && won->high > 0)
-        return perStep((1 - kept) * won->low, (1 - kept) * won->mid, (1 - kept) * won->high);
-    // At least what the host waits meanwhile is won, at most all the idleness.
-    const double low = (1 - kept) * reading.blockedUs;
-    const double high = (1 - kept) * reading.idleUs;
-    return perStep(low, (low + high) / 2, high);
+    // By the replay; else at least what the host waits meanwhile is won, and at most all the idleness.
+    Saving saved = reading.won && reading.won->high > 0
+                       ? *reading.won
+                       : perStep(reading.blockedUs, (reading.blockedUs + reading.idleUs) / 2, reading.idleUs);
+    for (double* us : {&saved.low, &saved.mid, &saved.high})
+        *us *= 1 - kept;
+    return saved;
 }
 
 /// Gradients are computed, and nothing but the program itself reads: a gradient scaler looks at a flag in each step.
@@ -310,33 +323,38 @@ std::string foremostCaller(const Trace& trace, const Reading& reading)
         ->first;
 }
 
-/// "In each step the device idles for 10.7 ms after 1 call that waits for the device (mine::timing): for 915 µs at
-/// once, and then until the host is ahead of it again."
-std::string reasonText(const Case& c, const Reading& reading)
+/// "The GPU idles 10.7 ms per step after 1 call that waits for the GPU (mine::timing): 915 µs at once, then until the
+/// CPU is ahead again."
+Message reasonOf(const Case& c, const Reading& reading)
 {
-    constexpr double kMuch = 1.1; // of what it idles at once: more is told apart
+    constexpr double kMuch = 1.1; // of what it idles at once: more is reported apart
     constexpr double kShows = 1;  // µs
     const std::string caller = foremostCaller(c.trace, reading);
-    std::string text = fmt::format("In each step the device idles for {} after {}{}", timeText(reading.lostUs),
-                                   waysText(reading), caller.empty() ? "" : " (" + caller + ")");
-    if (reading.lostUs > kMuch * reading.idleUs)
-        text += reading.idleUs < kShows ? std::string(", until the host is ahead of it again")
-                                        : fmt::format(": for {} at once, and then until the host is ahead of it again",
-                                                      timeText(reading.idleUs));
-    return text + ".";
+    const MessageParameter idle{"idle", reading.lostUs, timeText(reading.lostUs)};
+    const MessageParameter ways{"ways", waysText(reading) + (caller.empty() ? "" : " (" + caller + ")")};
+    if (reading.lostUs <= kMuch * reading.idleUs)
+        return message<"sync.every_n_steps.idle", "The GPU idles {idle} per step after {ways}.">({idle, ways});
+    if (reading.idleUs < kShows)
+        return message<"sync.every_n_steps.lead", "The GPU idles {idle} per step after {ways}, until the CPU is ahead "
+                                                  "again.">({idle, ways});
+    return message<"sync.every_n_steps.idle_and_lead",
+                   "The GPU idles {idle} per step after {ways}: {first} at once, then until the CPU is ahead again.">(
+        {idle, ways, {"first", reading.idleUs, timeText(reading.idleUs)}});
 }
 
 Advice finding(const Case& c, const Reading& reading, std::int64_t every)
 {
-    Advice advice = fires(reasonText(c, reading));
+    Advice advice = fires(reasonOf(c, reading));
     advice.concerns = std::min(1.0, reading.lostUs / c.facts.statistics.steadyMeanUs);
     addEvidence(advice, c.trace, reading.slices);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     if (mayReadMetrics(c, reading)) {
         // Reading every n-th step keeps one n-th of it.
         advice.saving = saving(reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
-        advice.caveats = {fmt::format("Metrics arrive up to {} steps late.", kEvery),
-                          "Keep the detached loss on the device between readings: keeping its graph leaks memory."};
+        advice.caveats = {
+            message<"sync.every_n_steps.late", "Metrics arrive up to {steps} steps late.">({{"steps", kEvery}}),
+            message<"sync.every_n_steps.detach",
+                    "Keep the detached loss on the GPU between readings: keeping its graph leaks memory.">()};
         return advice;
     }
     advice.saving = saving(reading, 0);
@@ -344,16 +362,20 @@ Advice finding(const Case& c, const Reading& reading, std::int64_t every)
     switch (reading.foremost()) {
     case RoundTrips:
         advice.title = "Each step takes data to the host and back";
-        advice.caveats = {"Only where the device can compute what the host does with it."};
+        advice.caveats = {
+            message<"sync.every_n_steps.on_gpu", "Only where the GPU can compute what the CPU does with it.">()};
         break;
     case Syncs:
         advice.title = "Each step waits until the device is done";
-        advice.caveats = {"Where it is there to take times, events of the device take them without a wait."};
+        advice.caveats = {
+            message<"sync.every_n_steps.events", "To take times, use CUDA events: they take them without a wait.">()};
         break;
     default:
         advice.title = "Each step waits to read a value back";
-        advice.caveats = {"A decision on the value can be made on the device, or by what the host knows already.",
-                          "A gradient scaler reads one flag in each step: that one stays."};
+        advice.caveats = {
+            message<"sync.every_n_steps.decide",
+                    "A decision on the value can be made on the GPU, or from what the CPU knows already.">(),
+            message<"sync.every_n_steps.scaler", "A gradient scaler reads one flag per step: that one stays.">()};
     }
     return advice;
 }
@@ -362,11 +384,13 @@ Advice check(const Case& c)
 {
     const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
     if (ranOnCpu(c))
-        return silent("The run was on the CPU: reading a value of a CPU tensor waits for nothing.");
+        return silent(
+            message<"sync.every_n_steps.cpu", "The run was on the CPU, where reading a value waits for nothing.">());
     if (every == 0)
-        return silent("Metrics are read back only at the end of an epoch.");
+        return silent(message<"sync.every_n_steps.per_epoch", "Metrics are read back only at the end of an epoch.">());
     if (every >= kEvery)
-        return silent(fmt::format("Metrics are read back only every {} steps.", every));
+        return silent(message<"sync.every_n_steps.seldom", "Metrics are read back only every {steps} steps.">(
+            {{"steps", every}}));
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (!hasDeviceWork(c.trace))
@@ -374,16 +398,20 @@ Advice check(const Case& c)
     Reading reading = readBack(c);
     const double stepUs = c.facts.statistics.steadyMeanUs;
     if (reading.slices.empty())
-        return silent("No step reads from the device, or waits for it, such that it idles afterwards.");
+        return silent(message<"sync.every_n_steps.none",
+                              "No step reads from the GPU, or waits for it, such that it idles afterwards.">());
     if (const auto steps = static_cast<std::size_t>(c.facts.statistics.steadyCount);
         !c.config && 2 * reading.steps < steps)
-        return silent(fmt::format("Only {} of {} steps read from the device, or wait for it, such that it idles "
-                                  "afterwards.",
-                                  reading.steps, steps));
+        return silent(message<"sync.every_n_steps.some_steps",
+                              "Only {some} of {steps} steps read from the GPU, or wait for it, such that it idles "
+                              "afterwards.">({{"some", reading.steps}, {"steps", steps}}));
     findLost(c, reading);
     if (reading.lostUs < kWorthFixing * stepUs)
-        return silent(fmt::format("The device idles for {} of {} after {}.", timeText(reading.lostUs), timeText(stepUs),
-                                  waysText(reading)));
+        return silent(
+            message<"sync.every_n_steps.little", "The GPU idles only {idle} of each {step} step after {ways}.">(
+                {{"idle", reading.lostUs, timeText(reading.lostUs)},
+                 {"step", stepUs, timeText(stepUs)},
+                 {"ways", waysText(reading)}}));
     return finding(c, reading, every);
 }
 
@@ -391,7 +419,8 @@ Advice check(const Case& c)
 
 Rule sync_every_n_steps()
 {
-    return {kKey, "Each step waits to read its metrics back", check};
+    return {kKey, "Each step waits to read its metrics back", check, Needs::Steps,
+            TimePart::Sync | TimePart::Launch | TimePart::Copy};
 }
 
 } // namespace advisor::rules

@@ -1,7 +1,7 @@
 #include "advisor/chosen_work.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -171,7 +171,7 @@ Advice check(const Case& c)
 
 Rule tensors_create_on_device()
 {
-    return {kKey, "Tensors are filled on the host and copied", check};
+    return {kKey, "Tensors are filled on the host and copied", check, Needs::Steps, TimePart::Copy | kHostWork};
 }
 
 } // namespace advisor::rules

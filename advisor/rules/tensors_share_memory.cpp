@@ -79,7 +79,7 @@ Advice check(const Case& c)
 
 Rule tensors_share_memory()
 {
-    return {kKey, "Each batch is copied once more", check};
+    return {kKey, "Each batch is copied once more", check, Needs::Steps, TimePart::Data | kHostWork};
 }
 
 } // namespace advisor::rules

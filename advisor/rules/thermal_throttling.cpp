@@ -150,7 +150,7 @@ Advice check(const Case& c)
 
 Rule thermal_throttling()
 {
-    return {kKey, "The device slows down because it is hot", check, Needs::Run};
+    return {kKey, "The device slows down because it is hot", check, Needs::Run, TimePart::Kernels, true};
 }
 
 } // namespace advisor::rules

@@ -1,11 +1,13 @@
 #include "advisor/evidence/plain_program.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -108,7 +110,7 @@ Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDe
     };
     if (const auto replayed = savingByReplay(c, ordersAhead(false), ordersAhead(true)))
         return *replayed;
-    return spreadOverSteps(exposedInEachStep(c, devices));
+    return upperBoundOverSteps(exposedInEachStep(c, devices));
 }
 
 /// @param waited  copies that the host waits for, longest first
@@ -116,19 +118,26 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
 {
     const bool steps = !c.facts.device.steps.empty();
     const double share = exposedShare(c, devices);
-    Advice advice =
-        fires(steps ? fmt::format("{} of each step is copying to the device while the host waits and no kernel runs.",
-                                  timeText(c.facts.device.usPerStep(meanExposed(devices))))
-                    : fmt::format("{} of the time is copying to the device while the host waits and no kernel runs.",
-                                  shareText(share)));
+    const double copyUs = c.facts.device.usPerStep(meanExposed(devices));
+    Advice advice = fires(
+        (steps ? message<"transfer.non_blocking.steps",
+                         "{time} of each step is spent copying to the GPU while the CPU waits "
+                         "and no kernel runs.">({{"time", copyUs, timeText(copyUs)}})
+               : message<"transfer.non_blocking.without_steps",
+                         "{share} of the recorded time is spent copying to the GPU while the CPU waits and no kernel "
+                         "runs. The trace has no step marks.">({{"share", share, shareText(share)}})));
     advice.concerns = share;
     if (steps)
         advice.saving = saving(c, waited, devices);
     else
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own.",
-                      "Only from pinned memory, and only without a synchronization right behind the copy.",
-                      "The host buffer must not be used again before the copy is done."};
+    advice.caveats = {
+        message<"transfer.non_blocking.stream",
+                "Copies on the computing stream wait for their turn: they need a stream of "
+                "their own.">(),
+        message<"transfer.non_blocking.pinned",
+                "Only from pinned memory, and only without a synchronization right after the copy.">(),
+        message<"transfer.non_blocking.reuse", "The host buffer must not be reused before the copy is done.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, waited);
     return advice;
@@ -143,20 +152,23 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
     if (share < kWorthFixingAhead)
         return std::nullopt;
     Advice advice = fires(
-        fmt::format("The host waits for no copy to the device, but {} of the time is copying while no kernel runs.",
-                    shareText(share)));
-    advice.title = "Copies to the device are not hidden by computing";
+        message<"transfer.non_blocking.exposed",
+                "The CPU waits for no copy to the GPU, but {share} of the time is spent copying while no kernel runs.">(
+            {{"share", share, shareText(share)}}));
+    advice.title = "Copies to the GPU are not overlapped";
     advice.concerns = share;
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     else
-        advice.whyNoPrediction = "How much of a copy hides depends on when its batch is ready: measure it.";
-    advice.caveats = {"Copies on the stream that computes wait for their turn there: they need a stream of their own, "
-                      "and a batch ahead.",
-                      "Fewer bytes are copied sooner: send what was read, and normalise on the device. See "
-                      "augment.device."};
+        advice.saving = upperBoundOverSteps(exposedInEachStep(c, devices));
+    advice.caveats = {
+        message<"transfer.non_blocking.ahead", "Copies on the computing stream wait for their turn: they need "
+                                               "a stream of their own, and a batch ahead.">(),
+        message<"transfer.non_blocking.bytes", "Fewer bytes are copied sooner: send what was read, and "
+                                               "normalise on the GPU. See augment.device.">()};
     advice.whyNoToggle =
-        "The copies are asynchronous already: what they lack is a stream of their own, as in the code to paste.";
+        message<"transfer.non_blocking.asynchronous", "The copies are asynchronous already: they lack a "
+                                                      "stream of their own, as in the code to copy.">();
     addEvidence(advice, c.trace, ahead);
     return advice;
 }
@@ -198,19 +210,22 @@ std::optional<Advice> transferBound(const Case& c)
 Advice checkCopies(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("Copies are ordered ahead already.");
+        return silent(message<"transfer.non_blocking.on", "Copies are asynchronous already.">());
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
-        return cannotTell("Neither steps nor kernels were recorded: whether the copies feed a training is not known.");
+        return cannotTell(message<"transfer.non_blocking.no_work",
+                                  "Neither steps nor kernels were recorded: whether the copies feed a training is not "
+                                  "known.">());
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     if (all.count == 0)
-        return silent(c.facts.device.steps.empty() ? "Nothing is copied from the host once a device computes."
-                                                   : "Nothing is copied from the host to a device.");
+        return silent(
+            message<"transfer.non_blocking.none", "Nothing is copied from the host to a GPU that computes.">());
     const std::vector<Slice> copies = copiesAhead(c);
     if (copies.empty())
         return silent(
-            "All copies come from pageable memory: such a copy blocks whatever is asked. See loader.pin_memory.");
+            message<"transfer.non_blocking.pageable", "All copies come from pageable memory, where non_blocking "
+                                                      "has no effect. See loader.pin_memory.">());
     Ordered ordered = byOrder(c.trace, copies);
     if (c.config) // our trainer's setting says how they are ordered
         ordered.waited.insert(ordered.waited.end(), ordered.unknown.begin(), ordered.unknown.end());
@@ -220,24 +235,27 @@ Advice checkCopies(const Case& c)
     if (ordered.waited.empty()) {
         if (auto advice = exposedAhead(c, ordered.ahead))
             return *advice;
-        return silent("The host waits for no copy to the device: all are asynchronous already. What no kernel hides of "
-                      "them takes a stream of their own, a batch ahead.");
+        return silent(message<"transfer.non_blocking.no_wait",
+                              "The CPU waits for no copy to the GPU: all are asynchronous already.">());
     }
     std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const bool steps = !c.facts.device.steps.empty();
     const double worthFixing = steps ? kWorthFixing : kWorthFixingWithoutSteps;
     if (exposedShare(c, devices) < worthFixing)
-        return silent(
-            fmt::format("Copies to the device that the host waits for and no kernel hides take only {} of the time.",
-                        shareText(exposedShare(c, devices))));
+        return silent(message<"transfer.non_blocking.little",
+                              "Copies to the GPU that the CPU waits for and no kernel hides take only {share} of the "
+                              "time.">({{"share", exposedShare(c, devices), shareText(exposedShare(c, devices))}}));
     if (unknown)
-        return cannotTell("The trace does not record the calls of these copies: whether the host waits for them is not "
-                          "known.");
+        return cannotTell(
+            message<"transfer.non_blocking.no_calls", "The calls of these copies are not recorded: whether the "
+                                                      "CPU waits for them is not known.">());
     std::erase_if(ordered.waited, [](const Slice& copy) { return copy.args.src == MemoryKind::Unknown; });
     devices = againstOwnKernels(c, ordered.waited);
     if (exposedShare(c, devices) < worthFixing)
-        return cannotTell("The trace does not say from which kind of memory these copies come: from pageable memory "
-                          "such a copy blocks whatever is asked.");
+        return cannotTell(
+            message<"transfer.non_blocking.memory_unknown",
+                    "The kind of memory that these copies come from is not recorded: from pageable memory, "
+                    "non_blocking has no effect.">());
     if (!steps && c.config)
         return cannotTell(noStepMarks());
     return finding(c, ordered.waited, devices);
@@ -256,7 +274,8 @@ Advice check(const Case& c)
 
 Rule transfer_non_blocking()
 {
-    return {kKey, "The step waits for copies to the device", check};
+    return {kKey, "The step waits for copies to the device", check, Needs::Steps,
+            TimePart::Copy | TimePart::Sync | TimePart::Launch};
 }
 
 } // namespace advisor::rules

@@ -1,7 +1,7 @@
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
 
 #include <algorithm>
 #include <charconv>
@@ -58,7 +58,7 @@ std::optional<Unneeded> unneededIn(const Case& c, const Slice& backward, const s
     return found;
 }
 
-/// The shares of a step, from a slow tenth to a quick one.
+/// The least and the most of a step that such gradients take, over the steps.
 std::optional<Saving> saving(const Case& c)
 {
     const int unneeded = unneededGradients(c);
@@ -83,8 +83,10 @@ std::optional<Saving> saving(const Case& c)
     if (least.empty())
         return std::nullopt;
     const double stepUs = c.facts.statistics.steadyMeanUs;
-    const double low = stepUs * percentile(least, 0.1), high = stepUs * percentile(most, 0.9);
-    return perStep(low, (low + high) / 2, high);
+    for (std::vector<double>* shares : {&least, &most})
+        for (double& share : *shares)
+            share *= stepUs;
+    return meanOverSteps(least, most);
 }
 
 Advice check(const Case& c)
@@ -115,7 +117,7 @@ Advice check(const Case& c)
 
 Rule work_unused()
 {
-    return {kKey, "Every step does redundant work", check};
+    return {kKey, "Every step does redundant work", check, Needs::Steps, TimePart::Launch | TimePart::Kernels};
 }
 
 } // namespace advisor::rules

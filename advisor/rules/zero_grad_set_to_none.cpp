@@ -1,6 +1,6 @@
 #include "advisor/chosen_work.h"
 #include "advisor/numbers.h"
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
@@ -171,7 +171,7 @@ Advice check(const Case& c)
 
 Rule zero_grad_set_to_none()
 {
-    return {kKey, "Gradients are zeroed instead of dropped", check};
+    return {kKey, "Gradients are zeroed instead of dropped", check, Needs::Steps, kHostWork};
 }
 
 } // namespace advisor::rules

@@ -1,6 +1,7 @@
 #include "app/models/finding_text.h"
 
 #include "advisor/experiment/held_prediction.h"
+#include "advisor/prediction/saving.h"
 #include "app/look/number_format.h"
 #include "trainer/config/training_config.h"
 
@@ -17,11 +18,6 @@ struct Words {
 QString asQString(std::string_view text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-QString quantity(double value, advisor::SavingUnit unit)
-{
-    return unit == advisor::SavingUnit::Bytes ? formatBytes(value) : formatUs(value);
 }
 
 QString perWhat(advisor::SavingUnit unit)
@@ -67,11 +63,7 @@ namespace {
 
 QString amountText(const advisor::Saving& saving)
 {
-    const QString high = quantity(saving.high, saving.unit);
-    const QString low = quantity(saving.low, saving.unit);
-    if (low == high)
-        return Words::tr("about %1").arg(high);
-    return saving.low > 0 ? rangeText(low, high) : Words::tr("up to %1").arg(high);
+    return QString::fromStdString(advisor::savingAmount(saving));
 }
 
 } // namespace
@@ -86,7 +78,7 @@ QString preparingText(const config::protocol::Preparing& preparing)
 
 QString savingText(const advisor::Saving& saving)
 {
-    return Words::tr("saves %1 %2").arg(amountText(saving), perWhat(saving.unit)).trimmed();
+    return QString::fromStdString(advisor::savingText(saving));
 }
 
 QString toggleText(const advisor::Toggle& toggle)

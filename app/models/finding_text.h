@@ -12,7 +12,7 @@ namespace app {
 
 /// "38.0–52.0 ms", "up to 4.10 ms": two formatted numbers as a range; a unit they share is said once.
 QString rangeText(const QString& low, const QString& high);
-/// "saves 38.0–52.0 ms a step".
+/// "Could save 38.0–52.0 ms per step.", "At most 52.0 ms per step."
 QString savingText(const advisor::Saving& saving);
 /// "Workers: 0 → 2", by the knob's label.
 QString toggleText(const advisor::Toggle& toggle);

@@ -39,11 +39,13 @@ QJsonObject planJson(const ExperimentPlan& plan)
         {"judged_by", static_cast<int>(plan.judgedBy)},
         {"measure", asQString(plan.measure)}};
     if (plan.predicted)
-        json["predicted"] = QJsonObject{{"unit", static_cast<int>(plan.predicted->unit)},
-                                        {"low", jsonNumber(plan.predicted->low)},
-                                        {"mid", jsonNumber(plan.predicted->mid)},
-                                        {"high", jsonNumber(plan.predicted->high)},
-                                        {"of_us", jsonNumber(plan.predicted->ofUs)}};
+        json["predicted"] =
+            QJsonObject{{"unit", static_cast<int>(plan.predicted->unit)},
+                        {"low", jsonNumber(plan.predicted->low)},
+                        {"mid", jsonNumber(plan.predicted->mid)},
+                        {"high", jsonNumber(plan.predicted->high)},
+                        {"of_us", jsonNumber(plan.predicted->ofUs)},
+                        {"kind", plan.predicted->kind == advisor::SavingKind::UpperBound ? "upper bound" : "estimate"}};
     return json;
 }
 
@@ -62,10 +64,13 @@ std::optional<ExperimentPlan> planFrom(const QJsonObject& json)
     plan.measure = json["measure"].toString().toStdString();
     if (json.contains("predicted")) {
         const QJsonObject saving = json["predicted"].toObject();
-        plan.predicted =
-            advisor::Saving{static_cast<advisor::SavingUnit>(saving["unit"].toInt()), numberFrom(saving["low"]),
-                            numberFrom(saving["mid"]), numberFrom(saving["high"]),
-                            saving.contains("of_us") ? numberFrom(saving["of_us"]) : 0};
+        plan.predicted = advisor::Saving{static_cast<advisor::SavingUnit>(saving["unit"].toInt()),
+                                         numberFrom(saving["low"]),
+                                         numberFrom(saving["mid"]),
+                                         numberFrom(saving["high"]),
+                                         saving.contains("of_us") ? numberFrom(saving["of_us"]) : 0,
+                                         saving["kind"].toString() == "upper bound" ? advisor::SavingKind::UpperBound
+                                                                                    : advisor::SavingKind::Estimate};
     }
     return plan;
 }

@@ -39,12 +39,70 @@ double DeviceFacts::idleShare() const
     return all > 0 ? static_cast<double>(total(subtract(judged, any)).count()) / all : 0;
 }
 
-double DeviceFacts::idleShare(std::string_view cause) const
+const IdleCause* DeviceFacts::idleCause(std::string_view cause) const
 {
     const auto found = std::find_if(idle.begin(), idle.end(), [&](const IdleCause& row) { return row.cause == cause; });
-    const auto all = static_cast<double>(total(betweenWork(*this)).count()) * std::max(devices, 1);
-    return found == idle.end() || all <= 0 ? 0 : static_cast<double>(found->time.count()) / all;
+    return found == idle.end() ? nullptr : &*found;
 }
+
+double DeviceFacts::idleShare(std::string_view cause) const
+{
+    const IdleCause* found = idleCause(cause);
+    const auto all = static_cast<double>(total(betweenWork(*this)).count()) * std::max(devices, 1);
+    return !found || all <= 0 ? 0 : static_cast<double>(found->time.count()) / all;
+}
+
+std::vector<double> DeviceFacts::idleInEachStep(std::initializer_list<std::string_view> causes) const
+{
+    std::vector<double> us(steps.size());
+    for (const std::string_view cause : causes)
+        if (const IdleCause* found = idleCause(cause))
+            for (const auto& [device, where] : found->everywhere)
+                for (std::size_t i = 0; i < steps.size(); ++i) {
+                    const std::vector<TimeRange> step{steps[i]};
+                    us[i] += toUs(total(intersect(step, overlapping(where, steps[i])))) / std::max(devices, 1);
+                }
+    return us;
+}
+
+namespace {
+
+/// Below this share of the window no rule speaks of idleness, so that the launches need no look. The smallest threshold
+/// of a rule on idle time is two percent (sync.every_n_steps).
+constexpr double kLeastIdle = 0.01;
+
+void attributeTime(const Trace& trace, const ActivityScan& scan, const Intervals& judged, DeviceFacts& facts)
+{
+    const std::set<DeviceId> working = workingDevices(scan);
+    facts.devices = static_cast<int>(working.size());
+    Nanoseconds busy{}, all{};
+    for (const auto& [id, device] : scan.devices) {
+        if (!working.contains(id))
+            continue;
+        const Intervals kernels = intersect(unite(device.kernels, device.memsets), judged);
+        const Intervals copies = subtract(intersect(device.copies, judged), kernels);
+        const Intervals communication = subtract(subtract(intersect(device.communication, judged), kernels), copies);
+        facts.computing += total(kernels);
+        facts.copying += total(copies);
+        facts.communicating += total(communication);
+        all += total(judged);
+    }
+    busy = facts.computing + facts.copying + facts.communicating;
+    if (judged.empty())
+        return;
+    if (toUs(all - busy) < kLeastIdle * toUs(all)) {
+        facts.idle = idleCauses(scan, judged);
+        return;
+    }
+    const auto queued = queuedGaps(trace, scan, judged, working);
+    facts.idle = idleCauses(scan, judged, &queued);
+    for (const auto& [id, gaps] : queued) {
+        facts.gaps += gaps.count;
+        facts.queuedGaps += gaps.ofQueued;
+    }
+}
+
+} // namespace
 
 DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
 {
@@ -65,9 +123,7 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
     }
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);
     std::erase_if(facts.copies, [&](const Slice& copy) { return !beginsWithin(copy, facts.window); });
-    if (const Intervals judged = betweenWork(facts); !judged.empty())
-        facts.idle = idleCauses(scan, judged);
-    facts.devices = static_cast<int>(workingDevices(scan).size());
+    attributeTime(trace, scan, betweenWork(facts), facts);
     return facts;
 }
 

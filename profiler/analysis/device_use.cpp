@@ -11,9 +11,10 @@ namespace profiler::analysis {
 
 namespace {
 
-enum Cause { EndOfRun, DataLoader, Communication, Sync, Copy, Allocation, LazyLoading, Launch, kCauses };
+enum Cause { EndOfRun, Queued, DataLoader, Communication, Sync, Copy, Allocation, LazyLoading, Launch, kCauses };
 constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {
-    "end_of_run", "data_loader", "communication", "sync", "copy", "allocation", "lazy_loading", "launch", "other"};
+    "end_of_run", "queued",     "data_loader",  "communication", "sync",
+    "copy",       "allocation", "lazy_loading", "launch",        "other"};
 
 std::array<Intervals, kCauses> hostCauses(const HostActivity& host)
 {
@@ -170,7 +171,8 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan)
     return devices;
 }
 
-std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within)
+std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within,
+                                  const std::map<DeviceId, QueuedGaps>* queued)
 {
     std::array<IdleCause, kCauses + 1> causes;
     std::array<Nanoseconds, kCauses + 1> most{};
@@ -181,15 +183,20 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
         if (busy.empty() || (!within.empty() && !working.contains(id)))
             continue;
         activity[EndOfRun] = {{busy.back().end, TraceTime::max()}};
+        const auto queue = queued ? queued->find(id) : std::map<DeviceId, QueuedGaps>::const_iterator();
+        activity[Queued] = queued && queue != queued->end() ? queue->second.queued : Intervals();
         auto parts = split(within.empty() ? idleBetween(busy) : subtract(within, busy), activity);
         for (std::size_t i = 0; i <= kCauses; ++i) {
             const Nanoseconds time = total(parts[i]);
             causes[i].time += time;
+            if (time.count() == 0)
+                continue;
             if (time > most[i]) {
                 most[i] = time;
                 causes[i].device = id;
-                causes[i].where = std::move(parts[i]);
+                causes[i].where = parts[i];
             }
+            causes[i].everywhere.emplace_back(id, std::move(parts[i]));
         }
     }
     std::vector<IdleCause> found;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/device/queued_gaps.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/trace.h"
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace profiler::analysis {
@@ -44,16 +47,20 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 /// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
 /// that fits counts: end_of_run (after the device's last operation, while others work), data_loader ("data wait"
 /// phases), communication (calls that communicate), sync, copy (blocking ones), allocation, lazy_loading (of kernels'
-/// code), launch (any other operator, phase or runtime call), other.
+/// code), launch (any other operator, phase or runtime call), other. Where the launch queue is judged, "queued" comes
+/// before all that the host does: the device had work to do.
 struct IdleCause {
     std::string_view cause;
-    Nanoseconds time{}; ///< over all devices
-    DeviceId device;    ///< with most of it
-    Intervals where;    ///< on that device
+    Nanoseconds time{};                                     ///< over all devices
+    DeviceId device;                                        ///< with most of it
+    Intervals where;                                        ///< on that device
+    std::vector<std::pair<DeviceId, Intervals>> everywhere; ///< on each device that has any, by id
 };
 /// Over all devices, largest first; only causes that occur. Empty without devices.
 /// @param within  where to look at workingDevices(), sorted and disjoint; empty: each device, first to last operation
-std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {});
+/// @param queued  gaps of a device in which its next work was already launched, see queuedGaps(); null: not judged
+std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {},
+                                  const std::map<DeviceId, QueuedGaps>* queued = nullptr);
 
 struct SyncUse {
     std::int64_t calls = 0;

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/steps/ranks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace profiler::analysis {
@@ -25,6 +26,12 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
     if (stop.stop_requested())
         return facts;
     facts.device = deviceFacts(trace, scan, facts.steps);
+    // What less waiting can win on a device is what the attribution of its gaps leaves for data.
+    if (facts.device.hasWork() && facts.statistics.steadyCount > 0) {
+        const IdleCause* data = facts.device.idleCause("data_loader");
+        facts.input.idleWaitUsPerStep =
+            std::min(facts.input.waitUsPerStep, data ? facts.device.deviceUsPerStep(data->time) : 0);
+    }
     return facts;
 }
 

@@ -58,6 +58,10 @@ public:
             since = change.time;
             if (change.what == Change::Launched)
                 launch(change);
+            else if (change.what == Change::Begins && (m_window.empty() || beginsWithin(change.time, m_window))) {
+                ++m_starts;
+                m_waiting += m_queued - 1; // without itself
+            }
             m_queued += change.what == Change::Launched ? 1 : change.what == Change::Begins ? -1 : 0;
             m_running += change.what == Change::Begins ? 1 : change.what == Change::Ends ? -1 : 0;
         }
@@ -66,6 +70,8 @@ public:
             m_device.meanDepth = m_depthNs / ns;
             m_device.emptyShare = static_cast<double>(m_emptyTime.count()) / ns;
         }
+        if (m_starts > 0)
+            m_device.queueAtStart = static_cast<double>(m_waiting) / static_cast<double>(m_starts);
         if (m_launches > 0)
             m_device.foundEmptyShare = static_cast<double>(m_foundEmpty) / static_cast<double>(m_launches);
     }
@@ -99,7 +105,7 @@ private:
     const Intervals& m_window;
     DeviceLaunches& m_device;
     const std::stop_token& m_stop;
-    std::int64_t m_queued = 0, m_running = 0, m_launches = 0, m_foundEmpty = 0;
+    std::int64_t m_queued = 0, m_running = 0, m_launches = 0, m_foundEmpty = 0, m_starts = 0, m_waiting = 0;
     double m_depthNs = 0;
     Nanoseconds m_emptyTime{};
 };

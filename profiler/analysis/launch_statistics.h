@@ -26,6 +26,7 @@ struct DeviceLaunches {
     Nanoseconds time{};         ///< that was looked at
     double meanDepth = 0;       ///< of its queue: launched and not yet begun, over that time
     std::int64_t maxDepth = 0;
+    double queueAtStart = 0;    ///< mean number of others that were launched and had not started when work started
     double emptyShare = 0;      ///< of that time nothing was launched that had not ended: it waits for the host
     double foundEmptyShare = 0; ///< of the launches: nothing was running or queued when the call began (launch bound)
 

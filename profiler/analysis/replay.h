@@ -45,9 +45,9 @@ struct Replayed {
 /// the main thread waits for it; each worker and each stream is a line of its own. A kernel, copy or memset begins
 /// after the one before it on its stream and after the call that launched it (by correlation); a synchronizing call, a
 /// copy that blocks (by CUDA's documentation, and as it was recorded) and a wait for data or for room end when what
-/// they waited for is done. What time is left between cause and effect stays as it was; where two causes compete the
-/// one that did not bind counts with the median of where it did, on that stream. So a replay without a change gives the
-/// trace's own times exactly, and less work never takes longer.
+/// they waited for is done, and so does a launch that a full queue held up. What time is left between cause and effect
+/// stays as it was; where two causes compete the one that did not bind counts with the median of where it did, on that
+/// stream. So a replay without a change gives the trace's own times exactly, and less work never takes longer.
 ///
 /// O(slices · log) to make, O(work) in time and 64 bytes a piece of work to hold and replay.
 class ReplayGraph {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace profiler::analysis {
 
@@ -247,6 +248,58 @@ void ReplayBuilder::setWait(ReplayGraph::Node& waiting, std::uint32_t cause)
     waiting.crossLag = waiting.end - m_graph.m_nodes[cause].end;
 }
 
+/// Launches that waited for room in the queue of their stream. A stream holds about 1,024 commands (measured by others
+/// on Volta to Hopper); with that many a launch returns only when the device has begun one more. Such a call takes many
+/// times what launches of its name usually take while the device has hundreds of them to start.
+class ReplayBuilder::FullQueue {
+public:
+    explicit FullQueue(const ReplayGraph& graph)
+    {
+        std::unordered_map<std::uint32_t, std::vector<std::int64_t>> durations;
+        for (const auto& lane : graph.m_lanes)
+            for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+                const auto& node = graph.m_nodes[i];
+                if (lane.where == ReplayWork::Where::Device && node.cross != ReplayGraph::kNone) {
+                    m_launched.push_back(graph.m_nodes[node.cross].end);
+                    m_started.push_back(node.end - node.duration);
+                } else if (isCall(node)) {
+                    durations[node.name.value].push_back(node.duration);
+                }
+            }
+        std::sort(m_launched.begin(), m_launched.end());
+        std::sort(m_started.begin(), m_started.end());
+        for (auto& [name, all] : durations) {
+            // Where the queue is always full most launches are held up: the quickest tenth is not.
+            const auto quick = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
+            std::nth_element(all.begin(), quick, all.end());
+            m_usual[name] = *quick;
+        }
+    }
+    [[nodiscard]] bool heldUp(const ReplayGraph::Node& call) const
+    {
+        constexpr std::int64_t kShortest = 20'000; // ns: shorter ones are within what a launch takes by itself
+        constexpr std::int64_t kTimes = 8;         // of the usual: blocked launches are hundreds of times as long
+        constexpr std::ptrdiff_t kMany = 256; // a quarter of the queue: events take room in it that traces do not show
+        if (!isCall(call) || call.duration < kShortest)
+            return false;
+        const auto usual = m_usual.find(call.name.value);
+        return usual != m_usual.end() && call.duration > kTimes * usual->second &&
+               upTo(m_launched, call.end - call.duration) - upTo(m_started, call.end - call.duration) >= kMany;
+    }
+
+private:
+    static bool isCall(const ReplayGraph::Node& node)
+    {
+        return node.kind == ActivityKind::CudaRuntime || node.kind == ActivityKind::CudaDriver;
+    }
+    static std::ptrdiff_t upTo(const std::vector<std::int64_t>& times, std::int64_t time)
+    {
+        return std::upper_bound(times.begin(), times.end(), time) - times.begin();
+    }
+    std::vector<std::int64_t> m_launched, m_started;         ///< ns, sorted
+    std::unordered_map<std::uint32_t, std::int64_t> m_usual; ///< ns, by name
+};
+
 void ReplayBuilder::linkWaits()
 {
     auto& nodes = m_graph.m_nodes;
@@ -280,6 +333,11 @@ void ReplayBuilder::linkWaits()
     if (stopped())
         return;
     linkBlockingCopies();
+    const FullQueue queue(m_graph);
+    for (const auto& lane : m_graph.m_lanes)
+        for (std::uint32_t i = lane.begin; i < lane.end && lane.where == ReplayWork::Where::Host; ++i)
+            if (nodes[i].cross == ReplayGraph::kNone && queue.heldUp(nodes[i]))
+                waitFor(i, device);
     setOwnTimes();
 }
 

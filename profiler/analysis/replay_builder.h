@@ -42,6 +42,8 @@ private:
         std::uint32_t node;
     };
 
+    class FullQueue;
+
     static bool earlier(const Link& a, const Link& b);
     std::uint8_t phaseIndex(std::string_view phase);
     void collect(const Track& track, std::vector<Entry>& entries);

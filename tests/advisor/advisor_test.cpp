@@ -1,12 +1,16 @@
-#include "advisor/prediction.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/rule.h"
+#include "advisor/verdict.h"
 #include "tests/advisor/rules_fixtures.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 #include <set>
 
 namespace advisor_test {
@@ -51,28 +55,29 @@ Advice predicting(double low, double mid, double high)
     return advice;
 }
 
-TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsKept)
+TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsAnEstimate)
 {
     const Advice kept = predicting(50, 100, 150);
     ASSERT_TRUE(kept.saving);
+    EXPECT_EQ(kept.saving->kind, SavingKind::Estimate);
     EXPECT_EQ(kept.saving->mid, 100);
     for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151), predicting(-10, 0, 10)}) {
         EXPECT_EQ(wide.state, State::Fires);
-        EXPECT_FALSE(wide.saving);
-        EXPECT_THAT(wide.whyNoPrediction.text, testing::HasSubstr("too wide"));
+        ASSERT_TRUE(wide.saving);
+        EXPECT_EQ(wide.saving->kind, SavingKind::UpperBound) << "a bound is better than nothing";
+        EXPECT_EQ(wide.saving->low, 0);
+        EXPECT_EQ(wide.saving->mid, wide.saving->high);
     }
+    EXPECT_EQ(predicting(80, 100, 151).saving->high, 151);
 }
 
-TEST(Prediction, ARangeFromNothingIsSaidByItsEnd)
+TEST(Prediction, ABoundIsNeverMoreThanAllOfTheTime)
 {
-    EXPECT_THAT(predicting(0, 100, 41'200).whyNoPrediction.text, testing::HasSubstr("anything up to 41.2 ms:"));
-    EXPECT_THAT(predicting(10, 100, 41'200).whyNoPrediction.text,
-                testing::HasSubstr("anything from 10.0 µs to 41.2 ms:"));
-    Advice memory;
-    memory.state = State::Fires;
-    memory.saving = Saving{.unit = SavingUnit::Bytes, .low = 1e6, .mid = 5e6, .high = 60e6};
-    settlePrediction(memory);
-    EXPECT_THAT(memory.whyNoPrediction.text, testing::HasSubstr("anything from 1.00 MB to 60.0 MB:"));
+    Advice advice;
+    advice.state = State::Fires;
+    advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = -300, .mid = 50, .high = 400, .ofUs = 120};
+    settlePrediction(advice);
+    EXPECT_EQ(advice.saving->high, 120);
 }
 
 TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
@@ -80,18 +85,22 @@ TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
     const Advice nothing = predicting(0, 0.001, 0.004);
     EXPECT_EQ(nothing.state, State::Silent);
     EXPECT_FALSE(nothing.saving);
-    EXPECT_THAT(nothing.reason.text, testing::HasSubstr("nothing to save"));
+    EXPECT_THAT(nothing.reason, test_support::HasId("prediction.nothing_to_save"));
     EXPECT_EQ(predicting(0.004, 0.006, 0.008).state, State::Fires);
 }
 
-TEST(Prediction, OfEveryRuleOnEveryFixtureIsNarrowOrWithheldWithAReason)
+TEST(Prediction, OfEveryRuleOnEveryFixtureIsANarrowEstimateOrABoundOrWithheldWithAReason)
 {
     for (const Fixture& fixture : fixtures()) {
         const auto trace = test_support::traceFromText(fixture.text);
         const config::TrainingConfig config;
         for (const RuleAdvice& row : advise(*trace, fixture.imported ? nullptr : &config)) {
             const auto& saving = row.advice.saving;
-            if (saving) {
+            if (saving && saving->kind == SavingKind::UpperBound) {
+                EXPECT_EQ(saving->low, 0) << row.id << " in " << fixture.name;
+                EXPECT_EQ(saving->mid, saving->high) << row.id << " in " << fixture.name;
+                EXPECT_GT(saving->high, 0) << row.id << " in " << fixture.name;
+            } else if (saving) {
                 EXPECT_GT(saving->mid, 0) << row.id << " in " << fixture.name;
                 EXPECT_GE(saving->low, saving->mid * 0.499999) << row.id << " in " << fixture.name;
                 EXPECT_LE(saving->high, saving->mid * 1.500001) << row.id << " in " << fixture.name;
@@ -100,6 +109,70 @@ TEST(Prediction, OfEveryRuleOnEveryFixtureIsNarrowOrWithheldWithAReason)
             }
         }
     }
+}
+
+TEST(Estimate, IsTheIntervalOfTheMeanAndNotTheSpreadOfTheSteps)
+{
+    // Student's t for five values: 2.776 standard errors. The mean is 12, its standard error the root of one half.
+    const std::vector<double> us = {10, 11, 12, 13, 14};
+    const Saving saving = meanOverSteps(us);
+    EXPECT_EQ(saving.kind, SavingKind::Estimate);
+    EXPECT_DOUBLE_EQ(saving.mid, 12);
+    EXPECT_NEAR(saving.low, 12 - 2.776 * std::sqrt(0.5), 1e-3);
+    EXPECT_NEAR(saving.high, 12 + 2.776 * std::sqrt(0.5), 1e-3);
+    // More steps of the same spread say more of the mean.
+    std::vector<double> many;
+    for (int i = 0; i < 20; ++i)
+        many.insert(many.end(), us.begin(), us.end());
+    EXPECT_LT(meanOverSteps(many).high - meanOverSteps(many).low, 0.6);
+}
+
+TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
+{
+    std::mt19937 random(7);
+    std::normal_distribution<double> step(1000, 150);
+    int contained = 0;
+    constexpr int kTraces = 2000;
+    for (int i = 0; i < kTraces; ++i) {
+        std::vector<double> us(8);
+        for (double& value : us)
+            value = step(random);
+        const Saving saving = meanOverSteps(us);
+        contained += saving.low <= 1000 && 1000 <= saving.high ? 1 : 0;
+    }
+    // 95 % of 2,000 is 1,900 ± 20 at two standard errors.
+    EXPECT_NEAR(contained, Saving::kCoverage * kTraces, 30);
+}
+
+TEST(Estimate, OfOneStepIsAnUpperBound)
+{
+    const std::vector<double> one = {14};
+    EXPECT_EQ(meanOverSteps(one).kind, SavingKind::UpperBound);
+    EXPECT_EQ(meanOverSteps(one).high, 14);
+}
+
+TEST(Estimate, OfAModelThatLeavesItOpenReachesFromTheLeastToTheMost)
+{
+    const std::vector<double> least = {10, 10, 10}, most = {20, 20, 20};
+    const Saving saving = meanOverSteps(least, most);
+    EXPECT_EQ(saving.low, 10);
+    EXPECT_EQ(saving.mid, 15);
+    EXPECT_EQ(saving.high, 20);
+}
+
+TEST(SavingText, SaysWhatIsClaimed)
+{
+    EXPECT_EQ(savingText(perStep(10'100, 12'000, 14'100)), "Could save 10.1–14.1 ms per step.");
+    EXPECT_EQ(savingText(perStep(812, 1000, 1200)), "Could save 812 µs–1.20 ms per step.");
+    EXPECT_EQ(savingText(perStep(100, 100, 100)), "Could save about 100 µs per step.");
+    EXPECT_EQ(savingText(upperBound(SavingUnit::UsPerStep, 14'000)), "At most 14.0 ms per step.");
+    EXPECT_EQ(savingText(upperBound(SavingUnit::UsPerEpoch, 2e6)), "At most 2.00 s per epoch.");
+    EXPECT_EQ(savingText(upperBound(SavingUnit::UsPerValidation, 2e6)), "At most 2.00 s per validation.");
+    EXPECT_EQ(savingText(Saving{.unit = SavingUnit::Bytes, .low = 1e6, .mid = 2e6, .high = 3e6}),
+              "Could save 1.00–3.00 MB.");
+    EXPECT_EQ(savingAmount(perStep(10'100, 12'000, 14'100)), "10.1–14.1 ms");
+    EXPECT_EQ(savingAmount(upperBound(SavingUnit::Bytes, 95e6)), "at most 95.0 MB");
+    EXPECT_EQ(savingAmount(perStep(-5'640, 20'000, 43'400)), "−5.64 ms to 43.4 ms");
 }
 
 TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)

@@ -8,7 +8,6 @@ namespace advisor_test {
 namespace {
 
 using advisor::State;
-using test_support::TextIs;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -30,8 +29,8 @@ TEST(SyncEveryNSteps, SavesNineTenthsOfWhatReadingCosts)
     EXPECT_NEAR(judged.advice().saving->low, 18, 1e-9);  // the host waits for 20
     EXPECT_NEAR(judged.advice().saving->high, 27, 1e-9); // the device idles for 30
     EXPECT_EQ(judged.advice().toggle->to, "10");
-    EXPECT_THAT(judged.advice().caveats, Contains(TextIs(HasSubstr("detached loss"))));
-    EXPECT_THAT(judged.advice().caveats, Contains(TextIs(HasSubstr("late"))));
+    EXPECT_THAT(judged.advice().caveats, Contains(test_support::HasId("sync.every_n_steps.detach")));
+    EXPECT_THAT(judged.advice().caveats, Contains(test_support::HasId("sync.every_n_steps.late")));
 }
 
 TEST(SyncEveryNSteps, ReadingACpuTensorIsNoSync)

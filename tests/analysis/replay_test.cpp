@@ -293,5 +293,38 @@ TEST(CriticalPath, LeavesOutWhatHidBehindOtherWork)
     EXPECT_EQ(part.pieces.back().range.end, traceTime(98'000));
 }
 
+/// A host that launches so many kernels, 1 µs apart, and then cannot go on: each further launch takes about as long as
+/// the kernel that makes room for it. The device is always busy.
+std::string fullQueue(int queued)
+{
+    std::string host = "main\n", device = "stream 0 7\n";
+    constexpr int kKernels = 1500;
+    for (int i = 0; i < kKernels; ++i) {
+        const bool blocked = i >= queued;
+        // The launch of kernel i returns when kernel i - queued has begun.
+        const double begin = blocked ? 10 + 100.0 * (i - queued) : i * 1.0;
+        host += fmt::format("call cudaLaunchKernel {} {} corr={}\n", begin, blocked ? 95.0 : 0.5, i + 1);
+        device += fmt::format("kernel sgemm {} 100 corr={}\n", 5 + 100 * i, i + 1);
+    }
+    return host + device;
+}
+
+TEST(Replay, ALaunchThatAFullQueueHeldUpIsNoWorkOfTheHost)
+{
+    const auto duration = [](int queued, double factor) {
+        const auto trace = traceFromText(fullQueue(queued));
+        const ReplayGraph graph = ReplayGraph::of(*trace, {});
+        return toUs(graph
+                        .replay([factor](const ReplayWork& work) {
+                            return ReplayChange{.factor = work.where == ReplayWork::Where::Device ? factor : 1};
+                        })
+                        .duration);
+    };
+    EXPECT_NEAR(duration(500, 1), 150'005, 1) << "nothing is changed";
+    EXPECT_LT(duration(500, 0), 20'000) << "without kernels no launch is held up";
+    // The same calls with few kernels in the queue: something else made them slow, which stays.
+    EXPECT_GT(duration(200, 0), 120'000);
+}
+
 } // namespace
 } // namespace profiler::analysis

@@ -1,3 +1,4 @@
+#include "advisor/prediction/saving.h"
 #include "app/models/finding_text.h"
 
 #include <gtest/gtest.h>
@@ -15,19 +16,20 @@ std::string text(const QString& words)
 
 TEST(FindingText, ASavingIsARangeWithOneUnit)
 {
-    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 38'000, 45'000, 52'000})), "saves 38.0–52.0 ms a step");
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 38'000, 45'000, 52'000})), "Could save 38.0–52.0 ms per step.");
     EXPECT_EQ(text(savingText({SavingUnit::UsPerValidation, 900'000, 1'000'000, 1'200'000})),
-              "saves 900 ms–1.20 s a validation");
+              "Could save 900 ms–1.20 s per validation.");
 }
 
 TEST(FindingText, ASavingThatMayBeNothingSaysUpTo)
 {
-    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 0, 2'000, 4'100})), "saves up to 4.10 ms a step");
+    EXPECT_EQ(text(app::savingText(advisor::upperBound(SavingUnit::UsPerStep, 4'100))), "At most 4.10 ms per step.");
 }
 
 TEST(FindingText, ASavingWithoutWidthIsOneNumber)
 {
-    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 4'090.1, 4'090.2, 4'090.3})), "saves about 4.09 ms a step");
+    EXPECT_EQ(text(savingText({SavingUnit::UsPerStep, 4'090.1, 4'090.2, 4'090.3})),
+              "Could save about 4.09 ms per step.");
 }
 
 TEST(FindingText, AToggleIsNamedByItsLabel)
@@ -164,7 +166,7 @@ TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
     result.savedUs = {-2'760, -9'920, 3'790};
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, -5'640, 20'000, 43'400};
     EXPECT_EQ(text(predictedBesideMeasured(result)),
-              "predicted up to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) a step");
+              "predicted −5.64 ms to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) a step");
 }
 
 } // namespace

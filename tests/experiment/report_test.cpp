@@ -140,7 +140,7 @@ TEST(Report, ExperimentsStandBesideTheirPrediction)
     input.experiments = {result};
     const std::string html = toHtml(reportModel(input));
     EXPECT_THAT(html, HasSubstr("loader.workers = 2 (was 0)"));
-    EXPECT_THAT(html, HasSubstr("1.00 ms to 3.00 ms"));
+    EXPECT_THAT(html, HasSubstr("1.00–3.00 ms"));
     EXPECT_THAT(html, HasSubstr("2.10 ms (1.90 ms to 2.30 ms)"));
     EXPECT_THAT(html, HasSubstr("pays"));
 }

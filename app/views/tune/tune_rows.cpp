@@ -1,5 +1,6 @@
 #include "app/views/tune/tune_rows.h"
 
+#include "advisor/prediction/saving.h"
 #include "app/look/number_format.h"
 #include "app/models/finding_text.h"
 #include "trainer/config/training_config.h"
@@ -59,10 +60,7 @@ QString savedText(const advisor::ExperimentResult& result)
 
 QString predictedText(const advisor::Saving& saving)
 {
-    const auto text = [&](double value) {
-        return saving.unit == advisor::SavingUnit::Bytes ? formatBytes(value) : formatUs(value);
-    };
-    return rangeText(text(saving.low), text(saving.high));
+    return QString::fromStdString(advisor::savingAmount(saving));
 }
 
 QString verdictWord(advisor::Verdict verdict)

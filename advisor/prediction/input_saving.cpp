@@ -1,4 +1,4 @@
-#include "advisor/input_saving.h"
+#include "advisor/prediction/input_saving.h"
 
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"

@@ -1,9 +1,12 @@
-#include "advisor/launch_bound.h"
+#include "advisor/evidence/launch_bound.h"
 
+#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <unordered_set>
 
@@ -12,6 +15,27 @@ namespace advisor {
 using namespace profiler;
 using namespace profiler::analysis;
 
+namespace {
+
+/// The queue of all devices, weighted with their work. It costs a walk over all launches: asked for only where the host
+/// or the queue has the device idle long enough to matter.
+void addQueue(const Case& c, LaunchBound& bound)
+{
+    double work = 0;
+    for (const DeviceLaunches& device : c.launches().devices) {
+        const auto weight = static_cast<double>(device.work);
+        bound.queueAtStart += weight * device.queueAtStart;
+        bound.latencyUs += weight * device.delayUs;
+        work += weight;
+    }
+    if (work > 0) {
+        bound.queueAtStart /= work;
+        bound.latencyUs /= work;
+    }
+}
+
+} // namespace
+
 LaunchBound launchBound(const Case& c)
 {
     const DeviceFacts& device = c.facts.device;
@@ -19,14 +43,28 @@ LaunchBound launchBound(const Case& c)
     bound.marksSteps = !device.steps.empty();
     bound.launchShare = device.idleShare("launch");
     bound.hostShare = bound.launchShare + device.idleShare("other");
+    bound.queuedShare = device.idleShare("queued");
     bound.idleShare = device.idleShare();
     bound.smallShare = device.work.all.count > 0
                            ? static_cast<double>(device.work.under10us) / static_cast<double>(device.work.all.count)
                            : 0;
-    for (const IdleCause& cause : device.idle)
-        if (cause.cause == (bound.launchShare >= LaunchBound::kPart ? "launch" : "other"))
-            bound.cause = &cause;
+    bound.queueKnown = device.gaps > 0;
+    if (bound.queueKnown)
+        bound.queuedGapShare = static_cast<double>(device.queuedGaps) / static_cast<double>(device.gaps);
+    bound.cause = device.idleCause(bound.launchShare >= LaunchBound::kPart ? "launch" : "other");
+    if (bound.queueKnown && bound.hostShare + bound.queuedShare >= LaunchBound::kShare)
+        addQueue(c, bound);
     return bound;
+}
+
+Advice silentForTheQueue(const LaunchBound& bound)
+{
+    return silent(message<"launch_queue.full",
+                          "The CPU is ahead of the GPU: {queue} launched kernels and copies wait when one starts, "
+                          "{latency} after their launch, and {gaps} of the gaps begin with work in the launch queue.">(
+        {{"queue", bound.queueAtStart, countText(std::round(bound.queueAtStart * 10) / 10)},
+         {"latency", bound.latencyUs, timeText(bound.latencyUs)},
+         {"gaps", bound.queuedGapShare, shareText(bound.queuedGapShare)}}));
 }
 
 bool recordsTheHost(const Trace& trace)
@@ -55,6 +93,11 @@ double graphShare(const Case& c)
                 ofGraphs += graphs.contains(kernel.correlation().value) ? 1 : 0;
             });
     return all > 0 ? static_cast<double>(ofGraphs) / static_cast<double>(all) : 0;
+}
+
+bool capturesGraphs(const Trace& trace)
+{
+    return anyName(trace, [](std::string_view name) { return name.find("StreamBeginCapture") != name.npos; });
 }
 
 bool isCompiled(const Trace& trace)

@@ -1,10 +1,9 @@
-#include "advisor/replay_saving.h"
+#include "advisor/prediction/replay_saving.h"
 
-#include "advisor/gpu_facts.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
-#include <algorithm>
 #include <functional>
 
 namespace advisor {
@@ -13,29 +12,21 @@ using namespace profiler::analysis;
 
 namespace {
 
-// Of the device's work: with fewer links the replay of a device is that of the host alone.
-constexpr double kLinked = 0.9;
-
-} // namespace
-
-namespace {
-
 std::optional<Saving> savingIn(const Case& c, const ReplayGraph& graph, const std::function<Replayed()>& unchanged,
                                const WhatIf& least, const WhatIf& most)
 {
-    if (hasDeviceWork(c.trace) && graph.linkedShare() < kLinked)
+    if (hasDeviceWork(c.trace) && graph.linkedShare() < kLinkedForReplay)
         return std::nullopt;
     const Replayed before = unchanged();
-    const Saving a = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(least)));
-    const Saving b = spreadOverSteps(savedPerStep(c.facts.steps, before, graph.replay(most)));
-    return perStep(std::min(a.low, b.low), (a.mid + b.mid) / 2, std::max(a.high, b.high));
+    return meanOverSteps(savedPerStep(c.facts.steps, before, graph.replay(least)),
+                         savedPerStep(c.facts.steps, before, graph.replay(most)));
 }
 
 } // namespace
 
 std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const WhatIf& most)
 {
-    if (c.facts.statistics.steadyCount < 2)
+    if (c.facts.statistics.steadyCount == 0)
         return std::nullopt;
     return savingIn(
         c, c.replay(), [&] { return c.unchanged(); }, least, most);
@@ -43,7 +34,7 @@ std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const W
 
 std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const WhatIf& least, const WhatIf& most)
 {
-    if (c.facts.statistics.steadyCount < 2)
+    if (c.facts.statistics.steadyCount == 0)
         return std::nullopt;
     const auto graph = ReplayGraph::of(
         c.trace, c.facts.steps, [&](const profiler::analysis::SliceView& slice) { return cut.contains(slice.id()); });

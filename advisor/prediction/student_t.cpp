@@ -1,4 +1,4 @@
-#include "advisor/experiment/student_t.h"
+#include "advisor/prediction/student_t.h"
 
 #include <cassert>
 #include <cmath>

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "advisor/rule.h"
+
+#include <cstddef>
+
+/// Whether devices wait for the host to launch work: what the rules host.bound and compile stand on.
+namespace advisor {
+
+/// Idleness that the host causes. A gap counts only where the launch queue was empty when it began: a device whose next
+/// work is queued waits for something else, whatever the host does meanwhile (see queuedGaps()).
+struct LaunchBound {
+    double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
+    double hostShare = 0;   ///< of the judged window: idle for that, or while the host did what no event records (Python)
+    double queuedShare = 0; ///< of the judged window: idle although the next work was in the launch queue
+    double idleShare = 0;   ///< of the judged window: idle for whatever cause
+    double smallShare = 0;  ///< of the kernels: under 10 µs
+    bool marksSteps = false; ///< the trace does: what no event records goes on within a step, so it is the host's work
+    bool queueKnown = false; ///< launches are recorded; false: gaps count by what the host did alone
+    double queuedGapShare = 0; ///< of the gaps whose launch is recorded: the next work was in the queue
+    double queueAtStart = 0;   ///< mean number of launched kernels and copies that wait when one starts
+    double latencyUs = 0;      ///< median from a launch to the start of its work
+    const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
+
+    static constexpr double kShare = 0.15, kPart = 0.05;
+    /// From here on the host is ahead for good: what gaps there are follow a wait. Chosen: a tenth of the launches that
+    /// a CUDA stream holds before a launch blocks (about 1,024, measured by others on Volta to Hopper).
+    static constexpr double kDeepQueue = 100;
+    /// Idle for the host's sake long enough to matter, whatever else it idles for.
+    /// Source of the share: XProf calls 15 % of the step in kernel launches high.
+    [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
+    /// The same by operators and launches alone, and for nothing else as long. Without steps nothing else counts: a
+    /// server that waits for requests looks like Python at work.
+    [[nodiscard]] bool byLaunches() const { return isBound(launchShare) && launchShare >= 0.5 * idleShare; }
+    /// The same, and launches have their part in it.
+    [[nodiscard]] bool holds() const { return marksSteps ? byTheHost() && launchShare >= kPart : byLaunches(); }
+    /// No other cause has the device idle as long.
+    [[nodiscard]] bool isFirstCause() const { return hostShare >= 0.5 * idleShare; }
+    /// The host is so far ahead that it cannot be what the device waits for.
+    [[nodiscard]] bool isQueueDeep() const { return queueAtStart >= kDeepQueue; }
+    /// What the host did would look like a launch-bound device, were the queue not full.
+    [[nodiscard]] bool isQueueWhy() const
+    {
+        return isQueueDeep() || (hostShare < kShare && hostShare + queuedShare >= kShare);
+    }
+
+private:
+    [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare && !isQueueDeep(); }
+};
+LaunchBound launchBound(const Case& c);
+
+/// Silence of a rule for which the launch queue speaks, with the queue's figures.
+Advice silentForTheQueue(const LaunchBound& bound);
+
+/// What the host does beside its steps' marks is recorded: calls, operators or phases.
+bool recordsTheHost(const profiler::Trace& trace);
+/// Share of the judged window's kernels that launches of a CUDA graph ran, many with each, [0, 1].
+double graphShare(const Case& c);
+/// The program captures its work into CUDA graphs while it is recorded.
+bool capturesGraphs(const profiler::Trace& trace);
+/// PyTorch compiled a part of the program: its ranges say so.
+bool isCompiled(const profiler::Trace& trace);
+
+/// The longest gaps of a cause, at most ten, as evidence on the stream with the most work of its device.
+std::vector<Evidence> longestGaps(const Case& c, const profiler::analysis::IdleCause& cause);
+
+} // namespace advisor

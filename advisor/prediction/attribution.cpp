@@ -1,0 +1,187 @@
+#include "advisor/prediction/attribution.h"
+
+#include "advisor/numbers.h"
+#include "advisor/prediction/kernel_bound.h"
+#include "advisor/prediction/saving.h"
+#include "advisor/run_facts.h"
+#include "profiler/model/message.h"
+
+#include <algorithm>
+
+namespace advisor {
+
+using namespace profiler::analysis;
+
+namespace {
+
+// Sums of fractions of microseconds do not add up to the last bit.
+constexpr double kRounding = 1e-6;
+// Of the judged time: a smaller rest is not worth a claim of its own.
+constexpr double kLeastShare = 1e-4;
+
+TimePart partOf(std::string_view cause)
+{
+    if (cause == "data_loader")
+        return TimePart::Data;
+    if (cause == "communication")
+        return TimePart::Communication;
+    if (cause == "sync")
+        return TimePart::Sync;
+    if (cause == "copy")
+        return TimePart::Copy;
+    if (cause == "allocation")
+        return TimePart::Allocation;
+    if (cause == "lazy_loading")
+        return TimePart::WarmUp;
+    // What the host does between two events of a step and no event records is its own work, Python mostly.
+    if (cause == "launch" || cause == "other")
+        return TimePart::Launch;
+    return TimePart::Unknown; // queued, end_of_run
+}
+
+std::size_t indexOf(TimePart part)
+{
+    std::size_t index = 0;
+    while (timePart(index) != part)
+        ++index;
+    return index;
+}
+
+/// What is left of each part, and who took of it first.
+struct Ledger {
+    TimeParts left;
+    std::array<std::string, kTimeParts> holder; ///< id of the finding with the largest claim
+    std::array<double, kTimeParts> held{};
+
+    /// Takes `us` from the parts, in their order.
+    std::vector<TimeClaim> take(const std::string& id, TimePart parts, double us)
+    {
+        std::vector<TimeClaim> claims;
+        for (std::size_t i = 0; i < kTimeParts && us > 0; ++i) {
+            if (!contains(parts, timePart(i)) || left.us[i] <= 0)
+                continue;
+            const double taken = std::min(us, left.us[i]);
+            left.us[i] -= taken;
+            us -= taken;
+            claims.push_back({timePart(i), taken});
+            if (taken > held[i]) {
+                held[i] = taken;
+                holder[i] = id;
+            }
+        }
+        return claims;
+    }
+    /// Who holds most of these parts.
+    [[nodiscard]] std::string holderOf(TimePart parts) const
+    {
+        std::size_t most = kTimeParts;
+        for (std::size_t i = 0; i < kTimeParts; ++i)
+            if (contains(parts, timePart(i)) && !holder[i].empty() && (most == kTimeParts || held[i] > held[most]))
+                most = i;
+        return most == kTimeParts ? std::string() : holder[most];
+    }
+};
+
+bool isPerStep(const Advice& advice)
+{
+    return advice.saving && advice.saving->unit == SavingUnit::UsPerStep;
+}
+
+/// µs that the finding stands for, before others are asked.
+double wantedUs(const Advice& advice, const TimeParts& all)
+{
+    if (advice.saving)
+        return isPerStep(advice) ? advice.saving->claimed() : 0; // epochs and validations lie outside of steady steps
+    return advice.concerns * all.total();
+}
+
+void cap(Saving& saving, double us)
+{
+    saving.mid = std::min(saving.mid, us);
+    saving.low = std::min(saving.low, saving.mid);
+    if (saving.kind == SavingKind::UpperBound)
+        saving.high = saving.mid;
+}
+
+void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, Ledger& ledger)
+{
+    Advice& advice = row.advice;
+    const double wanted = wantedUs(advice, all), available = ledger.left.of(parts), whole = all.of(parts);
+    if (wanted <= 0)
+        return;
+    if (wanted <= available * (1 + kRounding) || available >= whole * (1 - kRounding)) {
+        if (isPerStep(advice) && available < wanted)
+            cap(*advice.saving, available);
+        row.claims = ledger.take(row.id, parts, wanted);
+        return;
+    }
+    const std::string holder = ledger.holderOf(parts);
+    row.sharesWith = holder;
+    const bool hasRest = available > kLeastShare * all.total();
+    if (general && hasRest && isPerStep(advice) && advice.saving->kind == SavingKind::UpperBound) {
+        cap(*advice.saving, available); // what the specific findings leave
+        row.claims = ledger.take(row.id, parts, available);
+        return;
+    }
+    if (isPerStep(advice)) {
+        const profiler::Message counted =
+            profiler::message<"prediction.counted_elsewhere",
+                              "By itself it could save {amount} per step, but {finding} already claims that time.">(
+                {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", holder}});
+        advice.whyNoPrediction = counted;
+        advice.saving.reset();
+    }
+    if (hasRest)
+        row.claims = ledger.take(row.id, parts, std::min(available, advice.concerns * all.total()));
+    advice.concerns = all.total() > 0 ? std::min(advice.concerns, available / all.total()) : 0;
+}
+
+} // namespace
+
+std::string_view timePartName(TimePart part)
+{
+    constexpr std::array<std::string_view, kTimeParts> kNames = {
+        "data", "sync", "copy", "launch", "allocation", "communication", "warm-up", "kernels", "unknown"};
+    return part == TimePart::None ? std::string_view() : kNames[indexOf(part)];
+}
+
+TimeParts timeParts(const Case& c)
+{
+    TimeParts parts;
+    const DeviceFacts& device = c.facts.device;
+    const auto add = [&](TimePart part, double us) { parts.us[indexOf(part)] += us; };
+    if (!device.hasWork()) {
+        const double step = c.facts.statistics.count > 0 ? c.facts.statistics.steadyMeanUs : toUs(device.windowTime());
+        const double data = std::min(step, c.facts.input.waitUsPerStep);
+        add(TimePart::Data, data);
+        add(TimePart::Kernels, step - data);
+        return parts;
+    }
+    for (const IdleCause& cause : device.idle)
+        add(partOf(cause.cause), device.deviceUsPerStep(cause.time));
+    add(TimePart::Kernels, device.deviceUsPerStep(device.computing));
+    add(TimePart::Copy, device.deviceUsPerStep(device.copying));
+    add(TimePart::Communication, device.deviceUsPerStep(device.communicating));
+    return parts;
+}
+
+void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const Case& c)
+{
+    const TimeParts all = timeParts(c);
+    const bool onDevice = c.facts.device.hasWork();
+    Ledger ledger{.left = all, .holder = {}};
+    for (const bool general : {false, true})
+        for (RuleAdvice& row : advice) {
+            const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.key == row.id; });
+            if (rule == rules.end() || rule->general != general || row.advice.state != State::Fires ||
+                rule->claims == TimePart::None)
+                continue;
+            const TimePart parts = onDevice                                 ? rule->claims
+                                   : rule->claims == TimePart::Data         ? TimePart::Data
+                                   : contains(rule->claims, TimePart::Data) ? TimePart::Data | TimePart::Kernels
+                                                                            : TimePart::Kernels;
+            claim(row, general, parts, all, ledger);
+        }
+}
+
+} // namespace advisor

@@ -1,0 +1,117 @@
+#include "advisor/prediction/kernel_bound.h"
+
+#include "advisor/numbers.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/model/message.h"
+
+#include <algorithm>
+
+namespace advisor {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+namespace {
+
+/// What is left of a kernel.
+using Left = std::function<double(StringId name, SliceId slice)>;
+
+/// Time in which any device runs such a kernel, weighted with what goes of it; of kernels that begin in the window.
+Nanoseconds goingTime(const Case& c, const Left& left)
+{
+    std::vector<std::pair<double, UnionBuilder>> by; // by the part that goes: hardly ever more than two
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
+                const double goes = 1 - left(kernel.nameId(), kernel.id());
+                if (goes <= 0 || !beginsWithin(kernel.begin(), c.facts.device.window))
+                    return;
+                auto row = std::find_if(by.begin(), by.end(), [goes](const auto& r) { return r.first == goes; });
+                if (row == by.end())
+                    row = by.insert(row, {goes, UnionBuilder()});
+                row->second.add(kernel.range());
+            });
+    double ns = 0;
+    for (auto& [goes, builder] : by)
+        ns += goes * static_cast<double>(total(builder.take()).count());
+    return Nanoseconds{static_cast<std::int64_t>(ns)};
+}
+
+KernelBound boundBy(const Case& c, const Left& left)
+{
+    KernelBound bound;
+    const DeviceFacts& device = c.facts.device;
+    const Nanoseconds own = goingTime(c, left);
+    const double window = toUs(device.windowTime());
+    bound.busyShare = window > 0 ? std::min(1.0, toUs(own) / window) : 0;
+    bound.share = bound.busyShare;
+    bound.usPerStep = device.steps.empty() ? 0 : device.usPerStep(own);
+    if (own.count() == 0 || c.replay().linkedShare() < kLinkedForReplay)
+        return bound;
+    const Replayed& before = c.unchanged();
+    const Replayed after = c.replay().replay([&](const ReplayWork& work) {
+        const bool kernel = work.where == ReplayWork::Where::Device && work.kind == ActivityKind::Kernel;
+        return ReplayChange{.factor = kernel ? left(work.name, work.slice) : 1};
+    });
+    bound.replayed = true;
+    if (device.steps.empty()) {
+        const double all = toUs(before.duration);
+        bound.share = all > 0 ? std::min(bound.share, toUs(before.duration - after.duration) / all) : 0;
+        return bound;
+    }
+    std::vector<double> saved = savedPerStep(c.facts.steps, before, after);
+    if (saved.empty()) // no steady steps: all of them are judged
+        for (std::size_t i = 0; i < std::min(before.stepUs.size(), after.stepUs.size()); ++i)
+            saved.push_back(before.stepUs[i] - after.stepUs[i]);
+    bound.usPerStep = std::clamp(upperBoundOverSteps(saved).high, 0.0, bound.usPerStep);
+    bound.share = window > 0 ? std::min(1.0, bound.usPerStep / device.usPerStep(device.windowTime())) : 0;
+    return bound;
+}
+
+} // namespace
+
+KernelBound boundByKernels(const Case& c, const std::function<double(std::string_view kernel)>& left)
+{
+    NameAnswers answers(c.trace, left);
+    return boundBy(c, [&](StringId name, SliceId) { return answers(name); });
+}
+
+KernelBound boundByKernels(const Case& c, const SliceSet& kernels)
+{
+    return boundBy(c, [&](StringId, SliceId slice) { return kernels.contains(slice) ? 0.0 : 1.0; });
+}
+
+bool isFullPrecisionProduct(std::string_view kernel)
+{
+    return isProduct(kernelClass(kernel)) && kernelPrecision(kernel) == Precision::Fp32 && !usesTensorCores(kernel);
+}
+
+Advice offTheCriticalPath(const KernelBound& bound)
+{
+    return silent(
+        message<"kernels.off_critical_path", "Faster kernels would save at most {share} of the time: these run {busy} "
+                                             "of it, and the step mostly waits for something else.">(
+            {{"share", bound.share, shareText(bound.share)}, {"busy", bound.busyShare, shareText(bound.busyShare)}}));
+}
+
+void promise(Advice& advice, const Case& c, const KernelBound& bound)
+{
+    constexpr double kLeastUs = 0.01; // less is printed as nothing
+    advice.concerns = bound.share;
+    if (c.facts.device.steps.empty())
+        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    else if (bound.usPerStep >= kLeastUs)
+        advice.saving = upperBound(SavingUnit::UsPerStep, bound.usPerStep);
+    else
+        advice.whyNoPrediction =
+            message<"kernels.hidden", "These kernels run {busy} of the time, but the step waits for something else "
+                                      "meanwhile: faster kernels would save nothing now.">(
+                {{"busy", bound.busyShare, shareText(bound.busyShare)}});
+}
+
+} // namespace advisor

@@ -1,0 +1,149 @@
+#include "advisor/prediction/saving.h"
+
+#include "advisor/numbers.h"
+#include "advisor/prediction/student_t.h"
+#include "advisor/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace advisor {
+
+namespace {
+
+// Of the middle, to either side. Chosen: a wider interval does not tell a large saving from half of it.
+constexpr double kWidest = 0.5;
+// µs: less is printed as zero.
+constexpr double kLeastTime = 0.005;
+
+double leastThatShows(SavingUnit unit)
+{
+    return unit == SavingUnit::Bytes ? 1 : kLeastTime;
+}
+
+double meanOf(std::span<const double> values)
+{
+    return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Half the width of the interval of a mean; values: at least two.
+double reachOf(std::span<const double> values)
+{
+    const auto count = static_cast<double>(values.size());
+    const double mean = meanOf(values);
+    double squares = 0;
+    for (const double value : values)
+        squares += (value - mean) * (value - mean);
+    return squares > 0
+               ? studentTQuantile(0.5 + Saving::kCoverage / 2, count - 1) * std::sqrt(squares / (count - 1) / count)
+               : 0;
+}
+
+std::string quantity(double value, SavingUnit unit)
+{
+    return unit == SavingUnit::Bytes ? bytesText(std::llround(value)) : timeText(value);
+}
+
+/// "10.1–14.1 ms", "812 µs–1.20 ms", "−5.64 ms to 43.4 ms": a unit that both have is written once.
+std::string rangeText(const std::string& low, const std::string& high)
+{
+    if (low.starts_with('-'))
+        return fmt::format("−{} to {}", low.substr(1), high);
+    const auto lowUnit = low.rfind(' '), highUnit = high.rfind(' ');
+    const bool sameUnit = lowUnit != low.npos && highUnit != high.npos && low.substr(lowUnit) == high.substr(highUnit);
+    return (sameUnit ? low.substr(0, lowUnit) : low) + "–" + high;
+}
+
+} // namespace
+
+Saving upperBound(SavingUnit unit, double bound)
+{
+    Saving saving{.unit = unit, .low = 0, .mid = bound, .high = bound};
+    saving.kind = SavingKind::UpperBound;
+    return saving;
+}
+
+Saving upperBoundOverSteps(std::span<const double> perStepUs)
+{
+    return upperBound(SavingUnit::UsPerStep, meanOf(perStepUs));
+}
+
+Saving meanOverSteps(std::span<const double> perStepUs)
+{
+    return meanOverSteps(perStepUs, perStepUs);
+}
+
+Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs)
+{
+    const double least = meanOf(leastUs), most = meanOf(mostUs);
+    if (std::min(leastUs.size(), mostUs.size()) < 2)
+        return upperBound(SavingUnit::UsPerStep, std::max(least, most));
+    const double leastReach = reachOf(leastUs), mostReach = reachOf(mostUs);
+    return perStep(std::min(least - leastReach, most - mostReach), (least + most) / 2,
+                   std::max(least + leastReach, most + mostReach));
+}
+
+Saving limited(Saving saving, double most)
+{
+    for (double* value : {&saving.low, &saving.mid, &saving.high})
+        *value = std::min(*value, most);
+    return saving;
+}
+
+std::string_view savingUnitText(SavingUnit unit)
+{
+    switch (unit) {
+    case SavingUnit::UsPerStep:
+        return " per step";
+    case SavingUnit::UsPerEpoch:
+        return " per epoch";
+    case SavingUnit::UsPerValidation:
+        return " per validation";
+    case SavingUnit::Bytes:
+        break;
+    }
+    return {};
+}
+
+std::string savingAmount(const Saving& saving)
+{
+    const std::string low = quantity(saving.low, saving.unit), high = quantity(saving.high, saving.unit);
+    if (saving.kind == SavingKind::UpperBound)
+        return "at most " + high;
+    return low == high ? "about " + high : rangeText(low, high);
+}
+
+std::string savingText(const Saving& saving)
+{
+    const std::string_view per = savingUnitText(saving.unit);
+    return saving.kind == SavingKind::UpperBound ? fmt::format("At most {}{}.", quantity(saving.high, saving.unit), per)
+                                                 : fmt::format("Could save {}{}.", savingAmount(saving), per);
+}
+
+void settlePrediction(Advice& advice)
+{
+    if (!advice.saving)
+        return;
+    Saving& saving = *advice.saving;
+    if (advice.state == State::Fires && saving.high < leastThatShows(saving.unit)) {
+        std::string title = std::move(advice.title);
+        advice = silent(
+            profiler::message<"prediction.nothing_to_save", "{reason} A replay of the trace without it saves nothing.">(
+                {{"reason", advice.reason.text}}));
+        advice.title = std::move(title);
+        return;
+    }
+    if (saving.kind == SavingKind::UpperBound)
+        return;
+    const double reach = std::max(saving.high - saving.mid, saving.mid - saving.low);
+    if (saving.mid > 0 && reach <= kWidest * saving.mid * (1 + 1e-9))
+        return;
+    const double ofUs = saving.ofUs;
+    // The interval of few steps may reach beyond the whole of what they took.
+    saving = upperBound(saving.unit, ofUs > 0 ? std::min(saving.high, ofUs) : saving.high);
+    saving.ofUs = ofUs;
+}
+
+} // namespace advisor

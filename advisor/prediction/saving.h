@@ -1,0 +1,40 @@
+#pragma once
+
+#include "advisor/advice.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+/// How savings are made, checked and written. Every saving of the product is an estimate or an upper bound; this file
+/// is the only place that turns one into text.
+namespace advisor {
+
+/// An upper bound: `low` is 0, `mid` and `high` are the bound.
+Saving upperBound(SavingUnit unit, double bound);
+/// The mean over steps of what goes away at most in each of them, µs, as an upper bound. 0 without steps.
+Saving upperBoundOverSteps(std::span<const double> perStepUs);
+
+/// The mean of a figure that was measured step by step, µs: an estimate whose interval is Student's t for that mean
+/// (steps taken as independent). A single step has no interval: its figure becomes an upper bound.
+Saving meanOverSteps(std::span<const double> perStepUs);
+/// The same where a model leaves open how much a change saves: from the interval of the mean of the least to that of
+/// the mean of the most. Its middle lies between the two means.
+Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs);
+
+/// The saving, where no more than `most` can go, in its unit.
+Saving limited(Saving saving, double most);
+
+/// "Could save 10.1–14.1 ms per step." or "At most 14.1 ms per step."
+std::string savingText(const Saving& saving);
+/// "10.1–14.1 ms" or "at most 14.1 ms".
+std::string savingAmount(const Saving& saving);
+/// " per step", " per epoch", " per validation"; empty for bytes.
+std::string_view savingUnitText(SavingUnit unit);
+
+/// What every rule's prediction goes through before it is shown. An estimate whose interval reaches further than half
+/// its middle to either side is too uncertain to be one: it becomes an upper bound. A finding that would save nothing
+/// that can be printed is none: it is silent.
+void settlePrediction(Advice& advice);
+
+} // namespace advisor

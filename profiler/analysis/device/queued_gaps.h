@@ -1,0 +1,30 @@
+#pragma once
+
+#include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/intervals.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+
+/// Tells gaps of a device that the host caused from gaps in which the device already had work to do.
+namespace profiler::analysis {
+
+/// The gaps of one device whose next work was already in the launch queue.
+struct QueuedGaps {
+    Intervals queued;          ///< the call that launched the next work had returned before the gap began
+    std::int64_t count = 0;    ///< gaps that were judged: the launch of their next work is recorded
+    std::int64_t ofQueued = 0; ///< of these, with the next work in the queue
+};
+
+/// A device that idles although its next work is queued does not wait for the host, whatever the host does meanwhile:
+/// it waits for another stream, or takes the microsecond between two kernels. Work counts as queued from the end of
+/// the call that launched it. Gaps whose next work has no recorded launch are not judged.
+/// @param within   the gaps that overlap this; sorted, disjoint
+/// @param devices  those to look at
+/// O(slices of their streams + calls).
+std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan& scan,
+                                          std::span<const TimeRange> within, const std::set<DeviceId>& devices);
+
+} // namespace profiler::analysis
