@@ -130,7 +130,7 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
     details.push_back(
         {text("Kind"), meaning == category ? meaning : meaning + QStringLiteral(" (") + category + u')', {}});
     details.push_back({text("Duration"), formatDuration(slice.duration), {}});
-    details.push_back({text("Start"), formatDuration(slice.begin - trace.range().begin), {}});
+    details.push_back({text("Start"), formatPosition(slice.begin - trace.range().begin), {}});
     details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});
     addIndex(details, slice);
     addCopy(details, slice);

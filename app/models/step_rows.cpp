@@ -82,7 +82,7 @@ private:
         case Index:
             return TableValue::ofCount(step.index);
         case Begin:
-            return TableValue::ofTime(step.range.begin - m_trace->range().begin);
+            return TableValue::ofPosition(step.range.begin - m_trace->range().begin);
         case Duration:
             return TableValue::ofTime(step.range.duration());
         case Remark:

@@ -186,7 +186,7 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
     case Field::Kind:
         return TableValue::ofText(traceText(activityName(slice.kind)));
     case Field::Begin:
-        return TableValue::ofTime(slice.begin - trace.range().begin);
+        return TableValue::ofPosition(slice.begin - trace.range().begin);
     case Field::Duration:
         return TableValue::ofTime(slice.duration);
     case Field::Track:

@@ -21,6 +21,8 @@ QString shownText(const TableValue& value)
         return formatBytes(value.real) + QStringLiteral("/s");
     case TableValue::Unit::Share:
         return formatShare(value.real);
+    case TableValue::Unit::Position:
+        return formatPosition(profiler::Nanoseconds{value.whole});
     }
     return {};
 }

@@ -7,16 +7,18 @@
 
 namespace app {
 
-/// What a table's cell holds: shown with three digits and a unit, copied and saved exactly.
+/// What a table's cell holds. Figures are shown with three significant digits and a unit, positions in time with all
+/// digits; both are copied and saved exactly.
 struct TableValue {
     enum class Unit : std::uint8_t {
-        None,  ///< does not apply: an empty cell
-        Text,  ///< `text`
-        Count, ///< `whole`
-        Time,  ///< `whole`, ns
-        Bytes, ///< `whole`
-        Rate,  ///< `real`, bytes a second
-        Share, ///< `real`, of one
+        None,     ///< does not apply: an empty cell
+        Text,     ///< `text`
+        Count,    ///< `whole`
+        Time,     ///< `whole`, ns: how long something takes
+        Bytes,    ///< `whole`
+        Rate,     ///< `real`, bytes a second
+        Share,    ///< `real`, of one
+        Position, ///< `whole`, ns from the start of the trace
     };
     Unit unit = Unit::None;
     QString text;
@@ -26,12 +28,16 @@ struct TableValue {
     static TableValue ofText(QString text) { return {Unit::Text, std::move(text), 0, 0}; }
     static TableValue ofCount(std::int64_t count) { return {Unit::Count, {}, count, 0}; }
     static TableValue ofTime(profiler::Nanoseconds time) { return {Unit::Time, {}, time.count(), 0}; }
+    static TableValue ofPosition(profiler::Nanoseconds sinceStart)
+    {
+        return {Unit::Position, {}, sinceStart.count(), 0};
+    }
     static TableValue ofBytes(std::int64_t bytes) { return {Unit::Bytes, {}, bytes, 0}; }
     static TableValue ofRate(double bytesPerSecond) { return {Unit::Rate, {}, 0, bytesPerSecond}; }
     static TableValue ofShare(double share) { return {Unit::Share, {}, 0, share}; }
 };
 
-/// As people read it: "41.2 ms", "11.8 GB/s", "61.2 %".
+/// As people read it: "41.2 ms", "12.345 678 901 s", "11.8 GB/s", "61.2 %".
 QString shownText(const TableValue& value);
 /// As programs read it: ns, bytes, bytes a second and shares of one as plain numbers.
 QString exactText(const TableValue& value);

@@ -127,35 +127,16 @@ std::int64_t niceStep(double value)
 
 namespace {
 
-constexpr int kMostDecimals = 4; ///< of a whole label, before "+…" labels take over
+constexpr double kWidestDigit = 7; ///< logical pixels of a label's character, on average
+constexpr double kLabelGap = 16;   ///< … between two labels
 
-struct Unit {
-    std::int64_t ns;
-    const char* name;
-};
-constexpr Unit kUnits[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}};
-
-const Unit& unitFor(std::int64_t ns)
-{
-    for (const Unit& unit : kUnits)
-        if (std::abs(ns) >= unit.ns)
-            return unit;
-    return kUnits[3];
-}
-
-/// Decimals of `unit` that tell multiples of `step` apart.
-int decimalsFor(std::int64_t step, std::int64_t unit)
+/// Decimals of a second that tell multiples of `step` apart; whole groups of three from the fourth on.
+int decimalsFor(std::int64_t step)
 {
     int decimals = 0;
-    for (std::int64_t part = unit; part > 1 && step % part != 0; part /= 10)
+    for (std::int64_t part = 1'000'000'000; part > 1 && step % part != 0; part /= 10)
         ++decimals;
-    return decimals;
-}
-
-QString labelIn(const Unit& unit, std::int64_t ns, std::int64_t step)
-{
-    return formatFixed(static_cast<double>(ns) / static_cast<double>(unit.ns), decimalsFor(step, unit.ns)) + u' ' +
-           QString::fromUtf8(unit.name);
+    return decimals <= 3 ? decimals : (decimals + 2) / 3 * 3;
 }
 
 std::int64_t floorTo(std::int64_t value, std::int64_t step)
@@ -169,26 +150,18 @@ std::int64_t floorTo(std::int64_t value, std::int64_t step)
 std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing)
 {
     const std::int64_t origin = toNs(axis.bounds().begin);
-    const std::int64_t step = niceStep(std::max(1.0, minSpacing * axis.nsPerPixel()));
     const TimeRange visible = axis.visible();
-    const std::int64_t begin = floorTo(toNs(visible.begin) - origin, step);
     const std::int64_t end = toNs(visible.end) - origin;
-    const Unit& unit = unitFor(std::max(std::abs(begin), std::abs(end)));
-    const bool whole = decimalsFor(step, unit.ns) <= kMostDecimals;
-    std::int64_t baseStep = step;
-    if (!whole)
-        for (baseStep = 1; baseStep < 10 * step;)
-            baseStep *= 10;
-    const bool baseInView = whole || floorTo(end, baseStep) >= begin;
-
+    const auto label = [](std::int64_t at, std::int64_t step) {
+        return formatPosition(profiler::Nanoseconds{at}, decimalsFor(step));
+    };
+    std::int64_t step = niceStep(std::max(1.0, minSpacing * axis.nsPerPixel()));
+    const std::int64_t longest = std::max(end, std::abs(toNs(visible.begin) - origin));
+    const double needed = static_cast<double>(label(longest, step).size()) * kWidestDigit + kLabelGap;
+    step = std::max(step, niceStep(needed * axis.nsPerPixel()));
     std::vector<AxisTick> ticks;
-    for (std::int64_t at = begin; at <= end; at += step) {
-        AxisTick tick{traceTime(origin + at), {}, whole || at % baseStep == 0 || (!baseInView && at == begin)};
-        const std::int64_t base = baseInView ? floorTo(at, baseStep) : begin;
-        tick.label = tick.isBase ? labelIn(unit, at, whole ? step : (baseInView ? baseStep : step))
-                                 : u'+' + labelIn(unitFor(at - base), at - base, step);
-        ticks.push_back(std::move(tick));
-    }
+    for (std::int64_t at = floorTo(toNs(visible.begin) - origin, step); at <= end; at += step)
+        ticks.push_back({traceTime(origin + at), label(at, step)});
     return ticks;
 }
 

@@ -57,19 +57,18 @@ private:
     double m_nsPerPixel = 1;
 };
 
-/// A line across the axis and its label.
+/// A line across the axis and its label: the position of the line, with as many digits as the step between lines needs.
 struct AxisTick {
     profiler::TraceTime time{};
     QString label;
-    bool isBase = false; ///< a whole label that the "+…" labels to its right count from, or simply a whole label
 };
 
 /// Smallest 1, 2 or 5 × 10^k that is at least `value` (≥ 1).
 std::int64_t niceStep(double value);
 
-/// Ticks over what is visible, at 1-2-5 steps, at least `minSpacing` pixels apart, labelled from the trace's begin.
-/// Where a whole label would be long ("12.3456789 s"), only some ticks carry one and the others count from it ("+200
-/// ns").
+/// Ticks over the visible range, at 1-2-5 steps, at least `minSpacing` pixels apart and so far apart that their labels
+/// have room. Labels are positions from the start of the trace and all different: "12.345 678 901 s" where a step is a
+/// few nanoseconds.
 std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing = 90);
 
 /// Ticks of a value axis from 0 to `top`: at most `count` steps of 1-2-5.

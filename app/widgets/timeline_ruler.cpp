@@ -23,7 +23,7 @@ void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTi
         painter.fillRect(QRectF(x, TimelineScene::kAxisHeight - kTickLength, 1, kTickLength), theme.border);
         if (x + 4 < scene.headerWidth) // "160 ms" cut to "0 ms" would be another time
             continue;
-        scene.labels.draw(painter, x + 4, inset, 200, tick.label, tick.isBase ? theme.text : theme.dimText);
+        scene.labels.draw(painter, x + 4, inset, 200, tick.label, theme.text);
     }
 }
 

@@ -1,6 +1,6 @@
 #include "profiler/model/trace.h"
 
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>

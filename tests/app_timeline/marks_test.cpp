@@ -230,6 +230,8 @@ TEST(GoTo, TakesTimesAndStepsAsPeopleWriteThem)
     EXPECT_EQ(ns("1:23.5"), 83'500'000'000);
     EXPECT_EQ(ns("1,5 s"), 1'500'000'000);
     EXPECT_EQ(ns("2 min"), 120'000'000'000);
+    EXPECT_EQ(ns("12.345 678 901 s"), 12'345'678'901) << "as the app shows it";
+    EXPECT_EQ(ns("1,234.567 890 123 s"), 1'234'567'890'123);
     for (const char* bad : {"", "12", "ms", "-3 ms", "1e400 s", "999999999999999 h", "step", "step x", "1.2.3 s"})
         EXPECT_FALSE(parseDestination(bad)) << bad;
     EXPECT_EQ(std::get<std::int64_t>(*parseDestination("Step 12")), 12);

@@ -370,7 +370,7 @@ void SelectionPanel::showSums(const RangeSums& sums)
     m_byName->setRows(rows(sums.byName));
     QString title =
         tr("%1 selected, from %2: %3, %4 of work and waiting on all tracks")
-            .arg(formatDuration(sums.range.duration()), formatDuration(sums.range.begin - m_trace->range().begin),
+            .arg(formatDuration(sums.range.duration()), formatPosition(sums.range.begin - m_trace->range().begin),
                  formatCounted(sums.count, tr("slice"), tr("slices")), formatDuration(sums.self));
     if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
         title += tr(" · the %1 names with most time of %2").arg(sums.byName.size()).arg(formatCount(sums.names));

@@ -24,7 +24,12 @@ std::optional<Nanoseconds> nanoseconds(double value, double unit)
 
 std::optional<Destination> parseDestination(const QString& text)
 {
-    const QString trimmed = text.trimmed().toLower();
+    QString trimmed = text.trimmed().toLower();
+    // A position as the app shows it: "1,234.567 890 123 s".
+    static const QRegularExpression betweenDigits(QStringLiteral("(?<=\\d)\\s+(?=\\d)"));
+    trimmed.remove(betweenDigits);
+    if (trimmed.contains(u'.'))
+        trimmed.remove(u',');
     static const QRegularExpression step(QStringLiteral("^(?:step\\s*#?|#)\\s*(\\d{1,18})$"));
     if (const auto match = step.match(trimmed); match.hasMatch())
         return Destination(match.captured(1).toLongLong());

@@ -91,7 +91,7 @@ void TimelineView::listBookmarks()
         m_bookmarkMenu->addAction(tr("None yet: Ctrl+B sets one at the pointer"))->setEnabled(false);
     const auto begin = m_canvas->scene().axis.bounds().begin;
     for (const TimelineMark& mark : bookmarks) {
-        const QString place = formatDuration(mark.time - begin);
+        const QString place = formatPosition(mark.time - begin);
         QString text = mark.note.isEmpty() ? place : QStringLiteral("%1  –  %2").arg(mark.note, place);
         m_bookmarkMenu->addAction(text.replace('&', "&&"), m_canvas,
                                   [this, time = mark.time] { m_canvas->goToTime(time); });
@@ -122,7 +122,7 @@ QString TimelineView::goTo(const QString& text)
     const auto offset = std::get<profiler::Nanoseconds>(*destination);
     const profiler::TimeRange whole = m_canvas->scene().axis.bounds();
     if (offset > whole.duration())
-        return tr("The trace ends after %1.").arg(formatDuration(whole.duration()));
+        return tr("The trace ends at %1.").arg(formatPosition(whole.duration()));
     m_canvas->goToTime(whole.begin + offset);
     return {};
 }

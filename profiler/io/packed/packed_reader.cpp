@@ -6,7 +6,7 @@
 #include "profiler/io/packed/packed_samples.h"
 #include "profiler/io/packed/section_search.h"
 #include "profiler/io/packed/spill_file.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 #include "profiler/model/parallel.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "profiler/io/packed/section.h"
 
 #include "profiler/io/wire/file_error.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -4,7 +4,7 @@
 #include "profiler/io/wire/frame_decoder.h"
 #include "profiler/io/wire/frame_scanner.h"
 #include "profiler/io/wire/ring_file.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "profiler/io/formats/json/assemble.h"
 #include "profiler/io/formats/json/own_keys.h"
 #include "profiler/io/formats/json/texts.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 #include "profiler/io/formats/json/losses.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include "profiler/io/formats/nsys/export_rows.h"
 #include "profiler/io/formats/nsys/row_details.h"
 #include "profiler/io/packed/spill_file.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 
 #include <algorithm>
 #include <array>

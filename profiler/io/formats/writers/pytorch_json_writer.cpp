@@ -6,7 +6,7 @@
 #include "profiler/io/formats/writers/json_head.h"
 #include "profiler/io/formats/writers/json_text.h"
 #include "profiler/io/formats/writers/output_file.h"
-#include "profiler/model/count_text.h"
+#include "profiler/model/number_text.h"
 
 #include <cmath>
 #include <fmt/format.h>
