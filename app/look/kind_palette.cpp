@@ -235,7 +235,7 @@ QString className(SliceClass which)
     return QCoreApplication::translate("SliceClass", kDefinitions[static_cast<std::size_t>(which)].name);
 }
 
-SliceClass ClassLookup::operator()(const profiler::Trace& trace, ActivityKind kind, profiler::StringId name)
+SliceClass ClassLookup::operator()(ActivityKind kind, profiler::StringId name)
 {
     constexpr std::uint8_t kUnknown = 255;
     const std::size_t index = std::size_t{name.value} * profiler::kActivityKinds + static_cast<std::size_t>(kind);
@@ -243,7 +243,7 @@ SliceClass ClassLookup::operator()(const profiler::Trace& trace, ActivityKind ki
         m_known.resize((std::size_t{name.value} + 1) * 3 / 2 * profiler::kActivityKinds + profiler::kActivityKinds,
                        kUnknown);
     if (m_known[index] == kUnknown)
-        m_known[index] = static_cast<std::uint8_t>(classify(kind, trace.string(name)));
+        m_known[index] = static_cast<std::uint8_t>(classify(kind, m_trace.string(name)));
     return static_cast<SliceClass>(m_known[index]);
 }
 

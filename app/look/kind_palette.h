@@ -60,13 +60,15 @@ QString className(SliceClass which);
 /// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
 double contrastRatio(const QColor& a, const QColor& b);
 
-/// Classes of the names of one trace, looked up once a name.
+/// Classes of the names of one trace, looked up once a name. Made for a trace, which must live as long: ids of names
+/// mean nothing in another one.
 class ClassLookup {
 public:
-    void reset() { m_known.clear(); }
-    SliceClass operator()(const profiler::Trace& trace, profiler::ActivityKind kind, profiler::StringId name);
+    explicit ClassLookup(const profiler::Trace& trace) : m_trace(trace) {}
+    SliceClass operator()(profiler::ActivityKind kind, profiler::StringId name);
 
 private:
+    const profiler::Trace& m_trace;
     /// By string and by kind, since a name may occur with several kinds; 255: not looked up yet.
     std::vector<std::uint8_t> m_known;
 };

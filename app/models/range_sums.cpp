@@ -91,7 +91,7 @@ RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& 
 {
     RangeSums sums;
     sums.range = range;
-    ClassLookup classes;
+    ClassLookup classes(trace);
     std::vector<RangeSums::Sum> byClass(kSliceClasses);
     std::unordered_map<std::uint64_t, NamedSum> byName;
     for (const profiler::Track& track : trace.tracks()) {
@@ -102,7 +102,7 @@ RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& 
         const std::vector<std::int64_t> self = selfTimes(slices);
         for (std::size_t i = 0; i < slices.size(); ++i) {
             const Clipped& slice = slices[i];
-            const SliceClass which = classes(trace, slice.kind, slice.name);
+            const SliceClass which = classes(slice.kind, slice.name);
             add(byClass[static_cast<std::size_t>(which)], track.id, slice, self[i]);
             auto& named = byName[std::uint64_t{slice.name.value} << 8 | static_cast<std::uint64_t>(which)];
             named.name = slice.name;

@@ -8,7 +8,7 @@
 namespace app {
 
 using profiler::ActivityKind;
-using profiler::LodBucket;
+using profiler::ColoredBucket;
 using profiler::Slice;
 using profiler::StringId;
 using profiler::TimeRange;
@@ -22,7 +22,6 @@ constexpr int kSeparated = 3;            ///< device pixels from which on a slic
 constexpr int kBoxed = 8;                ///< … and from which on it may carry a label
 constexpr int kSingleRun = 5;            ///< a run of pixels this long with one slice each is looked up
 constexpr double kIdleShare = 0.35;      ///< of its colour under an idle stretch's hatch
-constexpr double kFaintest = 0.30;       ///< share of colour that a nearly empty pixel still gets
 
 /// A colour whose parts lie so far apart that all are multiplied at once: red and blue below, green above.
 constexpr std::uint64_t kParts = 0x000000ff00ff00ff;
@@ -41,7 +40,7 @@ QRgb blend(std::uint64_t under, std::uint64_t over, double share)
 
 } // namespace
 
-LaneBuilder::LaneBuilder(const profiler::Trace& trace, SliceColors& colors, const TimelineTheme& theme,
+LaneBuilder::LaneBuilder(const profiler::Trace& trace, const SliceColors& colors, const TimelineTheme& theme,
                          const TimeAxis& axis, double devicePixelRatio)
     : m_trace(trace), m_colors(colors), m_theme(theme), m_axis(axis), m_ratio(devicePixelRatio),
       m_width(std::max(1, static_cast<int>(std::lround(axis.width() * devicePixelRatio))))
@@ -77,26 +76,77 @@ std::vector<LaneStrip>& LaneBuilder::build(TrackId track, int firstDepth, int la
 void LaneBuilder::buildExact(TrackId track, int firstDepth)
 {
     const int lanes = static_cast<int>(m_lanes.size());
+    const double pixel = m_axis.nsPerPixel() / m_ratio;
+    m_thin.clear();
+    m_wide.clear();
     m_trace.forEach(track, m_axis.visible(), [&](const Slice& slice) {
-        if (const int lane = slice.depth - firstDepth; lane >= 0 && lane < lanes)
-            addSlice(m_lanes[static_cast<std::size_t>(lane)], slice);
+        const int lane = slice.depth - firstDepth;
+        if (lane < 0 || lane >= lanes)
+            return true;
+        if (static_cast<double>(slice.duration.count()) < pixel)
+            addThin(lane, slice);
+        else
+            m_wide.emplace_back(lane, slice);
         return true;
     });
+    // A slice as wide as a pixel has the pixels that it is rounded to for itself.
+    mixThin();
+    for (const auto& [lane, slice] : m_wide)
+        addSlice(m_lanes[static_cast<std::size_t>(lane)], slice);
 }
 
-const std::vector<LodBucket>& LaneBuilder::bucketsOf(TrackId track, int depth)
+/// A slice thinner than a pixel: its share of the pixels that it lies in, two at most.
+void LaneBuilder::addThin(int lane, const Slice& slice)
+{
+    const double from = m_axis.xOf(slice.begin) * m_ratio, to = m_axis.xOf(slice.end()) * m_ratio;
+    const auto first = static_cast<int>(std::clamp(std::floor(from), -1e6, 1e6));
+    const ClassStyle& style = m_colors(slice.kind, slice.name, m_theme.dark);
+    LaneStrip& strip = m_lanes[static_cast<std::size_t>(lane)];
+    for (int pixel = std::max(first, 0); pixel < m_width && (pixel == first || pixel < to); ++pixel) {
+        m_thin.push_back(
+            {lane, pixel, std::max(std::min(to, pixel + 1.0) - std::max<double>(from, pixel), 0.0), &style});
+        if (m_hits && m_hits->matches(slice.name))
+            addHit(strip, pixel, pixel + 1);
+    }
+}
+
+void LaneBuilder::mixThin()
+{
+    std::stable_sort(m_thin.begin(), m_thin.end(), [](const Thin& a, const Thin& b) {
+        return std::pair(a.lane, a.pixel) < std::pair(b.lane, b.pixel);
+    });
+    for (auto first = m_thin.begin(); first != m_thin.end();) {
+        profiler::ColorSum sum;
+        double share = 0;
+        auto last = first;
+        for (; last != m_thin.end() && last->lane == first->lane && last->pixel == first->pixel; ++last) {
+            const QColor& fill = last->style->fill;
+            const double weight = std::max(last->share, 1e-9); // a slice that takes no time has a colour, too
+            sum.add({static_cast<float>(fill.red()), static_cast<float>(fill.green()), static_cast<float>(fill.blue())},
+                    weight);
+            share += weight;
+        }
+        LaneStrip& lane = m_lanes[static_cast<std::size_t>(first->lane)];
+        lane.pixels[static_cast<std::size_t>(first->pixel)] =
+            blend(m_background, apart(mixedPixel(sum.over(share))), shownShare(share));
+        first = last;
+    }
+}
+
+const std::vector<ColoredBucket>& LaneBuilder::bucketsOf(TrackId track, int depth)
 {
     if (m_memory)
         return m_memory->buckets(track, depth);
     m_buckets.resize(static_cast<std::size_t>(m_width));
-    m_trace.summarize(track, depth, {timeOf(0), timeOf(m_width)}, m_buckets);
+    summarize(m_trace, track, depth, {timeOf(0), timeOf(m_width)}, m_buckets, profiler::LodEdges::Fine,
+              *m_colors.palette(m_theme.dark));
     return m_buckets;
 }
 
 void LaneBuilder::buildDense(TrackId track, int depth, LaneStrip& lane)
 {
     const auto& buckets = bucketsOf(track, depth);
-    const auto bucket = [&buckets](int x) -> const LodBucket& { return buckets[static_cast<std::size_t>(x)]; };
+    const auto bucket = [&buckets](int x) -> const ColoredBucket& { return buckets[static_cast<std::size_t>(x)]; };
     const auto same = [&](int a, int b) {
         return bucket(b).count == 1 && bucket(a).name == bucket(b).name && bucket(a).kind == bucket(b).kind;
     };
@@ -126,7 +176,7 @@ void LaneBuilder::addSlice(LaneStrip& lane, const Slice& slice)
     const int right = std::min(m_width, std::max(pixelOf(slice.end()), begin + 1));
     if (left >= right)
         return;
-    const ClassStyle& style = m_colors(m_trace, slice.kind, slice.name, m_theme.dark);
+    const ClassStyle& style = m_colors(slice.kind, slice.name, m_theme.dark);
     std::fill(lane.pixels.begin() + left, lane.pixels.begin() + right, style.fill.rgb());
     if (style.pattern != FillPattern::Solid)
         lane.hatches.push_back({left, right, style.second.rgb(), style.pattern == FillPattern::SparseHatch});
@@ -151,29 +201,32 @@ LaneStrip::Span LaneBuilder::addIdle(LaneStrip& lane, TimeRange range) const
     return {left, right};
 }
 
-void LaneBuilder::addDense(LaneStrip& lane, int left, const LodBucket& bucket)
+void LaneBuilder::addDense(LaneStrip& lane, int left, const ColoredBucket& bucket)
 {
-    const Ink& ink = inkOf(bucket.kind, bucket.name);
     if (m_hits && m_hits->matches(bucket.name))
         addHit(lane, left, left + 1);
-    const double share = kFaintest + (1 - kFaintest) * static_cast<double>(bucket.busy);
-    lane.pixels[static_cast<std::size_t>(left)] = blend(m_background, ink.fill, share);
+    if (!bucket.isOne) {
+        lane.pixels[static_cast<std::size_t>(left)] =
+            blend(m_background, apart(mixedPixel(bucket.color)), shownShare(static_cast<double>(bucket.busy)));
+        return;
+    }
+    const Ink& ink = inkOf(bucket.kind, bucket.name);
+    lane.pixels[static_cast<std::size_t>(left)] = ink.fill;
     if (ink.style->pattern == FillPattern::Solid)
         return;
-    const QRgb second = blend(m_background, ink.second, share);
     const bool sparse = ink.style->pattern == FillPattern::SparseHatch;
-    if (!lane.hatches.empty() && lane.hatches.back().right == left && lane.hatches.back().color == second)
+    if (!lane.hatches.empty() && lane.hatches.back().right == left && lane.hatches.back().color == ink.second)
         lane.hatches.back().right = left + 1;
     else
-        lane.hatches.push_back({left, left + 1, second, sparse});
+        lane.hatches.push_back({left, left + 1, ink.second, sparse});
 }
 
 const LaneBuilder::Ink& LaneBuilder::inkOf(ActivityKind kind, StringId name)
 {
     Ink& ink = m_inks[(name.value + static_cast<std::size_t>(kind)) % m_inks.size()];
     if (!ink.style || ink.name != name || ink.kind != kind) {
-        const ClassStyle& style = m_colors(m_trace, kind, name, m_theme.dark);
-        ink = {name, kind, &style, apart(style.fill.rgb()), apart(style.second.rgb())};
+        const ClassStyle& style = m_colors(kind, name, m_theme.dark);
+        ink = {name, kind, &style, style.fill.rgb(), style.second.rgb()};
     }
     return ink;
 }

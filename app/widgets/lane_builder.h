@@ -5,12 +5,13 @@
 #include "app/widgets/time_axis.h"
 #include "app/widgets/timeline_find.h"
 #include "app/widgets/timeline_theme.h"
-#include "profiler/model/trace.h"
+#include "profiler/model/colored_buckets.h"
 
 #include <QImage>
 #include <QRgb>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -36,13 +37,14 @@ struct LaneStrip {
     std::vector<Box> boxes; ///< slices wide enough for a label or an outline
 };
 
-/// Turns slices into lanes. The cost of a lane is that of its pixels, however many slices lie under them: a track with
-/// few slices in view is drawn slice by slice, any other from the level-of-detail index, with single slices looked up
-/// where a run of pixels shows one.
+/// Turns slices into lanes. A slice as wide as a pixel or wider is drawn in its own colour; thinner ones share a pixel,
+/// which shows their mix, and that of the ground for the time between them, by shares of time. The cost of a lane is
+/// that of its pixels, however many slices lie under them: a track with few slices in view is drawn slice by slice, any
+/// other from the level-of-detail index, with single slices looked up where a run of pixels shows one.
 class LaneBuilder {
 public:
-    LaneBuilder(const profiler::Trace& trace, SliceColors& colors, const TimelineTheme& theme, const TimeAxis& axis,
-                double devicePixelRatio);
+    LaneBuilder(const profiler::Trace& trace, const SliceColors& colors, const TimelineTheme& theme,
+                const TimeAxis& axis, double devicePixelRatio);
 
     /// What the frame before had read is used, and what is read now kept. @param memory  outlives the builder; begun
     /// for its trace and axis
@@ -66,15 +68,17 @@ public:
 private:
     void buildExact(profiler::TrackId track, int firstDepth);
     void buildDense(profiler::TrackId track, int depth, LaneStrip& lane);
-    const std::vector<profiler::LodBucket>& bucketsOf(profiler::TrackId track, int depth);
+    const std::vector<profiler::ColoredBucket>& bucketsOf(profiler::TrackId track, int depth);
     void addSlice(LaneStrip& lane, const profiler::Slice& slice);
-    void addDense(LaneStrip& lane, int left, const profiler::LodBucket& bucket);
+    void addThin(int lane, const profiler::Slice& slice);
+    void mixThin();
+    void addDense(LaneStrip& lane, int left, const profiler::ColoredBucket& bucket);
     /// A style as pixels are written.
     struct Ink {
         profiler::StringId name;
         profiler::ActivityKind kind{};
-        const ClassStyle* style = nullptr;  ///< null: not looked up yet
-        std::uint64_t fill = 0, second = 0; ///< their parts apart
+        const ClassStyle* style = nullptr; ///< null: not looked up yet
+        QRgb fill = 0, second = 0;
     };
     const Ink& inkOf(profiler::ActivityKind kind, profiler::StringId name);
     static void addHit(LaneStrip& lane, int left, int right);
@@ -82,7 +86,7 @@ private:
     [[nodiscard]] profiler::TraceTime timeOf(double pixel) const;
 
     const profiler::Trace& m_trace;
-    SliceColors& m_colors;
+    const SliceColors& m_colors;
     const FindHits* m_hits = nullptr;
     LaneMemory* m_memory = nullptr;
     const TimelineTheme& m_theme;
@@ -92,8 +96,16 @@ private:
     std::uint64_t m_background = 0; ///< its parts apart
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
-    std::array<Ink, 64> m_inks;                 ///< of a few names: a dense lane asks for each pixel's
-    std::vector<profiler::LodBucket> m_buckets; ///< of one lane, without a memory
+    /// What a slice thinner than a pixel has of one.
+    struct Thin {
+        int lane = 0, pixel = 0;
+        double share = 0; ///< of the pixel
+        const ClassStyle* style = nullptr;
+    };
+    std::vector<Thin> m_thin;                            ///< of the lanes that are built
+    std::vector<std::pair<int, profiler::Slice>> m_wide; ///< the other slices, and their lanes
+    std::array<Ink, 64> m_inks;                          ///< of a few names: a dense lane asks for each pixel's
+    std::vector<profiler::ColoredBucket> m_buckets;      ///< of one lane, without a memory
 };
 
 /// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.

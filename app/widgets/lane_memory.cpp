@@ -19,12 +19,13 @@ constexpr double kFarthest = 4;
 } // namespace
 
 void LaneMemory::begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio,
-                       int width, profiler::LodEdges edges)
+                       int width, profiler::LodEdges edges, std::shared_ptr<const profiler::SlicePalette> palette)
 {
-    const bool same = trace == m_trace && devicePixelRatio == m_ratio && width == m_width;
+    const bool same = trace == m_trace && palette == m_palette && devicePixelRatio == m_ratio && width == m_width;
     if (!same || m_lanes.size() >= kMostLanes)
         m_lanes.clear();
     m_trace = std::move(trace);
+    m_palette = std::move(palette);
     m_axis = axis;
     m_ratio = devicePixelRatio;
     m_width = width;
@@ -33,7 +34,7 @@ void LaneMemory::begin(std::shared_ptr<const profiler::Trace> trace, const TimeA
     m_settled = true;
 }
 
-const std::vector<profiler::LodBucket>& LaneMemory::buckets(profiler::TrackId track, int depth)
+const std::vector<profiler::ColoredBucket>& LaneMemory::buckets(profiler::TrackId track, int depth)
 {
     const auto [entry, isNew] = m_lanes.try_emplace({track, depth});
     Lane& lane = entry->second;
@@ -105,14 +106,14 @@ bool LaneMemory::stretch(profiler::TrackId track, int depth, Lane& lane, double 
     return true;
 }
 
-void LaneMemory::read(profiler::TrackId track, int depth, std::vector<profiler::LodBucket>& buckets, int from, int to,
-                      profiler::LodEdges edges) const
+void LaneMemory::read(profiler::TrackId track, int depth, std::vector<profiler::ColoredBucket>& buckets, int from,
+                      int to, profiler::LodEdges edges) const
 {
     if (from >= to)
         return;
-    m_trace->summarize(track, depth, {m_axis.timeAt(from / m_ratio), m_axis.timeAt(to / m_ratio)},
-                       std::span(buckets).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
-                       edges);
+    summarize(*m_trace, track, depth, {m_axis.timeAt(from / m_ratio), m_axis.timeAt(to / m_ratio)},
+              std::span(buckets).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)), edges,
+              *m_palette);
 }
 
 } // namespace app

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
+#include <vector>
 
 namespace app {
 
@@ -141,36 +143,91 @@ std::string opFamily(std::string_view name)
     return kept.empty() ? low : kept;
 }
 
-void SliceColors::setScheme(ColorBy by)
-{
-    if (by != m_by)
-        m_known.clear();
-    m_by = by;
-}
+/// Number of the style of each name of a trace: a SliceClass, or from kSliceClasses on a name's colour.
+class SliceColors::Table {
+public:
+    Table(std::shared_ptr<const Trace> trace, ColorBy by) : m_trace(std::move(trace)), m_by(by) {}
 
-const ClassStyle& SliceColors::operator()(const Trace& trace, ActivityKind kind, StringId name, bool dark)
+    int styleOf(ActivityKind kind, StringId name)
+    {
+        const std::size_t index = std::size_t{name.value} * profiler::kActivityKinds + static_cast<std::size_t>(kind);
+        if (index >= m_known.size())
+            m_known.resize((std::size_t{name.value} + 1) * 3 / 2 * profiler::kActivityKinds + profiler::kActivityKinds,
+                           kUnknown);
+        if (m_known[index] == kUnknown)
+            m_known[index] = lookUp(kind, m_trace->string(name));
+        return m_known[index];
+    }
+
+private:
+    [[nodiscard]] std::uint8_t lookUp(ActivityKind kind, std::string_view name) const
+    {
+        const SliceClass own = classify(kind, name);
+        if (m_by == ColorBy::Kind || keepsItsOwn(own))
+            return static_cast<std::uint8_t>(own);
+        const std::uint64_t hash = m_by == ColorBy::Op ? stableHash(opFamily(name)) : stableHash(name);
+        return static_cast<std::uint8_t>(kSliceClasses + static_cast<int>(hash % kNameColors));
+    }
+
+    std::shared_ptr<const Trace> m_trace;
+    ColorBy m_by;
+    std::vector<std::uint8_t> m_known; ///< by string and kind; 255: not looked up
+};
+
+namespace {
+
+const ClassStyle& styleNumber(int style, bool dark)
 {
-    if (m_by == ColorBy::Kind)
-        return classStyle(m_classes(trace, kind, name), dark);
-    const std::size_t index = std::size_t{name.value} * profiler::kActivityKinds + static_cast<std::size_t>(kind);
-    if (index >= m_known.size())
-        m_known.resize((std::size_t{name.value} + 1) * 3 / 2 * profiler::kActivityKinds + profiler::kActivityKinds,
-                       kUnknown);
-    if (m_known[index] == kUnknown)
-        m_known[index] = lookUp(trace, kind, name);
-    const int style = m_known[index];
     return style < kSliceClasses ? classStyle(static_cast<SliceClass>(style), dark)
                                  : nameStyle(style - kSliceClasses, dark);
 }
 
-std::uint8_t SliceColors::lookUp(const Trace& trace, ActivityKind kind, StringId name)
+} // namespace
+
+class SliceColors::Palette : public profiler::SlicePalette {
+public:
+    Palette(std::shared_ptr<Table> table, bool dark) : m_table(std::move(table))
+    {
+        for (std::size_t style = 0; style < m_colors.size(); ++style) {
+            const QColor& fill = styleNumber(static_cast<int>(style), dark).fill;
+            m_colors[style] = {static_cast<float>(fill.red()), static_cast<float>(fill.green()),
+                               static_cast<float>(fill.blue())};
+        }
+    }
+    [[nodiscard]] profiler::MixedColor colorOf(ActivityKind kind, StringId name) const override
+    {
+        return m_colors[static_cast<std::size_t>(m_table->styleOf(kind, name))];
+    }
+
+private:
+    std::shared_ptr<Table> m_table;
+    std::array<profiler::MixedColor, kSliceClasses + kNameColors> m_colors;
+};
+
+SliceColors::SliceColors(std::shared_ptr<const Trace> trace, ColorBy by) : m_by(by)
 {
-    const SliceClass own = m_classes(trace, kind, name);
-    if (keepsItsOwn(own))
-        return static_cast<std::uint8_t>(own);
-    const std::string_view text = trace.string(name);
-    const std::uint64_t hash = m_by == ColorBy::Op ? stableHash(opFamily(text)) : stableHash(text);
-    return static_cast<std::uint8_t>(kSliceClasses + static_cast<int>(hash % kNameColors));
+    if (!trace)
+        return;
+    m_table = std::make_shared<Table>(std::move(trace), by);
+    m_light = std::make_shared<Palette>(m_table, false);
+    m_dark = std::make_shared<Palette>(m_table, true);
+}
+
+const ClassStyle& SliceColors::operator()(ActivityKind kind, StringId name, bool dark) const
+{
+    return styleNumber(m_table->styleOf(kind, name), dark);
+}
+
+double shownShare(double busy)
+{
+    constexpr double kFaintest = 0.12; // chosen: below that a pixel is hard to tell from an empty one
+    return std::clamp(busy, kFaintest, 1.0);
+}
+
+QRgb mixedPixel(const profiler::MixedColor& color)
+{
+    const auto part = [](float value) { return static_cast<int>(std::clamp(value, 0.0F, 255.0F) + 0.5F); };
+    return qRgb(part(color.red), part(color.green), part(color.blue));
 }
 
 } // namespace app

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "app/look/kind_palette.h"
+#include "profiler/model/row_mix.h"
 
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace app {
 
@@ -27,28 +28,37 @@ std::string opFamily(std::string_view name);
 /// The same for the same text in every run and on every machine. Source: FNV-1a, 64 bits.
 std::uint64_t stableHash(std::string_view text);
 
-/// Styles of the slices of one trace, looked up once a name. Waits, idleness and steps keep their own in every scheme.
+/// Styles of the slices of one trace in one scheme, looked up once a name. Waits, idleness and steps keep their own in
+/// every scheme. Made for a trace, which it keeps: ids of names mean nothing in another one. Copies share what was
+/// looked up. GUI thread.
 class SliceColors {
 public:
-    /// Another trace: its names are others.
-    void reset() { m_known.clear(); }
-    void setScheme(ColorBy by);
+    SliceColors() = default;
+    SliceColors(std::shared_ptr<const profiler::Trace> trace, ColorBy by);
     [[nodiscard]] ColorBy scheme() const { return m_by; }
 
-    const ClassStyle& operator()(const profiler::Trace& trace, profiler::ActivityKind kind, profiler::StringId name,
-                                 bool dark);
-    SliceClass classOf(const profiler::Trace& trace, profiler::ActivityKind kind, profiler::StringId name)
+    /// Of a slice of the trace; there must be one.
+    const ClassStyle& operator()(profiler::ActivityKind kind, profiler::StringId name, bool dark) const;
+    /// The same as colours to mix: sRGB values, 0 to 255. Mixing these, rather than light, makes a share of half look
+    /// like half on a light ground as well as on a dark one: sRGB is nearly even to the eye. Null without a trace.
+    [[nodiscard]] std::shared_ptr<const profiler::SlicePalette> palette(bool dark) const
     {
-        return m_classes(trace, kind, name);
+        return dark ? m_dark : m_light;
     }
 
 private:
-    [[nodiscard]] std::uint8_t lookUp(const profiler::Trace& trace, profiler::ActivityKind kind,
-                                      profiler::StringId name);
+    class Table;
+    class Palette;
 
     ColorBy m_by = ColorBy::Kind;
-    ClassLookup m_classes;
-    std::vector<std::uint8_t> m_known; ///< by string and kind; 255: not looked up; from kSliceClasses on: a name's
+    std::shared_ptr<Table> m_table;
+    std::shared_ptr<const profiler::SlicePalette> m_light, m_dark;
 };
+
+/// A colour of a mix as a pixel.
+QRgb mixedPixel(const profiler::MixedColor& color);
+/// Share of a pixel that is drawn in its slices' colour, the rest being ground: the share of time that they take, but
+/// so much at least that a pixel that holds anything never looks empty.
+double shownShare(double busy);
 
 } // namespace app

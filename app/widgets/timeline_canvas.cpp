@@ -49,7 +49,6 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
 {
     m_scene.axis = TimeAxis();
     m_scene.axis.setWidth(m_scene.lanesRect().width());
-    m_scene.colors.reset();
     m_scene.marks.clear();
     m_scene.gaps.reset();
     m_scene.steps.reset();
@@ -80,6 +79,7 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
     if (!isLive(m_scene.trace) || !isLive(trace))
         m_scene.counters.clear();
     m_scene.trace = std::move(trace);
+    m_scene.colors = SliceColors(m_scene.trace, m_scene.colors.scheme());
     m_scene.rows.setTrace(m_scene.trace);
     m_scene.axis.setBounds(m_scene.trace ? shownRange(*m_scene.trace) : TimeRange{});
     const TimeRange bounds = m_scene.axis.bounds();
@@ -179,7 +179,7 @@ void TimelineCanvas::setComing(const QString& what)
 
 void TimelineCanvas::setColorBy(ColorBy by)
 {
-    m_scene.colors.setScheme(by);
+    m_scene.colors = SliceColors(m_scene.trace, by);
     viewport()->update();
 }
 

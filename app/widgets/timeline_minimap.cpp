@@ -1,6 +1,7 @@
 #include "app/widgets/timeline_minimap.h"
 
 #include "app/widgets/counter_series.h"
+#include "profiler/model/colored_buckets.h"
 
 #include <QMouseEvent>
 #include <QPainter>
@@ -9,7 +10,7 @@
 
 namespace app {
 
-using profiler::LodBucket;
+using profiler::ColoredBucket;
 using profiler::Nanoseconds;
 using profiler::TimeRange;
 using profiler::TraceTime;
@@ -44,7 +45,7 @@ void TimelineMinimap::setTrace(std::shared_ptr<const profiler::Trace> trace)
 {
     m_trace = std::move(trace);
     m_range = m_trace ? shownRange(*m_trace) : TimeRange{};
-    m_colors.reset();
+    m_colors = SliceColors(m_trace, ColorBy::Kind);
     m_activity = {};
     update();
 }
@@ -231,26 +232,27 @@ void TimelineMinimap::drawHost(int top, int bottom)
     if (!shown)
         return;
     const int depth = shown->kind == TrackKind::MainThread && m_trace->depthCount(shown->id) > 1 ? 1 : 0;
-    std::vector<LodBucket> buckets(static_cast<std::size_t>(m_activity.width()));
-    m_trace->summarize(shown->id, depth, m_range, buckets);
+    std::vector<ColoredBucket> buckets(static_cast<std::size_t>(m_activity.width()));
+    summarize(*m_trace, shown->id, depth, m_range, std::span(buckets), profiler::LodEdges::Fine,
+              *m_colors.palette(m_theme.dark));
     QPainter painter(&m_activity);
     painter.scale(1 / m_activity.devicePixelRatio(), 1 / m_activity.devicePixelRatio());
     for (std::size_t x = 0; x < buckets.size(); ++x)
-        if (buckets[x].count > 0) {
-            const QColor fill = m_colors(*m_trace, buckets[x].kind, buckets[x].name, m_theme.dark).fill;
+        if (buckets[x].count > 0)
             painter.fillRect(QRect(static_cast<int>(x), top, 1, bottom - top),
-                             mixed(m_theme.background, fill, 0.25 + 0.75 * static_cast<double>(buckets[x].busy)));
-        }
+                             mixed(m_theme.background, QColor(mixedPixel(buckets[x].color)),
+                                   shownShare(static_cast<double>(buckets[x].busy))));
 }
 
 void TimelineMinimap::drawDevices(int top, int bottom)
 {
     const auto width = static_cast<std::size_t>(m_activity.width());
-    std::vector<LodBucket> buckets(width), most(width);
+    std::vector<ColoredBucket> buckets(width), most(width);
     for (const Track& track : m_trace->tracks()) {
         if (track.kind != TrackKind::Stream)
             continue;
-        m_trace->summarize(track.id, 0, m_range, buckets);
+        summarize(*m_trace, track.id, 0, m_range, std::span(buckets), profiler::LodEdges::Fine,
+                  *m_colors.palette(m_theme.dark));
         for (std::size_t x = 0; x < width; ++x)
             if (buckets[x].count > 0 && (most[x].count == 0 || buckets[x].busy > most[x].busy))
                 most[x] = buckets[x];
@@ -261,8 +263,7 @@ void TimelineMinimap::drawDevices(int top, int bottom)
         if (most[x].count > 0) {
             const int height =
                 std::max(1, static_cast<int>(std::lround(most[x].busy * static_cast<float>(bottom - top))));
-            painter.fillRect(QRect(static_cast<int>(x), bottom - height, 1, height),
-                             m_colors(*m_trace, most[x].kind, most[x].name, m_theme.dark).fill);
+            painter.fillRect(QRect(static_cast<int>(x), bottom - height, 1, height), QColor(mixedPixel(most[x].color)));
         }
 }
 

@@ -101,7 +101,7 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     painter.setPen(QPen(theme.border, 1));
     painter.setBrush(mixed(theme.background, theme.text, theme.dark ? 0.1 : 0.01));
     drawInStrips(painter, card, [&] { painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4); });
-    const ClassStyle& style = scene.colors(*scene.trace, scene.hovered->kind, scene.hovered->name, theme.dark);
+    const ClassStyle& style = scene.colors(scene.hovered->kind, scene.hovered->name, theme.dark);
     painter.fillRect(QRectF(card.left() + 1, card.top() + 4, 3, card.height() - 8), style.fill);
     double y = card.top() + kHoverInset;
     labels.draw(painter, card.left() + kHoverInset, y, width + 1, title, theme.text);

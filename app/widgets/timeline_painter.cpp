@@ -119,7 +119,8 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     builder.setHits(scene.hits.get());
     if (!m_vector) { // a picture for a file is of another scale
         m_memory.begin(scene.trace, scene.axis, scene.ratio, builder.width(),
-                       scene.zooming ? profiler::LodEdges::Coarse : profiler::LodEdges::Fine);
+                       scene.zooming ? profiler::LodEdges::Coarse : profiler::LodEdges::Fine,
+                       scene.colors.palette(scene.theme.dark));
         builder.setMemory(&m_memory);
     }
     std::vector<int> grid;

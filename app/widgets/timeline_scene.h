@@ -33,7 +33,7 @@ struct TimelineScene {
     TimeAxis axis; ///< its pixel 0 is the left edge of the lanes
     TrackRows rows;
     TimelineTheme theme;
-    SliceColors colors;
+    SliceColors colors; ///< of `trace`
     LabelCache labels;
     std::map<profiler::TrackId, CounterSeries> counters; ///< of those shown before; samples() reads what is new
 

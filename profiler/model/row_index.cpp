@@ -69,11 +69,16 @@ LodNodes pack(const std::vector<Node>& nodes)
     return packed;
 }
 
+using NamesAndTimes = std::vector<std::pair<std::uint32_t, std::int64_t>>;
+
 /// Nodes of level 0, and what is known of the row as a whole.
-std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const std::uint16_t> positions, Row& row)
+/// @param times  gets the name and the duration of each entry
+std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const std::uint16_t> positions, Row& row,
+                              NamesAndTimes& times)
 {
     std::vector<Node> nodes;
     nodes.reserve(lod::groups(row, 0));
+    times.clear();
     row.begin = slices[positions[row.first]].begin;
     row.end = slices[positions[row.first + row.count - 1]].end();
     const std::uint32_t inGroup = (1U << lod::shift(row, 0)) - 1;
@@ -83,6 +88,7 @@ std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const 
             nodes.push_back({slice.begin, row.covered, {}});
         nodes.back().longest.consider(slice.duration, slice.name);
         row.covered += slice.duration;
+        times.emplace_back(slice.name, slice.duration);
     }
     return nodes;
 }
@@ -119,10 +125,15 @@ RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
     for (std::uint32_t i = 0; i < sorted.size(); ++i)
         m_positions[next[rowOf[i]]++] = static_cast<std::uint16_t>(i);
     std::vector<Node> fine, coarse;
+    RowMixes mixes;
+    RowMixMaker mixMaker;
+    NamesAndTimes times;
+    mixes.rows.reserve(rows.size());
     for (Row& row : rows) {
         row.fine = static_cast<std::uint32_t>(fine.size());
         row.coarse = static_cast<std::uint32_t>(coarse.size());
-        auto nodes = lowestNodes(sorted, m_positions, row);
+        auto nodes = lowestNodes(sorted, m_positions, row, times);
+        mixMaker.add(times, mixes, m_fineTimes);
         for (int level = 0;; nodes = nodesAbove(nodes)) {
             auto& kept = level < lod::lowestSummed(row) ? fine : coarse;
             kept.insert(kept.end(), nodes.begin(), nodes.end());
@@ -132,7 +143,10 @@ RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
     }
     m_fine = pack(fine);
     keepSparse(sorted, rows);
-    summary = RowSummary{std::move(rows), pack(coarse)};
+    mixes.names.shrink_to_fit();
+    mixes.times.shrink_to_fit();
+    m_fineTimes.shrink_to_fit();
+    summary = RowSummary{std::move(rows), pack(coarse), std::move(mixes)};
 }
 
 /// Bounded by an eighth of the block's slices, so that rows of many depths do not add up to all of them.
@@ -215,7 +229,7 @@ std::uint32_t RowEntries::firstFrom(std::int64_t time, std::uint32_t guess) cons
 std::size_t RowIndex::bytes() const
 {
     return m_positions.capacity() * sizeof(std::uint16_t) + m_fine.bytes() + m_sparse.capacity() * sizeof(Sparse) +
-           m_sparseTimes.bytes();
+           m_sparseTimes.bytes() + m_fineTimes.capacity() * sizeof(std::uint32_t);
 }
 
 } // namespace profiler

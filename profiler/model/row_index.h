@@ -45,8 +45,9 @@ private:
 };
 
 /// Which slices of a block are in which row, and the lowest level of large rows: with RowSummary the level-of-detail
-/// index of a block. About 3 bytes a slice. Rows with few of the block's slices are kept once more, entry by entry: who
-/// goes through one would otherwise fetch memory from three places for each of its slices.
+/// index of a block. About 3 bytes a slice, and up to 4 more for the times of their names. Rows with few of the block's
+/// slices are kept once more, entry by entry: who goes through one would otherwise fetch memory from three places for
+/// each of its slices.
 class RowIndex {
 public:
     /// Makes both parts in linear time (n log n where slices of a depth overlap).
@@ -64,6 +65,8 @@ public:
     }
 
     [[nodiscard]] RowEntries entries(const SliceColumns& columns, const Row& row) const;
+    /// Times by name in groups of 16, see RowMix::fine.
+    [[nodiscard]] std::span<const std::uint32_t> fineTimes() const { return m_fineTimes; }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
@@ -71,6 +74,7 @@ private:
 
     std::vector<std::uint16_t> m_positions;
     LodNodes m_fine;
+    std::vector<std::uint32_t> m_fineTimes;
     /// A row that is kept entry by entry.
     struct Sparse {
         std::uint32_t row;   ///< its Row::first

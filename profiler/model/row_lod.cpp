@@ -41,7 +41,8 @@ std::uint32_t RowLevel::groupAt(std::int64_t time, std::uint32_t guess) const
     return low;
 }
 
-RowSummary::RowSummary(std::vector<Row> rows, LodNodes coarse) : m_rows(std::move(rows)), m_coarse(std::move(coarse))
+RowSummary::RowSummary(std::vector<Row> rows, LodNodes coarse, RowMixes mixes)
+    : m_rows(std::move(rows)), m_coarse(std::move(coarse)), m_mixes(std::move(mixes))
 {
     for (std::uint32_t i = 0; i < m_rows.size(); ++i) {
         while (m_depthFirstRow.size() <= m_rows[i].depth)
@@ -69,7 +70,8 @@ RowLevel RowSummary::level(const Row& row, int level) const
 
 std::size_t RowSummary::bytes() const
 {
-    return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) + m_coarse.bytes();
+    return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) + m_coarse.bytes() +
+           m_mixes.bytes();
 }
 
 } // namespace profiler

@@ -2,6 +2,7 @@
 
 #include "profiler/model/activity.h"
 #include "profiler/model/packed_column.h"
+#include "profiler/model/row_mix.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -116,12 +117,12 @@ private:
 };
 
 /// What is always in memory of a block's rows: enough to draw them where a pixel holds many slices. Half a byte a
-/// slice.
+/// slice, and up to one more for the times of its names.
 class RowSummary {
 public:
     RowSummary() = default;
     /// @param coarse  nodes of the levels from lowestSummed() up, row by row, level by level
-    RowSummary(std::vector<Row> rows, LodNodes coarse);
+    RowSummary(std::vector<Row> rows, LodNodes coarse, RowMixes mixes);
 
     /// All rows, by depth, then kind.
     [[nodiscard]] std::span<const Row> rows() const { return m_rows; }
@@ -131,12 +132,19 @@ public:
     /// @param level  one that exists, from lowestSummed() up
     [[nodiscard]] RowLevel level(const Row& row, int level) const;
     [[nodiscard]] const LodNodes& coarse() const { return m_coarse; }
+    [[nodiscard]] const RowMixes& mixes() const { return m_mixes; }
+    /// How the time of one of rows() divides among names; null where that is not known.
+    [[nodiscard]] const RowMix* mix(std::size_t row) const
+    {
+        return row < m_mixes.rows.size() ? &m_mixes.rows[row] : nullptr;
+    }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
     std::vector<Row> m_rows;
     std::vector<std::uint32_t> m_depthFirstRow; ///< depth → its first row; one more at the end
     LodNodes m_coarse;
+    RowMixes m_mixes;
 };
 
 } // namespace profiler

@@ -31,9 +31,10 @@ double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std:
 
 } // namespace
 
-RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges)
+RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges,
+                 const SlicePalette* palette)
     : m_ref(&ref), m_pin(&pin), m_row(&row), m_level(lod::highest(row)), m_lowest(lod::lowestOf16(row)),
-      m_enough(edges == LodEdges::Fine ? kEnoughGroups : kEnoughInMotion)
+      m_enough(edges == LodEdges::Fine ? kEnoughGroups : kEnoughInMotion), m_palette(palette)
 {
     const double expected = perBucket(row.count, row.begin, row.end, width);
     while (m_level >= m_lowest && expected < std::ldexp(m_enough, static_cast<int>(lod::shift(row, m_level))))
@@ -118,7 +119,38 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
     }
     for (; low < high; ++low)
         groups->considerLongest(low, part.longest);
+    if (m_palette)
+        part.color.add(colorBetween(from.entries, to.entries, part.longest), part.covered);
     return part;
+}
+
+const RowColors* RowWalk::colors()
+{
+    // A block in memory knows more than its summary in a file, and groups of 16 slices rather than 64.
+    const bool finest = (*m_pin || m_ref->resident()) && load();
+    if (m_colors && finest == m_finestColors)
+        return &*m_colors;
+    const RowSummary& summary = m_ref->summary().rows;
+    const RowSummary& rows = finest ? (*m_pin)->summary.rows : summary;
+    const RowMix* const mix = rows.mix(static_cast<std::size_t>(m_row - summary.rows().data()));
+    if (!mix)
+        return nullptr;
+    m_colors.emplace(*mix, rows.mixes(), finest ? (*m_pin)->rows.fineTimes() : std::span<const std::uint32_t>{},
+                     m_row->kind, m_row->count, *m_palette);
+    m_finestColors = finest;
+    m_sumAt = -1;
+    return &*m_colors;
+}
+
+MixedColor RowWalk::colorBetween(double fromEntry, double toEntry, const Longest& longest)
+{
+    const RowColors* const colors = this->colors();
+    if (!colors)
+        return colorOf(longest.name);
+    const RowColors::Sum from = m_sumAt == fromEntry ? m_sum : colors->before(fromEntry);
+    m_sum = colors->before(toEntry);
+    m_sumAt = toEntry;
+    return colors->average(from, m_sum, colorOf(longest.name));
 }
 
 void RowWalk::standAt(std::int64_t time)
@@ -127,6 +159,7 @@ void RowWalk::standAt(std::int64_t time)
     m_place.entry = entries.firstFrom(time, m_place.entry);
     m_place.nextBegin = m_place.entry < m_row->count ? entries.begin(m_place.entry) : kNever;
     m_place.lastEnd = m_place.entry > 0 ? entries.end(m_place.entry - 1) : kBeforeAll;
+    m_place.time = time;
 }
 
 /// Adds the groups from `entry` on whose entries all begin before `end`. @return the entry after them
@@ -139,8 +172,12 @@ std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart
         groups.considerLongest(group, part.longest);
     if (group == first)
         return entry;
-    part.covered += static_cast<double>(groups.before(group) - groups.before(first));
-    return std::min(group << groups.shift(), m_row->count);
+    const auto covered = static_cast<double>(groups.before(group) - groups.before(first));
+    part.covered += covered;
+    const std::uint32_t after = std::min(group << groups.shift(), m_row->count);
+    if (m_palette)
+        part.color.add(colorBetween(entry, after, part.longest), covered);
+    return after;
 }
 
 /// Adds what begins from where the walk stands to before `end`, and stands there.
@@ -161,12 +198,21 @@ void RowWalk::passTo(std::int64_t end, RowPart& part)
             sum += duration;
             if (duration > part.longest.duration)
                 part.longest = {duration, entries.name(entry)};
+            if (m_palette)
+                part.color.add(colorOf(entries.name(entry)), static_cast<double>(duration));
             ++entry;
         }
         m_place.nextBegin = entry < m_row->count ? entries.begin(entry) : kNever;
     }
     part.count += entry - m_place.entry;
-    part.covered += static_cast<double>(sum - std::max<std::int64_t>(m_place.lastEnd - end, 0));
+    const std::int64_t beyond = std::max<std::int64_t>(m_place.lastEnd - end, 0);
+    part.covered += static_cast<double>(sum - beyond);
+    if (m_place.lastEnd >= end && entry != m_place.entry) {
+        if (m_palette && beyond > 0)
+            part.color.add(colorOf(entries.name(entry - 1)), -static_cast<double>(beyond));
+        const std::int64_t inside = end - entries.begin(entry - 1), bucket = end - m_place.time;
+        part.isOne = part.isOne || (inside + beyond >= bucket && 2 * inside >= bucket);
+    }
     m_place.entry = entry;
     m_place.time = end;
 }
@@ -181,8 +227,12 @@ RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
     if (m_place.lastEnd > begin) { // it began before the bucket
         const std::uint32_t last = m_place.entry - 1;
         part.count = 1;
+        const std::int64_t inside = std::min(m_place.lastEnd, end) - begin;
         part.covered = static_cast<double>(m_place.lastEnd - begin);
         part.longest = {m_entries->duration(last), m_entries->name(last)};
+        part.isOne = part.longest.duration >= end - begin && 2 * inside >= end - begin;
+        if (m_palette)
+            part.color.add(colorOf(part.longest.name), static_cast<double>(inside));
     }
     passTo(end, part);
     return part;

@@ -13,7 +13,9 @@ namespace profiler {
 struct RowPart {
     std::uint32_t count = 0; ///< entries that overlap the bucket
     double covered = 0;      ///< ns
+    bool isOne = false;      ///< see ColoredBucket
     Longest longest;
+    ColorSum color; ///< over `covered`
 };
 
 /// Goes over a row from bucket to bucket. Where a bucket holds some hundred entries or more its edges are looked up
@@ -24,8 +26,10 @@ struct RowPart {
 class RowWalk {
 public:
     /// @param width   of the coming buckets, ns
-    /// @param pin     of the block; read when an answer needs it, by any of the block's rows
-    RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges);
+    /// @param pin      of the block; read when an answer needs it, by any of the block's rows
+    /// @param palette  for the colours of the parts; null: they are black
+    RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_t width, LodEdges edges,
+            const SlicePalette* palette = nullptr);
 
     /// What lies in [begin, end); begins and ends rise from call to call.
     [[nodiscard]] RowPart next(std::int64_t begin, std::int64_t end);
@@ -51,6 +55,13 @@ private:
     [[nodiscard]] RowPart between(int number, const Cut& from, const Cut& to);
     [[nodiscard]] RowPart exactly(std::int64_t begin, std::int64_t end);
     void standAt(std::int64_t time);
+    [[nodiscard]] MixedColor colorOf(std::uint32_t name) const
+    {
+        return m_palette ? m_palette->colorOf(m_row->kind, StringId{name}) : MixedColor{};
+    }
+    [[nodiscard]] const RowColors* colors();
+    /// Average colour of the entries between two cuts; that of `longest` where nothing more is known.
+    [[nodiscard]] MixedColor colorBetween(double fromEntry, double toEntry, const Longest& longest);
     void passTo(std::int64_t end, RowPart& part);
     [[nodiscard]] std::uint32_t passGroups(std::uint32_t entry, std::int64_t end, RowPart& part);
     bool load();
@@ -64,6 +75,11 @@ private:
     bool m_neverExact = false; ///< m_lowest is as exact as it gets
     std::array<std::optional<RowLevel>, 8> m_levels;
     std::optional<RowEntries> m_entries; ///< once the block is read
+    const SlicePalette* m_palette;
+    std::optional<RowColors> m_colors; ///< once they are asked for
+    bool m_finestColors = false;       ///< m_colors are made with the block in memory
+    double m_sumAt = -1;               ///< entries before m_sum; −1: none
+    RowColors::Sum m_sum;
     bool m_failed = false;
     std::int64_t m_edge = 0; ///< of m_cut: where the last bucket ended
     bool m_haveCut = false;

@@ -1,9 +1,9 @@
-#include "profiler/model/trace.h"
-
+#include "profiler/model/colored_buckets.h"
 #include "profiler/model/row_walk.h"
 #include "profiler/model/trace_data.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace profiler {
 namespace {
@@ -21,7 +21,16 @@ struct Tally {
     double coveredOfKind = kNone; ///< ns, of the kind at hand
     double covered = 0;           ///< ns, of all kinds so far
     double bestOfKind = kNone;    ///< ns, of the kind with most so far
+    ColorSum color;
     std::int64_t longest = -1;
+};
+
+template <class Bucket>
+constexpr bool kColored = std::is_same_v<Bucket, ColoredBucket>;
+
+struct Coloring {
+    const SlicePalette* palette;
+    LodEdges edges;
 };
 
 /// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
@@ -72,10 +81,11 @@ private:
     std::int64_t m_width = 1;
 };
 
-void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, LodEdges edges, std::span<LodBucket> buckets,
+template <class Bucket>
+void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, const Coloring& how, std::span<Bucket> buckets,
             std::vector<Tally>& tallies)
 {
-    RowWalk walk{*placed.block, pin, *placed.row, spans.width(), edges};
+    RowWalk walk{*placed.block, pin, *placed.row, spans.width(), how.edges, how.palette};
     for (std::size_t i = spans.firstEndingAfter(placed.row->begin); i < spans.count(); ++i) {
         const std::int64_t begin = spans.begin(i);
         if (begin > placed.row->end)
@@ -85,7 +95,10 @@ void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, LodEdges
             continue;
         Tally& tally = tallies[i];
         buckets[i].count += part.count;
+        if constexpr (kColored<Bucket>)
+            buckets[i].isOne |= part.isOne;
         tally.coveredOfKind = std::max(tally.coveredOfKind, 0.0) + part.covered;
+        tally.color.add(part.color);
         if (part.longest.duration > tally.longest) {
             tally.longest = part.longest.duration;
             buckets[i].name = StringId{part.longest.name};
@@ -93,7 +106,8 @@ void addRow(const PlacedRow& placed, BlockPin& pin, const Spans& spans, LodEdges
     }
 }
 
-void closeKind(ActivityKind kind, std::span<LodBucket> buckets, std::vector<Tally>& tallies)
+template <class Bucket>
+void closeKind(ActivityKind kind, std::span<Bucket> buckets, std::vector<Tally>& tallies)
 {
     for (std::size_t i = 0; i < buckets.size(); ++i) {
         Tally& tally = tallies[i];
@@ -108,14 +122,13 @@ void closeKind(ActivityKind kind, std::span<LodBucket> buckets, std::vector<Tall
     }
 }
 
-} // namespace
-
-void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets, LodEdges edges) const
+template <class Bucket>
+void sumUp(const TrackSlices& slices, int depth, TimeRange window, std::span<Bucket> buckets, const Coloring& how)
 {
-    std::fill(buckets.begin(), buckets.end(), LodBucket{});
+    std::fill(buckets.begin(), buckets.end(), Bucket{});
     if (buckets.empty())
         return;
-    const auto blocks = m->of(track).around(toNs(window.begin), toNs(window.end));
+    const auto blocks = slices.around(toNs(window.begin), toNs(window.end));
     std::vector<BlockPin> pins(blocks.size());
     std::vector<PlacedRow> placed;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -129,7 +142,7 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
     const Spans spans{window, buckets.size()};
     std::vector<Tally> tallies(buckets.size());
     for (std::size_t i = 0; i < placed.size(); ++i) {
-        addRow(placed[i], pins[placed[i].pin], spans, edges, buckets, tallies);
+        addRow(placed[i], pins[placed[i].pin], spans, how, buckets, tallies);
         const ActivityKind kind = placed[i].row->kind;
         if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
             closeKind(kind, buckets, tallies);
@@ -139,7 +152,26 @@ void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodB
     for (std::size_t i = 0; i < buckets.size(); ++i) {
         const double share = tallies[i].covered * (spans.end(i) - spans.begin(i) > spans.width() ? longer : one);
         buckets[i].busy = static_cast<float>(std::clamp(share, 0.0, 1.0));
+        if constexpr (kColored<Bucket>) {
+            if (tallies[i].covered > 0)
+                buckets[i].color = tallies[i].color.over(tallies[i].covered);
+            else if (buckets[i].count > 0) // slices that take no time have a colour, too
+                buckets[i].color = how.palette->colorOf(buckets[i].kind, buckets[i].name);
+        }
     }
+}
+
+} // namespace
+
+void Trace::summarize(TrackId track, int depth, TimeRange window, std::span<LodBucket> buckets, LodEdges edges) const
+{
+    sumUp(m->of(track), depth, window, buckets, {nullptr, edges});
+}
+
+void summarize(const Trace& trace, TrackId track, int depth, TimeRange window, std::span<ColoredBucket> buckets,
+               LodEdges edges, const SlicePalette& palette)
+{
+    sumUp(trace.slicesOf(track), depth, window, buckets, {&palette, edges});
 }
 
 } // namespace profiler

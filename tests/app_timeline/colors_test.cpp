@@ -1,11 +1,16 @@
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/timeline_actions.h"
+#include "app/widgets/timeline_minimap.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QAction>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace app {
 namespace {
@@ -98,6 +103,82 @@ TEST_F(TimelineCanvasTest, ColoursByNameTellNamesApartAndLeaveWaitsAsTheyAre)
     timelineAction(canvas, "colorByKind")->trigger();
     EXPECT_EQ(fillOf(forward), byKind);
     EXPECT_FALSE(byName->isChecked());
+}
+
+/// A trace of one stream whose kernels have these names, a millisecond each, one after the other.
+std::shared_ptr<const Trace> kernelsNamed(const std::vector<std::string>& names)
+{
+    TraceBuilder builder;
+    Track stream;
+    stream.kind = TrackKind::Stream;
+    const TrackId track = builder.addTrack(stream);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        Slice kernel;
+        kernel.kind = ActivityKind::Kernel;
+        kernel.name = builder.intern(names[i]);
+        kernel.begin = traceTime(static_cast<std::int64_t>(i) * 1'000'000);
+        kernel.duration = Nanoseconds{1'000'000};
+        builder.add(track, kernel);
+    }
+    return builder.finish();
+}
+
+/// The fill of each kernel as it is drawn, in their order.
+std::vector<QRgb> drawnFills(TimelineCanvas& canvas)
+{
+    const QImage image = canvas.viewport()->grab().toImage();
+    std::vector<QRgb> fills;
+    for (const Slice& kernel : canvas.scene().trace->ofKind(ActivityKind::Kernel)) {
+        const QRect rect = canvas.scene().rectOf(kernel).toRect();
+        fills.push_back(image.pixel(rect.left() + 3, rect.top() + 1));
+    }
+    return fills;
+}
+
+std::vector<QRgb> expectedFills(const Trace& trace)
+{
+    std::vector<QRgb> fills;
+    for (const Slice& kernel : trace.ofKind(ActivityKind::Kernel))
+        fills.push_back(classStyle(classify(kernel.kind, trace.name(kernel)), false).fill.rgb());
+    return fills;
+}
+
+TEST(TraceColors, AreThoseOfTheTraceOnScreenHoweverManyWereOpenBefore)
+{
+    // The same ids of names mean other names in each trace.
+    const std::vector<std::vector<std::string>> traces = {
+        {"ampere_sgemm_128x64", "softmax_warp_forward", "vectorized_elementwise_kernel", "ncclDevKernel_AllReduce"},
+        {"ncclDevKernel_AllReduce", "vectorized_elementwise_kernel", "ampere_sgemm_128x64", "softmax_warp_forward"},
+        {"multi_tensor_apply_adam", "ncclDevKernel_AllGather", "batch_norm_forward", "cutlass_gemm"}};
+    TimelineCanvas canvas;
+    canvas.resize(1000, 300);
+    canvas.show();
+    std::set<std::vector<QRgb>> seen;
+    for (const auto& names : traces) {
+        const auto trace = kernelsNamed(names);
+        canvas.setTrace(trace);
+        EXPECT_EQ(drawnFills(canvas), expectedFills(*trace)) << names.front();
+        seen.insert(drawnFills(canvas));
+    }
+    EXPECT_EQ(seen.size(), traces.size()) << "the traces differ, or nothing is shown by this";
+    // And back, with a snapshot that follows in the place of a new trace.
+    const auto first = kernelsNamed(traces[0]);
+    canvas.updateTrace(first);
+    EXPECT_EQ(drawnFills(canvas), expectedFills(*first));
+}
+
+TEST(TraceColors, OfTheOverviewAreThoseOfItsTrace)
+{
+    TimelineMinimap map;
+    map.resize(400, TimelineMinimap::kHeight);
+    map.show();
+    for (const char* name : {"ampere_sgemm_128x64", "ncclDevKernel_AllReduce", "softmax_warp_forward"}) {
+        const auto trace = kernelsNamed({name});
+        map.setTrace(trace);
+        map.setView(trace->range(), 0);
+        const QImage image = map.grab().toImage();
+        EXPECT_EQ(image.pixel(200, TimelineMinimap::kHeight / 2), expectedFills(*trace).front()) << name;
+    }
 }
 
 } // namespace

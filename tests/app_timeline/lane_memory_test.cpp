@@ -1,5 +1,6 @@
 #include "app/widgets/lane_memory.h"
 
+#include "app/widgets/slice_colors.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <chrono>
@@ -16,7 +17,7 @@ constexpr int kWidth = 800;
 
 class LaneMemoryTest : public testing::Test {
 protected:
-    LaneMemoryTest() : trace(test::trainingTraceOf(100'000))
+    LaneMemoryTest() : trace(test::trainingTraceOf(100'000)), colors(trace, ColorBy::Kind)
     {
         for (const Track& each : trace->tracks())
             if (trace->sliceCount(each.id) > trace->sliceCount(track))
@@ -28,8 +29,11 @@ protected:
         begin(memory);
     }
 
-    void begin(LaneMemory& of, LodEdges edges = LodEdges::Fine) const { of.begin(trace, axis, 1, kWidth, edges); }
-    std::vector<LodBucket> fresh(LodEdges edges = LodEdges::Fine) const
+    void begin(LaneMemory& of, LodEdges edges = LodEdges::Fine) const
+    {
+        of.begin(trace, axis, 1, kWidth, edges, colors.palette(false));
+    }
+    std::vector<ColoredBucket> fresh(LodEdges edges = LodEdges::Fine) const
     {
         LaneMemory none;
         begin(none, edges);
@@ -41,7 +45,7 @@ protected:
         begin(memory, LodEdges::Coarse);
     }
     /// Columns that are full among full ones or empty among empty ones, but not so in `shown`.
-    static int misplaced(const std::vector<LodBucket>& shown, const std::vector<LodBucket>& there)
+    static int misplaced(const std::vector<ColoredBucket>& shown, const std::vector<ColoredBucket>& there)
     {
         constexpr std::size_t kBeside = 3;
         int count = 0;
@@ -54,23 +58,25 @@ protected:
         }
         return count;
     }
-    static double busy(const std::vector<LodBucket>& buckets)
+    static double busy(const std::vector<ColoredBucket>& buckets)
     {
         double sum = 0;
-        for (const LodBucket& bucket : buckets)
+        for (const ColoredBucket& bucket : buckets)
             sum += static_cast<double>(bucket.busy);
         return sum;
     }
     /// Columns that show something else; a column's edges may lie a nanosecond elsewhere.
-    static int differing(const std::vector<LodBucket>& a, const std::vector<LodBucket>& b)
+    static int differing(const std::vector<ColoredBucket>& a, const std::vector<ColoredBucket>& b)
     {
         int count = 0;
         for (std::size_t i = 0; i < a.size(); ++i)
-            count += a[i].name != b[i].name || a[i].kind != b[i].kind || std::abs(a[i].busy - b[i].busy) > 0.02;
+            count += a[i].name != b[i].name || a[i].kind != b[i].kind || std::abs(a[i].busy - b[i].busy) > 0.02 ||
+                     std::abs(a[i].color.green - b[i].color.green) > 5;
         return count;
     }
 
     std::shared_ptr<const Trace> trace;
+    SliceColors colors;
     TrackId track{0};
     int depth = 0;
     TimeAxis axis;
@@ -81,7 +87,7 @@ TEST_F(LaneMemoryTest, APanByWholePixelsShowsWhatIsThere)
 {
     ASSERT_EQ(differing(memory.buckets(track, 0), fresh()), 0);
     std::size_t filled = 0;
-    for (const LodBucket& bucket : fresh())
+    for (const ColoredBucket& bucket : fresh())
         filled += bucket.count > 0;
     ASSERT_GT(filled, kWidth / 2U);
     for (const double pixels : {31.0, 120.0, -64.0, -300.0, 790.0, -1.0, 0.0}) {
@@ -145,8 +151,8 @@ TEST_F(LaneMemoryTest, WhileZoomingOutWhatComesIntoViewIsRead)
     const auto there = fresh();
     // The sixty columns at either side are new.
     for (const auto& side : {std::pair{0, 60}, std::pair{kWidth - 60, kWidth}}) {
-        const std::vector<LodBucket> is(shown.begin() + side.first, shown.begin() + side.second);
-        const std::vector<LodBucket> was(there.begin() + side.first, there.begin() + side.second);
+        const std::vector<ColoredBucket> is(shown.begin() + side.first, shown.begin() + side.second);
+        const std::vector<ColoredBucket> was(there.begin() + side.first, there.begin() + side.second);
         EXPECT_GT(busy(was), 10) << "or there is nothing to see";
         EXPECT_NEAR(busy(is), busy(was), busy(was) * 0.05) << side.first;
         EXPECT_EQ(misplaced(is, was), 0) << side.first;

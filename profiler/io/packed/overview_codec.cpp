@@ -7,6 +7,8 @@
 namespace profiler::packed {
 namespace {
 
+constexpr std::uint32_t kVersionWithMixes = 5;
+
 std::uint32_t coarseNodes(const Row& row)
 {
     std::uint32_t nodes = 0;
@@ -37,6 +39,33 @@ void putRows(ByteWriter& writer, const RowSummary& rows)
     }
 }
 
+/// For each row its numbers of bins and of names; then all names, their times, and the times of the groups: of each bin
+/// what each group adds, which compresses better than sums.
+void putMixes(ByteWriter& writer, const RowSummary& rows)
+{
+    const RowMixes& mixes = rows.mixes();
+    std::vector<std::int64_t> names, units, added;
+    for (std::size_t i = 0; i < rows.rows().size(); ++i) {
+        const RowMix mix = mixes.rows.empty() ? RowMix{} : mixes.rows[i];
+        writer.put(mix.bins);
+        writer.put(mix.unitBits);
+        writer.put(static_cast<std::uint8_t>(mix.names));
+        for (const NameTime& name : std::span{mixes.names}.subspan(mix.firstName, mix.names)) {
+            names.push_back(name.name);
+            units.push_back(name.units);
+        }
+        const std::uint32_t* const times = mixes.times.data() + mix.coarse;
+        const std::uint32_t count = mixTimes(rows.rows()[i].count, mix.groupBits, mix.bins);
+        for (std::uint32_t bin = 0; bin < mix.bins; ++bin)
+            for (std::uint32_t at = bin; at < count; at += mix.bins)
+                added.push_back(std::int64_t{times[at]} - (at < mix.bins ? 0 : times[at - mix.bins]));
+    }
+    writer.put(static_cast<std::uint32_t>(names.size()));
+    writer.putColumn(names);
+    writer.putColumn(units);
+    writer.putColumn(added);
+}
+
 /// Numbers beyond [atLeast, atMost] are damage.
 PackedColumn takeColumn(ByteReader& reader, std::vector<std::int64_t>& values, std::int64_t atLeast,
                         std::int64_t atMost)
@@ -58,8 +87,67 @@ bool plausible(const Row& row)
            row.covered <= 3 * kLimit;
 }
 
+bool plausible(const RowMix& mix)
+{
+    return mix.bins <= RowMix::kBins && mix.names <= RowMix::kMostNames && mix.unitBits <= 32 &&
+           (mix.bins < RowMix::kBins ? mix.names == mix.bins : mix.names >= mix.bins);
+}
+
+RowMixes takeMixes(ByteReader& reader, std::span<const Row> rows, std::uint32_t strings)
+{
+    RowMixes mixes;
+    std::uint32_t names = 0;
+    std::uint32_t times = 0;
+    for (const Row& row : rows) {
+        RowMix& mix = mixes.rows.emplace_back();
+        mix.bins = reader.take<std::uint8_t>();
+        mix.unitBits = reader.take<std::uint8_t>();
+        mix.names = reader.take<std::uint8_t>();
+        if (reader.failed() || !plausible(mix)) {
+            reader.fail();
+            return {};
+        }
+        mix.groupBits = static_cast<std::uint8_t>(mixGroupBits(row.count));
+        mix.firstName = std::exchange(names, names + mix.names);
+        mix.coarse = std::exchange(times, times + mixTimes(row.count, mix.groupBits, mix.bins));
+    }
+    if (reader.take<std::uint32_t>() != names)
+        reader.fail();
+    std::vector<std::int64_t> ids(reader.failed() ? 0 : names);
+    std::vector<std::int64_t> units(ids.size());
+    std::vector<std::int64_t> added(reader.failed() ? 0 : times);
+    reader.takeColumn(ids);
+    reader.takeColumn(units);
+    reader.takeColumn(added);
+    constexpr std::int64_t kMost = 0xffffffff;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] < 0 || ids[i] >= std::int64_t{strings} || units[i] < 0 || units[i] > kMost)
+            reader.fail();
+        mixes.names.push_back({static_cast<std::uint32_t>(ids[i]), static_cast<std::uint32_t>(units[i])});
+    }
+    mixes.times.resize(added.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < rows.size() && !reader.failed(); ++i) {
+        const RowMix& mix = mixes.rows[i];
+        const std::uint32_t count = mixTimes(rows[i].count, mix.groupBits, mix.bins);
+        for (std::uint32_t bin = 0; bin < mix.bins; ++bin) {
+            std::int64_t sum = 0;
+            for (std::uint32_t at = bin; at < count; at += mix.bins) {
+                const std::int64_t step = added[next++];
+                if (step < 0 || step > kMost - sum) {
+                    reader.fail();
+                    return {};
+                }
+                sum += step;
+                mixes.times[mix.coarse + at] = static_cast<std::uint32_t>(sum);
+            }
+        }
+    }
+    return mixes;
+}
+
 /// @param count  slices of the block
-RowSummary takeRows(ByteReader& reader, std::uint32_t count, std::uint32_t strings)
+RowSummary takeRows(ByteReader& reader, std::uint32_t count, std::uint32_t strings, std::uint32_t version)
 {
     constexpr std::size_t kRowBytes = 30;
     std::vector<Row> rows(reader.takeCount(kRowBytes));
@@ -94,10 +182,11 @@ RowSummary takeRows(ByteReader& reader, std::uint32_t count, std::uint32_t strin
     coarse.before = takeColumn(reader, values, 0, 3 * kLimit);
     coarse.duration = takeColumn(reader, values, 0, kLimit);
     coarse.name = takeColumn(reader, values, 0, std::int64_t{strings} - 1);
-    return {std::move(rows), std::move(coarse)};
+    RowMixes mixes = version >= kVersionWithMixes ? takeMixes(reader, rows, strings) : RowMixes{};
+    return {std::move(rows), std::move(coarse), std::move(mixes)};
 }
 
-BlockEntry takeEntry(ByteReader& reader, std::uint32_t strings)
+BlockEntry takeEntry(ByteReader& reader, std::uint32_t strings, std::uint32_t version)
 {
     BlockEntry entry;
     auto summary = std::make_shared<BlockSummary>();
@@ -116,7 +205,7 @@ BlockEntry takeEntry(ByteReader& reader, std::uint32_t strings)
     if (summary->count == 0 || summary->count > SliceColumns::kMaxSlices || !plausibleTimes)
         reader.fail();
     else
-        summary->rows = takeRows(reader, summary->count, strings);
+        summary->rows = takeRows(reader, summary->count, strings, version);
     entry.summary = std::move(summary);
     return entry;
 }
@@ -140,12 +229,13 @@ Bytes encodeOverview(std::span<const BlockEntry> entries)
             writer.put(link.largest);
         }
         putRows(writer, summary.rows);
+        putMixes(writer, summary.rows);
     }
     return std::move(writer.bytes());
 }
 
 std::optional<std::vector<BlockEntry>> decodeOverview(std::span<const std::byte> raw, std::uint32_t tracks,
-                                                      std::uint32_t strings)
+                                                      std::uint32_t strings, std::uint32_t version)
 {
     constexpr std::size_t kLeastEntry = 100;
     ByteReader reader{raw};
@@ -153,7 +243,7 @@ std::optional<std::vector<BlockEntry>> decodeOverview(std::span<const std::byte>
     std::vector<std::uint64_t> next(tracks); ///< ordinals, by track
     std::vector<std::int64_t> begins(tracks, std::numeric_limits<std::int64_t>::min());
     for (std::uint32_t count = reader.takeCount(kLeastEntry); count > 0; --count) {
-        BlockEntry entry = takeEntry(reader, strings);
+        BlockEntry entry = takeEntry(reader, strings, version);
         if (reader.failed() || entry.track >= tracks || entry.summary->firstBegin < begins[entry.track])
             return std::nullopt;
         begins[entry.track] = entry.summary->firstBegin;

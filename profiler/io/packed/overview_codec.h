@@ -22,9 +22,10 @@ struct BlockEntry {
 
 /// The raw bytes of the Overview section: the blocks of each track in the order of their slices.
 Bytes encodeOverview(std::span<const BlockEntry> entries);
-/// Empty where the bytes are no overview. Ordinals of a track's blocks follow each other from 0, as the blocks do.
+/// Empty where the bytes are no overview of that version of the format. Ordinals of a track's blocks follow each other
+/// from 0, as the blocks do.
 std::optional<std::vector<BlockEntry>> decodeOverview(std::span<const std::byte> raw, std::uint32_t tracks,
-                                                      std::uint32_t strings);
+                                                      std::uint32_t strings, std::uint32_t version);
 
 /// Whether two summaries are of the same slices, whatever their ordinals: one that a file gives, and one made of the
 /// block.

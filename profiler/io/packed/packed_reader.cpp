@@ -131,7 +131,8 @@ bool Reading::readOverview()
     if (m_header.overviewOffset == 0)
         return false;
     const auto raw = m_file->read(m_header.overviewOffset, SectionType::Overview);
-    auto entries = raw ? decodeOverview(*raw, m_meta.limits.tracks, m_meta.limits.strings) : std::nullopt;
+    auto entries =
+        raw ? decodeOverview(*raw, m_meta.limits.tracks, m_meta.limits.strings, m_header.version) : std::nullopt;
     if (entries)
         m_entries = std::move(*entries);
     return entries.has_value();

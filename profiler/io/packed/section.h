@@ -20,13 +20,13 @@
 ///     DetailsIndex  where details lie; not there where there are none
 ///
 /// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes; up to
-/// version 3 all counters are in Meta.
+/// version 3 all counters are in Meta; up to version 4 the overview does not say how time divides among names.
 ///
 /// A damaged block costs its slices only; without its Overview (a cut file) the blocks are found one after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 
 struct FileHeader {
     char magic[8];
