@@ -1,7 +1,6 @@
 #include "profiler/capture/nvml.h"
 
 #include <dlfcn.h>
-#include <iterator>
 #include <utility>
 
 namespace profiler::capture {
@@ -16,18 +15,6 @@ struct Utilization {
 };
 struct Memory {
     unsigned long long total, free, used;
-};
-struct Reason {
-    std::uint64_t bit;
-    const char* text;
-};
-constexpr Reason kReasons[] = {
-    {0x2, "clocks set by an application"},
-    {0x4, "power cap"},
-    {0x8, "hardware slowdown"},
-    {0x20, "heat"},
-    {0x40, "heat (hardware)"},
-    {0x80, "power brake"},
 };
 
 } // namespace
@@ -45,7 +32,8 @@ struct Nvml::Functions {
     int (*clock)(void*, unsigned, unsigned*) = nullptr;
     int (*power)(void*, unsigned*) = nullptr;
     int (*temperature)(void*, unsigned, unsigned*) = nullptr;
-    int (*reasons)(void*, unsigned long long*) = nullptr;
+    int (*eventReasons)(void*, unsigned long long*) = nullptr;    ///< since driver 535
+    int (*throttleReasons)(void*, unsigned long long*) = nullptr; ///< its older name
     int (*linkGeneration)(void*, unsigned*) = nullptr;
     int (*linkWidth)(void*, unsigned*) = nullptr;
 
@@ -70,7 +58,8 @@ struct Nvml::Functions {
         get(clock, "nvmlDeviceGetClockInfo");
         get(power, "nvmlDeviceGetPowerUsage");
         get(temperature, "nvmlDeviceGetTemperature");
-        get(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+        get(eventReasons, "nvmlDeviceGetCurrentClocksEventReasons");
+        get(throttleReasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
         get(linkGeneration, "nvmlDeviceGetMaxPcieLinkGeneration");
         get(linkWidth, "nvmlDeviceGetCurrPcieLinkWidth");
         return init && shutdown && count && handle && uuid;
@@ -131,8 +120,9 @@ GpuState Nvml::state(std::size_t index) const
         state.powerWatts = value / 1e3;
     if (m->temperature && m->temperature(device, kGpuTemperature, &value) == kSuccess)
         state.temperatureCelsius = value;
-    if (unsigned long long bits = 0; m->reasons && m->reasons(device, &bits) == kSuccess)
-        state.throttling = bits;
+    for (const auto reasons : {m->eventReasons, m->throttleReasons})
+        if (unsigned long long bits = 0; !state.throttling && reasons && reasons(device, &bits) == kSuccess)
+            state.throttling = bits;
     return state;
 }
 
@@ -144,15 +134,6 @@ std::optional<PcieLink> Nvml::link(std::size_t index) const
         m->linkWidth(device, &width) != kSuccess)
         return std::nullopt;
     return PcieLink::of(generation, width);
-}
-
-std::string throttlingText(std::uint64_t reasons)
-{
-    std::string text;
-    for (const Reason& reason : kReasons)
-        if (reasons & reason.bit)
-            text += (text.empty() ? "" : ", ") + std::string(reason.text);
-    return text;
 }
 
 } // namespace profiler::capture

@@ -17,7 +17,7 @@ struct GpuState {
     std::optional<double> memoryUsedBytes; ///< by all processes
     std::optional<double> smClockMhz, memoryClockMhz;
     std::optional<double> powerWatts, temperatureCelsius;
-    std::optional<std::uint64_t> throttling; ///< NVML's reasons as bits; 0: none
+    std::optional<std::uint64_t> throttling; ///< why the clocks are held back: bits of throttle_reasons.h; 0: none
 };
 
 /// The NVIDIA management library, opened at run time: a machine without it has no GPU that could be asked.
@@ -45,8 +45,5 @@ private:
     std::vector<std::string> m_uuids;
     std::string m_driver;
 };
-
-/// Reasons that slow a GPU down, in words: "power cap, heat"; empty for none, and for idling, which slows nothing.
-std::string throttlingText(std::uint64_t reasons);
 
 } // namespace profiler::capture

@@ -2,6 +2,7 @@
 
 #include "profiler/capture/nvml.h"
 #include "profiler/capture/system_load.h"
+#include "profiler/model/throttle_reasons.h"
 
 #include <condition_variable>
 #include <csignal>
@@ -119,8 +120,10 @@ void SystemSampler::State::sampleGpus(TraceTime now)
         putIf(gpu + " memory clock", "MHz", now, state.memoryClockMhz);
         putIf(gpu + " power", "W", now, state.powerWatts);
         putIf(gpu + " temperature", "°C", now, state.temperatureCelsius);
-        if (state.throttling)
-            put(gpu + " throttled", "", now, throttlingText(*state.throttling).empty() ? 0 : 1);
+        if (state.throttling) {
+            put(gpu + " throttled", "", now, throttle::text(*state.throttling).empty() ? 0 : 1);
+            put(gpu + std::string(throttle::kCounter), "", now, static_cast<double>(*state.throttling));
+        }
     }
 }
 

@@ -16,8 +16,8 @@ struct SystemSamplerOptions {
 
 /// Samples the machine and a process on a thread of its own, as counters: load of each core (share), resident memory
 /// (bytes), page faults, context switches (a second), disk reads (bytes a second); of each GPU that the trace knows or
-/// that there is: utilisation, memory, clocks, power, temperature. Each GPU's PCIe
-/// link lies in the trace's metadata (pcie_link.h). What sampling itself costs is measured and lies in
+/// that there is: utilisation, memory, clocks, power, temperature, whether its clocks are held
+/// back, and why (throttle_reasons.h). Each GPU's PCIe link lies in the trace's metadata (pcie_link.h). What sampling itself costs is measured and lies in
 /// the trace's metadata ("sampler.cpu_share": of one core; "sampler.samples").
 class SystemSampler {
 public:

@@ -14,7 +14,8 @@ std::vector<capture_test::FakeGpu>& gpus()
     return all;
 }
 
-int give(const std::optional<unsigned>& value, unsigned* to)
+template <class Value>
+int give(const std::optional<Value>& value, Value* to)
 {
     if (!value)
         return kNotSupported;
@@ -81,5 +82,15 @@ int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation)
 int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* width)
 {
     return give(gpuOf(device).width, width);
+}
+
+int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons)
+{
+    return give(gpuOf(device).eventReasons, reasons);
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons)
+{
+    return give(gpuOf(device).throttleReasons, reasons);
 }
 }

@@ -2,6 +2,7 @@
 
 #include "profiler/capture/nvml.h"
 #include "profiler/capture/system_load.h"
+#include "profiler/model/throttle_reasons.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 
@@ -110,9 +111,9 @@ TEST(Nvml, AMachineWithoutADriverSaysSo)
 
 TEST(Nvml, ReasonsForThrottlingAreWords)
 {
-    EXPECT_EQ(throttlingText(0), "");
-    EXPECT_EQ(throttlingText(1), "") << "an idle GPU is not held back";
-    EXPECT_EQ(throttlingText(0x4 | 0x20), "power cap, heat");
+    EXPECT_EQ(throttle::text(0), "");
+    EXPECT_EQ(throttle::text(throttle::kIdle), "") << "an idle GPU is not held back";
+    EXPECT_EQ(throttle::text(throttle::kPowerCap | throttle::kSoftwareThermal), "power cap, heat");
 }
 
 } // namespace capture_test
