@@ -141,6 +141,23 @@ TEST(NsysVersions, MetricsOfAGpuAreCounters)
     EXPECT_THAT(valuesOf(*trace, "metric 2, type 8"), testing::ElementsAre(5));
 }
 
+TEST(NsysVersions, ComputeCapabilitiesAreRead)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    {
+        NsysFile sqlite(file.path());
+        sqlite.run("ALTER TABLE TARGET_INFO_GPU ADD COLUMN computeMajor INT;"
+                   "ALTER TABLE TARGET_INFO_GPU ADD COLUMN computeMinor INT;"
+                   "UPDATE TARGET_INFO_GPU SET computeMajor = 8, computeMinor = 9");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    ASSERT_FALSE(trace->devices().empty());
+    EXPECT_EQ(trace->devices().front().computeMajor, 8);
+    EXPECT_EQ(trace->devices().front().computeMinor, 9);
+}
+
 TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
 {
     const TemporaryFile file;

@@ -59,10 +59,13 @@ Result<void> ExportTracks::readThreads(const SqliteFile& file, const ExportSchem
 Result<void> ExportTracks::readGpus(const SqliteFile& file, const ExportSchema& schema)
 {
     if (schema.has("TARGET_INFO_GPU", "id")) {
-        auto read = forEachRow(schema.select(file, "TARGET_INFO_GPU", {"id", "name", "uuid"}), [&](const Rows& row) {
-            if (const auto id = row.integer(1))
-                m_gpus[*id] = {std::string(row.text(2)), std::string(row.text(3))};
-        });
+        auto read = forEachRow(schema.select(file, "TARGET_INFO_GPU", {"id", "name", "uuid", "computeMajor", "computeMinor"}),
+                               [&](const Rows& row) {
+                                   if (const auto id = row.integer(1))
+                                       m_gpus[*id] = {std::string(row.text(2)), std::string(row.text(3)),
+                                                      static_cast<int>(row.integer(4).value_or(0)),
+                                                      static_cast<int>(row.integer(5).value_or(0))};
+                               });
         if (!read)
             return read;
     }
@@ -93,7 +96,9 @@ DeviceId ExportTracks::device(std::int64_t globalPid, std::int64_t cudaId)
     if (!m_devices.contains(id.value)) {
         const auto named = m_gpus.find(gpu);
         m_devices.emplace(id.value, named == m_gpus.end() ? Device{id, {}, {}}
-                                                          : Device{id, named->second.name, named->second.uuid});
+                                                          : Device{id, named->second.name, named->second.uuid,
+                                                                   named->second.computeMajor,
+                                                                   named->second.computeMinor});
     }
     return id;
 }

@@ -68,6 +68,7 @@ public:
 private:
     struct Gpu {
         std::string name, uuid;
+        int computeMajor = 0, computeMinor = 0; ///< 0: not in the file
     };
     void file(TrackId track, const RawSlice& slice);
     DeviceId device(std::int64_t globalPid, std::int64_t cudaId);
