@@ -57,9 +57,10 @@ void addSteps(CLI::App& command, StepChoice& steps)
                            "NVTX ranges or annotations of this name are the steps; else the trace's own marks");
     command
         .add_option_function<std::string>(
-            "--steps-from", [&steps](const std::string& from) { steps.repetition = from == "repetition"; },
-            "repetition: the steps are found by what the training repeats, for a trace that marks none; else marks")
-        ->check(CLI::IsMember({"marks", "repetition"}))
+            "--steps-from", [&steps](const std::string& from) { steps.search = stepSearchOf(from); },
+            "auto (default): the trace's step marks; where it has none, its repeated work. marks: only marks. "
+            "repetition: only repeated work. none: no steps, the whole trace is judged")
+        ->check(CLI::IsMember(stepSearchNames()))
         ->excludes(range);
 }
 

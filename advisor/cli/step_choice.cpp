@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -33,12 +34,38 @@ std::string namesThatAreThere(const profiler::Trace& trace, std::string_view wan
     return text + (names.size() > kNamed ? ", …" : "");
 }
 
+struct SearchName {
+    std::string_view name;
+    StepSearch search;
+};
+constexpr SearchName kSearches[] = {{"auto", StepSearch::Automatic},
+                                    {"marks", StepSearch::Marks},
+                                    {"repetition", StepSearch::Repetition},
+                                    {"none", StepSearch::None}};
+
 } // namespace
+
+std::vector<std::string> stepSearchNames()
+{
+    std::vector<std::string> names;
+    for (const SearchName& row : kSearches)
+        names.emplace_back(row.name);
+    return names;
+}
+
+StepSearch stepSearchOf(std::string_view name)
+{
+    const auto* const found = std::find_if(std::begin(kSearches), std::end(kSearches),
+                                           [name](const SearchName& row) { return row.name == name; });
+    return found == std::end(kSearches) ? StepSearch::Automatic : found->search;
+}
 
 profiler::Result<std::vector<profiler::analysis::Step>>
 chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::filesystem::path& file)
 {
-    if (choice.repetition) {
+    if (choice.search == StepSearch::None)
+        return std::vector<profiler::analysis::Step>();
+    if (choice.search == StepSearch::Repetition) {
         auto found = profiler::analysis::repeatedSteps(trace);
         if (!found.steps.empty())
             return std::move(found.steps);
@@ -48,6 +75,8 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
                                     .where = file.string(),
                                     .mend = "leave --steps-from out, or give a --step-range that the trace has"});
     }
+    if (choice.search == StepSearch::Automatic && choice.range.empty())
+        return profiler::analysis::detectSteps(trace).steps;
     auto steps = profiler::analysis::findSteps(trace, choice.range);
     if (steps.empty() && !choice.range.empty()) {
         const std::string names = namesThatAreThere(trace, choice.range);

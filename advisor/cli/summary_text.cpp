@@ -127,12 +127,18 @@ std::string stepsText(const Trace& trace, const Summary& summary)
 {
     const StepStatistics& s = summary.statistics;
     if (s.count == 0)
-        return "\nNo steps are marked. --steps-from repetition looks for what repeats.\n" + candidatesText(trace);
+        return "\nThe trace marks no steps, and none were detected from repeated work.\n" + candidatesText(trace);
     TextTable table({"", "steady mean", "median", "90 % below", "min", "max"});
     table.add({fmt::format("{} steps, {} of them steady", s.count, s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
-    return (summary.steps.front().found ? "\nTimes of the steps found by repetition\n" : "\nStep times\n") +
+    return (summary.steps.front().found ? "
+Step times (the trace marks no steps; these were inferred from repeated work, "
+                                          "--steps-from marks turns this off)
+"
+                                        : "
+Step times
+") +
            table.text();
 }
 

@@ -25,6 +25,7 @@ struct TraceSummary {
     std::shared_ptr<const DeviceGaps> gaps;          ///< the same, stretch by stretch; null: no device did anything
     std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
     QStringList ranges; ///< of a trace without steps: those that may be steps, most time first
+    bool stepsRemoved = false; ///< the user removed steps that had been inferred
     QString stepRange;  ///< the name of the ranges that were taken as steps; empty: they are told by something else
 };
 

@@ -32,10 +32,11 @@ struct ReportContents;
 struct RunEnd;
 struct SessionChange;
 
-/// What tells the steps of a trace, beside its own marks.
+/// Where the steps of a trace come from. By default its marks; a complete trace without marks: its repeated work.
 struct StepSource {
-    bool repetition = false; ///< what the training repeats
-    std::string range;       ///< ranges of this name, as analysis::stepMarks() has it; empty: none
+    bool repetition = false; ///< only repeated work, also where there are marks
+    std::string range = {};  ///< ranges of this name, as analysis::stepMarks() has it; empty: none
+    bool marksOnly = false;  ///< the user removed inferred steps
     friend bool operator==(const StepSource&, const StepSource&) = default;
 };
 

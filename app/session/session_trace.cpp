@@ -154,7 +154,7 @@ void Session::connectTrace()
         m->analysed = result;
         emit analysedChanged();
         if (!result->whyNoRepetition.isEmpty())
-            emit noticed(tr("No steps were found by repetition."), result->whyNoRepetition, false);
+            emit noticed(tr("No steps were inferred."), result->whyNoRepetition, false);
         if (!result->whyNoRange.isEmpty())
             emit noticed(tr("No range was taken as a step."), result->whyNoRange, false);
     });
@@ -174,13 +174,13 @@ void Session::connectTrace()
 
 void Session::setStepsByRepetition(bool on)
 {
-    m->analyser.setStepSource({.repetition = on, .range = {}});
+    m->analyser.setStepSource({.repetition = on, .range = {}, .marksOnly = !on});
     m->analyser.request(m->trace, m->traceConfiguration);
 }
 
 void Session::setStepRange(const QString& name)
 {
-    m->analyser.setStepSource({.repetition = false, .range = name.toStdString()});
+    m->analyser.setStepSource({.repetition = false, .range = name.toStdString(), .marksOnly = false});
     m->analyser.request(m->trace, m->traceConfiguration);
 }
 

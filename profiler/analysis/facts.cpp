@@ -1,5 +1,6 @@
 #include "profiler/analysis/facts.h"
 
+#include "profiler/analysis/step_repetition.h"
 #include "profiler/analysis/steps/ranks.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
 
 Facts analyse(const Trace& trace)
 {
-    return analyse(trace, findSteps(trace));
+    return analyse(trace, detectSteps(trace).steps);
 }
 
 } // namespace profiler::analysis

@@ -35,6 +35,7 @@ struct Facts {
     std::optional<AnalysedRank> rank; ///< none: the whole trace was analysed
 };
 
+/// With the steps that detectSteps() finds.
 Facts analyse(const Trace& trace);
 /// With these steps, which may be none. Of a trace with several ranks, judgedRank() alone, with its own steps.
 /// @param stop  once requested, the analyses that have not begun are left out: the result is to be discarded

@@ -140,6 +140,17 @@ std::vector<bool> backwardWork(const Trace& trace, const std::vector<Slice>& wor
     return result;
 }
 
+// Copies below this size are scalars, shapes or seeds, which layers need as well: 32 numbers of 8 bytes. Chosen: in
+// recordings of inference over two devices each layer copies 8 bytes; batches of samples are larger, and a training on
+// smaller ones shows its backward pass or its optimizer.
+constexpr std::int64_t kLeastBatchBytes = 256;
+
+/// A copy that may bring a batch. Some recordings do not state sizes.
+bool mayBringABatch(const Slice& copy)
+{
+    return copy.args.copy == CopyKind::HtoD && (copy.args.bytes >= kLeastBatchBytes || copy.args.bytes <= 0);
+}
+
 /// Marks what a step has and a layer has not: a batch that comes, a loader that is asked for one, an optimizer.
 void markWhatStepsHave(const Trace& trace, const std::vector<Slice>& work, std::vector<bool>& marks)
 {
@@ -150,7 +161,7 @@ void markWhatStepsHave(const Trace& trace, const std::vector<Slice>& work, std::
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream && track.device == device)
             forEachView(trace, track.id, [&](const SliceView& slice) {
-                if (slice.kind() == ActivityKind::GpuMemcpy && slice.slice().args.copy == CopyKind::HtoD)
+                if (slice.kind() == ActivityKind::GpuMemcpy && mayBringABatch(slice.slice()))
                     copies.push_back(slice.begin());
             });
     markBefore(begins, std::move(copies), marks);
@@ -264,6 +275,17 @@ RepeatedSteps repeatedSteps(const Trace& trace)
                         [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; }))
         return {.steps = {}, .whyNot = "What repeats was not launched in the order in which it ran."};
     return {.steps = withParts(trace, std::move(steps)), .confidence = block->share, .whyNot = {}};
+}
+
+RepeatedSteps detectSteps(const Trace& trace)
+{
+    std::vector<Step> marked = findSteps(trace);
+    return marked.empty() ? repeatedSteps(trace) : RepeatedSteps{.steps = std::move(marked), .confidence = 1, .whyNot = {}};
+}
+
+bool areInferred(const std::vector<Step>& steps)
+{
+    return !steps.empty() && steps.front().found;
 }
 
 } // namespace profiler::analysis

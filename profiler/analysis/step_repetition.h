@@ -20,9 +20,16 @@ struct RepeatedSteps {
 /// its first kernel, where the trace knows it, else with that kernel, and lasts to the next one's begin; the last one
 /// has as much work as a usual step, and is partial where the trace ends before. What stands before the first is in no
 /// step. Layers repeat as well: blocks count only where most have what a step has and a layer has not, a batch's copy
-/// to the device, a loader that is asked, or an optimizer; or at least a backward pass, unless so much stands before
+/// to the device (scalars are no batch), a loader that is asked, or an optimizer; or at least a backward pass, unless so much stands before
 /// the first block that it is one pass's layers. Where the shortest block has none of it, the next longer one that has
 /// is taken. Parts, warm-up and `slice` (what the step begins with) are as in findSteps(). O(n log n).
 RepeatedSteps repeatedSteps(const Trace& trace);
+
+/// Steps of a trace for which nobody said where its steps come from: its marks (findSteps()); where nothing is marked,
+/// the repetition of its work. RepeatedSteps::confidence is 1 for marks.
+RepeatedSteps detectSteps(const Trace& trace);
+
+/// True where the steps were inferred from repetition: whatever states a figure per step has to say so.
+bool areInferred(const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -178,10 +178,12 @@ TEST(StepRepetition, LayersOfOneBackwardPassAreNoSteps)
     EXPECT_THAT(Stream().trainingStep(24).steps().steps, SizeIs(0));
 }
 
-TEST(StepRepetition, ForwardPassesThatEachGetABatchAreSteps)
+/// Six times 12 layers forward, each after a copy to the device.
+RepeatedSteps forwardPassesAfterCopiesOf(int bytes)
 {
     std::string text = "main\nrepeat 6 every 1000\ncall cudaMemcpyAsync 0 5 corr=1\n";
-    std::string device = "stream 0 7\nrepeat 6 every 1000\ncopy HtoD 1 20 bytes=1000 corr=1\n";
+    std::string device =
+        "stream 0 7\nrepeat 6 every 1000\ncopy HtoD 1 20 corr=1 bytes=" + std::to_string(bytes) + "\n";
     for (int layer = 0; layer < 12; ++layer) {
         text += "call cudaLaunchKernel " + std::to_string(30 + 20 * layer) +
                 " 2 corr=" + std::to_string(2 + 2 * layer) + "\ncall cudaLaunchKernel " +
@@ -191,8 +193,43 @@ TEST(StepRepetition, ForwardPassesThatEachGetABatchAreSteps)
                   "\n";
     }
     device += "kernel head 300 5\n";
-    const RepeatedSteps found = repeatedSteps(*traceFromText(text + "end\n" + device + "end\n"));
+    return repeatedSteps(*traceFromText(text + "end\n" + device + "end\n"));
+}
+
+TEST(StepRepetition, ForwardPassesThatEachGetABatchAreSteps)
+{
+    const RepeatedSteps found = forwardPassesAfterCopiesOf(256);
     EXPECT_THAT(found.steps, SizeIs(6)) << found.whyNot;
+    EXPECT_THAT(forwardPassesAfterCopiesOf(0).steps, SizeIs(6)) << "the size is not recorded";
+}
+
+TEST(StepRepetition, BlocksThatEachCopyAScalarAreNoSteps)
+{
+    const RepeatedSteps found = forwardPassesAfterCopiesOf(255);
+    EXPECT_THAT(found.steps, SizeIs(0));
+    EXPECT_THAT(found.whyNot, HasSubstr("layers of one step"));
+}
+
+TEST(StepRepetition, IsUsedOnlyWhereNothingIsMarked)
+{
+    constexpr std::string_view kWork = R"(
+        main
+          repeat 5 every 100
+            op aten::linear 0 20
+            op LinearBackward 60 20
+          end
+    )";
+    const auto unmarked = traceFromText(kWork);
+    EXPECT_THAT(findSteps(*unmarked), SizeIs(0));
+    const RepeatedSteps inferred = detectSteps(*unmarked);
+    EXPECT_THAT(inferred.steps, SizeIs(5)) << inferred.whyNot;
+    EXPECT_TRUE(areInferred(inferred.steps));
+
+    const RepeatedSteps marked = detectSteps(*traceFromText(std::string(kWork) + "step 0 0 200\nstep 1 200 200\n"));
+    EXPECT_THAT(marked.steps, SizeIs(2));
+    EXPECT_FALSE(areInferred(marked.steps));
+    EXPECT_DOUBLE_EQ(marked.confidence, 1);
+    EXPECT_FALSE(areInferred({}));
 }
 
 TEST(StepRepetition, TwoStepsAreTooFew)

@@ -201,23 +201,34 @@ TEST(StepsFromRepetition, AreAChoiceOfEachReader)
             op aten::add_ 80 20
           end
     )");
-    const Json unmarked = Json::parse(run({"summarize", trace, "--json"}).out);
-    EXPECT_EQ(unmarked["steps"]["count"], 0);
-    EXPECT_FALSE(unmarked["steps"].contains("from"));
+    for (const char* search : {"marks", "none"}) {
+        const Json unmarked = Json::parse(run({"summarize", trace, "--json", "--steps-from", search}).out);
+        EXPECT_EQ(unmarked["steps"]["count"], 0);
+        EXPECT_FALSE(unmarked["steps"].contains("from"));
+    }
+    const Json unasked = Json::parse(run({"summarize", trace, "--json"}).out);
+    EXPECT_EQ(unasked["steps"]["count"], 6);
+    EXPECT_EQ(unasked["steps"]["from"], "repetition");
     const Json found = Json::parse(run({"summarize", trace, "--json", "--steps-from", "repetition"}).out);
     EXPECT_EQ(found["steps"]["count"], 6);
     EXPECT_EQ(found["steps"]["median_us"], 100);
     EXPECT_EQ(found["steps"]["from"], "repetition");
-    EXPECT_THAT(run({"summarize", trace, "--steps-from", "repetition"}).out, HasSubstr("found by repetition"));
+    EXPECT_THAT(run({"summarize", trace, "--steps-from", "repetition"}).out, HasSubstr("inferred from repeated work"));
 
     const Json same = Json::parse(run({"diff", trace, trace, "--json", "--steps-from", "repetition"}).out);
     EXPECT_EQ(same["step_us"]["ratio"], 1);
-    EXPECT_NE(run({"advise", trace, "--json", "--steps-from", "repetition"}).out, run({"advise", trace, "--json"}).out);
+    const Json advised = Json::parse(run({"advise", trace, "--json"}).out);
+    EXPECT_EQ(advised["steps"]["count"], 6);
+    EXPECT_EQ(advised["steps"]["from"], "repetition");
+    EXPECT_THAT(run({"advise", trace}).out, HasSubstr("inferred from repeated work"));
+    const Json without = Json::parse(run({"advise", trace, "--json", "--steps-from", "none"}).out);
+    EXPECT_EQ(without["steps"]["count"], 0);
+    EXPECT_EQ(without["steps"]["from"], nullptr);
     const std::string html = folder / "report.html";
     EXPECT_EQ(run({"report", trace, "-o", html, "--steps-from", "repetition"}).status, 0);
     std::ifstream file(html);
     const std::string report{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_THAT(report, HasSubstr("6 steps, found by repetition: median"));
+    EXPECT_THAT(report, HasSubstr("6 steps, inferred from repeated work: median"));
 }
 
 TEST(StepsFromRepetition, SayWhyThereAreNone)

@@ -215,10 +215,13 @@ void SummaryPanel::showChoice()
         m_choice->setText(
             tr("Each range “%1” is taken as a step. <a href=\"leave\">No longer</a>").arg(range.toHtmlEscaped()));
     else if (found)
-        m_choice->setText(tr("These steps were found by repetition; the trace marks none. "
-                             "<a href=\"leave\">Leave them out</a>"));
+        m_choice->setText(tr("The trace marks no steps; these were inferred from repeated work. "
+                             "<a href=\"leave\">Remove these steps</a>"));
     else
-        m_choice->setText(tr("This trace has no step marks. <a href=\"find\">Find steps by repetition</a>") +
+        m_choice->setText((m_summary && m_summary->stepsRemoved
+                               ? tr("This trace has no step marks. <a href=\"find\">Infer steps from repeated work</a>")
+                               : tr("This trace has no step marks, and no steps were inferred from repeated work. "
+                                    "<a href=\"find\">Why?</a>")) +
                           (m_summary && !m_summary->ranges.isEmpty()
                                ? tr(", or <a href=\"range\">take a range as steps…</a>")
                                : QString()));
