@@ -3,6 +3,8 @@
 #include "profiler/analysis/judged_steps.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
+#include "profiler/analysis/steps/one_time_work.h"
+#include "profiler/analysis/steps/warm_up_end.h"
 #include "profiler/analysis/working_devices.h"
 
 #include <algorithm>
@@ -11,13 +13,28 @@
 namespace profiler::analysis {
 namespace {
 
-/// Without step marks: from the first to the last work of a device, since what lies around it is start and end of the
-/// recording. Source: Nsight Systems leaves both out of its gpu_gaps.
+/// Where the steady part of a trace without steps begins: where the host's one-time work ends, if that takes at least
+/// kLeastWarmUpExcess of the time until then.
+TraceTime steadyBegin(const Trace& trace, TimeRange span)
+{
+    const Intervals work = oneTimeIntervals(oneTimeWork(trace, span));
+    if (work.empty())
+        return span.begin;
+    const TraceTime end = std::min(work.back().end, span.end);
+    const bool isMuch = toUs(total(work)) >= kLeastWarmUpExcess * toUs(end - span.begin);
+    return isMuch && end < span.end ? end : span.begin;
+}
+
+/// Without steps: from the first to the last work of a device, since what lies around it is start and end of the
+/// recording, without the warm-up. Source: Nsight Systems leaves start and end out of its gpu_gaps.
 std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts)
 {
     if (!facts.steps.empty())
         return unite(facts.steps);
-    return {facts.any.empty() ? trace.range() : TimeRange{facts.any.front().begin, facts.any.back().end}};
+    if (facts.any.empty())
+        return {trace.range()};
+    const TimeRange span{facts.any.front().begin, facts.any.back().end};
+    return {TimeRange{steadyBegin(trace, span), span.end}};
 }
 
 /// The window between the first and the last work of any device: a device that has nothing yet waits for no step, and

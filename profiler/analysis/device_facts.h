@@ -14,7 +14,7 @@
 namespace profiler::analysis {
 
 /// What the devices did in the part of a trace that rules judge: its steady steps, else all its steps; without steps
-/// from the first to the last work of a device.
+/// from the first to the last work of a device, the warm-up (steps/one_time_work.h) left out.
 struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
     std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none

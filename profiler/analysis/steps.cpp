@@ -179,6 +179,7 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);
     markWarmup(steps, phases.epochStart, phases.interrupted, beginInTheMiddle(trace, steps));
+    markOneTimeWork(trace, steps);
     return steps;
 }
 

@@ -35,8 +35,8 @@ constexpr bool isSteady(const Step& step)
 /// the start of workers inside a step are `other`, with all they contain. Warm-up: the first step of the run, unless a
 /// profiler's marks begin later in it; further first steps of the run or of an epoch while they are far (three times
 /// the median absolute deviation and a seventh of the median) from the later half of the epochs' steps, at most a
-/// quarter of an epoch; steps that hold a validation or start workers. Epochs are told by validation, by workers
-/// starting, and by batch indices that begin anew. Partial: open; and a profiler's last step, if it is that much
+/// quarter of an epoch; steps that validate, start workers or do one-time work (warmup.h). Validation, starting workers
+/// and batch indices that restart tell epochs. Partial: open; and a profiler's last step, if it is that much
 /// shorter.
 /// @param range  ranges of this name are the steps; empty: the trace's own marks
 std::vector<Step> findSteps(const Trace& trace, std::string_view range = {});

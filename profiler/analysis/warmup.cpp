@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
+#include "profiler/analysis/steps/one_time_work.h"
 #include "profiler/analysis/steps/warm_up_end.h"
 
 #include <algorithm>
@@ -85,6 +86,30 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
     if (inTheMiddle && steps.size() > 2 && usual.isFar(toUs(steps.back().range.duration())) &&
         toUs(steps.back().range.duration()) < usual.median)
         steps.back().partial = true;
+}
+
+void markOneTimeWork(const Trace& trace, std::vector<Step>& steps)
+{
+    const std::size_t half = steps.size() / 2;
+    if (half == 0)
+        return;
+    std::vector<double> later;
+    for (std::size_t i = half; i < steps.size(); ++i)
+        if (!steps[i].partial)
+            later.push_back(toUs(steps[i].range.duration()));
+    if (later.empty())
+        return;
+    const double least = kLeastWarmUpExcess * percentile(std::move(later), 0.5);
+    const Intervals work = oneTimeIntervals(oneTimeWork(trace, {steps.front().range.begin, steps.back().range.end}));
+    if (work.empty())
+        return;
+    for (std::size_t i = 0; i < half; ++i) {
+        const std::vector<TimeRange> range{steps[i].range};
+        if (toUs(total(intersect(overlapping(work, steps[i].range), range))) >= least)
+            steps[i].warmup = true;
+        else if (!steps[i].warmup)
+            return;
+    }
 }
 
 } // namespace profiler::analysis

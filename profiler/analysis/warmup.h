@@ -13,4 +13,10 @@ namespace profiler::analysis {
 void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, const std::vector<bool>& interrupted,
                 bool inTheMiddle = false);
 
+/// Sets Step::warmup of further first steps, at most of half of them, in which the host does work that a process does
+/// once (steps/one_time_work.h): together with the steps already marked they form the warm-up. A step belongs to it
+/// when that work takes at least kLeastWarmUpExcess of a later step. Durations alone need many steady steps to show a
+/// change; few recorded steps have them not.
+void markOneTimeWork(const Trace& trace, std::vector<Step>& steps);
+
 } // namespace profiler::analysis
