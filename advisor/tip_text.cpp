@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <cstdint>
 #include <string>
 
 namespace advisor {
@@ -18,79 +20,104 @@ std::string_view trimmed(std::string_view text)
     return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-constexpr std::string_view kWorkers = ".workers(", kJobs = ".max_jobs(", kPrefetch = config::key::prefetchFactor.name;
-
-/// How code writes a setting, up to its value.
+/// How code writes a setting, up to its value; and the variable that stands for the user's own value.
 struct Written {
-    std::string_view key, before;
+    std::string_view key, before, variable;
 };
-constexpr std::array kWritten = {Written{config::key::batchSize.name, "batch_size="},
-                                 Written{config::key::batchSize.name, ".batch_size("},
-                                 Written{config::key::workers.name, "num_workers="},
-                                 Written{config::key::workers.name, kWorkers}, Written{kPrefetch, "prefetch_factor="}};
+constexpr std::array kWritten = {
+    Written{config::key::batchSize.name, "new_batch_size = ", ""},
+    Written{config::key::batchSize.name, "newBatchSize = ", ""},
+    Written{config::key::batchSize.name, "batch_size=", "batch_size"},
+    Written{config::key::batchSize.name, ".batch_size(", "batchSize"},
+    Written{config::key::workers.name, "num_workers=", "num_workers"},
+    Written{config::key::workers.name, ".workers(", "workers"},
+    Written{config::key::prefetchFactor.name, "prefetch_factor=", "prefetch_factor"},
+    Written{config::key::learningRate.name, "Options(", "lr"}};
 
-/// Past an argument that begins at `begin`: where its comma or the call's bracket stands.
+constexpr std::string_view kJobs = ".max_jobs(";
+
+/// Past an argument that begins at `begin`: where its comma, the call's bracket or the line ends.
 std::size_t endOfArgument(std::string_view code, std::size_t begin)
 {
     int depth = 0;
     for (std::size_t i = begin; i < code.size(); ++i) {
         depth += code[i] == '(' ? 1 : 0;
-        if (depth == 0 && (code[i] == ',' || code[i] == ')'))
+        if (depth == 0 && (code[i] == ',' || code[i] == ')' || code[i] == ';' || code[i] == '\n'))
             return i;
         depth -= code[i] == ')' ? 1 : 0;
     }
     return code.size();
 }
 
-/// Is this number a mere example in the tip's code, for which the run's own can stand? A tip on launches or on batches
-/// in stock is about another than the run has.
-bool isExample(std::string_view setting, std::string_view tip)
+bool isPartOfName(char character)
 {
-    return setting != tip && setting != kPrefetch &&
-           (tip.starts_with("loader.") || tip.starts_with("transfer.") || tip == "step.variance");
+    return std::isalnum(static_cast<unsigned char>(character)) || character == '_';
 }
 
-/// Behind `before` in code; 0 without one.
-int numberBehind(std::string_view code, std::string_view before)
+/// Replaces arguments that are written behind `before`.
+/// @param only  those that are this text; empty: all
+void replaceArgument(std::string& code, std::string_view before, std::string_view only, const std::string& value)
 {
-    int number = 0;
-    if (const auto at = code.find(before); at != code.npos)
-        std::from_chars(code.data() + at + before.size(), code.data() + code.size(), number);
-    return number;
-}
-
-void replaceArgument(std::string& code, std::string_view before, const std::string& value)
-{
-    for (std::size_t at = code.find(before); at != code.npos; at = code.find(before, at)) {
-        at += before.size();
-        code.replace(at, endOfArgument(code, at) - at, value);
+    for (std::size_t at = code.find(before); at != code.npos; at = code.find(before, at + before.size())) {
+        // "new_batch_size = " is no "batch_size="; a member function's name stands behind its dot.
+        if (at > 0 && isPartOfName(before.front()) && isPartOfName(code[at - 1]) && before != "Options(")
+            continue;
+        const std::size_t begin = at + before.size(), length = endOfArgument(code, begin) - begin;
+        if (only.empty() || std::string_view(code).substr(begin, length) == only)
+            code.replace(begin, length, value);
     }
 }
 
-/// LibTorch counts the batches in flight over all workers, PyTorch for each: as many for each as the run has or gets,
-/// else as in the tip's example.
-void setJobs(std::string& code, std::string_view example, std::string_view tip, const std::optional<Toggle>& change,
-             const config::TrainingConfig* config)
+void replaceAll(std::string& code, std::string_view from, std::string_view to)
 {
-    const int workers = numberBehind(code, kWorkers), exampleWorkers = numberBehind(example, kWorkers);
-    if (workers == 0 || exampleWorkers == 0)
-        return;
-    int each = numberBehind(example, kJobs) / exampleWorkers;
-    if (change && change->key == kPrefetch)
-        each = numberBehind(change->to, {});
-    else if (config && tip.starts_with("loader.") && tip != kPrefetch)
-        each = static_cast<int>((*config)[config::key::prefetchFactor]);
-    replaceArgument(code, kJobs, std::to_string(workers * each));
+    for (std::size_t at = code.find(from); at != code.npos; at = code.find(from, at + to.size()))
+        code.replace(at, from.size(), to);
 }
 
-/// Empty: the code stays as it is, also of a loader without workers, with which the examples do not run.
-std::string valueOf(std::string_view setting, std::string_view tip, const std::optional<Toggle>& change,
-                    const config::TrainingConfig* config)
+/// Behind `before` in code, where a number stands there.
+std::optional<std::int64_t> numberBehind(std::string_view code, std::string_view before)
 {
-    if (change && change->key == setting)
-        return change->to;
-    const std::string value = config && isExample(setting, tip) ? config->text(setting) : std::string();
-    return value == "0" ? std::string() : value;
+    std::int64_t number = 0;
+    const auto at = code.find(before);
+    if (at == code.npos || std::from_chars(code.data() + at + before.size(), code.data() + code.size(), number).ec !=
+                               std::errc())
+        return std::nullopt;
+    return number;
+}
+
+/// LibTorch counts the batches in flight over all workers, PyTorch for each.
+void setJobs(std::string& code, std::optional<std::int64_t> each)
+{
+    if (const auto workers = numberBehind(code, ".workers("); workers && each)
+        replaceArgument(code, kJobs, {}, std::to_string(*workers * *each));
+}
+
+/// Empty: not known.
+std::string valueOf(std::string_view setting, const ProgramValues& values, std::string_view code)
+{
+    const auto text = [](const std::optional<std::int64_t>& value) {
+        return value ? std::to_string(*value) : std::string();
+    };
+    if (setting == config::key::batchSize.name)
+        return text(values.batchSize);
+    if (setting == config::key::learningRate.name)
+        return values.learningRate;
+    if (setting == config::key::prefetchFactor.name)
+        return text(values.prefetchFactor);
+    // A loader without workers refuses the arguments that are about them.
+    const bool needsWorkers = code.find("prefetch_factor=") != code.npos ||
+                              code.find("persistent_workers=") != code.npos || code.find(kJobs) != code.npos;
+    return values.workers == 0 && needsWorkers ? std::string() : text(values.workers);
+}
+
+void setOptimizer(std::string& code, const ProgramValues& values)
+{
+    if (!values.optimizer.empty())
+        replaceAll(code, " Optimizer(", " " + values.optimizer + "(");
+    if (values.hasAllSettings && !values.optimizerSettings.empty())
+        replaceAll(code, "**settings", values.optimizerSettings);
+    else if (!values.optimizerSettings.empty())
+        replaceAll(code, "**settings", values.optimizerSettings + ", **settings");
 }
 
 } // namespace
@@ -126,15 +153,22 @@ std::string_view tipCode(std::string_view key, std::string_view heading)
 }
 
 std::string tipCodeOfRun(std::string_view key, std::string_view heading, const std::optional<Toggle>& change,
-                         const config::TrainingConfig* config)
+                         const ProgramValues& values)
 {
     std::string code(tipCode(key, heading));
-    for (const Written& written : kWritten) {
-        const std::string value = valueOf(written.key, key, change, config);
-        if (!value.empty())
-            replaceArgument(code, written.before, value);
-    }
-    setJobs(code, tipCode(key, heading), key, change, config);
+    if (change)
+        for (const Written& written : kWritten)
+            if (written.key == change->key)
+                // A tip's own code may have a rule of thumb; a batch is set once, where the code names the new one.
+                replaceArgument(code, written.before,
+                                written.key == config::key::batchSize.name ? written.variable : std::string_view(),
+                                change->to);
+    for (const Written& written : kWritten)
+        if (const std::string value = valueOf(written.key, values, code); !value.empty() && !written.variable.empty())
+            replaceArgument(code, written.before, written.variable, value);
+    setJobs(code, change && change->key == config::key::prefetchFactor.name ? numberBehind(change->to, {})
+                                                                             : values.prefetchFactor);
+    setOptimizer(code, values);
     return code;
 }
 

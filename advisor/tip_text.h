@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/advice.h"
+#include "advisor/evidence/program_values.h"
 #include "trainer/config/training_config.h"
 
 #include <optional>
@@ -24,10 +25,9 @@ std::string_view tipText(std::string_view key);
 std::string_view tipSection(std::string_view key, std::string_view heading);
 /// The code of a section, without its fence; empty where there is none.
 std::string_view tipCode(std::string_view key, std::string_view heading);
-/// The same with the run's own numbers of samples and workers where a tip's examples of them stand: what `change` sets,
-/// else what the configuration has of those that the tip is not about.
-/// @param config  of the run; null: not known
+/// The same with the value that `change` sets and the program's own values in place of the variables that stand for
+/// them ("batch_size=batch_size", "Optimizer(…, **settings)"). A variable whose value is not known stays.
 std::string tipCodeOfRun(std::string_view key, std::string_view heading, const std::optional<Toggle>& change,
-                         const config::TrainingConfig* config);
+                         const ProgramValues& values);
 
 } // namespace advisor

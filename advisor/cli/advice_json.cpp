@@ -23,12 +23,12 @@ Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evi
 }
 
 /// To paste, for what was found.
-Json codeJson(const RuleAdvice& row, const config::TrainingConfig* config)
+Json codeJson(const RuleAdvice& row, const ProgramValues& values)
 {
     if (row.advice.state != State::Fires || tipText(row.id).empty())
         return nullptr;
-    return {{"python", tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, config)},
-            {"cpp", tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, config)}};
+    return {{"python", tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, values)},
+            {"cpp", tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, values)}};
 }
 
 /// What the finding claims of the judged time: findings never claim the same time twice.
@@ -40,7 +40,7 @@ Json claimsJson(const std::vector<TimeClaim>& claims)
     return rows;
 }
 
-Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::TrainingConfig* config)
+Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramValues& values)
 {
     const Advice& advice = row.advice;
     Json json = {{"id", row.id},
@@ -57,7 +57,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const config::
     json["toggle"] = toggleJson(advice.toggle);
     if (!advice.toggle)
         json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle.text);
-    json["code"] = codeJson(row, config);
+    json["code"] = codeJson(row, values);
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;
     json["reason_id"] = advice.reason.id.empty() ? Json(nullptr) : Json(advice.reason.id);
@@ -137,9 +137,10 @@ Json toggleJson(const std::optional<Toggle>& toggle)
 Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
                 const config::TrainingConfig* config)
 {
+    const ProgramValues values = programValues(trace, config);
     Json rows = Json::array();
     for (const RuleAdvice& row : advice)
-        rows.push_back(oneJson(trace, row, config));
+        rows.push_back(oneJson(trace, row, values));
     return {{"schema", 1}, {"advice", rows}};
 }
 

@@ -6,6 +6,7 @@
 #include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/tip_text.h"
+#include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,9 +33,9 @@ config::Result<std::optional<config::TrainingConfig>> configurationOf(const prof
 }
 
 /// What to paste where there is nothing to set.
-std::string codeText(std::string_view rule, const config::TrainingConfig* config)
+std::string codeText(std::string_view rule, const ProgramValues& values)
 {
-    const std::string whole = tipCodeOfRun(rule, tip_section::kPyTorch, {}, config);
+    const std::string whole = tipCodeOfRun(rule, tip_section::kPyTorch, {}, values);
     std::string_view code = whole;
     std::string text = code.empty() ? "" : "             In PyTorch:\n";
     while (!code.empty()) {
@@ -45,7 +46,7 @@ std::string codeText(std::string_view rule, const config::TrainingConfig* config
     return text;
 }
 
-std::string toText(const RuleAdvice& row, const config::TrainingConfig* config)
+std::string toText(const RuleAdvice& row, const ProgramValues& values)
 {
     const Advice& advice = row.advice;
     // A title says what was found: it would read wrong where nothing was.
@@ -60,7 +61,7 @@ std::string toText(const RuleAdvice& row, const config::TrainingConfig* config)
         text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
                             advice.toggle->from);
     else
-        text += wrapped(advice.whyNoToggle.text, kWidth, 13) + codeText(row.id, config);
+        text += wrapped(advice.whyNoToggle.text, kWidth, 13) + codeText(row.id, values);
     for (const profiler::Message& caveat : advice.caveats)
         text += wrapped("- " + caveat.text, kWidth, 13);
     return text;
@@ -92,12 +93,26 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
         streams.err << "a part of the trace cannot be read any more, so there is no advice: " << missing.why << '\n';
         return kBadInput;
     }
+    const bool inferred = profiler::analysis::areInferred(facts.steps);
     if (options.json) {
-        streams.out << jsonText(adviceJson(**trace, advice, config)) << '\n';
+        auto json = adviceJson(**trace, advice, config);
+        json["steps"] = {{"count", facts.statistics.count},
+                         {"from", facts.steps.empty()            ? nlohmann::ordered_json(nullptr)
+                                  : inferred                     ? nlohmann::ordered_json("repetition")
+                                  : !options.steps.range.empty() ? nlohmann::ordered_json("range")
+                                                                 : nlohmann::ordered_json("marks")}};
+        streams.out << jsonText(json) << '\n';
         return kDone;
     }
+    if (inferred)
+        streams.out << wrapped(fmt::format("The trace marks no steps. {} steps were inferred from repeated work, and "
+                                           "figures per step refer to them (--steps-from marks turns this off).",
+                                           facts.statistics.count),
+                               kWidth, 0)
+                    << '\n';
+    const ProgramValues values = programValues(**trace, config);
     for (const RuleAdvice& row : advice)
-        streams.out << toText(row, config) << '\n';
+        streams.out << toText(row, values) << '\n';
     return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "advisor/tuner/tuned_code.h"
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/device_use.h"
+#include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
 #include <array>
@@ -84,7 +85,7 @@ void addSteps(ReportModel& model, const std::vector<Step>& steps, const StepStat
     model.figures.push_back(
         {"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
          fmt::format("{} steps{}: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
-                     steps.front().found ? ", found by repetition" : "", timeText(statistics.medianUs),
+                     steps.front().found ? ", inferred from repeated work" : "", timeText(statistics.medianUs),
                      timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
 }
 
@@ -231,10 +232,13 @@ void addCode(ReportModel& model, const ReportInput& input)
             model.code.push_back({piece.setting.key, piece.python, piece.cpp});
         return;
     }
+    const ProgramValues values = input.trace    ? programValues(*input.trace, input.config)
+                                 : input.config ? programValues(*input.config)
+                                                : ProgramValues();
     for (const RuleAdvice& row : model.advice)
         if (row.advice.state == State::Fires && !tipText(row.id).empty())
-            model.code.push_back({row.id, tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, input.config),
-                                  tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, input.config)});
+            model.code.push_back({row.id, tipCodeOfRun(row.id, tip_section::kPyTorch, row.advice.toggle, values),
+                                  tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, values)});
 }
 
 } // namespace
@@ -251,7 +255,7 @@ ReportModel reportModel(const ReportInput& input)
     ReportModel model;
     model.title = input.title.empty() ? "Training report" : input.title;
     if (input.trace) {
-        const std::vector<Step> steps = input.steps ? *input.steps : findSteps(*input.trace);
+        const std::vector<Step> steps = input.steps ? *input.steps : detectSteps(*input.trace).steps;
         addEnvironment(model, *input.trace);
         addSteps(model, steps, stepStatistics(steps));
         addTime(model, *input.trace, steps);

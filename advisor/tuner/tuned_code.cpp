@@ -35,8 +35,8 @@ std::vector<TunedCode> codeToPaste(const TuneResult& result)
     for (config::Difference& setting : settings) {
         std::string rule = ruleOf(result, setting.key);
         const Toggle change{setting.key, setting.a, setting.b};
-        std::string python = tipCodeOfRun(rule, tip_section::kPyTorch, change, &result.best),
-                    cpp = tipCodeOfRun(rule, tip_section::kLibTorch, change, &result.best);
+        std::string python = tipCodeOfRun(rule, tip_section::kPyTorch, change, programValues(result.best)),
+                    cpp = tipCodeOfRun(rule, tip_section::kLibTorch, change, programValues(result.best));
         if (!python.empty() || !cpp.empty())
             code.push_back({std::move(rule), std::move(setting), std::move(python), std::move(cpp)});
     }

@@ -53,6 +53,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
         return nullptr;
     if (found.ofRange)
         result->summary.stepRange = QString::fromStdString(source.range);
+    result->summary.stepsRemoved = source.marksOnly;
     result->trace = std::move(trace);
     return result;
 }
@@ -83,8 +84,11 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
     if (!source.range.empty())
         found.steps = profiler::analysis::findSteps(trace, source.range);
     found.ofRange = !source.range.empty() && !found.steps.empty();
+    // While a trace grows, its marks may still come: inferred steps would turn into other ones.
+    const bool mayInfer = source == StepSource{} && !trace.captureStats().live;
     if (found.steps.empty())
-        found.steps = profiler::analysis::findSteps(trace);
+        found.steps =
+            mayInfer ? profiler::analysis::detectSteps(trace).steps : profiler::analysis::findSteps(trace);
     return found;
 }
 
@@ -115,6 +119,7 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
         advice->rules = advisor::advise(*job.trace, found.whole->facts, config, stop);
         if (stop.stop_requested())
             return std::nullopt;
+        advice->program = advisor::programValues(*job.trace, config);
         advice->live = live;
         advice->steps = found.whole->facts.statistics.count;
         found.advice = std::move(advice);

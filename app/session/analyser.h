@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/evidence/program_values.h"
 #include "advisor/rule.h"
 #include "app/session/background.h"
 #include "app/session/session.h"
@@ -25,6 +26,7 @@ struct Analysed;
 /// What the advisor says of the trace on screen, and what it stands on. Immutable.
 struct Advised {
     std::vector<advisor::RuleAdvice> rules; ///< best first
+    advisor::ProgramValues program;         ///< of the program that was traced, for code to paste
     bool live = false;                      ///< the trace still grows
     std::int64_t steps = 0;                 ///< how many the last look at the whole trace found
     std::int64_t lastSteps = 0; ///< the newest verdicts are of so many last steps; 0: of the trace as a whole
@@ -37,7 +39,7 @@ struct FoundSteps {
     QString whyNoRepetition;
     bool ofRange = false; ///< the ranges of that name are the steps
 };
-/// By `source`; where it tells none, by the trace's own marks.
+/// By `source`; where it gives none, by the trace's own marks.
 FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source);
 
 /// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as

@@ -49,10 +49,16 @@ def surroundings():
     names = {"torch": torch, "nn": nn, "dist": dist, "F": functional, "DataLoader": DataLoader, "os": os,
              "DistributedDataParallel": DistributedDataParallel, "dataset": dataset, "model": model, "criterion": criterion,
              "optimizer": optimizer, "loader": loader, "images": images, "labels": labels, "train_step": train_step, "step": 0,
-             "steps": 4, "epochs": 2, "batch_size": 64, "device": "cpu", "scores": scores, "loss": criterion(scores, labels),
+             "steps": 4, "epochs": 2, "device": "cpu", "scores": scores, "loss": criterion(scores, labels),
              "a": images, "x": torch.rand(2, 5), "b": images, "y": labels, "batch": 2, "length": 5,
              "my_function": lambda v: (v * v).sum()}
     names.update({name: torch.rand(2, 4, 8, 16) for name in "qkv"})
+    # The user's own values, as code to paste calls them where a trace does not contain them.
+    names.update({"batch_size": 16, "new_batch_size": 32, "num_workers": 2, "prefetch_factor": 2, "lr": 0.1, "momentum": 0.9,
+                  "weight_decay": 0.01, "max_lr": 0.1, "max_norm": 1.0, "clip_value": 1.0, "Optimizer": torch.optim.SGD,
+                  "settings": {"lr": 0.1}, "mean": [0.5] * 3, "std": [0.25] * 3, "ranks": 2, "save_every": 1000,
+                  "collect_every": 1000, "report_every": 100, "channels": 3, "features": 16, "kernel_size": 3, "groups": 4,
+                  "vocabulary": 50, "width": 8, "tokens": torch.randint(50, (2, 8))})
     return names
 
 

@@ -75,6 +75,10 @@ TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
     EXPECT_THAT(names(*recorded, ActivityKind::LoaderStage), Contains("collate"));
     EXPECT_THAT(names(*recorded, ActivityKind::Phase), testing::IsSupersetOf({"backward", "optimizer", "zero grad"}));
     EXPECT_EQ(recorded->metadata().at("loader.workers"), "0");
+    EXPECT_EQ(recorded->metadata().at("loader.batch_size"), "8");
+    EXPECT_EQ(recorded->metadata().at("optimizer.class"), "torch.optim.SGD");
+    EXPECT_EQ(recorded->metadata().at("optimizer.settings"), "lr=0.1");
+    EXPECT_EQ(recorded->metadata().at("optimizer.count"), "1");
     EXPECT_FALSE(recorded->metadata().at("versions.torch").empty());
 }
 

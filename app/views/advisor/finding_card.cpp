@@ -1,5 +1,6 @@
 #include "app/views/advisor/finding_card.h"
 
+#include "app/session/analyser.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
@@ -272,8 +273,9 @@ void FindingCard::makeTip()
     QStringList caveats;
     for (const profiler::Message& caveat : m_advice.advice.caveats)
         caveats << QString::fromStdString(caveat.text);
-    const auto& config = m_context.session->traceConfiguration();
-    m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, config ? &*config : nullptr, this);
+    const auto advised = m_context.session->advice();
+    m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle,
+                       advised ? advised->program : advisor::ProgramValues(), this);
     m_tip->setVisible(unfolded);
     layout()->addWidget(m_tip);
 }

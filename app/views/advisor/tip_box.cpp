@@ -110,7 +110,7 @@ QWidget* makeCode(const QString& code, QWidget* parent)
 } // namespace
 
 TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
-               const config::TrainingConfig* config, QWidget* parent)
+               const advisor::ProgramValues& values, QWidget* parent)
     : QWidget(parent)
 {
     const std::string key = ruleId.toStdString();
@@ -126,7 +126,7 @@ TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::opt
     auto* code = new CodeTabs(this);
     code->setDocumentMode(true);
     for (const auto heading : {advisor::tip_section::kPyTorch, advisor::tip_section::kLibTorch})
-        if (const QString text = asQString(advisor::tipCodeOfRun(key, heading, change, config)); !text.isEmpty())
+        if (const QString text = asQString(advisor::tipCodeOfRun(key, heading, change, values)); !text.isEmpty())
             code->addTab(makeCode(text, code), asQString(heading));
     code->setVisible(code->count() > 0);
     layout->addWidget(code);

@@ -128,6 +128,43 @@ def _tell_loader(session):
             session.metadata(key, value)
 
 
+def _settings_text(optimizer):
+    """The arguments that make such an optimizer, as Python writes them; those that have their default are left out."""
+    import inspect
+
+    group = optimizer.param_groups[0]
+    texts = []
+    for name, parameter in inspect.signature(type(optimizer).__init__).parameters.items():
+        if name in ("self", "params", "foreach", "fused", "capturable") or name not in group:
+            continue
+        value = group.get("initial_lr", group["lr"]) if name == "lr" else group[name]
+        plain = value if isinstance(value, (tuple, list)) else (value,)
+        if not all(isinstance(part, (bool, int, float, str, type(None))) for part in plain):
+            value = value.item() if name == "lr" and hasattr(value, "item") and value.device.type == "cpu" else None
+            if value is None:
+                continue
+        if name == "lr" or value != parameter.default:
+            texts.append(f"{name}={value!r}")
+    return ", ".join(texts)
+
+
+def _tell_optimizer(session, optimizer):
+    """Facts of an optimizer that has just stepped for the first time: its class and its settings."""
+    if id(optimizer) in session.told_optimizers:
+        return
+    session.told_optimizers.add(id(optimizer))
+    session.metadata("optimizer.count", str(len(session.told_optimizers)))
+    if len(session.told_optimizers) > 1:
+        return
+    kind = type(optimizer)
+    of_torch = kind.__module__.startswith("torch.optim")
+    session.metadata("optimizer.class", f"torch.optim.{kind.__qualname__}" if of_torch else kind.__qualname__)
+    try:
+        session.metadata("optimizer.settings", _settings_text(optimizer))
+    except Exception as error:  # an optimizer of the user's own may have no groups
+        session.metadata("optimizer.note", repr(error))
+
+
 def _patch_fetch(module):
     """torch.utils.data._utils.fetch: reading samples and putting a batch together, in a worker or in the loop."""
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
@@ -218,6 +255,7 @@ def _patch_optimizer(module):
         with session.lock:
             session.steps.optimized(session.now(), optimizer)
             _tell_loader(session)
+            _tell_optimizer(session, optimizer)
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)

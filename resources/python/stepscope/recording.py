@@ -71,6 +71,7 @@ class Session:
         # Of the iterator that was asked for a batch last. Not the iterator: its workers live as long as it does.
         self.asked_facts = None
         self.told_facts = None
+        self.told_optimizers = set()
         from .steps import Steps
 
         self.steps = Steps(self)

@@ -1,0 +1,248 @@
+#include "advisor/evidence/program_values.h"
+
+#include "advisor/gpu_facts.h"
+#include "advisor/run_facts.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace advisor {
+namespace {
+
+using namespace profiler;
+using namespace profiler::analysis;
+
+// Of a trace's convolutions: the last batch of an epoch is smaller, and validation may have batches of its own.
+constexpr double kMost = 0.8;
+// Arguments are read from the file, one operator at a time: this many decide.
+constexpr std::size_t kMostArgumentsRead = 64;
+
+std::optional<std::int64_t> wholeNumber(std::string_view text)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> number(std::string_view text)
+{
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// "torch.optim.SGD" for a class of PyTorch; another class stays as it is.
+std::string pythonClass(std::string_view name)
+{
+    constexpr std::array<std::string_view, 15> kOfPyTorch = {
+        "Adadelta", "Adafactor", "Adagrad", "Adam",    "AdamW", "Adamax", "ASGD",      "LBFGS",
+        "Muon",     "NAdam",     "RAdam",   "RMSprop", "Rprop", "SGD",    "SparseAdam"};
+    const bool known = std::find(kOfPyTorch.begin(), kOfPyTorch.end(), name) != kOfPyTorch.end();
+    return known ? "torch.optim." + std::string(name) : std::string(name);
+}
+
+/// The value behind "name=" in arguments as Python writes them; empty without it.
+std::string argument(std::string_view arguments, std::string_view name)
+{
+    const std::string mark = std::string(name) + "=";
+    for (std::size_t at = arguments.find(mark); at != arguments.npos; at = arguments.find(mark, at + 1))
+        if (at == 0 || arguments[at - 1] == ' ') {
+            const std::string_view value = arguments.substr(at + mark.size());
+            return std::string(value.substr(0, value.find(',')));
+        }
+    return {};
+}
+
+void takeFacts(const Trace& trace, ProgramValues& values)
+{
+    values.batchSize = wholeNumber(metadata(trace, "loader.batch_size"));
+    values.workers = wholeNumber(metadata(trace, "loader.workers"));
+    values.prefetchFactor = wholeNumber(metadata(trace, "loader.prefetch_factor"));
+    if (values.prefetchFactor == 0)
+        values.prefetchFactor.reset();
+    if (metadata(trace, "optimizer.class").empty() || metadata(trace, "optimizer.count") != "1")
+        return;
+    values.optimizer = metadata(trace, "optimizer.class");
+    values.optimizerSettings = metadata(trace, "optimizer.settings");
+    values.hasAllSettings = true;
+    values.learningRate = argument(values.optimizerSettings, "lr");
+}
+
+/// The size of the batches that convolutions get. Copies of a model on several devices get parts of a batch.
+std::optional<std::int64_t> batchOfConvolutions(const Trace& trace)
+{
+    if (anyName(trace, [](std::string_view name) { return name == "Scatter" || name == "ScatterBackward"; }))
+        return std::nullopt;
+    std::map<std::int64_t, std::size_t> counts;
+    std::size_t all = 0;
+    for (const Slice& op : ofKindNamed(trace, ActivityKind::CpuOp,
+                                       [](std::string_view name) { return name == "aten::conv2d"; })) {
+        const auto inputs = listEntries(trace.string(op.args.shapes));
+        const auto image = inputs.empty() ? inputs : listEntries(inputs.front());
+        if (image.size() != 4)
+            continue;
+        ++all;
+        if (const auto samples = wholeNumber(image.front()))
+            ++counts[*samples];
+    }
+    for (const auto& [samples, count] : counts)
+        if (static_cast<double>(count) >= kMost * static_cast<double>(all))
+            return samples;
+    return std::nullopt;
+}
+
+/// Ranges that PyTorch opens around an optimizer's step: "Optimizer.step#SGD.step".
+struct OptimizerRanges {
+    std::set<std::string> classes;
+    std::vector<Slice> steps; ///< by begin
+};
+
+OptimizerRanges optimizerRanges(const Trace& trace)
+{
+    constexpr std::string_view kBegin = "Optimizer.step#", kEnd = ".step";
+    const auto isStep = [&](std::string_view name) { return name.starts_with(kBegin) && name.ends_with(kEnd); };
+    OptimizerRanges ranges;
+    for (const ActivityKind kind : {ActivityKind::CpuOp, ActivityKind::UserAnnotation})
+        for (const Slice& slice : ofKindNamed(trace, kind, isStep)) {
+            const std::string_view name = trace.name(slice).substr(kBegin.size());
+            ranges.classes.emplace(name.substr(0, name.size() - kEnd.size()));
+            ranges.steps.push_back(slice);
+        }
+    std::sort(ranges.steps.begin(), ranges.steps.end(),
+              [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    return ranges;
+}
+
+/// Where a fused operator has its hyper-parameters among its inputs. Source: ATen's native_functions.yaml.
+struct FusedOperator {
+    std::string_view op, optimizer;
+    struct Place {
+        std::string_view name;
+        std::size_t place;
+    };
+    std::array<Place, 4> places;
+};
+constexpr std::array<FusedOperator, 3> kFused = {{
+    {"aten::_fused_sgd_", "SGD", {{{"lr", 5}, {"momentum", 4}, {"weight_decay", 3}, {"dampening", 6}}}},
+    {"aten::_fused_adam_", "Adam", {{{"lr", 6}, {"weight_decay", 9}, {"eps", 10}, {"", 0}}}},
+    {"aten::_fused_adamw_", "AdamW", {{{"lr", 6}, {"weight_decay", 9}, {"eps", 10}, {"", 0}}}},
+}};
+
+/// The first fused operator's arguments; lr is a tensor where a schedule needs it to be one, and not known then.
+void takeFusedArguments(const Trace& trace, ProgramValues& values)
+{
+    for (const FusedOperator& row : kFused) {
+        const auto ops = ofKindNamed(trace, ActivityKind::CpuOp, [&](std::string_view name) { return name == row.op; });
+        if (ops.empty())
+            continue;
+        const auto inputs = listEntries(detail(trace, ops.front().id, "Concrete Inputs"));
+        std::string settings;
+        for (const auto& [name, place] : row.places)
+            if (!name.empty() && place < inputs.size() && number(inputs[place])) {
+                settings += fmt::format("{}{}={}", settings.empty() ? "" : ", ", name, inputs[place]);
+                if (name == "lr")
+                    values.learningRate = inputs[place];
+            }
+        values.optimizerSettings = settings;
+        if (values.optimizer.empty())
+            values.optimizer = pythonClass(row.optimizer);
+        return;
+    }
+}
+
+/// The one value that an input of these operators has; empty where they differ, or none is recorded.
+std::string commonInput(const Trace& trace, const std::vector<Slice>& ops, std::size_t place)
+{
+    std::string common;
+    for (const Slice& op : ops) {
+        const auto inputs = listEntries(detail(trace, op.id, "Concrete Inputs"));
+        if (place >= inputs.size() || !number(inputs[place]) || (!common.empty() && inputs[place] != common))
+            return {};
+        common = inputs[place];
+    }
+    return common;
+}
+
+/// SGD without fused operators adds each gradient to its weights, times the negative rate. Source:
+/// torch/optim/sgd.py.
+void takeSgdArguments(const Trace& trace, const Slice& step, ProgramValues& values)
+{
+    std::vector<Slice> updates;
+    const auto isUpdate = [](std::string_view name) { return name == "aten::add_" || name == "aten::_foreach_add_"; };
+    NameAnswers wanted(trace, isUpdate);
+    trace.forEach(step.id.track, step.range(), [&](const Slice& op) {
+        if (op.kind == ActivityKind::CpuOp && op.begin >= step.begin && op.end() <= step.end() && wanted(op.name)) {
+            const auto inputs = listEntries(detail(trace, op.id, "Concrete Inputs"));
+            if (inputs.size() > 2 && number(inputs[2]).value_or(0) < 0)
+                updates.push_back(op);
+        }
+        return updates.size() < kMostArgumentsRead;
+    });
+    if (const std::string rate = commonInput(trace, updates, 2); !rate.empty()) {
+        values.learningRate = rate.substr(1);
+        values.optimizerSettings = "lr=" + values.learningRate;
+    }
+}
+
+void takeOptimizer(const Trace& trace, ProgramValues& values)
+{
+    const OptimizerRanges ranges = optimizerRanges(trace);
+    if (ranges.classes.size() > 1) // the values of one of them are not the program's
+        return;
+    if (!ranges.classes.empty())
+        values.optimizer = pythonClass(*ranges.classes.begin());
+    takeFusedArguments(trace, values);
+    if (values.optimizerSettings.empty() && values.optimizer == "torch.optim.SGD")
+        takeSgdArguments(trace, ranges.steps.front(), values);
+}
+
+} // namespace
+
+ProgramValues programValues(const config::TrainingConfig& config)
+{
+    namespace key = config::key;
+    ProgramValues values;
+    values.batchSize = config[key::batchSize];
+    values.workers = config[key::workers];
+    values.prefetchFactor = config[key::prefetchFactor];
+    values.learningRate = config.text(key::learningRate.name);
+    const std::string& kind = config[key::optimizer];
+    const std::string decay = config.text(key::weightDecay.name);
+    const std::string betas = fmt::format("betas=({}, {}), eps={}", config.text(key::beta1.name),
+                                          config.text(key::beta2.name), config.text(key::epsilon.name));
+    values.hasAllSettings = true;
+    if (kind == "sgd") {
+        values.optimizer = "torch.optim.SGD";
+        values.optimizerSettings =
+            fmt::format("lr={}, momentum={}, weight_decay={}{}", values.learningRate, config.text(key::momentum.name),
+                        decay, config[key::nesterov] ? ", nesterov=True" : "");
+    } else if (kind == "adam" || kind == "adamw") {
+        values.optimizer = kind == "adam" ? "torch.optim.Adam" : "torch.optim.AdamW";
+        values.optimizerSettings = fmt::format("lr={}, {}, weight_decay={}", values.learningRate, betas, decay);
+    } else {
+        values.hasAllSettings = false; // PyTorch has no such class
+    }
+    return values;
+}
+
+ProgramValues programValues(const Trace& trace, const config::TrainingConfig* config)
+{
+    if (config)
+        return programValues(*config);
+    ProgramValues values;
+    takeFacts(trace, values);
+    if (!values.batchSize)
+        values.batchSize = batchOfConvolutions(trace);
+    if (values.optimizer.empty() && metadata(trace, "optimizer.count").empty())
+        takeOptimizer(trace, values);
+    return values;
+}
+
+} // namespace advisor

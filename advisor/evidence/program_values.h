@@ -1,0 +1,36 @@
+#pragma once
+
+#include "profiler/model/trace.h"
+#include "trainer/config/training_config.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+/// The values of the user's own program that code to paste repeats. What neither the configuration nor the trace
+/// contains stays empty: the code then keeps a variable's name.
+namespace advisor {
+
+struct ProgramValues {
+    std::optional<std::int64_t> batchSize = {};      ///< samples of one batch of the training's loader
+    std::optional<std::int64_t> workers = {};        ///< of that loader; 0: the main thread loads
+    std::optional<std::int64_t> prefetchFactor = {}; ///< batches in flight for each worker
+    std::string optimizer = {};                      ///< as Python names the class: "torch.optim.AdamW"
+    /// Arguments of its constructor beside the parameters, as Python writes them: "lr=0.001, weight_decay=0.01".
+    std::string optimizerSettings = {};
+    bool hasAllSettings = false; ///< the optimizer has no other ones that differ from their defaults
+    std::string learningRate = {};    ///< as a number of a program; of the first parameter group
+
+    friend bool operator==(const ProgramValues&, const ProgramValues&) = default;
+};
+
+/// From the configuration of one of our own runs.
+ProgramValues programValues(const config::TrainingConfig& config);
+
+/// From the configuration, where there is one; else from what the trace records: the facts that our hooks write
+/// ("loader.*", "optimizer.*"), the names of the optimizer's ranges, the arguments of its fused operators ("Concrete
+/// Inputs"), and the first dimension of the images that each step's first convolution gets. A value that differs from
+/// step to step, or of one of several optimizers, is not known.
+ProgramValues programValues(const profiler::Trace& trace, const config::TrainingConfig* config = nullptr);
+
+} // namespace advisor
