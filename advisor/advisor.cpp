@@ -3,6 +3,7 @@
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
+#include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
 #include <cassert>
@@ -87,6 +88,7 @@ int rank(State state)
 std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, const std::stop_token& stop)
 {
     std::vector<RuleAdvice> advice;
+    const bool inferred = profiler::analysis::areInferred(c.facts.steps);
     for (const Rule& rule : rules) {
         if (stop.stop_requested())
             return advice;
@@ -95,6 +97,9 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
             verdict.title = rule.title;
         if (verdict.saving && verdict.saving->ofUs == 0)
             verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
+        if (verdict.state == State::Fires && inferred)
+            verdict.caveats.push_back(profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
+                                                                          "to steps inferred from repeated work.">());
         settlePrediction(verdict);
         const double worth = usPerStep(verdict, c);
         advice.push_back({std::string(rule.key), std::move(verdict), worth});

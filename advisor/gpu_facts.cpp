@@ -17,44 +17,42 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-struct NamedCapability {
-    std::string_view mark;
-    int capability;
-};
-// Longer marks first where one holds another ("A10" in "A100").
-constexpr std::array<NamedCapability, 38> kCapabilities = {{
-    {"K80", 37},      {"P100", 60},  {"P40", 61},    {"P4", 61},     {"GTX 10", 61},    {"V100", 70},
-    {"TITAN V", 70},  {"T4", 75},    {"RTX 20", 75}, {"GTX 16", 75}, {"TITAN RTX", 75}, {"Quadro RTX", 75},
-    {"A100", 80},     {"A800", 80},  {"A30", 80},    {"A10", 86},    {"A40", 86},       {"A16", 86},
-    {"RTX 30", 86},   {"RTX A", 86}, {"A2", 86},     {"L40", 89},    {"L4", 89},        {"RTX 40", 89},
-    {"6000 Ada", 89}, {"GH200", 90}, {"H100", 90},   {"H200", 90},   {"H800", 90},      {"H20", 90},
-    {"GB200", 100},   {"B200", 100}, {"B100", 100},  {"GB300", 103}, {"B300", 103},     {"RTX 50", 120},
-    {"RTX PRO", 120}, {"Orin", 87},
-}};
-
-/// What a kernel was built for runs on nothing older: "sm80_xmma_gemm_…", "ampere_sgemm_…". Older marks prove nothing,
-/// since newer devices run these kernels too.
-std::optional<int> capabilityByKernels(const Trace& trace)
+/// What a kernel was built for, or needs, runs on nothing older: "sm80_xmma_gemm_…", "cutlass_80_tensorop_…", TF32, the
+/// 16×8×16 products of tensor cores. Older marks prove nothing, since newer devices run those kernels too.
+/// Sources: NVIDIA's PTX ISA 8.5, section 9.7.14 (mma: .tf32 and .m16n8k16 need sm_80); the names of cuBLAS and CUTLASS
+/// state the architecture that they are built for.
+int capabilityOfKernel(std::string_view name)
 {
     struct Mark {
-        std::string_view begin;
+        std::string_view text;
+        bool atBegin;
         int capability;
     };
-    constexpr std::array<Mark, 4> kMarks = {{{"sm100_", 100}, {"sm90_", 90}, {"sm80_", 80}, {"ampere_", 80}}};
+    constexpr std::array<Mark, 10> kMarks = {{{"sm100_", true, 100},
+                                              {"cutlass3x_sm100", false, 100},
+                                              {"sm90_", true, 90},
+                                              {"cutlass3x_sm90", false, 90},
+                                              {"cutlass_90_", false, 90},
+                                              {"sm80_", true, 80},
+                                              {"ampere_", true, 80},
+                                              {"cutlass_80_", false, 80},
+                                              {"tf32", false, 80},
+                                              {"16816", false, 80}}};
     for (const Mark& mark : kMarks)
-        if (anyName(trace, [&](std::string_view name) { return name.starts_with(mark.begin); }))
+        if (mark.atBegin ? name.starts_with(mark.text) : name.find(mark.text) != name.npos)
             return mark.capability;
-    return std::nullopt;
+    return 0;
 }
 
-int capabilityOf(const Device& device)
+std::optional<int> capabilityByKernels(const Trace& trace)
 {
-    if (device.computeMajor > 0)
-        return device.computeMajor * 10 + device.computeMinor;
-    for (const NamedCapability& row : kCapabilities)
-        if (device.name.find(row.mark) != std::string::npos)
-            return row.capability;
-    return 0;
+    NameAnswers needs(trace, capabilityOfKernel);
+    int most = 0;
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            forEachViewOf(trace, track.id, ActivityKind::Kernel,
+                          [&](const SliceView& kernel) { most = std::max(most, needs(kernel.nameId())); });
+    return most > 0 ? std::optional(most) : std::nullopt;
 }
 
 } // namespace
@@ -81,8 +79,8 @@ std::optional<int> computeCapability(const Case& c)
 {
     int least = 0;
     for (const Device& device : c.trace.devices()) {
-        const int capability = capabilityOf(device);
-        if (capability == 0)
+        const int capability = device.computeMajor * 10 + device.computeMinor;
+        if (device.computeMajor == 0)
             return capabilityByKernels(c.trace);
         least = least == 0 ? capability : std::min(least, capability);
     }

@@ -19,8 +19,9 @@ std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCp
 /// What a rule says of a run on a GPU whose trace holds nothing that ran there.
 profiler::Message deviceNotRecorded(const Case& c);
 
-/// The least compute capability of the devices, as 70 for 7.0: recorded, or by the device's name; no value where
-/// neither tells. Source of the names: NVIDIA's table of CUDA GPUs.
+/// The least compute capability of the devices, as 70 for 7.0: as recorded; where it is not, what a kernel that ran
+/// needs at least. No value where neither is in the trace: a device's name proves nothing ("RTX 6000" is of three
+/// architectures).
 std::optional<int> computeCapability(const Case& c);
 /// The devices are AMD's, by their names, else by the names of calls and kernels.
 bool ranOnAmd(const Case& c);

@@ -8,6 +8,8 @@
 
 namespace advisor {
 
+using profiler::message;
+
 namespace {
 
 Advice verdict(State state, profiler::Message reason)
@@ -61,12 +63,11 @@ Advice firesOnLearning(profiler::Message reason)
 Message noStepMarks(std::string_view consequence)
 {
     if (consequence.empty())
-        return message<"steps.none", "The trace has no step marks (stepscope-cli: --step-range NAME uses the ranges of "
-                                     "that name as steps, --steps-from repetition detects steps that repeat).">();
+        return message<"steps.none", "The trace has no step marks, and no steps were inferred from repeated work "
+                                     "(stepscope-cli: --step-range NAME uses the ranges of that name as steps).">();
     return message<"steps.none.consequence",
                    "The trace has no step marks: {consequence} (stepscope-cli: --step-range NAME uses the ranges of "
-                   "that name as steps, --steps-from repetition detects steps that repeat).">(
-        {{"consequence", consequence}});
+                   "that name as steps).">({{"consequence", consequence}});
 }
 
 std::optional<Advice> withoutSteadySteps(const Case& c)

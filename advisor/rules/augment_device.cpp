@@ -1,3 +1,4 @@
+#include "advisor/evidence/data_wait.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
@@ -24,6 +25,8 @@ Advice check(const Case& c)
         return silent(message<"augment.device.on", "Batches are already augmented on the device.">());
     if (auto advice = withoutDeviceWork(
             c, message<"augment.device.cpu", "The run used only the CPU: there is no other device to augment on.">()))
+        return *advice;
+    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
         return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;

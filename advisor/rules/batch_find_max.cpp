@@ -5,41 +5,45 @@
 #include "profiler/analysis/intervals.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace advisor::rules {
 namespace {
 
+using profiler::message;
 using profiler::analysis::toUs;
 
 constexpr std::string_view kKey = "batch.find_max";
-// Of the memory that there is: from here on a batch at least twice as large fits.
+// Of the memory. A batch twice as large takes at most twice the memory; chosen: a tenth of the memory is left for the
+// allocator's fragments and for libraries.
 constexpr double kRoom = 0.45;
 
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("The largest batch is searched for already.");
+        return silent(message<"batch.find_max.on", "The largest batch is searched for already.">());
     const auto use = memoryUse(c);
     if (!use)
         return cannotTell(memoryNotRecorded(c));
     if (!c.config)
-        return cannotTell(fmt::format(
-            "Memory was at most {} full, but the trace does not record the batch, nor what else it was kept for.",
-            shareText(use->share())));
+        return cannotTell(message<"batch.find_max.no_batch",
+                                  "Memory was at most {share} full, but the trace does not record the batch, nor what "
+                                  "else uses the memory.">({{"share", use->share(), shareText(use->share())}}));
     if (use->share() > kRoom)
-        return silent(
-            fmt::format("Memory was {} full: a batch twice as large would hardly fit.", shareText(use->share())));
+        return silent(message<"batch.find_max.full", "Memory was {share} full: a batch twice as large would hardly fit.">(
+            {{"share", use->share(), shareText(use->share())}}));
     Advice advice = fires(
-        fmt::format("Memory was at most {} full: a batch at least twice as large fits.", shareText(use->share())));
+        message<"batch.find_max.room", "Memory was at most {share} full: a batch at least twice as large fits.">(
+            {{"share", use->share(), shareText(use->share())}}));
     // What of a step does not grow with the batch, as far as the trace marks it: going over the weights.
     if (const auto& step = c.facts.statistics; step.steadyMeanUs > 0)
         advice.concerns =
             std::min(1.0, toUs(step.steadyMeanParts.optimizer + step.steadyMeanParts.zeroGrad) / step.steadyMeanUs);
-    advice.whyNoPrediction = "How fast larger batches are is not in this trace: measure it.";
-    advice.caveats = {"A larger batch wants another learning rate: see optimizer.lr_scaling.",
-                      "Very large batches may generalise worse.",
-                      "The search runs out of memory on purpose, in processes of its own."};
+    advice.whyNoPrediction =
+        message<"batch.find_max.no_prediction", "How fast larger batches are is not in the trace: measure it.">();
+    advice.caveats = {
+        message<"batch.find_max.rate", "A larger batch needs another learning rate: see optimizer.lr_scaling.">(),
+        message<"batch.find_max.generalisation", "Very large batches may generalise worse.">(),
+        message<"batch.find_max.search", "The search runs out of memory on purpose, in processes of its own.">()};
     setToggle(advice, c, kKey, "true");
     advice.evidence = {peakEvidence(c, *use)};
     return advice;

@@ -90,6 +90,23 @@ Exchanges exchanges(const Case& c, const CommunicationUse& use)
     return found;
 }
 
+/// Without steps the number of exchanges in a step is not known; how much time they can cost at most is.
+Advice withoutSteps(const Case& c, const CommunicationUse& use)
+{
+    std::vector<Slice> sums;
+    for (const Slice& kernel : use.kernels)
+        if (isAllReduce(c.trace.name(kernel)))
+            sums.push_back(kernel);
+    const std::vector<OnDevice> devices =
+        againstOwnKernels(c, sums, [](std::string_view kernel) { return !isCommunication(kernel); });
+    const double share = toUs(meanExposed(devices)) / std::max(1e-3, toUs(c.facts.device.windowTime()));
+    if (share < kWorthFixing)
+        return silent(message<"comm.buckets.little_without_steps",
+                              "All-reduces that no computing hides take only {share} of the recorded time. The trace has "
+                              "no steps, so this is not per step.">({{"share", share, shareText(share)}}));
+    return cannotTell(noStepMarks("the number of all-reduces per step is unknown"));
+}
+
 Advice check(const Case& c)
 {
     if (auto advice = withoutDeviceWork(
@@ -99,7 +116,7 @@ Advice check(const Case& c)
     if (use.kernels.empty())
         return silent(message<"comm.no_kernels", "No NCCL or RCCL kernel ran.">());
     if (c.facts.device.steps.empty())
-        return cannotTell(noStepMarks("the number of all-reduces per step is unknown"));
+        return withoutSteps(c, use);
     const Exchanges found = exchanges(c, use);
     if (!found.backward)
         return hasKind(c.trace, ActivityKind::CpuOp) || hasKind(c.trace, ActivityKind::Phase)

@@ -31,11 +31,18 @@ Advice check(const Case& c)
     if (share < kWorthFixing)
         return silent(message<"comm.exposed.small", "Exposed communication takes only {share} of the time.">(
             {{"share", share, shareText(share)}}));
+    const double overlap = overlapOf(use.devices);
+    const MessageParameter exposedShare{"share", share, shareText(share)};
+    const MessageParameter overlapped{"overlap", overlap, shareText(overlap)};
     Advice advice =
-        fires(message<"comm.exposed.share",
-                      "Exposed communication takes {share} of the time; {overlap} of all communication overlaps with "
-                      "compute.">({{"share", share, shareText(share)},
-                                   {"overlap", overlapOf(use.devices), shareText(overlapOf(use.devices))}}));
+        fires(c.facts.device.steps.empty()
+                  ? message<"comm.exposed.recorded",
+                            "Exposed communication takes {share} of the recorded time; {overlap} of all communication "
+                            "overlaps with compute. The trace has no steps, so this is not per step.">(
+                        {exposedShare, overlapped})
+                  : message<"comm.exposed.share",
+                            "Exposed communication takes {share} of the time; {overlap} of all communication overlaps "
+                            "with compute.">({exposedShare, overlapped}));
     advice.concerns = share;
     if (!c.facts.device.steps.empty())
         advice.saving = upperBoundOverSteps(exposedInEachStep(c, use.devices));

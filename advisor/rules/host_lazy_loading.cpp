@@ -1,5 +1,6 @@
 #include "advisor/chosen_work.h"
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/warm_up.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
@@ -8,7 +9,6 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <vector>
 
 namespace advisor::rules {
@@ -18,29 +18,31 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kCause = "lazy_loading";
-// Of the time that a device waits for it: below, nobody would miss it.
+// Of the time that a device waits for it. Chosen: a twentieth, as for data; less is lost in the spread of steps.
 constexpr double kWorthFixing = 0.05;
 
 /// Loads of kernels' code on the host and what the profiler calls the driver's overhead for it.
 struct Loads {
-    std::vector<Slice> judged; ///< while the judged steps ran, longest first
-    Nanoseconds other{};       ///< of the others: of first steps
-    bool any = false;
+    std::vector<Slice> judged; ///< in the judged window, longest first
+    std::vector<Slice> warmUp; ///< the others, longest first
+    Nanoseconds warmUpTime{};
+    [[nodiscard]] bool any() const { return !judged.empty() || !warmUp.empty(); }
 };
 
 Loads loadsOf(const Case& c)
 {
     Loads loads;
+    UnionBuilder warmUp;
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Overhead})
         for (const Slice& slice : ofKindNamed(c.trace, kind, isCodeLoading)) {
-            loads.any = true;
-            if (beginsWithin(slice, c.facts.device.window))
-                loads.judged.push_back(slice);
-            else
-                loads.other += slice.duration;
+            (beginsWithin(slice, c.facts.device.window) ? loads.judged : loads.warmUp).push_back(slice);
+            if (!beginsWithin(slice, c.facts.device.window))
+                warmUp.add(slice.range());
         }
-    std::stable_sort(loads.judged.begin(), loads.judged.end(),
-                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    loads.warmUpTime = total(warmUp.take());
+    for (std::vector<Slice>* slices : {&loads.judged, &loads.warmUp})
+        std::stable_sort(slices->begin(), slices->end(),
+                         [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     return loads;
 }
 
@@ -54,14 +56,15 @@ std::size_t stepsWith(const Case& c, const Loads& loads)
     }));
 }
 
-/// A replay without the loads; where they lie in one step alone there is nothing that comes back.
+/// A replay without the loads; where they are in one step alone there is nothing that comes back.
 void predict(Advice& advice, const Case& c, const Loads& loads, std::size_t steps)
 {
     if (steps < 2) {
-        advice.whyNoPrediction = c.facts.device.steps.empty()
-                                     ? noStepMarks("what a step would save is not known")
-                                     : std::string("It lies in one step: that does not show whether it comes back. A "
-                                                   "kernel's code is loaded once.");
+        advice.whyNoPrediction =
+            c.facts.device.steps.empty()
+                ? Message(noStepMarks("what a step would save is not known"))
+                : message<"host.lazy_loading.one_step",
+                          "The loads are in one step: a kernel's code is loaded once, so they may not come back.">();
         return;
     }
     SliceSet chosen;
@@ -73,25 +76,60 @@ void predict(Advice& advice, const Case& c, const Loads& loads, std::size_t step
     };
     advice.saving = savingByReplay(c, chosen, without, without);
     if (!advice.saving)
-        advice.whyNoPrediction = "Too few of the device's launches are known for a replay without the loads.";
+        advice.whyNoPrediction = message<"host.lazy_loading.too_few_launches",
+                                         "Too few launches are recorded to replay the steps without the loads.">();
+}
+
+void addCaveats(Advice& advice)
+{
+    advice.caveats = {
+        message<"host.lazy_loading.once",
+                "A process loads the same code once: a long training does not notice, timings of few steps do.">(),
+        message<"host.lazy_loading.eager",
+                "Eager loading moves all loads to the start, takes longer in total and needs more device memory.">()};
+    advice.whyNoToggle = message<"host.lazy_loading.no_toggle",
+                                 "An environment variable that the driver reads at its start, no setting of the trainer.">();
 }
 
 Advice finding(const Case& c, const Loads& loads, double share)
 {
     const std::size_t steps = stepsWith(c, loads), all = c.facts.device.steps.size();
-    const std::string where =
-        all == 0 ? "" : fmt::format(", in {} of {} step{}", countText(steps), countText(all), all == 1 ? "" : "s");
-    Advice advice = fires(
-        fmt::format("The device idles {} of the time while the driver loads kernels' code at their first launch: {} "
-                    "load{}{}.",
-                    shareText(share), countText(loads.judged.size()), loads.judged.size() == 1 ? "" : "s", where));
+    Advice advice = fires(all == 0 ? message<"host.lazy_loading.without_steps",
+                                             "The device idles {share} of the recorded time while the driver loads "
+                                             "kernels' code ({loads} loads). The trace has no steps, so this is not per "
+                                             "step.">({{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
+                                   : message<"host.lazy_loading.idle",
+                                             "The device idles {share} of the time while the driver loads kernels' code "
+                                             "({loads} loads, in {steps} of {all} steps).">(
+                                         {{"share", share, shareText(share)},
+                                          {"loads", loads.judged.size()},
+                                          {"steps", steps},
+                                          {"all", all}}));
     advice.concerns = share;
     predict(advice, c, loads, steps);
-    advice.caveats = {"The same code is loaded once in a process: where this is a first step, a long training does not "
-                      "feel it, but timings of few steps do. Warm up before you time.",
-                      "Eager loading moves all of it to the start, takes longer in sum and more device memory."};
-    advice.whyNoToggle = "An environment variable that is read when the driver starts: no setting of the trainer.";
+    addCaveats(advice);
     addEvidence(advice, c.trace, loads.judged);
+    return advice;
+}
+
+/// Loads that are warm-up: excluded from the steady state, and no loss of a long training.
+Advice inWarmUp(const Case& c, const Loads& loads)
+{
+    const double us = toUs(loads.warmUpTime), recordedUs = toUs(warmUp(c).recorded.duration());
+    const double share = recordedUs > 0 ? std::min(1.0, us / recordedUs) : 0;
+    if (share < kWorthFixing)
+        return silent(message<"host.lazy_loading.short",
+                              "Kernels' code is loaded during warm-up only ({time}), which is excluded.">(
+            {{"time", us, timeText(us)}}));
+    Advice advice = fires(message<"host.lazy_loading.warm_up",
+                                  "Loading kernels' code takes {time}, {share} of the recorded time, all of it during "
+                                  "warm-up.">({{"time", us, timeText(us)},
+                                               {"share", share, shareText(share)},
+                                               {"loads", loads.warmUp.size()}}));
+    advice.whyNoPrediction =
+        message<"host.lazy_loading.not_in_steps", "Steady steps load no code: they would not get shorter.">();
+    addCaveats(advice);
+    addEvidence(advice, c.trace, loads.warmUp);
     return advice;
 }
 
@@ -100,18 +138,18 @@ Advice check(const Case& c)
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: there is no device to load code for."))
         return *advice;
     if (!recordsTheHost(c.trace))
-        return cannotTell("The trace holds nothing of the host: loads of kernels' code are not in it.");
+        return cannotTell(message<"host.lazy_loading.no_host",
+                                  "The trace does not record the CPU: loads of kernels' code are not in it.">());
     const Loads loads = loadsOf(c);
-    if (!loads.any)
-        return silent("No kernel's code was loaded while this was recorded.");
-    const double share = c.facts.device.idleShare(kCause);
+    if (!loads.any())
+        return silent(message<"host.lazy_loading.none", "No kernel's code was loaded during the recording.">());
     if (loads.judged.empty())
-        return silent(fmt::format("Kernels' code is loaded in the first steps alone ({} in all): it comes once. Leave "
-                                  "those steps out of what you time.",
-                                  timeText(toUs(loads.other))));
+        return inWarmUp(c, loads);
+    const double share = c.facts.device.idleShare(kCause);
     if (share < kWorthFixing)
-        return silent(
-            fmt::format("The device waits for kernels' code to be loaded only {} of the time.", shareText(share)));
+        return silent(message<"host.lazy_loading.rare",
+                              "The device waits for kernels' code only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
     return finding(c, loads, share);
 }
 

@@ -1,4 +1,5 @@
 #include "profiler/analysis/loader_balance.h"
+#include "advisor/evidence/data_wait.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -50,6 +51,8 @@ Advice finding(const Case& c, const LoaderBalance& balance)
 
 Advice check(const Case& c)
 {
+    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
+        return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (c.facts.input.waitShare < kWorthFixing)

@@ -6,7 +6,7 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <string_view>
 
 namespace advisor::rules {
 namespace {
@@ -15,12 +15,14 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.persistent_workers";
-// Of an epoch: below, keeping the data set's copies alive wins nothing that can be measured.
+// Of an epoch. Chosen: the least effect that an experiment calls a gain (one percent).
 constexpr double kWorthFixing = 0.01;
-// µs: a kept worker sleeps between epochs, and is as long in waking up.
+// µs: a kept worker sleeps between epochs and has to wake up. Measured: 8 µs on the median and 12 µs at the 90th
+// percentile until a waiting thread runs, on two cores with other work; a process with a colder cache takes longer.
 constexpr double kWakingUs = 50;
-// Of a start: what is longer before it is not the ending of workers alone.
-constexpr double kMostEnding = 0.5;
+// Of a start: what is longer before it is not the ending of workers alone. Measured: ending two workers takes 60 ms where
+// starting them takes 86 ms (PyTorch 2.11, two cores with other work).
+constexpr double kMostEnding = 0.7;
 
 struct Start {
     Slice slice;
@@ -123,6 +125,8 @@ bool hadNoWorkers(const Case& c)
 {
     if (c.config)
         return (*c.config)[config::key::workers] == 0;
+    if (const std::string_view recorded = metadata(c.trace, "loader.workers"); !recorded.empty())
+        return recorded == "0";
     return c.trace.format() == "stepscope" && c.facts.statistics.steadyCount > 0 && c.facts.input.workers == 0 &&
            !byBegin(c, phase::kDataWait).empty() && byBegin(c, phase::kWorkerStart).empty();
 }
@@ -130,12 +134,13 @@ bool hadNoWorkers(const Case& c)
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::persistentWorkers])
-        return silent("Workers are kept between epochs already.");
+        return silent(message<"loader.persistent_workers.on", "Workers are kept between epochs already.">());
     if (hadNoWorkers(c))
-        return silent("There are no workers to keep.");
+        return silent(message<"loader.persistent_workers.no_workers", "No workers load: there are none to keep.">());
     const std::vector<Start> starts = laterStarts(c);
     if (starts.empty())
-        return cannotTell("The trace does not hold the start of workers at a second epoch.");
+        return cannotTell(message<"loader.persistent_workers.one_epoch",
+                                  "The trace does not contain the start of workers at a second epoch.">());
     double lowUs = 0, highUs = 0, epochUs = 0;
     for (const Start& start : starts) {
         lowUs += start.lowUs / static_cast<double>(starts.size());
@@ -143,17 +148,23 @@ Advice check(const Case& c)
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
     if (highUs < kWorthFixing * epochUs)
-        return silent(fmt::format("Ending and starting the workers takes only {} of an epoch of {}.", timeText(highUs),
-                                  timeText(epochUs)));
-    Advice advice = fires(fmt::format("Each epoch starts its workers anew: {} of {} until they deliver as usual.",
-                                      timeText(highUs), timeText(epochUs)));
+        return silent(message<"loader.persistent_workers.short",
+                              "Ending and starting workers takes only {time} of an epoch of {epoch}.">(
+            {{"time", highUs, timeText(highUs)}, {"epoch", epochUs, timeText(epochUs)}}));
+    Advice advice = fires(message<"loader.persistent_workers.restart",
+                                  "Each epoch of {epoch} starts its workers anew: {time} until they deliver as usual.">(
+        {{"time", highUs, timeText(highUs)},
+         {"epoch", epochUs, timeText(epochUs)},
+         {"starts", starts.size()}}));
     if (starts.size() > 1)
         advice.saving =
             Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
     else
-        advice.whyNoPrediction = "One start of the workers does not show how much it varies.";
+        advice.whyNoPrediction = message<"loader.persistent_workers.one_start",
+                                         "One start of the workers does not show how much it varies.">();
     advice.concerns = std::min(1.0, highUs / epochUs);
-    advice.caveats = {"Workers keep their copy of the data set's object, and what it cached, for the whole run."};
+    advice.caveats = {message<"loader.persistent_workers.memory",
+                              "Workers keep their copy of the dataset, and what it cached, for the whole run.">()};
     advice.measure = "epoch";
     setToggle(advice, c, kKey, "true");
     std::vector<SliceId> evidence;
@@ -167,7 +178,7 @@ Advice check(const Case& c)
 
 Rule loader_persistent_workers()
 {
-    return {kKey, "Workers start anew at each epoch", check, Needs::Run};
+    return {kKey, "Each epoch starts its workers anew", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -3,8 +3,11 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/percentile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
@@ -13,39 +16,61 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.pin_memory";
-// Of the step: below, page-locked memory costs the host more than the copies do.
+// Of the time. Chosen: at less than half a percent, page-locked memory costs the host more than the copies take; an
+// experiment calls no difference below one percent a gain.
 constexpr double kWorthFixing = 0.005;
-// Smaller copies take their launch's time, and say nothing of the link.
+// Bytes. Published: copies of 64 KB or less return before they are done, from any memory (CUDA C++ Programming Guide,
+// "Asynchronous Concurrent Execution"); they take about their launch's time.
 constexpr std::int64_t kLargeCopy = 1 << 16;
+// Chosen: quartiles of fewer copies are single copies.
+constexpr std::size_t kFewestCopies = 5;
 
-/// What copies from pinned memory reach in this trace, 10⁹ bytes a second; 0 without any that are large.
-double pinnedBandwidth(const Case& c)
+/// What large copies to the device reach, each by itself, 10⁹ bytes a second.
+struct Bandwidth {
+    std::size_t copies = 0;
+    double low = 0, mid = 0, high = 0; ///< quartiles
+};
+
+Bandwidth bandwidthOf(const Case& c, MemoryKind source)
 {
-    double best = 0;
+    std::vector<double> reached;
     for (const Slice& copy : c.facts.device.copies)
-        if (copy.args.copy == CopyKind::HtoD && copy.args.src == MemoryKind::Pinned && copy.args.bytes >= kLargeCopy &&
+        if (copy.args.copy == CopyKind::HtoD && copy.args.src == source && copy.args.bytes >= kLargeCopy &&
             copy.duration.count() > 0)
-            best = std::max(best, static_cast<double>(copy.args.bytes) / static_cast<double>(copy.duration.count()));
-    return best;
+            reached.push_back(static_cast<double>(copy.args.bytes) / static_cast<double>(copy.duration.count()));
+    if (reached.empty())
+        return {};
+    return {.copies = reached.size(),
+            .low = percentile(reached, 0.25),
+            .mid = percentile(reached, 0.5),
+            .high = percentile(reached, 0.75)};
+}
+
+/// Most copies from pinned memory are no faster than the typical one from pageable memory.
+bool pinnedIsNoFaster(const Bandwidth& pinned, const Bandwidth& pageable)
+{
+    return pinned.copies >= kFewestCopies && pinned.high <= pageable.mid;
 }
 
 void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 {
-    const double pinned = pinnedBandwidth(c);
+    const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned);
     if (c.facts.device.steps.empty()) {
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
         return;
     }
-    if (pinned <= pageable.gbPerSecond()) {
+    if (pinned.copies < kFewestCopies) {
         advice.whyNoPrediction =
-            "No large copy from pinned memory in this trace shows what the link can do: measure it.";
+            message<"loader.pin_memory.link_not_known",
+                    "{copies} large copies from pinned memory do not show what the link reaches: measure it.">(
+                {{"copies", pinned.copies}});
         return;
     }
     // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
-    const double saved = 1 - pageable.gbPerSecond() / pinned;
+    const auto saved = [&](double reached) { return std::max(0.0, 1 - pageable.gbPerSecond() / reached); };
     const Nanoseconds exposed = std::min(pageable.exposed, pageable.time);
-    const double low = saved * c.facts.device.usPerStep(pageable.ofADevice(exposed));
-    const double high = saved * c.facts.device.usPerStep(pageable.ofADevice(pageable.time));
+    const double low = saved(pinned.low) * c.facts.device.usPerStep(pageable.ofADevice(exposed));
+    const double high = saved(pinned.high) * c.facts.device.usPerStep(pageable.ofADevice(pageable.time));
     advice.saving = perStep(low, (low + high) / 2, high);
 }
 
@@ -56,31 +81,33 @@ double shareOf(const Case& c, const CopyUse& copies)
     return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
 }
 
-/// "12 copies to the device from pageable memory, 6 of them large: these take"
-std::string countedText(const CopyUse& pageable, const CopyUse& large)
-{
-    const auto copies = [](std::int64_t count) {
-        return fmt::format("{} cop{}", countText(count), count == 1 ? "y" : "ies");
-    };
-    const std::string to = large.devices > 1 ? fmt::format("{} devices", large.devices) : std::string("the device");
-    const std::string part = large.count < pageable.count
-                                 ? fmt::format(", {} of them large: these take", countText(large.count))
-                                 : std::string(":");
-    return fmt::format("{} to {} from pageable memory{}", copies(pageable.count), to, part);
-}
-
 /// What is small gains nothing.
 Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
 {
-    const auto text = [&](Nanoseconds sum) { return timeText(c.facts.device.usPerStep(large.ofADevice(sum))); };
+    const auto us = [&](Nanoseconds sum) { return c.facts.device.usPerStep(large.ofADevice(sum)); };
+    const bool steps = !c.facts.device.steps.empty();
+    const std::initializer_list<MessageParameter> parameters = {
+        {"copies", pageable.count},
+        {"large", large.count},
+        {"time", us(large.time), timeText(us(large.time))},
+        {"exposed", us(large.exposed), timeText(us(large.exposed))},
+        {"share", shareOf(c, large), shareText(shareOf(c, large))},
+        {"devices", large.devices},
+        {"bandwidth", large.gbPerSecond(), fmt::format("{:.3g} GB/s", large.gbPerSecond())}};
     Advice advice =
-        fires(fmt::format("{} {} {}{}, {:.3g} GB/s, {} of it while no kernel runs.", countedText(pageable, large),
-                          text(large.time), c.facts.device.steps.empty() ? "in all" : "a step",
-                          large.devices > 1 ? " for each of them" : "", large.gbPerSecond(), text(large.exposed)));
+        fires(steps ? message<"loader.pin_memory.per_step",
+                              "{large} of {copies} copies to the device are large and come from pageable memory: {time} "
+                              "per step at {bandwidth}, {exposed} of it while no kernel runs.">(parameters)
+                    : message<"loader.pin_memory.without_steps",
+                              "{large} of {copies} copies to the device are large and come from pageable memory: {share} "
+                              "of the recorded time at {bandwidth}. The trace has no steps, so this is not per step.">(
+                          parameters));
     advice.concerns = shareOf(c, large);
     predict(advice, c, large);
-    advice.caveats = {"Pinned memory cannot be swapped out: not where the host is short of memory.",
-                      "Only with a GPU; copies overlap computing only when transfer.non_blocking is on as well."};
+    advice.caveats = {message<"loader.pin_memory.swap",
+                              "Pinned memory cannot be swapped out: do not use it where the host is short of memory.">(),
+                      message<"loader.pin_memory.overlap",
+                              "Copies overlap with computing only when transfer.non_blocking is on as well.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, large.longest);
     return advice;
@@ -117,37 +144,70 @@ Advice ofPlainProgram(const Case& c)
     return advice;
 }
 
+/// What the run's settings say, before any copy is looked at.
+std::optional<Advice> bySettings(const Case& c)
+{
+    const bool pinned = c.config ? (*c.config)[config::key::pinMemory] : metadata(c.trace, kKey) == "true";
+    if (!pinned)
+        return std::nullopt;
+    return silent(message<"loader.pin_memory.on", "The loader pins its batches already.">());
+}
+
+/// Which kind of memory the copies come from is not recorded, or proves nothing.
+std::optional<Advice> withoutSource(const Case& c, const CopyUse& pageable)
+{
+    const bool steps = !c.facts.device.steps.empty();
+    if (copyUse(c, CopyKind::HtoD).count == 0)
+        return silent(steps ? message<"loader.pin_memory.no_copies", "Nothing is copied from the host to a device.">()
+                            : message<"loader.pin_memory.no_later_copies",
+                                      "Nothing is copied from the host after the first kernel.">());
+    if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
+        return cannotTell(message<"loader.pin_memory.source_not_recorded",
+                                  "The trace does not record which kind of memory the copies come from.">());
+    if (pageable.count == 0)
+        return silent(message<"loader.pin_memory.all_pinned", "All copies to the device come from pinned memory.">());
+    if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
+        return cannotTell(message<"loader.pin_memory.host_page_tables",
+                                  "The GPU reads the host's page tables: pageable memory alone proves nothing here.">());
+    return std::nullopt;
+}
+
 Advice check(const Case& c)
 {
-    if (c.config && (*c.config)[config::key::pinMemory])
-        return silent("Batches are in pinned memory already.");
+    if (auto advice = bySettings(c))
+        return *advice;
     if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
-        return cannotTell("Neither steps nor kernels were recorded: whether the copies feed a training is not known.");
+        return cannotTell(message<"loader.pin_memory.no_kernels",
+                                  "The trace has neither steps nor kernels: what the copies are for is not known.">());
     if (isPlainProgram(c) && !pageableHostCopies(c, kLargeCopy).copies.empty() &&
         metadata(c.trace, "device.pageable_uses_host_page_tables") != "1")
         return ofPlainProgram(c);
-    const CopyUse all = copyUse(c, CopyKind::HtoD);
     const CopyUse pageable = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable);
-    if (all.count == 0)
-        return silent(c.facts.device.steps.empty() ? "Nothing is copied from the host once a device computes."
-                                                   : "Nothing is copied from the host to a device.");
-    if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
-        return cannotTell("The trace does not say from which kind of memory the copies come.");
-    if (pageable.count == 0)
-        return silent("All copies to the device come from pinned memory.");
-    if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
-        return cannotTell("The GPU reads the host's page tables: pageable memory alone proves nothing here.");
+    if (auto advice = withoutSource(c, pageable))
+        return *advice;
     const CopyUse large = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy);
-    if (large.count == 0 && pageable.bytes == 0 && shareOf(c, pageable) >= kWorthFixing)
-        return cannotTell(fmt::format("{} {} of the time, but the trace does not say how many bytes they move.",
-                                      countedText(pageable, pageable), shareText(shareOf(c, pageable))));
+    const double pageableShare = shareOf(c, pageable), share = shareOf(c, large);
+    if (large.count == 0 && pageable.bytes == 0 && pageableShare >= kWorthFixing)
+        return cannotTell(message<"loader.pin_memory.size_not_recorded",
+                                  "{copies} copies from pageable memory take {share} of the time, but the trace does not "
+                                  "record their sizes.">(
+            {{"copies", pageable.count}, {"share", pageableShare, shareText(pageableShare)}}));
     if (large.count == 0)
-        return silent("What is copied from pageable memory is small: it takes its launch's time from any memory.");
-    const double share = shareOf(c, large);
+        return silent(message<"loader.pin_memory.small",
+                              "Copies from pageable memory are small: they take as long from pinned memory.">());
     if (share < kWorthFixing)
-        return silent(fmt::format("Large copies from pageable memory take only {} of the time.", shareText(share)));
+        return silent(message<"loader.pin_memory.rare",
+                              "Large copies from pageable memory take only {share} of the time.">(
+            {{"share", share, shareText(share)}}));
+    const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned), typical = bandwidthOf(c, MemoryKind::Pageable);
+    if (pinnedIsNoFaster(pinned, typical))
+        return silent(message<"loader.pin_memory.no_faster",
+                              "Large copies reach {pageable} from pageable memory and {pinned} from pinned memory "
+                              "(medians): pinning gains nothing.">(
+            {{"pageable", typical.mid, fmt::format("{:.3g} GB/s", typical.mid)},
+             {"pinned", pinned.mid, fmt::format("{:.3g} GB/s", pinned.mid)}}));
     return finding(c, pageable, large);
 }
 

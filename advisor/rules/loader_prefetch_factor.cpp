@@ -1,3 +1,4 @@
+#include "advisor/evidence/data_wait.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/input_saving.h"
 #include "advisor/run_facts.h"
@@ -62,7 +63,9 @@ std::optional<Advice> withoutWorkers(const Case& c)
 Advice check(const Case& c)
 {
     const InputWait& input = c.facts.input;
-    const int workers = c.config ? static_cast<int>((*c.config)[config::key::workers]) : input.workers;
+    const int workers = loaderWorkers(c);
+    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
+        return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (workers == 0)
@@ -71,7 +74,8 @@ Advice check(const Case& c)
     if (input.waitShare < kWorthFixing)
         return silent(message<"loader.prefetch_factor.short_wait", "The step waits for data only {share} of its time.">(
             {{"share", input.waitShare, shareText(input.waitShare)}}));
-    if (!c.config)
+    const std::optional<int> factor = loaderPrefetchFactor(c);
+    if (!factor)
         return cannotTell(message<"loader.prefetch_factor.factor_unknown",
                                   "The trace does not record how many batches may be in flight.">());
     const InputCase loading = inputCase(c);
@@ -88,7 +92,7 @@ Advice check(const Case& c)
                 {{"batch", usPerBatch, timeText(usPerBatch)},
                  {"workers", workers},
                  {"compute", input.computeUsPerStep, timeText(input.computeUsPerStep)}}));
-    const LoaderSetup now{workers, static_cast<int>((*c.config)[config::key::prefetchFactor])};
+    const LoaderSetup now{workers, *factor};
     const Choice choice = choose(c, loading.model, now);
     if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
         return silent(message<"loader.prefetch_factor.no_gain", "Stalls take {share} of the step, but a replay of this "

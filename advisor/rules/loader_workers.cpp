@@ -1,3 +1,4 @@
+#include "advisor/evidence/data_wait.h"
 #include "advisor/evidence/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/input_saving.h"
@@ -29,12 +30,12 @@ constexpr int kMostWorkers = 16;
 
 int currentWorkers(const Case& c)
 {
-    return c.config ? static_cast<int>((*c.config)[config::key::workers]) : c.facts.input.workers;
+    return loaderWorkers(c);
 }
 
 int prefetchFactor(const Case& c)
 {
-    return c.config ? static_cast<int>((*c.config)[config::key::prefetchFactor]) : LoaderSetup{}.prefetchFactor;
+    return loaderPrefetchFactor(c).value_or(LoaderSetup{}.prefetchFactor);
 }
 
 int thumbWorkers(const Case& c)

@@ -18,114 +18,148 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "memory.pressure";
-// Idle for it: as for data, a twentieth. A program that gives memory back this often does not do so at its end only.
+// Of the time, idle while allocation calls block. Chosen: a twentieth, as for data; less is lost in the spread of steps.
 constexpr double kWorthFixing = 0.05;
-constexpr std::int64_t kManyCalls = 10;
-constexpr std::size_t kManyGaps = 3; // many calls in one are a cache that was emptied once
+// Chosen: calls in one or two gaps may be a cache that is emptied once and filled again.
+constexpr std::size_t kManyGaps = 3;
 
-/// What takes and gives back device memory in the second half of the window: what a run does at its start is no habit.
-struct Churn {
-    double share = 0; ///< of that half: some device idles for it
-    std::int64_t takes = 0, frees = 0;
+/// Calls that allocate or free memory between kernels.
+struct AllocationCalls {
+    double idleShare = 0; ///< of the time in which they are looked for, on the device that idles longest
+    std::int64_t allocations = 0, frees = 0;
+    Nanoseconds blocked{};           ///< the host, on any thread
+    Nanoseconds searched{};          ///< time in which they are looked for
     std::size_t gaps = 0;            ///< between the devices' work, with such calls in them
     const IdleCause* idle = nullptr; ///< in the whole window
 };
 
-/// Calls on the device's memory, by marks in their names. Asynchronous ones serve themselves from the driver's pool.
-bool isDeviceMemory(std::string_view call, std::initializer_list<std::string_view> marks)
+/// Asynchronous calls serve themselves from the driver's pool and do not block.
+bool isBlocking(std::string_view call, std::initializer_list<std::string_view> marks)
 {
     const auto has = [&](std::string_view mark) { return call.find(mark) != call.npos; };
-    return std::any_of(marks.begin(), marks.end(), has) && !has("Host") && !has("Async") && !has("Array");
+    return std::any_of(marks.begin(), marks.end(), has) && !has("Async");
 }
 
-bool takesDeviceMemory(std::string_view call)
+/// Of device memory or page-locked memory.
+bool allocates(std::string_view call)
 {
-    return isDeviceMemory(call, {"Malloc", "MemAlloc", "MemCreate"});
+    return isBlocking(call, {"Malloc", "MemAlloc", "MemCreate", "HostAlloc"});
 }
 
-bool givesDeviceMemoryBack(std::string_view call)
+bool frees(std::string_view call)
 {
-    return isDeviceMemory(call, {"Free"});
+    return isBlocking(call, {"Free"});
 }
 
-Intervals secondHalf(const Intervals& window)
+Message noSingleSetting()
 {
-    if (window.empty())
-        return {};
+    return message<"memory.pressure.no_toggle",
+                   "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.">();
+}
+
+/// Where allocation is a habit: in steady steps. Without steps in the second half, since a run begins by allocating.
+Intervals searchedPart(const Case& c)
+{
+    const Intervals& window = c.facts.device.window;
+    if (window.empty() || !c.facts.device.steps.empty())
+        return window;
     const TraceTime begin = window.front().begin, end = window.back().end;
     const std::vector<TimeRange> half{{begin + (end - begin) / 2, end}};
     return intersect(window, half);
 }
 
-Churn churnIn(const Case& c)
+AllocationCalls allocationCalls(const Case& c)
 {
-    Churn churn;
-    const Intervals half = secondHalf(c.facts.device.window);
-    if (half.empty())
-        return churn;
+    AllocationCalls calls;
+    const Intervals part = searchedPart(c);
+    if (part.empty())
+        return calls;
+    calls.searched = total(part);
     for (const IdleCause& cause : c.facts.device.idle)
         if (cause.cause == "allocation") {
-            churn.idle = &cause;
-            churn.share = toUs(total(intersect(cause.where, half))) / toUs(total(half));
+            calls.idle = &cause;
+            calls.idleShare = toUs(total(intersect(cause.where, part))) / toUs(calls.searched);
         }
-    if (churn.share < kWorthFixing)
-        return churn;
-    const Intervals idle = subtract(half, c.facts.device.any);
+    if (calls.idleShare < kWorthFixing)
+        return calls;
+    const Intervals idle = subtract(part, c.facts.device.any);
     std::set<TraceTime> gaps;
+    UnionBuilder blocked;
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
         for (const Slice& call : c.trace.ofKind(kind))
-            if (const auto name = c.trace.name(call);
-                beginsWithin(call, half) && (takesDeviceMemory(name) || givesDeviceMemoryBack(name))) {
-                ++(takesDeviceMemory(name) ? churn.takes : churn.frees);
+            if (const auto name = c.trace.name(call); beginsWithin(call, part) && (allocates(name) || frees(name))) {
+                ++(allocates(name) ? calls.allocations : calls.frees);
+                blocked.add(call.range());
                 for (const TimeRange& gap : overlapping(idle, call.range()))
                     gaps.insert(gap.begin);
             }
-    churn.gaps = gaps.size();
-    return churn;
+    calls.blocked = total(blocked.take());
+    calls.gaps = gaps.size();
+    return calls;
 }
 
-/// Memory of the device is taken and given back all the time: PyTorch's cache of it is off, or drops what it holds to
-/// make room.
-std::optional<Advice> churn(const Case& c)
+Message allocationReason(const Case& c, const AllocationCalls& found)
+{
+    const double us = c.facts.device.usPerStep(found.blocked);
+    if (c.facts.device.steps.empty())
+        return message<"memory.pressure.calls_without_steps",
+                       "Calls between kernels that allocate ({allocations}) or free ({frees}) memory block for {time} in "
+                       "{searched}; the device idles {share} of it. The trace has no steps, so this is not per step.">(
+            {{"allocations", found.allocations},
+             {"frees", found.frees},
+             {"time", us, timeText(us)},
+             {"searched", toUs(found.searched), timeText(toUs(found.searched))},
+             {"share", found.idleShare, shareText(found.idleShare)}});
+    return message<"memory.pressure.calls",
+                   "Calls between kernels that allocate ({allocations}) or free ({frees}) memory block for {time} per "
+                   "step; the device idles {share} of the time meanwhile.">(
+        {{"allocations", found.allocations},
+         {"frees", found.frees},
+         {"time", us, timeText(us)},
+         {"share", found.idleShare, shareText(found.idleShare)}});
+}
+
+/// PyTorch's cache of device memory is off, or drops what it holds to make room; or a program has no cache.
+std::optional<Advice> allocationsBetweenKernels(const Case& c)
 {
     if (c.config && c.facts.device.steps.empty()) // the run is starting
         return std::nullopt;
-    const Churn found = churnIn(c);
-    if (found.share < kWorthFixing || found.takes + found.frees < kManyCalls || found.gaps < kManyGaps)
+    const AllocationCalls found = allocationCalls(c);
+    if (found.idleShare < kWorthFixing || found.gaps < kManyGaps)
         return std::nullopt;
-    Advice advice =
-        fires(fmt::format("The device idles {} of the time in the second half of the trace while its memory is taken "
-                          "({} times) and given back ({} times).",
-                          shareText(found.share), countText(found.takes), countText(found.frees)));
-    advice.title = found.frees > 0 ? "Device memory is taken and given back all the time"
-                                   : "Device memory is taken from the driver all the time";
-    advice.concerns = found.share;
+    Advice advice = fires(allocationReason(c, found));
+    advice.title = "Memory is allocated between kernels";
+    advice.concerns = found.idleShare;
     advice.evidence = longestGaps(c, *found.idle);
     if (!c.facts.device.steps.empty())
         advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"allocation"}));
     else
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {"Is PYTORCH_NO_CUDA_MEMORY_CACHING set? It turns the cache off.",
-                      "If not, memory is short or in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps."};
-    advice.whyNoToggle = "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.";
+    advice.caveats = {
+        message<"memory.pressure.no_cache", "PYTORCH_NO_CUDA_MEMORY_CACHING turns PyTorch's cache off: is it set?">(),
+        message<"memory.pressure.fragmented", "If it is not set, memory is short or fragmented: "
+                                              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps.">()};
+    advice.whyNoToggle = noSingleSetting();
     return advice;
 }
 
 Advice check(const Case& c)
 {
-    if (auto found = churn(c))
+    if (auto found = allocationsBetweenKernels(c))
         return *found;
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))
         return *none;
-    Advice advice =
-        firesOnMemory(c, *use,
-                      fmt::format("Memory was {} full: a longer sample or another program is enough to end the run.",
-                                  shareText(use->share())));
-    advice.whyNoPrediction = "No single change: what each of them frees is measured.";
-    advice.caveats = {
-        "A caching allocator keeps what it does not need: what is reserved may be more than what is used."};
-    advice.whyNoToggle = "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.";
+    Advice advice = firesOnMemory(
+        c, *use,
+        message<"memory.pressure.full",
+                "Memory was {share} full: a longer sample or another program can end the run.">(
+            {{"share", use->share(), shareText(use->share())}}));
+    advice.whyNoPrediction = message<"memory.pressure.no_prediction",
+                                     "Several settings free memory; what each of them frees has to be measured.">();
+    advice.caveats = {message<"memory.pressure.reserved",
+                              "A caching allocator keeps what it does not need: more is reserved than is in use.">()};
+    advice.whyNoToggle = noSingleSetting();
     return advice;
 }
 

@@ -200,6 +200,16 @@ void longestFirst(Reading& reading)
         std::tie(reading.idleBehind[i], reading.slices[i]) = rows[i];
 }
 
+/// The steady steps; of a trace without steps the judged time as a whole.
+std::vector<TimeRange> judgedRanges(const Case& c)
+{
+    std::vector<TimeRange> ranges;
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step))
+            ranges.push_back(step.range);
+    return c.facts.steps.empty() ? c.facts.device.window : ranges;
+}
+
 Reading readBack(const Case& c)
 {
     const Intervals blocked = hostBlocked(c.trace, isBlockingCopy);
@@ -207,27 +217,24 @@ Reading readBack(const Case& c)
     const Intervals waits = dataWaits(c.trace), others = idleForOthers(c);
     const Waiting all = waiting(c.trace);
     Reading reading;
-    const auto steps = static_cast<double>(c.facts.statistics.steadyCount);
-    for (const Step& step : c.facts.steps) {
-        if (!isSteady(step))
-            continue;
+    const std::vector<TimeRange> ranges = judgedRanges(c);
+    const auto steps = static_cast<double>(ranges.size());
+    for (const TimeRange& step : ranges) {
         Nanoseconds after{0};
         const std::size_t before = reading.slices.size();
-        const auto gaps = gapsIn(c, all, step.range, reading);
+        const auto gaps = gapsIn(c, all, step, reading);
         for (std::size_t way = 0; way < kWays; ++way) {
             const Nanoseconds idle = total(subtract(gaps[way], others));
             reading.idleOf[way] += toUs(idle) / steps;
             after += idle;
         }
-        const std::vector<TimeRange> range{step.range};
-        const auto inStep = [&](const Intervals& times) {
-            return total(intersect(overlapping(times, step.range), range));
-        };
+        const std::vector<TimeRange> range{step};
+        const auto inStep = [&](const Intervals& times) { return total(intersect(overlapping(times, step), range)); };
         reading.idleUs += toUs(after) / steps;
         reading.blockedUs += toUs(std::min(after, inStep(blocked))) / steps;
         reading.waitedUs += toUs(inStep(waited)) / steps;
         reading.dataUs += toUs(inStep(waits)) / steps;
-        reading.deviceIdleUs += toUs(step.range.duration() - inStep(c.facts.device.any)) / steps;
+        reading.deviceIdleUs += toUs(step.duration() - inStep(c.facts.device.any)) / steps;
         reading.steps += reading.slices.size() > before;
     }
     for (double& count : reading.count)
@@ -342,6 +349,31 @@ Message reasonOf(const Case& c, const Reading& reading)
         {idle, ways, {"first", reading.idleUs, timeText(reading.idleUs)}});
 }
 
+/// Without steps: shares of the judged time. What waits once or twice is no habit.
+Advice withoutSteps(const Case& c, const Reading& reading)
+{
+    constexpr std::size_t kFewest = 3;
+    const double allUs = toUs(c.facts.device.windowTime());
+    const double share = allUs > 0 ? std::min(1.0, reading.idleUs / allUs) : 0;
+    const MessageParameter shown{"share", share, shareText(share)};
+    if (reading.slices.size() < kFewest || share < kWorthFixing)
+        return silent(message<"sync.every_n_steps.little_without_steps",
+                              "The GPU idles {share} of the recorded time after reads and waits. The trace has no steps, so "
+                              "this is not per step.">({shown}));
+    Advice advice = fires(message<"sync.every_n_steps.without_steps",
+                                  "The GPU idles {share} of the recorded time after {ways}. The trace has no steps, so "
+                                  "this is not per step.">({shown, {"ways", waysText(reading)}}));
+    advice.title = reading.foremost() == Syncs ? "The program often waits until the GPU is done"
+                                               : "The program often waits to read values back";
+    advice.concerns = share;
+    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.caveats = {message<"sync.every_n_steps.needed", "Only where the program can do without the value or the wait, or "
+                                                           "needs it less often.">()};
+    setToggle(advice, c, kKey, std::to_string(kEvery));
+    addEvidence(advice, c.trace, reading.slices);
+    return advice;
+}
+
 Advice finding(const Case& c, const Reading& reading, std::int64_t every)
 {
     Advice advice = fires(reasonOf(c, reading));
@@ -391,11 +423,14 @@ Advice check(const Case& c)
     if (every >= kEvery)
         return silent(message<"sync.every_n_steps.seldom", "Metrics are read back only every {steps} steps.">(
             {{"steps", every}}));
-    if (auto advice = withoutSteadySteps(c))
-        return *advice;
+    if (c.config || !c.facts.steps.empty() || !hasDeviceWork(c.trace))
+        if (auto advice = withoutSteadySteps(c))
+            return *advice;
     if (!hasDeviceWork(c.trace))
         return cannotTell(deviceNotRecorded(c));
     Reading reading = readBack(c);
+    if (c.facts.steps.empty())
+        return withoutSteps(c, reading);
     const double stepUs = c.facts.statistics.steadyMeanUs;
     if (reading.slices.empty())
         return silent(message<"sync.every_n_steps.none",

@@ -1,156 +1,136 @@
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/model/throttle_reasons.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <optional>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
 
-constexpr std::string_view kKey = "thermal.throttling";
 using namespace profiler;
 
-// Source: gpuprof's thresholds; NVIDIA's devices slow down from about these on.
-constexpr double kHot = 82;          // °C
-constexpr double kSlowedDown = 0.85; // of the highest clock seen
-// Of the samples of a busy device: a driver that holds the clock back now and then costs nothing that can be measured.
-constexpr double kOften = 0.05;
-// Of the time, as NVML has it: below, a clock is low because there is nothing to do.
-constexpr double kBusy = 0.1;
+constexpr std::string_view kKey = "thermal.throttling";
 
-/// The counters of one device, which share the beginning of their names: "GPU 0 temperature", "GPU 0 clock".
-struct Counters {
-    const Track* heat = nullptr;
-    const Track* clock = nullptr;
-    const Track* throttled = nullptr; ///< 1 where the driver says that it holds the clock back, for whatever reason
-    const Track* utilisation = nullptr;
+// Of the samples of a device at work. Chosen: NVML says of its slowdowns that they halve the clocks or lower them
+// further, so that one sample in twenty costs at least 2.5 % of the time; less is lost in the noise of a measurement.
+constexpr double kOften = 0.05;
+
+/// How often each reason held the clocks of one device back, while it was not idle.
+struct Device {
+    const Track* track = nullptr; ///< of its reasons
+    std::size_t samples = 0, hot = 0, otherwise = 0;
+    std::uint64_t others = 0; ///< reasons besides heat, all together
+    std::optional<TraceTime> firstHot;
+    [[nodiscard]] double hotShare() const { return share(hot); }
+    [[nodiscard]] double otherShare() const { return share(otherwise); }
+
+private:
+    [[nodiscard]] double share(std::size_t count) const
+    {
+        return samples > 0 ? static_cast<double>(count) / static_cast<double>(samples) : 0;
+    }
 };
 
-const Track* counterOf(const Trace& trace, std::string_view device, std::string_view mark)
+Device deviceOf(const Trace& trace, const Track& track)
+{
+    Device device{.track = &track, .firstHot = {}};
+    for (const CounterSample& sample : trace.counter(track.id)) {
+        const auto reasons = static_cast<std::uint64_t>(std::max(0.0, sample.value));
+        if (reasons & throttle::kIdle)
+            continue;
+        ++device.samples;
+        if (reasons & throttle::kHeat) {
+            if (device.hot++ == 0)
+                device.firstHot = sample.time;
+        } else if (!throttle::text(reasons).empty()) {
+            ++device.otherwise;
+            device.others |= reasons;
+        }
+    }
+    return device;
+}
+
+const Track* counterThatEndsWith(const Trace& trace, std::string_view mark)
 {
     for (const Track& track : trace.tracks())
-        if (track.kind == TrackKind::Counter && track.name.starts_with(device) &&
-            track.name.find(mark, device.size()) != std::string::npos &&
-            track.name.find("memory", device.size()) == std::string::npos)
+        if (track.kind == TrackKind::Counter && track.name.ends_with(mark))
             return &track;
     return nullptr;
 }
 
-std::vector<Counters> devices(const Trace& trace)
+Advice finding(const Case& c, const Device& device)
 {
-    std::vector<Counters> found;
-    for (const Track& track : trace.tracks()) {
-        const auto mark = track.name.find("temperature");
-        if (track.kind != TrackKind::Counter || mark == std::string::npos)
-            continue;
-        const std::string_view device = std::string_view(track.name).substr(0, mark);
-        Counters counters{&track, counterOf(trace, device, "clock"), counterOf(trace, device, "throttled"),
-                          counterOf(trace, device, "utilisation")};
-        if (counters.clock || counters.throttled)
-            found.push_back(counters);
-    }
-    return found;
-}
-
-/// The last value at or before `time`.
-double valueAt(const std::vector<CounterSample>& samples, TraceTime time)
-{
-    const auto after = std::upper_bound(samples.begin(), samples.end(), time,
-                                        [](TraceTime t, const CounterSample& sample) { return t < sample.time; });
-    return after == samples.begin() ? 0 : std::prev(after)->value;
-}
-
-/// What one device did while it was busy.
-struct Held {
-    const Track* track = nullptr; ///< that tells
-    bool byDriver = false;        ///< the driver itself says so
-    double highest = 0;           ///< °C
-    double share = 0;             ///< by the driver: of the samples; else the lowest clock while hot, of the highest
-    std::optional<TraceTime> when;
-    [[nodiscard]] bool holds() const { return when && (byDriver ? share >= kOften : share <= kSlowedDown); }
-};
-
-Held held(const Trace& trace, const Counters& counters)
-{
-    Held found{.track = counters.throttled ? counters.throttled : counters.clock,
-               .byDriver = counters.throttled != nullptr,
-               .when = {}};
-    const auto temperatures = trace.counter(counters.heat->id), samples = trace.counter(found.track->id);
-    const auto utilisation =
-        counters.utilisation ? trace.counter(counters.utilisation->id) : std::vector<CounterSample>();
-    for (const CounterSample& sample : temperatures)
-        found.highest = std::max(found.highest, sample.value);
-    double most = 0, lowest = 0, busy = 0, slow = 0;
-    for (const CounterSample& sample : samples) {
-        if (!utilisation.empty() && valueAt(utilisation, sample.time) < kBusy)
-            continue;
-        ++busy;
-        most = std::max(most, sample.value);
-        if (valueAt(temperatures, sample.time) < kHot)
-            continue;
-        if (found.byDriver ? sample.value > 0 && slow++ == 0 : !found.when || sample.value < lowest) {
-            found.when = sample.time;
-            lowest = sample.value;
-        }
-    }
-    if (found.byDriver)
-        found.share = busy > 0 ? slow / busy : 0;
-    else
-        found.share = most > 0 ? lowest / most : 1;
-    return found;
-}
-
-Advice finding(const Case& c, const Held& held)
-{
-    Advice advice =
-        fires(held.byDriver
-                  ? fmt::format("The driver held the device's clock back in {} of the samples; it was up to {:.0f} °C "
-                                "hot.",
-                                shareText(held.share), held.highest)
-                  : fmt::format("At up to {:.0f} °C the device's clock fell to {} of its highest.", held.highest,
-                                shareText(held.share)));
-    // The driver says how often; a lower clock takes so much of the speed.
-    advice.concerns = held.byDriver ? held.share : 1 - held.share;
-    advice.whyNoPrediction = "Cooling is no setting: what a cool device would have done is not in this trace.";
-    advice.whyNoToggle = "No setting mends it: see to cooling and to the power limit.";
-    advice.caveats = {"Timings taken meanwhile compare with nothing: let the device cool down first."};
+    Advice advice = fires(message<"thermal.throttling.heat", "Heat held the GPU's clocks back in {share} of the samples.">(
+        {{"share", device.hotShare(), shareText(device.hotShare())},
+         {"samples", device.samples},
+         {"counter", device.track->name}}));
+    advice.concerns = device.hotShare();
+    advice.whyNoPrediction =
+        message<"thermal.throttling.no_prediction", "How fast a cooler GPU would have run is not in the trace.">();
+    advice.whyNoToggle = message<"thermal.throttling.no_toggle",
+                                 "No setting changes this: improve the cooling, or lower the power limit.">();
+    advice.caveats = {message<"thermal.throttling.timings",
+                              "Do not compare timings from this recording with others: let the GPU cool down and measure "
+                              "again.">()};
     const TimeRange all = c.trace.range();
-    const TraceTime at = std::clamp(*held.when, all.begin, all.end);
-    advice.evidence = {{.track = held.track->id, .slice = std::nullopt, .range = {at, at}, .name = held.track->name}};
+    const TraceTime at = std::clamp(*device.firstHot, all.begin, all.end);
+    advice.evidence = {
+        {.track = device.track->id, .slice = std::nullopt, .range = {at, at}, .name = device.track->name}};
     return advice;
+}
+
+/// The trace has no reasons: a temperature or a low clock does not show what held the clocks back.
+Advice withoutReasons(const Case& c)
+{
+    if (counterThatEndsWith(c.trace, " throttled"))
+        return cannotTell(message<"thermal.throttling.no_reason",
+                                  "The trace records that the driver held the clocks back, but not why.">());
+    if (counterThatEndsWith(c.trace, "temperature"))
+        return cannotTell(message<"thermal.throttling.temperature_only",
+                                  "The trace records temperatures, which do not show what held the clocks back: record "
+                                  "with Stepscope, which asks the driver for its reasons.">());
+    return cannotTell(message<"thermal.throttling.not_recorded",
+                              "The trace does not record why the driver held the GPU's clocks back.">());
 }
 
 Advice check(const Case& c)
 {
     if (ranOnCpu(c))
-        return silent("The run was on the CPU: no device's clock is recorded.");
-    const std::vector<Counters> all = devices(c.trace);
-    if (all.empty())
-        return cannotTell("The trace records neither temperature nor clock of a device.");
-    Held hottest;
-    for (const Counters& counters : all) {
-        const Held one = held(c.trace, counters);
-        if (one.holds())
-            return finding(c, one);
-        if (!hottest.track || one.highest > hottest.highest)
-            hottest = one;
-    }
-    if (hottest.highest < kHot)
-        return silent(fmt::format("It was at most {:.0f} °C hot.", hottest.highest));
-    return silent(
-        hottest.byDriver
-            ? fmt::format("It was up to {:.0f} °C hot; the driver held its clock back in {} of the samples.",
-                          hottest.highest, shareText(hottest.share))
-            : fmt::format("While it was hot (up to {:.0f} °C) its clock did not fall below {} of the highest.",
-                          hottest.highest, shareText(hottest.when ? hottest.share : 1)));
+        return silent(message<"thermal.throttling.on_cpu", "The run was on the CPU: no GPU's clocks are recorded.">());
+    std::vector<Device> devices;
+    for (const Track& track : c.trace.tracks())
+        if (track.kind == TrackKind::Counter && track.name.ends_with(throttle::kCounter))
+            devices.push_back(deviceOf(c.trace, track));
+    std::erase_if(devices, [](const Device& device) { return device.samples == 0; });
+    if (devices.empty())
+        return counterThatEndsWith(c.trace, throttle::kCounter)
+                   ? silent(message<"thermal.throttling.idle", "The GPUs were idle in every sample.">())
+                   : withoutReasons(c);
+    const auto hottest = std::max_element(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
+        return a.hotShare() < b.hotShare();
+    });
+    if (hottest->hotShare() >= kOften)
+        return finding(c, *hottest);
+    const auto heldBack = std::max_element(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
+        return a.otherShare() < b.otherShare();
+    });
+    if (heldBack->otherShare() >= kOften)
+        return silent(message<"thermal.throttling.other_reason",
+                              "The GPU's clocks were held back in {share} of the samples, but not by heat: {reasons}.">(
+            {{"share", heldBack->otherShare(), shareText(heldBack->otherShare())},
+             {"reasons", throttle::text(heldBack->others)}}));
+    return silent(message<"thermal.throttling.rare", "Heat held the GPU's clocks back in {share} of the samples.">(
+        {{"share", hottest->hotShare(), shareText(hottest->hotShare())}}));
 }
 
 } // namespace
 
 Rule thermal_throttling()
 {
-    return {kKey, "The device slows down because it is hot", check, Needs::Run, TimePart::Kernels, true};
+    return {kKey, "Heat slows the GPU down", check, Needs::Run, TimePart::Kernels, true};
 }
 
 } // namespace advisor::rules

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 /// Ten steps of 1,000 µs on a GPU.
 std::string gpuSteps(std::string_view host, std::string_view device)
 {
-    return fmt::format("device 0 \"Tesla V100\"\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\nstream 0 7\n"
+    return fmt::format("device 0 \"Tesla V100\" \"\" sm=70\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n{}\nend\nstream 0 7\n"
                        "repeat 10 every 1000\n{}\nend\n",
                        host, device);
 }
@@ -85,7 +85,7 @@ TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
 {
     const auto judged = [](std::string_view stem, const std::string& text) {
         std::string sized = text;
-        return judge(stem, sized.replace(0, sized.find('\n'), "device 0 \"Tesla V100\" \"\" memory=100"));
+        return judge(stem, sized.replace(0, sized.find('\n'), "device 0 \"Tesla V100\" \"\" sm=70 memory=100"));
     };
     for (const char* stem : {"batch_size", "optimizer_fused"}) {
         EXPECT_EQ(judged(stem, optimizing(15, 0)).state, State::Silent) << stem;

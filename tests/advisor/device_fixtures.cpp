@@ -146,7 +146,7 @@ std::vector<Fixture> copyFixtures()
 
 std::vector<Fixture> kernelFixtures()
 {
-    const std::string oldGpu = steps("", "kernel volta_sgemm_nt 0 900", "device 0 \"Tesla V100\"");
+    const std::string oldGpu = steps("", "kernel volta_sgemm_nt 0 900", "device 0 \"Tesla V100\" \"\" sm=70");
     const std::string softmax = "kernel softmax_warp_forward 300 100";
     return {
         {"precision_tf32_fires", "precision_tf32", State::Fires, products(""), true, {}},
@@ -271,6 +271,12 @@ std::vector<Fixture> runFixtures()
          convolution("[64]", "aten::add_ 100 1 shapes=\"[[32, 64, 8, 8], [32, 64, 8, 8], []]\"\nop aten::batch_norm"), true, {}},
         {"model_conv_bias_silent", "model_conv_bias", State::Silent, convolution("[]", "aten::batch_norm"), true, {}},
         {"model_conv_bias_cannot_tell", "model_conv_bias", State::CannotTell, "main\nop aten::conv2d 0 100", true, {}},
+        {"warmup_fires", "warmup", State::Fires,
+         "device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\ndriver cuModuleLoadData 0 600\nstream 0 7\n"
+         "repeat 10 every 1000\nkernel a 100 800\nend\n",
+         true, {}},
+        {"warmup_silent", "warmup", State::Silent, steps("op aten::add 0 60", "kernel a 100 800"), true, {}},
+        {"warmup_cannot_tell", "warmup", State::CannotTell, "main\nannotation nothing 0 9", true, {}},
         {"step_variance_fires", "step_variance", State::Fires, unevenSteps({100, 100, 102, 101, 160, 100, 180, 100, 100, 170}), true, {}},
         {"step_variance_silent", "step_variance", State::Silent, unevenSteps({100, 101, 102, 101, 103, 100, 104, 100}), true, {}},
         {"step_variance_fires_with_few_interruptions", "step_variance", State::Fires, interrupted(60), true, {}},

@@ -92,15 +92,15 @@ TEST(PrecisionAmpOnAGpu, KernelNamesTellThePrecision)
 TEST(PrecisionAmpOnAGpu, DevicesWithoutBf16UnitsGetFp16)
 {
     const auto toggle = [](const char* device) {
-        const Judged judged("precision_amp", "device 0 \"" + std::string(device) +
-                                                 "\"\nmain\nrepeat 5 every 100\nstep 0 0 100\nend\n"
+        const Judged judged("precision_amp", "device 0 GPU \"\" " + std::string(device) +
+                                                 "\nmain\nrepeat 5 every 100\nstep 0 0 100\nend\n"
                                                  "stream 0 7\nkernel volta_sgemm_128x64 0 400");
         return judged.advice().toggle ? judged.advice().toggle->to : judged.advice().reason.text;
     };
-    EXPECT_EQ(toggle("Tesla V100-SXM2-32GB"), "fp16");
-    EXPECT_EQ(toggle("Tesla T4"), "fp16");
-    EXPECT_EQ(toggle("NVIDIA A100-SXM4-80GB"), "bf16");
-    EXPECT_EQ(toggle("a device that nobody knows"), "bf16");
+    EXPECT_EQ(toggle("sm=70"), "fp16");
+    EXPECT_EQ(toggle("sm=75"), "fp16");
+    EXPECT_EQ(toggle("sm=80"), "bf16");
+    EXPECT_EQ(toggle(""), "bf16");
 }
 
 TEST(MemoryFormat, ChangesOfTheLayoutAloneAreWorthIt)

@@ -1,9 +1,11 @@
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <vector>
 
 /// Rules that hold two figures against each other take both from the same slices: of the same steps, of the same
 /// device.
@@ -14,6 +16,9 @@ using advisor::Advice;
 using advisor::State;
 using test_support::HasId;
 using test_support::HasNumber;
+using test_support::HasText;
+using testing::AllOf;
+using testing::DoubleEq;
 using testing::DoubleNear;
 using testing::HasSubstr;
 using testing::Not;
@@ -93,8 +98,7 @@ TEST(LoaderPinMemory, CopiesToDevicesSideBySideTakeNoLongerThanTheirMean)
     EXPECT_EQ(judge("loader_pin_memory", text(4.8)).state, State::Silent);
     const Advice advice = judge("loader_pin_memory", text(20));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason.text, HasSubstr("to 2 devices"));
-    EXPECT_THAT(advice.reason.text, HasSubstr("20.0 µs a step for each"));
+    EXPECT_THAT(advice.reason, AllOf(HasNumber("devices", 2), HasNumber("time", 20)));
     EXPECT_NEAR(advice.concerns, 0.02, 1e-9);
     ASSERT_TRUE(advice.saving);
     EXPECT_NEAR(advice.saving->low, 10, 1e-9);
@@ -258,42 +262,62 @@ TEST(DebugTools, ChecksOfTheFirstStepAreMeasuredByTheEpoch)
     EXPECT_EQ(measure("debug_autograd_profiler", "debug.autograd_profiler=true"), "steps");
 }
 
-/// Two busy devices; counters of the second, which was 84 °C hot from 500 µs on.
-Advice heat(const std::string& counters)
+/// Two busy devices; what the driver says of the second one's clocks in twenty samples.
+Advice reasons(const std::vector<unsigned>& bits)
 {
-    return judge("thermal_throttling",
-                 "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\nstream 1 7\nkernel a 0 900\n"
-                 "counter \"GPU 0 temperature\"\nsample 0 50\ncounter \"GPU 0 clock\"\nsample 0 1700\n"
-                 "counter \"GPU 1 memory clock\"\nsample 0 900\nsample 700 100\n"
-                 "counter \"GPU 1 temperature\"\nsample 0 50\nsample 500 84\nsample 800 87\n" +
-                     counters);
+    std::string text = "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\nstream 1 7\nkernel a 0 900\n"
+                       "counter \"GPU 0 throttle reasons\"\nsample 0 0\ncounter \"GPU 1 throttle reasons\"\n";
+    for (std::size_t i = 0; i < bits.size(); ++i)
+        text += fmt::format("sample {} {}\n", 40 * i, bits[i]);
+    return judge("thermal_throttling", text);
 }
 
-TEST(ThermalThrottling, EachDeviceIsLookedAt)
+/// `count` samples with these reasons among samples without any.
+std::vector<unsigned> among(std::size_t samples, std::size_t count, unsigned bits)
 {
-    const Advice advice = heat("counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n");
-    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason.text, HasSubstr("87 °C"));
-    EXPECT_EQ(advice.evidence.front().name, "GPU 1 clock");
+    std::vector<unsigned> all(samples);
+    std::fill(all.end() - static_cast<std::ptrdiff_t>(count), all.end(), bits);
+    return all;
 }
 
-TEST(ThermalThrottling, ADeviceThatIdlesSavesPower)
+TEST(ThermalThrottling, HeatInATwentiethOfTheSamplesOfAnyDeviceCounts)
 {
-    const Advice advice = heat("counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n"
-                               "counter \"GPU 1 utilisation\"\nsample 0 0.9\nsample 550 0.02\n");
-    EXPECT_EQ(advice.state, State::Silent) << advice.reason;
-    EXPECT_THAT(advice.reason.text, HasSubstr("87 °C"));
+    for (const unsigned heat : {0x20U, 0x40U, 0x48U}) {
+        const Advice advice = reasons(among(20, 1, heat));
+        ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+        EXPECT_THAT(advice.reason, AllOf(HasId("thermal.throttling.heat"), HasNumber("share", DoubleEq(0.05))));
+        EXPECT_EQ(advice.evidence.front().name, "GPU 1 throttle reasons");
+        EXPECT_EQ(reasons(among(21, 1, heat)).state, State::Silent);
+    }
 }
 
-TEST(ThermalThrottling, WhatTheDriverSaysCountsBeforeTheClock)
+TEST(ThermalThrottling, APowerCapIsNoHeat)
 {
-    const std::string clock = "counter \"GPU 1 clock\"\nsample 0 1700\nsample 600 1200\n";
-    const Advice held = heat("counter \"GPU 1 throttled\"\nsample 0 0\nsample 600 1\n");
-    ASSERT_EQ(held.state, State::Fires) << held.reason;
-    EXPECT_THAT(held.reason.text, HasSubstr("in 50.0 % of the samples"));
-    EXPECT_EQ(heat(clock + "counter \"GPU 1 throttled\"\nsample 0 0\nsample 600 0\n").state, State::Silent);
-    EXPECT_EQ(heat(clock + "counter \"GPU 1 throttled\"\nsample 0 1\nsample 600 0\n").state, State::Silent)
-        << "a limit of power holds a cool device back as well";
+    const Advice capped = reasons(among(4, 3, 0x4));
+    EXPECT_EQ(capped.state, State::Silent);
+    EXPECT_THAT(capped.reason, AllOf(HasId("thermal.throttling.other_reason"), HasNumber("share", DoubleEq(0.75)),
+                                     HasText("reasons", "power cap")));
+}
+
+TEST(ThermalThrottling, AnIdleDeviceSavesPower)
+{
+    EXPECT_THAT(reasons({0x1, 0x1}).reason, HasId("thermal.throttling.rare")) << "the other device was at work";
+    const Advice half = reasons({0x1, 0x1, 0x20, 0});
+    ASSERT_EQ(half.state, State::Fires);
+    EXPECT_THAT(half.reason, HasNumber("share", DoubleEq(0.5))) << "idle samples do not count";
+}
+
+TEST(ThermalThrottling, ATemperatureDoesNotShowWhatHeldTheClocksBack)
+{
+    const auto with = [](const std::string& counter) {
+        return judge("thermal_throttling", "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\ncounter \"GPU 0 " + counter);
+    };
+    const Advice hot = with("temperature\"\nsample 0 95\ncounter \"GPU 0 clock\"\nsample 0 1700\nsample 500 600\n");
+    EXPECT_EQ(hot.state, State::CannotTell);
+    EXPECT_THAT(hot.reason, HasId("thermal.throttling.temperature_only"));
+    const Advice held = with("throttled\"\nsample 0 1\n");
+    EXPECT_EQ(held.state, State::CannotTell);
+    EXPECT_THAT(held.reason, HasId("thermal.throttling.no_reason"));
 }
 
 } // namespace

@@ -54,10 +54,10 @@ TEST(ZeroGrad, TheRangeReachesFromMostOfTheAdditionsToEverythingAroundThem)
           end
     )");
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
-    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 40 / 2 + 0.75 * 20);
+    EXPECT_NEAR(judged.advice().saving->low, 40 / 2 + (20 - 1.3), 1e-9) << "the gradient is detached";
     EXPECT_DOUBLE_EQ(judged.advice().saving->high, 50 + 35);
-    EXPECT_THAT(judged.advice().reason.text, HasSubstr("fills 4 gradients"));
-    EXPECT_THAT(judged.advice().caveats, Contains(TextIs(HasSubstr("Optimizers skip parameters"))));
+    EXPECT_THAT(judged.advice().reason, HasNumber("gradients", 4));
+    EXPECT_THAT(judged.advice().caveats, Contains(HasId("zero_grad.set_to_none.skipped")));
 }
 
 TEST(ZeroGrad, WhatTakingLargeGradientsFromTheSystemCostsIsNotPredicted)
@@ -65,7 +65,7 @@ TEST(ZeroGrad, WhatTakingLargeGradientsFromTheSystemCostsIsNotPredicted)
     const Judged judged("zero_grad_set_to_none", zeroing(50));
     EXPECT_EQ(judged.advice().state, State::Fires);
     EXPECT_FALSE(judged.advice().saving);
-    EXPECT_THAT(judged.advice().whyNoPrediction.text, HasSubstr("page by page"));
+    EXPECT_THAT(judged.advice().whyNoPrediction, HasId("zero_grad.set_to_none.large"));
 }
 
 TEST(ZeroGrad, OneLargeGradientAmongManySmallOnesIsEnoughForThat)
@@ -81,7 +81,7 @@ TEST(ZeroGrad, OneLargeGradientAmongManySmallOnesIsEnoughForThat)
         }
         return Judged("zero_grad_set_to_none", text).advice();
     };
-    EXPECT_THAT(advice(1).whyNoPrediction.text, HasSubstr("page by page"));
+    EXPECT_THAT(advice(1).whyNoPrediction, HasId("zero_grad.set_to_none.large"));
     EXPECT_TRUE(advice(5).saving) << "a fill that was held up: " << advice(5).whyNoPrediction;
 }
 

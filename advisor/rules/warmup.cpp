@@ -1,0 +1,70 @@
+#include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/warm_up.h"
+#include "advisor/numbers.h"
+#include "advisor/verdict.h"
+
+namespace advisor::rules {
+namespace {
+
+using namespace profiler;
+
+constexpr std::string_view kKey = "warmup";
+// Of the recorded time. Chosen: a twentieth is what the other rules call worth a change; a figure that includes less
+// warm-up differs from the steady one by less than steps usually do.
+constexpr double kWorthReporting = 0.05;
+
+Message reasonOf(const Case& c, const WarmUp& found)
+{
+    if (c.facts.steps.empty())
+        return message<"warmup.without_steps",
+                       "Warm-up takes {share} of the recorded time: {causes}. It is excluded from the findings; the "
+                       "trace has no steps, so this is not per step.">(
+            {{"share", found.share(), shareText(found.share())},
+             {"causes", found.causesText()},
+             {"time", found.oneTimeUs, timeText(found.oneTimeUs)}});
+    return message<"warmup.recorded",
+                   "Warm-up takes {share} of the recorded steps: {causes}. The first {steps} of {all} steps are excluded "
+                   "from the steady state.">({{"share", found.share(), shareText(found.share())},
+                                              {"causes", found.causesText()},
+                                              {"steps", found.steps},
+                                              {"all", c.facts.steps.size()},
+                                              {"time", found.oneTimeUs, timeText(found.oneTimeUs)},
+                                              {"excess", found.excessUs, timeText(found.excessUs)}});
+}
+
+Advice finding(const Case& c, const WarmUp& found)
+{
+    Advice advice = fires(reasonOf(c, found));
+    advice.whyNoPrediction = message<"warmup.no_prediction", "Warm-up comes once: steady steps do not contain it.">();
+    advice.whyNoToggle = message<"warmup.no_toggle", "No setting removes it: record later steps, or more of them.">();
+    advice.caveats = {
+        message<"warmup.timings", "Do not compare the mean over all steps with that of another recording.">()};
+    addEvidence(advice, c.trace, found.longest());
+    return advice;
+}
+
+Advice check(const Case& c)
+{
+    const WarmUp found = warmUp(c);
+    if (c.facts.steps.empty() && !c.facts.device.hasWork())
+        return cannotTell(message<"warmup.not_recorded", "The trace has neither steps nor GPU work.">());
+    if (found.share() >= kWorthReporting)
+        return finding(c, found);
+    if (found.steps > 0)
+        return silent(message<"warmup.excluded",
+                              "The first {steps} of {all} steps are warm-up and are excluded from the steady state.">(
+            {{"steps", found.steps}, {"all", c.facts.steps.size()}}));
+    if (!recordsTheHost(c.trace))
+        return cannotTell(
+            message<"warmup.no_host", "The trace does not record the CPU: one-time work of the host is not in it.">());
+    return silent(message<"warmup.none", "The recording contains no warm-up to speak of.">());
+}
+
+} // namespace
+
+Rule warmup()
+{
+    return {kKey, "The recording contains warm-up", check};
+}
+
+} // namespace advisor::rules
