@@ -132,13 +132,10 @@ std::string stepsText(const Trace& trace, const Summary& summary)
     table.add({fmt::format("{} steps, {} of them steady", s.count, s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
-    return (summary.steps.front().found ? "
-Step times (the trace marks no steps; these were inferred from repeated work, "
-                                          "--steps-from marks turns this off)
-"
-                                        : "
-Step times
-") +
+    return (summary.steps.front().found
+                ? "\nStep times (the trace marks no steps; these were inferred from repeated work, "
+                  "--steps-from marks turns this off)\n"
+                : "\nStep times\n") +
            table.text();
 }
 
