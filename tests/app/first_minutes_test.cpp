@@ -77,7 +77,7 @@ void FirstMinutesTest::theStatusSaysWhatIsMeasured()
 
 void FirstMinutesTest::whoScrollsPastTheCodeChoosesNothing()
 {
-    const app::TipBox tip("loader.workers", {"Here it is so."}, {}, nullptr, nullptr);
+    const app::TipBox tip("loader.workers", {"Here it is so."}, {}, {}, nullptr);
     auto* tabs = tip.findChild<QTabWidget*>();
     QVERIFY(tabs->count() == 2 && tabs->currentIndex() == 0);
     QTabBar* bar = tabs->tabBar();

@@ -53,7 +53,7 @@ TEST(CollectParts, ALaunchLeadsToTheWorkOfItsOwnProcess)
     writeLauncher(folder / "t.sstrace.12", 1, 1003);
     const auto parts = findParts(folder / "t.sstrace");
     ASSERT_EQ(parts.size(), 2U);
-    ASSERT_TRUE(collectParts(parts, {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}}));
+    ASSERT_TRUE(collectParts(parts, {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}, .notes = {}}));
     const auto trace = wire::readTrace(folder / "t.sstrace");
     ASSERT_TRUE(trace) << trace.error().message();
     int calls = 0, steps = 0;

@@ -155,14 +155,16 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
                       {},
                       ExperimentResult{},
                       TuneTrial::Outcome::Kept,
-                      "Faster"},
+                      "Faster",
+                      {}},
                      {{"batch.size", "32", "64"},
                       "batch.size",
                       "x",
                       {},
                       std::nullopt,
                       TuneTrial::Outcome::Failed,
-                      "out of <memory>"}};
+                      "out of <memory>",
+                      {}}};
     tuning.ratio = {2, 1.9, 2.1};
     ReportInput input;
     input.tuning = &tuning;

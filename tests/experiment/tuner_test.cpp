@@ -98,7 +98,7 @@ TEST(Tuner, TellsWhichChangeTookTheTime)
     const auto result = tune(plan, stall, {});
     ASSERT_TRUE(result) << result.error().message();
     ASSERT_EQ(result->trials.size(), 1U);
-    EXPECT_EQ(result->why.id, "tune.ended.budget_by_one");
+    ASSERT_EQ(result->why.id, "tune.ended.budget_by_one");
     EXPECT_EQ(result->why.find("key")->text, "loader.workers");
 }
 
