@@ -1,3 +1,4 @@
+#include "advisor/evidence/program_values.h"
 #include "app/shell/status_line.h"
 #include "app/views/advisor/tip_box.h"
 #include "app/widgets/timeline_canvas.h"

@@ -388,8 +388,9 @@ void RecordTest::recordsAndIsKilled()
     if (told.isEmpty())
         return;
     app::RecordController recording;
-    QVERIFY(recording.start(
-        {.command = {"sh", "-c", "echo $$ > " + told.toStdString() + "; exec sleep 600"}, .folder = QDir::tempPath()}));
+    QVERIFY(recording.start({.command = {"sh", "-c", "echo $$ > " + told.toStdString() + "; exec sleep 600"},
+                             .folder = QDir::tempPath(),
+                             .environment = {}}));
     QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(told).size() > 0, kPatienceMs);
     ::kill(::getpid(), SIGKILL);
 }

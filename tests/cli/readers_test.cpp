@@ -95,7 +95,7 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
     EXPECT_THAT(keys(json["loader"]), ElementsAre("waits", "time_us", "workers"));
     EXPECT_THAT(keys(json["comm"]), ElementsAre("kernels", "time_us", "exposed_us", "overlap"));
     EXPECT_THAT(keys(json["sync"]), ElementsAre("calls", "time_us", "blocking_copy_calls", "blocking_copy_us"));
-    EXPECT_THAT(keys(json["data_loss"]), ElementsAre("dropped", "unmatched", "notes"));
+    EXPECT_THAT(keys(json["data_loss"]), ElementsAre("dropped", "unmatched", "notes", "note_messages"));
 }
 
 TEST(Summarize, OfACpuRun)
@@ -118,7 +118,8 @@ TEST(Summarize, OfACpuRun)
     EXPECT_EQ(json["loader"]["workers"], 0);
     EXPECT_TRUE(json["comm"]["overlap"].is_null());
     EXPECT_THAT(json["devices"], IsEmpty());
-    EXPECT_EQ(json["data_loss"], (Json{{"dropped", 0}, {"unmatched", 0}, {"notes", Json::array()}}));
+    EXPECT_EQ(json["data_loss"],
+              (Json{{"dropped", 0}, {"unmatched", 0}, {"notes", Json::array()}, {"note_messages", Json::array()}}));
 }
 
 TEST(Summarize, OfAGpuRun)

@@ -13,7 +13,8 @@ using testing::ElementsAre;
 /// A folder that holds proc and sys of a machine with two cores.
 class FabricatedMachine {
 public:
-    FabricatedMachine() : m_root(fs::path(testing::TempDir()) / "stepscope_fabricated_machine")
+    FabricatedMachine()
+        : m_root(fs::path(testing::TempDir()) / ("stepscope_fabricated_machine." + std::to_string(getpid())))
     {
         fs::remove_all(m_root);
         times(0, 0);
