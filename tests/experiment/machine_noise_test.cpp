@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace advisor {
 namespace {
