@@ -18,8 +18,8 @@ namespace app {
 /// What is recorded, of what.
 struct RecordRequest {
     std::vector<std::string> command;
-    QString folder;                       ///< that the command runs in
-    std::vector<std::string> environment; ///< NAME=VALUE, added to the app's own
+    QString folder;                         ///< that the command runs in
+    std::vector<std::string> environment{}; ///< NAME=VALUE, added to the app's own
     QString level = "standard";
     bool operators = false, python = true;
     int operatorsEvery = 0;  ///< in a window of every so many training steps; 0: in all of them

@@ -151,12 +151,15 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     auto* path = field("dataset.path");
     auto* error = find<QLabel>(row("dataset.path"), "error");
     QVERIFY(!error->isVisible());
+    const auto enter = [&](const QString& text) {
+        path->setText(text);
+        path->setModified(true); // as typing does
+        QTest::keyClick(path, Qt::Key_Return);
+    };
     // As soon as it is chosen.
-    path->setText(folder.filePath("none"));
-    QTest::keyClick(path, Qt::Key_Return);
+    enter(folder.filePath("none"));
     QVERIFY2(error->isVisible() && error->text().contains("no such file or folder"), qPrintable(error->text()));
-    path->setText(folder.path());
-    QTest::keyClick(path, Qt::Key_Return);
+    enter(folder.path());
     QVERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
     // And at the start, which starts nothing.
     QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
@@ -167,8 +170,7 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
     QVERIFY(QDir(folder.path()).mkdir("cat") &&
             QFile::copy(folder.filePath("readme.txt"), folder.filePath("cat/1.jpg")));
-    path->setText(folder.path() + '/');
-    QTest::keyClick(path, Qt::Key_Return);
+    enter(folder.path() + '/');
     QVERIFY2(!error->isVisible(), qPrintable(error->text()));
 }
 
