@@ -233,7 +233,7 @@ void MainWindowTest::findingsBecomeCards()
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>(card, "apply")->isEnabled(), kPatienceMs);
     // What was said of the first steps may be less.
-    QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>(card, "saving")->text().startsWith("saves "),
+    QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>(card, "saving")->text().startsWith("Could save "),
                               qPrintable(find<QLabel>(card, "saving")->text()), 20000);
     QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"),
              qPrintable(find<QLabel>(card, "note")->text()));
