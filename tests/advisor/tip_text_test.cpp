@@ -83,7 +83,7 @@ TEST(TipText, WhatIsNotKnownStaysAVariable)
 std::vector<std::string> numbersInArguments(const std::string& code)
 {
     static const std::regex kArguments(
-        R"re((\b(batch_size|num_workers|prefetch_factor|lr|momentum|weight_decay|max_lr|max_norm|clip_value|betas|eps)\s*=\s*\(?|"(lr|weight_decay)":\s*|\.(workers|batch_size|max_jobs|momentum|weight_decay|set_lr)\(|(SGD|Adam|AdamW|Conv2d|Linear|BatchNorm2d)(Options)?\()(\d*\.?\d+(e-?\d+)?))re");
+        R"re((\b(batch_size|num_workers|prefetch_factor|lr|momentum|weight_decay|max_lr|max_norm|clip_value|betas|eps)\s*=\s*\(?|"(lr|weight_decay)":\s*|\.(workers|batch_size|max_jobs|momentum|weight_decay|set_lr)\(|(SGD|Adam|AdamW|Conv2d|Linear|BatchNorm2d)(Options)?\()(\d*\.?\d+(e-?\d+)?)(?![\d.]*\s*\*))re");
     std::vector<std::string> found;
     for (std::sregex_iterator match(code.begin(), code.end(), kArguments), none; match != none; ++match)
         if (match->str(7) != "0.0") // no decay at all is what the tip is about

@@ -217,11 +217,12 @@ TEST(Advise, HasEveryRuleWithItsFields)
     const Folder folder;
     const std::filesystem::path trace = folder.trace("a.sstrace", kCpuRun);
     const Json json = jsonOf(run({"advise", trace, "--config", folder.write("c.json", "{}"), "--json"}));
-    EXPECT_THAT(keys(json), ElementsAre("schema", "advice"));
+    EXPECT_THAT(keys(json), ElementsAre("schema", "advice", "steps"));
     ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
-                                         "code", "judged_by", "measure", "reason_id", "parameters", "messages"));
+                                         "code", "judged_by", "measure", "reason_id", "parameters", "messages",
+                                         "claims", "shares_with"));
     EXPECT_THAT(first["code"]["python"], HasSubstr("num_workers"));
     EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");
@@ -230,7 +231,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_EQ(first["evidence"][0]["name"], "data wait");
     EXPECT_EQ(first["evidence"][0]["duration_us"], 600);
     EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // from the trace's begin; the first step is warm-up
-    EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high", "of_us"));
+    EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high", "of_us", "kind", "coverage"));
     EXPECT_EQ(first["saving"]["unit"], "us_per_step");
     EXPECT_EQ(first["toggle"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));
     EXPECT_EQ(first["judged_by"], "time");
