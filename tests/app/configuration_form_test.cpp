@@ -166,7 +166,8 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     QSignalSpy noticed(m_session.get(), &Session::noticed);
     m_session->start();
     QCOMPARE(m_session->runState(), app::RunState::Idle);
-    QVERIFY(!noticed.isEmpty() && noticed.last()[0].toString().contains("data set"));
+    QVERIFY(!noticed.isEmpty());
+    QVERIFY2(noticed.last()[0].toString().contains("data set"), qPrintable(noticed.last()[0].toString()));
     QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
     QVERIFY(QDir(folder.path()).mkdir("cat") &&
             QFile::copy(folder.filePath("readme.txt"), folder.filePath("cat/1.jpg")));
