@@ -1,4 +1,3 @@
-#include "app/session/trace_loader.h"
 #include "app/shell/application.h"
 #include "app/shell/notice_strip.h"
 #include "profiler/io/formats/format.h"
@@ -7,7 +6,6 @@
 #include "tests/support/trace_text.h"
 
 #include <QLabel>
-#include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -114,9 +112,11 @@ void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
     const auto file = longTrace(folder);
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    QSettings().setValue(app::TraceLoader::kPreviewAfter, 600'000);
     // The whole trace is there; its analysis has not begun.
-    const auto connection = connect(&app.session, &app::Session::traceReplaced, this, [] { failingFrom = 4096; });
+    const auto connection = connect(&app.session, &app::Session::traceChanged, this, [&] {
+        if (!app.session.isPartial())
+            failingFrom = 4096;
+    });
     app.session.openTrace(file);
     QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
     failingFrom = 0;

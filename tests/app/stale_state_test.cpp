@@ -14,7 +14,7 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QDockWidget>
-#include <QHelpEvent>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -162,7 +162,8 @@ void addTexts(QStringList& texts, const QWidget& widget)
         for (int i = 0; i < choice->count(); ++i)
             add("item", choice->itemText(i));
         add("current", choice->currentText());
-    } else if (const auto* view = qobject_cast<const QAbstractItemView*>(&widget))
+    } else if (const auto* view = qobject_cast<const QAbstractItemView*>(&widget);
+               view && !qobject_cast<const QHeaderView*>(&widget)) // which has the rows of its table as its own
         addRows(texts, *view);
 }
 
