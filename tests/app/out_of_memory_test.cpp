@@ -36,9 +36,9 @@ void* allocate(std::size_t bytes)
 }
 
 /// A trace that takes more memory than a page to read and to look at.
-std::filesystem::path longTrace(const QTemporaryDir& folder)
+std::filesystem::path longTrace(const QTemporaryDir& folder, const QString& name = "long.sspack")
 {
-    const std::filesystem::path file = folder.filePath("long.sspack").toStdString();
+    const std::filesystem::path file = folder.filePath(name).toStdString();
     const auto trace = test_support::traceFromText(
         "repeat 4000 every 1000\nmain\nstep 0 0 1000\nphase \"data wait\" 0 500\nop aten::mm 500 300\nstream 0 7\n"
         "kernel gemm 500 200\nend\n");
@@ -109,7 +109,8 @@ void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
 void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
 {
     const QTemporaryDir folder;
-    const auto file = longTrace(folder);
+    // Of a JSON file no part is shown before that time.
+    const auto file = longTrace(folder, "long.json");
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     // The whole trace is there; its analysis has not begun.
