@@ -162,7 +162,7 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     enter(folder.path());
     QVERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
     // And at the start, which starts nothing: of a folder that was chosen before and has changed since.
-    QVERIFY(!m_session->setKnob("dataset.path", folder.path().toStdString()));
+    QVERIFY(!m_session->setKnob("dataset.path", folder.path()));
     QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
     QSignalSpy noticed(m_session.get(), &Session::noticed);
     m_session->start();
