@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -45,6 +46,15 @@ std::filesystem::path longTrace(const QTemporaryDir& folder)
     if (!profiler::formats::saveTrace(*trace, file, {}))
         qFatal("a test's trace cannot be written");
     return file;
+}
+
+/// Whether a notice that begins so says that memory is short. The trainer is asked what it can do meanwhile, which may
+/// fail for the same reason and is said as well.
+bool wasTold(const QSignalSpy& notices, const QString& begin)
+{
+    return std::any_of(notices.begin(), notices.end(), [&](const QList<QVariant>& notice) {
+        return notice[0].toString().startsWith(begin) && notice[0].toString().contains("memory");
+    });
 }
 
 /// Allocates more than there is, as a widget does that believes an absurd count.
@@ -94,14 +104,12 @@ void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    // What the trainer can do is asked in the background, and needs memory too.
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.descriptionKnown(), kPatienceMs);
+    QSignalSpy noticed(&app.session, &app::Session::noticed);
     failingFrom = 4096;
     app.session.openTrace(file);
-    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(wasTold(noticed, "long.sspack cannot be opened: "), kPatienceMs);
     failingFrom = 0;
-    QVERIFY2(strip->text().startsWith("long.sspack cannot be opened: ") && strip->text().contains("memory"),
-             qPrintable(strip->text()));
+    QVERIFY(strip->isVisible());
     QVERIFY(!app.session.isLoading());
     QCOMPARE(opened.count(), 0);
     app.session.openTrace(file); // the app goes on
@@ -114,18 +122,17 @@ void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
     const auto file = longTrace(folder);
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.descriptionKnown(), kPatienceMs);
+    QSignalSpy noticed(&app.session, &app::Session::noticed);
     // The whole trace is there; its analysis has not begun.
     const auto connection = connect(&app.session, &app::Session::traceChanged, this, [&] {
         if (!app.session.isPartial())
             failingFrom = 4096;
     });
     app.session.openTrace(file);
-    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(wasTold(noticed, "The trace was not analysed: "), kPatienceMs);
     failingFrom = 0;
     disconnect(connection);
-    QVERIFY2(strip->text().startsWith("The trace was not analysed: ") && strip->text().contains("memory"),
-             qPrintable(strip->text()));
+    QVERIFY(strip->isVisible());
     QVERIFY(!app.session.analysed());
     QVERIFY(app.session.trace()->sliceCount() > 0); // the timeline stays
     const auto* empty = app_test::find<QLabel>(&app.window, "advisorEmpty");
