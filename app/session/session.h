@@ -220,7 +220,7 @@ signals:
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
-    /// A run was not started because of this knob's value: its field says why.
+    /// A run was not started because of this knob's value, as its field then says; without `why` the value is usable.
     void knobProblem(const QString& key, const QString& why);
     /// The user began something that noticed() may answer: what was told before is done with.
     void tookUp();

@@ -163,6 +163,7 @@ void Session::start()
                      true);
         return;
     }
+    emit knobProblem(asQString(std::string(config::key::datasetPath.name)), {});
     passGate([this] { startRun(); });
 }
 

@@ -94,7 +94,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     connect(m_reset, &QToolButton::clicked, this,
             [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
     connect(m_session, &Session::knobProblem, this, [this](const QString& key, const QString& why) {
-        if (key == asQString(m_knob.key))
+        if (key == asQString(m_knob.key) && !m_isRefused)
             showProblem(why);
     });
     m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
@@ -154,6 +154,7 @@ void KnobRow::showValue()
     const std::string value = m_session->configuration().text(m_knob.key);
     m_editor->setText(QString::fromStdString(value));
     m_editor->setRefused(false);
+    m_isRefused = false;
     m_unit->setText(asQString(value == "0" && !m_knob.zero.empty() ? m_knob.zero : m_knob.unit));
     m_error->hide();
     showDefaultMark();
@@ -195,6 +196,7 @@ void KnobRow::take(const QString& text)
     if (const auto refused = m_session->setKnob(m_knob.key, text)) {
         m_editor->setText(text);
         showProblem(*refused);
+        m_isRefused = true;
         return;
     }
     showValue();
@@ -205,10 +207,10 @@ void KnobRow::take(const QString& text)
 
 void KnobRow::showProblem(const QString& why)
 {
-    m_editor->setRefused(true);
+    m_editor->setRefused(!why.isEmpty());
     setTextColor(m_error, shades(QApplication::palette()).bad);
     m_error->setText(why);
-    m_error->show();
+    m_error->setVisible(!why.isEmpty());
 }
 
 void KnobRow::enter()
@@ -218,7 +220,7 @@ void KnobRow::enter()
 
 QString KnobRow::refusal() const
 {
-    return m_error->isVisibleTo(this) ? m_error->text() : QString();
+    return m_isRefused ? m_error->text() : QString();
 }
 
 void KnobRow::changeEvent(QEvent* event)

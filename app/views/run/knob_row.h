@@ -42,13 +42,14 @@ protected:
 
 private:
     void take(const QString& text);
-    /// Marks the field and says below it what is wrong with its value.
+    /// Marks the field and says below it what is wrong with its value; empty: nothing is.
     void showProblem(const QString& why);
     void showDefaultMark();
     void showWhyGrey();
     [[nodiscard]] const config::protocol::Description* machine() const; ///< null: not known yet
     [[nodiscard]] QString toolTipText() const;
 
+    bool m_isRefused = false; ///< the field holds a text that the configuration did not take
     const config::Knob& m_knob;
     Session* m_session;
     QLabel* m_label;
