@@ -1,6 +1,7 @@
 #include "profiler/io/wire/device_loss.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/core.h>
 #include <map>
 #include <optional>
@@ -12,17 +13,22 @@ namespace {
 /// Looked for from the end, in windows that grow: a trace may be long, and most end with what is looked for.
 std::optional<TraceTime> lastEnd(const Trace& trace, TrackId track)
 {
-    constexpr Nanoseconds kFirstWindow = std::chrono::milliseconds(1);
-    constexpr int kGrows = 8;
+    constexpr std::uint64_t kFirstWindow = 1'000'000; // ns
+    constexpr std::uint64_t kGrows = 8;
     const TimeRange whole = trace.range();
+    // Damaged times may span more than a signed number of nanoseconds holds.
+    const std::uint64_t span =
+        static_cast<std::uint64_t>(toNs(whole.end)) - static_cast<std::uint64_t>(toNs(whole.begin));
     std::optional<TraceTime> last;
-    for (Nanoseconds back = kFirstWindow; !last; back *= kGrows) {
-        const TimeRange window{std::max(whole.begin, whole.end - back), whole.end};
+    for (std::uint64_t back = kFirstWindow; !last; back = back > span / kGrows ? span : back * kGrows) {
+        const bool isAll = back >= span;
+        const TimeRange window{isAll ? whole.begin : whole.end - Nanoseconds(static_cast<std::int64_t>(back)),
+                               whole.end};
         trace.forEach(track, window, [&](const Slice& slice) {
             last = last ? std::max(*last, slice.end()) : slice.end();
             return true;
         });
-        if (window.begin == whole.begin)
+        if (isAll)
             break;
     }
     return last;
@@ -46,7 +52,7 @@ std::string deviceLossText(const Trace& trace)
     return fmt::format(
         "the GPU's work is there until {:.1f} ms before the last event: what ran since then the driver had "
         "not handed over",
-        static_cast<double>((trace.range().end - first->second).count()) / 1e6);
+        (static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second))) / 1e6);
 }
 
 } // namespace profiler::wire
