@@ -121,9 +121,31 @@ bool isPython(std::string_view program)
            program.find('-') == std::string_view::npos;
 }
 
-/// The script that an interpreter runs; nothing where it runs a module, a command line or its standard input.
+/// A program that starts Python with the script among its own arguments: `torchrun --nproc-per-node 2 train.py`.
+bool isLauncher(const std::vector<std::string>& words, std::size_t program)
+{
+    const std::string name = fs::path(words[program]).filename().string();
+    const auto argument = [&](std::size_t n) { return program + n < words.size() ? words[program + n] : ""; };
+    if (isPython(name))
+        return argument(1) == "-m" &&
+               (argument(2) == "torch.distributed.run" || argument(2) == "torch.distributed.launch");
+    if (name == "accelerate")
+        return argument(1) == "launch";
+    if (name == "uv" || name == "conda" || name == "poetry" || name == "pdm")
+        return argument(1) == "run";
+    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed", "srun", "mpirun", "horovodrun"};
+    return std::find(std::begin(kLaunchers), std::end(kLaunchers), name) != std::end(kLaunchers);
+}
+
+/// The script that an interpreter or a launcher runs; nothing where it runs a module, a command line or its standard
+/// input. Launchers have too many options to tell which take a value: their script is the first word that ends in .py.
 std::optional<std::string> scriptOf(const std::vector<std::string>& words, std::size_t program)
 {
+    if (isLauncher(words, program)) {
+        const auto script = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(program) + 1, words.end(),
+                                         [](const std::string& word) { return word.ends_with(".py"); });
+        return script == words.end() || script->front() == '-' ? std::nullopt : std::optional(*script);
+    }
     const std::string name = fs::path(words[program]).filename().string();
     constexpr std::string_view kShells[] = {"sh", "bash", "dash", "zsh"};
     const bool python = isPython(name);

@@ -1,5 +1,6 @@
 #include "app/look/kind_palette.h"
 
+#include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/phases.h"
 
 #include <QCoreApplication>
@@ -61,7 +62,32 @@ SliceClass stageClass(std::string_view name)
     return SliceClass::LoaderRead;
 }
 
-SliceClass computeClass(std::string_view name)
+SliceClass kernelSliceClass(std::string_view name)
+{
+    using profiler::analysis::KernelClass;
+    switch (profiler::analysis::kernelClass(name)) {
+    case KernelClass::Communication:
+        return SliceClass::Communication;
+    case KernelClass::Gemm:
+    case KernelClass::Convolution:
+    case KernelClass::Attention:
+        return SliceClass::Matrix;
+    case KernelClass::Normalization:
+    case KernelClass::Reduction:
+    case KernelClass::Pooling:
+        return SliceClass::Reduction;
+    case KernelClass::Optimizer:
+        return SliceClass::Optimizer;
+    case KernelClass::Elementwise:
+    case KernelClass::Layout:
+    case KernelClass::Indexing:
+    case KernelClass::Other:
+        break;
+    }
+    return SliceClass::Compute;
+}
+
+SliceClass operatorClass(std::string_view name)
 {
     if (contains(name, {"nccl", "allreduce", "all_reduce", "allgather", "all_gather", "reduce_scatter", "c10d"}))
         return SliceClass::Communication;
@@ -100,10 +126,10 @@ SliceClass classify(ActivityKind kind, std::string_view name)
         return SliceClass::Idle;
     case ActivityKind::CpuOp: {
         const std::string_view phase = profiler::analysis::phaseOfRange(name);
-        return phase.empty() ? computeClass(name) : phaseClass(phase, SliceClass::Other);
+        return phase.empty() ? operatorClass(name) : phaseClass(phase, SliceClass::Other);
     }
     case ActivityKind::Kernel:
-        return computeClass(name);
+        return kernelSliceClass(name);
     case ActivityKind::GpuMemcpy:
         return memcpyClass(name);
     case ActivityKind::GpuMemset:

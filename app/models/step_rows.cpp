@@ -29,7 +29,7 @@ public:
     {
         const QString ns = QStringLiteral("ns");
         m_columns = {{Index, text("Step"), {}, {}, true},
-                     {Begin, text("Begin"), text("From the beginning of the trace"), ns, true},
+                     {Begin, text("Start"), text("From the beginning of the trace"), ns, true},
                      {Duration, text("Duration"), {}, ns, true}};
         for (std::size_t i = 0; i < kStepParts.size(); ++i) {
             const StepPart& part = kStepParts[i];

@@ -29,7 +29,7 @@ FieldTitle fieldTitle(Field field)
     case Field::Kind:
         return {text("Kind"), text("What it is, as the trace names it")};
     case Field::Begin:
-        return {text("Begin"), text("From the beginning of the trace")};
+        return {text("Start"), text("From the beginning of the trace")};
     case Field::Duration:
         return {text("Duration"), {}};
     case Field::Track:

@@ -13,6 +13,7 @@
 class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
+class QFormLayout;
 class QHBoxLayout;
 class QLabel;
 class QLineEdit;
@@ -45,7 +46,7 @@ private:
     void makeForm();
     void makeOutput();
     QHBoxLayout* makeButtons();
-    QWidget* makeOptions();
+    void addOptions(QFormLayout* form);
     QHBoxLayout* makeWindows(QWidget* parent);
     void makeCommand(QWidget* parent);
     void fillHistory(const QString& first);

@@ -130,16 +130,15 @@ QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
     return row;
 }
 
-QWidget* RecordDialog::makeOptions()
+void RecordDialog::addOptions(QFormLayout* form)
 {
     const RecordSettings settings = recordSettings();
-    auto* options = new QWidget(this);
-    m_level = new QComboBox(options);
+    m_level = new QComboBox(m_form);
     m_level->setObjectName("level");
     for (const Level& level : kLevels)
         m_level->addItem(tr(level.title), level.name);
     m_level->setCurrentIndex(std::max(0, m_level->findData(settings.level)));
-    m_levelText = new QLabel(options);
+    m_levelText = new QLabel(m_form);
     m_levelText->setWordWrap(true);
     m_levelText->setForegroundRole(QPalette::PlaceholderText);
     const auto describe = [this] {
@@ -150,10 +149,10 @@ QWidget* RecordDialog::makeOptions()
     connect(m_level, &QComboBox::currentIndexChanged, this, describe);
     describe();
 
-    m_part = new QCheckBox(tr("Only a &part, beginning after"), options);
+    m_part = new QCheckBox(tr("Only a &part, beginning after"), m_form);
     m_part->setObjectName("part");
-    m_after = makeSeconds("after", 0, settings.after, tr("Seconds until recording begins"), options);
-    m_seconds = makeSeconds("seconds", 0.1, settings.seconds, tr("Seconds that are recorded"), options);
+    m_after = makeSeconds("after", 0, settings.after, tr("Seconds until recording begins"), m_form);
+    m_seconds = makeSeconds("seconds", 0.1, settings.seconds, tr("Seconds that are recorded"), m_form);
     for (QDoubleSpinBox* box : {m_after, m_seconds}) {
         box->setEnabled(settings.part);
         connect(m_part, &QCheckBox::toggled, box, &QWidget::setEnabled);
@@ -162,32 +161,28 @@ QWidget* RecordDialog::makeOptions()
     auto* part = new QHBoxLayout;
     part->addWidget(m_part);
     part->addWidget(m_after);
-    part->addWidget(new QLabel(tr("for"), options));
+    part->addWidget(new QLabel(tr("for"), m_form));
     part->addWidget(m_seconds);
     part->addStretch();
 
-    m_python = new QCheckBox(tr("P&ython: steps, loader waits and phases, without a change to the script"), options);
+    m_python = new QCheckBox(tr("P&ython: steps, loader waits and phases, without a change to the script"), m_form);
     m_python->setObjectName("python");
-    m_operators = new QCheckBox(tr("PyTorch's &operators too (slows small ones down)"), options);
+    m_operators = new QCheckBox(tr("PyTorch's &operators too (slows small ones down)"), m_form);
     m_operators->setObjectName("operators");
     m_python->setChecked(settings.python);
     m_operators->setChecked(settings.operators);
 
-    auto* form = new QFormLayout(options);
-    form->setContentsMargins(0, 0, 0, 0);
-    form->setLabelAlignment(Qt::AlignLeft);
     auto* level = new QVBoxLayout;
     level->setSpacing(2);
     level->addWidget(m_level, 0, Qt::AlignLeft);
     level->addWidget(m_levelText);
-    auto* levelLabel = new QLabel(tr("&How much"), options);
+    auto* levelLabel = new QLabel(tr("&How much"), m_form);
     levelLabel->setBuddy(m_level);
     form->addRow(levelLabel, level);
     form->addRow(tr("When"), part);
     form->addRow(QString(), m_python);
     form->addRow(QString(), m_operators);
-    form->addRow(QString(), makeWindows(options));
-    return options;
+    form->addRow(QString(), makeWindows(m_form));
 }
 
 void RecordDialog::makeOutput()
@@ -272,7 +267,8 @@ void RecordDialog::makeForm()
     connect(m_command, &QComboBox::editTextChanged, this, checkSoon);
     connect(m_folder, &QLineEdit::textChanged, this, checkSoon);
     connect(m_environment, &QPlainTextEdit::textChanged, this, checkSoon);
-    auto* form = new QFormLayout;
+    auto* form = new QFormLayout(m_form);
+    form->setContentsMargins(0, 0, 0, 0);
     form->setLabelAlignment(Qt::AlignLeft);
     auto* commandLabel = new QLabel(tr("&Command"), m_form);
     commandLabel->setBuddy(m_command);
@@ -293,10 +289,7 @@ void RecordDialog::makeForm()
     addRow(commandLabel, m_command, m_commandError);
     addRow(folderLabel, folder, m_folderError);
     addRow(environmentLabel, m_environment, m_environmentError);
-    auto* rows = new QVBoxLayout(m_form);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->addLayout(form);
-    rows->addWidget(makeOptions());
+    addOptions(form);
 
     makeOutput();
     auto* layout = new QVBoxLayout(this);

@@ -33,6 +33,13 @@ QString stateText(const Session& session)
     return {};
 }
 
+/// The steps of the last run are not those of what runs now.
+bool runsSomethingElse(const Session& session)
+{
+    return session.runState() == RunState::Idle && (session.tuningRunning() || session.measuringLevelCosts() ||
+                                                    session.experimentRunning() || session.isRecording());
+}
+
 void addTraceFigures(QStringList& parts, const Session& session)
 {
     const profiler::Trace& trace = *session.trace();
@@ -57,7 +64,7 @@ QString statusText(const Session& session, const QString& preparing, const QStri
     const auto& steps = session.stepHistory();
     if (session.runState() == RunState::Starting && !preparing.isEmpty())
         parts << preparing;
-    if (!steps.empty()) {
+    if (!steps.empty() && !runsSomethingElse(session)) {
         const auto& last = steps.back();
         const auto total = session.hello() ? session.hello()->totalSteps : 0;
         parts << (total > 0 ? StatusLine::tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))

@@ -250,7 +250,7 @@ void TablePanelTest::rowsAreCopiedExactly()
     table.panel.view()->setFocus();
     table.trigger("tableCopy");
     QCOMPARE(QGuiApplication::clipboard()->text(),
-             QString("Name\tBegin (ns)\tDuration (ns)\tTrack\ngemm\t50000\t10000\tstream 7\n"));
+             QString("Name\tStart (ns)\tDuration (ns)\tTrack\ngemm\t50000\t10000\tstream 7\n"));
     table.trigger("tableCopyAll");
     QCOMPARE(QGuiApplication::clipboard()->text().count(u'\n'), 5);
 }
@@ -328,7 +328,7 @@ void TablePanelTest::rowsAreCopiedAndSavedAsCsv()
     table.panel.view()->selectRow(2);
     table.trigger("tableCopyCsv");
     QCOMPARE(QGuiApplication::clipboard()->text(),
-             QString("Name,Begin (ns),Duration (ns),Track\ngemm,50000,10000,stream 7\n"));
+             QString("Name,Start (ns),Duration (ns),Track\ngemm,50000,10000,stream 7\n"));
     const QTemporaryDir folder;
     const app_test::SaveAs dialog(folder.filePath("kernels"));
     table.trigger("tableSave");

@@ -131,7 +131,7 @@ TEST(TableRows, CopiesHaveBytesRatesAndKindsOfMemory)
     Table table(app::copySubject());
     table.query.grouped = false;
     const auto rows = table.rows();
-    EXPECT_EQ(column(*rows, "Begin"), "60000 64000");
+    EXPECT_EQ(column(*rows, "Start"), "60000 64000");
     EXPECT_EQ(column(*rows, "Bytes"), "4000 12000");
     EXPECT_EQ(column(*rows, "Rate"), "2000000000 3000000000");
     EXPECT_EQ(column(*rows, "Direction"), "HtoD HtoD");
@@ -164,7 +164,7 @@ TEST(TableRows, AnyColumnSortsBothWays)
 {
     Table table(app::kernelSubject());
     table.query.grouped = false;
-    EXPECT_EQ(column(*table.rows(), "Begin"), "20000 120000 140000 250000");
+    EXPECT_EQ(column(*table.rows(), "Start"), "20000 120000 140000 250000");
     table.orderBy(app::Field::Duration, true);
     EXPECT_EQ(column(*table.rows(), "Duration"), "50000 30000 10000 1000");
     table.orderBy(app::Field::Duration);
@@ -210,7 +210,7 @@ TEST(TableRows, ARangeKeepsWhatOverlapsIt)
     Table table(app::kernelSubject());
     table.query.grouped = false;
     table.query.filter.range = profiler::TimeRange{profiler::traceTime(45'000), profiler::traceTime(140'500)};
-    EXPECT_EQ(column(*table.rows(), "Begin"), "20000 120000 140000");
+    EXPECT_EQ(column(*table.rows(), "Start"), "20000 120000 140000");
 }
 
 TEST(TableRows, ASliceIsFoundInItsRowOrInItsGroup)
@@ -270,10 +270,10 @@ TEST(TableText, CsvHasExactFiguresAndQuotes)
     const std::size_t all[] = {0};
     const auto rows = table.rows();
     EXPECT_EQ(tableText(*rows, all, app::TableText::Csv).toStdString(),
-              "Name,Begin (ns),Duration (ns),Track\n"
+              "Name,Start (ns),Duration (ns),Track\n"
               "\"void gemm<float, 4>(\"\"x\"\")\",0,2001,stream 7\n");
     EXPECT_EQ(tableText(*rows, all, app::TableText::Tsv).toStdString(),
-              "Name\tBegin (ns)\tDuration (ns)\tTrack\n"
+              "Name\tStart (ns)\tDuration (ns)\tTrack\n"
               "void gemm<float, 4>(\"x\")\t0\t2001\tstream 7\n");
 }
 

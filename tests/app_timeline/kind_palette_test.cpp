@@ -110,6 +110,12 @@ TEST(KindPalette, ClassifiesByKindAndName)
     EXPECT_EQ(classify(ActivityKind::GpuMemcpy, "Memcpy DtoH (Device -> Pinned)"), SliceClass::CopyToHost);
     EXPECT_EQ(classify(ActivityKind::GpuMemset, "Memset (Device)"), SliceClass::Memset);
     EXPECT_EQ(classify(ActivityKind::Kernel, "ncclDevKernel_AllReduce_Sum_f32"), SliceClass::Communication);
+    EXPECT_EQ(classify(ActivityKind::Kernel, "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 512, true>()"),
+              SliceClass::Reduction);
+    EXPECT_EQ(classify(ActivityKind::Kernel, "sm80_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nchw"),
+              SliceClass::Matrix);
+    EXPECT_EQ(classify(ActivityKind::Kernel, "fmha_cutlassF_f16_aligned_64x64_rf_sm80"), SliceClass::Matrix);
+    EXPECT_EQ(classify(ActivityKind::Kernel, "triton_poi_fused_add_relu_0"), SliceClass::Compute);
     EXPECT_EQ(classify(ActivityKind::CpuOp, "aten::convolution"), SliceClass::Matrix);
     EXPECT_EQ(classify(ActivityKind::CpuOp, "aten::batch_norm"), SliceClass::Reduction);
     EXPECT_EQ(classify(ActivityKind::CpuOp, "aten::relu_"), SliceClass::Compute);

@@ -98,6 +98,23 @@ TEST_F(LaunchCheck, AnInterpretersScriptMustExist)
     }
 }
 
+TEST_F(LaunchCheck, ALaunchersScriptMustExist)
+{
+    for (const char* program : {"torchrun", "accelerate", "uv", "python3"})
+        write(program, 0755);
+    EXPECT_THAT(check({"./torchrun", "--nproc-per-node", "2", "--standalone", "train.py", "--lr", "1"}), IsEmpty());
+    EXPECT_THAT(check({"./torchrun", "--nproc-per-node", "2", "trian.py"}),
+                ElementsAre("command launch.script.missing"));
+    EXPECT_THAT(check({"./torchrun", "-m", "package.train"}), IsEmpty()) << "a module is found by Python";
+    EXPECT_THAT(check({"./accelerate", "launch", "--num_processes=2", "trian.py"}),
+                ElementsAre("command launch.script.missing"));
+    EXPECT_THAT(check({"./accelerate", "config"}), IsEmpty());
+    EXPECT_THAT(check({"./uv", "run", "trian.py"}), ElementsAre("command launch.script.missing"));
+    EXPECT_THAT(check({"./uv", "run", "--with", "torch", "train.py"}), IsEmpty());
+    EXPECT_THAT(check({"./python3", "-m", "torch.distributed.run", "--nproc-per-node=2", "trian.py"}),
+                ElementsAre("command launch.script.missing"));
+}
+
 TEST_F(LaunchCheck, TheFolderMustBeOne)
 {
     EXPECT_THAT(check(Launch{{"true"}, folder / "none", {}}), ElementsAre("folder launch.folder.missing"));

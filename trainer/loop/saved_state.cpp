@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <unistd.h>
@@ -77,7 +78,8 @@ void save(const SavedState& state, const fs::path& path)
     all.insert("texts", dictOf(state.texts, c10::StringType::get()));
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored); // opening the file says what is wrong
-    const fs::path beside = path.string() + "." + std::to_string(::getpid()) + ".part";
+    const fs::path beside =
+        path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(std::random_device{}()) + ".part";
     writeDown(torch::jit::pickle_save(all), beside);
     std::error_code failed;
     fs::rename(beside, path, failed);

@@ -16,7 +16,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -33,13 +35,16 @@ Error unreadable()
             "open the trace again"};
 }
 
+/// Beside the file. The process id alone is not unique: processes of two containers may write to one folder.
+std::filesystem::path partialName(const std::filesystem::path& path)
+{
+    return fmt::format("{}.partial-{}-{:08x}", path.string(), getpid(), std::random_device{}());
+}
+
 /// The file in the making: gone, unless finish() gave it its name.
 class PartialFile {
 public:
-    explicit PartialFile(std::filesystem::path path)
-        : m_path(std::move(path)), m_partial(m_path.string() + ".partial-" + std::to_string(getpid()))
-    {
-    }
+    explicit PartialFile(std::filesystem::path path) : m_path(std::move(path)), m_partial(partialName(m_path)) {}
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
     ~PartialFile()
@@ -52,7 +57,7 @@ public:
     }
     Result<void> open()
     {
-        m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+        m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
         return m_descriptor < 0 ? fail() : Result<void>{};
     }
     Result<void> append(std::span<const std::byte> bytes)
