@@ -228,7 +228,7 @@ Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& 
         return {Error::Code::NotFound, "nothing was recorded: " + said.front(), {}, {}};
     if (trouble) {
         Error error = *trouble;
-        error.what = "nothing was recorded, since no part of the trace could be written: " + error.what;
+        error.what.text = "nothing was recorded, since no part of the trace could be written: " + error.what.text;
         return error;
     }
     if (options.after > 0)
@@ -317,7 +317,7 @@ std::optional<Error> launchProblem(const RecordOptions& options)
     const auto problems = runner::checkLaunch({options.command, fs::current_path(ignored), options.environment});
     if (problems.empty())
         return std::nullopt;
-    return Error{problems.front().code, problems.front().what.text, problems.front().where, problems.front().hint};
+    return Error{problems.front().code, problems.front().what, problems.front().where, problems.front().hint};
 }
 
 RecordReport recorded(const RecordOptions& options)

@@ -32,7 +32,7 @@ nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& o
         json["ended"] = report.end->text();
     }
     if (report.error)
-        json["error"] = {{"what", report.error->what}, {"where", report.error->where}, {"mend", report.error->mend}};
+        json["error"] = {{"what", report.error->what.text}, {"where", report.error->where}, {"mend", report.error->mend}};
     return json;
 }
 

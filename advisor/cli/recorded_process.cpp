@@ -53,11 +53,11 @@ Error cannotStart(int number, const std::string& program)
                 {}};
     if (number == ENOENT) {
         error.code = Error::Code::NotFound;
-        error.what = "command not found";
+        error.what.text = "command not found";
         error.mend = "check its name, or give its path";
     } else if (number == EACCES) {
         error.code = Error::Code::Permission;
-        error.what = "the command may not be run";
+        error.what.text = "the command may not be run";
         error.mend = "make it executable (chmod +x), or name the program that runs it: python " + program;
     } else if (number == ENOEXEC) {
         error.mend = "it is no program; name the one that runs it";

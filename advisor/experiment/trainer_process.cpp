@@ -130,7 +130,7 @@ Result<std::unique_ptr<TrainerProcess>> TrainerProcess::start(const config::Trai
     auto process = ChildProcess::start(command);
     if (!process) {
         Error error = std::move(process.error());
-        error.what = "The trainer could not be started. " + error.what;
+        error.what.text = "The trainer could not be started. " + error.what.text;
         return tl::unexpected(std::move(error));
     }
     auto trainer = std::unique_ptr<TrainerProcess>(new TrainerProcess);

@@ -105,7 +105,7 @@ std::optional<RecordRequest> RecordDialog::checkedRequest(bool alsoEmpty)
     auto problems = advisor::runner::checkLaunch(
         {words.value_or(std::vector<std::string>{"true"}), std::filesystem::path(folder.toStdString()), environment()});
     if (!words && (alsoEmpty || !line.isEmpty()))
-        problems.push_back({Part::Command, words.error().code, profiler::Message{{}, {}, words.error().what},
+        problems.push_back({Part::Command, words.error().code, words.error().what,
                             words.error().where, words.error().mend});
     showProblems(problems);
     if (!words || !problems.empty())
@@ -178,7 +178,7 @@ void RecordDialog::start()
     m_text = {};
     m_stopping = false;
     if (const auto started = m_controller.start(request); !started) {
-        say(QString::fromStdString(started.error().what), QString::fromStdString(started.error().mend), true);
+        say(QString::fromStdString(started.error().what.text), QString::fromStdString(started.error().mend), true);
         return;
     }
     m_session->setRecording(m_controller.isRunning());

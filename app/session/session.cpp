@@ -43,7 +43,7 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>()
     m->trace = profiler::TraceBuilder().finish();
     connect(&m->description, &TrainerDescription::changed, this, &Session::descriptionChanged);
     connect(&m->description, &TrainerDescription::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what)), asQString(error.message()), true);
+        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what.text)), asQString(error.message()), true);
     });
     m->undo.setUndoLimit(kMostUndo);
     m->keepSoon.setSingleShot(true);

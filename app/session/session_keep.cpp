@@ -69,7 +69,7 @@ void Session::restore()
     if (!kept) {
         std::error_code failed;
         std::filesystem::rename(path, path.string() + ".unreadable", failed);
-        emit noticed(asQString(kept.error().what), asQString(kept.error().message()), true);
+        emit noticed(asQString(kept.error().what.text), asQString(kept.error().message()), true);
         return;
     }
     if (!*kept)

@@ -116,7 +116,7 @@ void Session::connectGate()
 {
     connect(&m->gate, &CodeGate::asked, this, &Session::codeAsked);
     connect(&m->gate, &CodeGate::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("The training was not started: %1").arg(asQString(error.what)),
+        emit noticed(tr("The training was not started: %1").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.mend)}), true);
     });
 }
@@ -255,7 +255,7 @@ void Session::connectRuns()
         emit runsChanged();
     });
     connect(&m->store, &RunStore::removalFailed, this, [this](const RunRecord&, const profiler::Error& error) {
-        emit noticed(tr("The run was not deleted: %1.").arg(asQString(error.what)),
+        emit noticed(tr("The run was not deleted: %1.").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.mend)}), true);
         reloadRuns(); // its trace may be gone though its folder is not
     });

@@ -129,7 +129,7 @@ void Session::connectTrace()
                 QString detail = detailOf(error);
                 if (m->isPart)
                     detail += (detail.isEmpty() ? "" : "\n") + tr("Only a part of %1 is shown.").arg(m->title);
-                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what)), detail, true);
+                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what.text)), detail, true);
             });
     // Of two that go on, the one that is waited for is told of.
     const auto tellExport = [this](double share) {
@@ -147,7 +147,7 @@ void Session::connectTrace()
     connect(&m->saver, &TraceSaver::failed, this,
             [this, tellExport](const std::filesystem::path& path, const profiler::Error& error) {
                 tellExport(1);
-                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what)), detailOf(error),
+                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what.text)), detailOf(error),
                              true);
             });
     connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
@@ -161,7 +161,7 @@ void Session::connectTrace()
     connect(&m->analyser, &Analyser::failed, this, [this](const profiler::Error& error) {
         if (!m->analysed)
             m->whyNotAnalysed = asQString(error.message());
-        emit noticed(tr("The trace was not analysed: %1.").arg(asQString(error.what)), asQString(error.message()),
+        emit noticed(tr("The trace was not analysed: %1.").arg(asQString(error.what.text)), asQString(error.message()),
                      true);
         emit analysedChanged();
         emit adviceChanged();

@@ -59,7 +59,7 @@ void Session::connectTuning()
         emit noticed(tr("The report is written."), asQString(path.string()), false);
     });
     connect(&m->reports, &ReportSaver::failed, this, [this](const profiler::Error& error) {
-        emit noticed(asQString(error.what), asQString(error.message()), true);
+        emit noticed(asQString(error.what.text), asQString(error.message()), true);
     });
 }
 

@@ -199,7 +199,7 @@ void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain
     Error error =
         cuptiError(self.api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
     if (notification.message && *notification.message)
-        error.what += std::string(" (CUPTI: ") + notification.message + ")";
+        error.what.text += std::string(" (CUPTI: ") + notification.message + ")";
     if (isFatal)
         self.setFirstError(error);
     else

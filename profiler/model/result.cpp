@@ -4,7 +4,7 @@ namespace profiler {
 
 std::string Error::message() const
 {
-    std::string text = what;
+    std::string text = what.text;
     if (!where.empty())
         text += " (" + where + ")";
     if (!mend.empty())

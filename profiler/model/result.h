@@ -1,7 +1,11 @@
 #pragma once
 
+#include "profiler/model/message.h"
+
+#include <initializer_list>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace profiler {
 
@@ -10,7 +14,7 @@ struct Error {
     enum class Code { NotFound, Permission, Malformed, Unsupported, NoSpace, Invalid, Unavailable, Cancelled, Io };
 
     Code code = Code::Io;
-    std::string what;  ///< what was wrong: "the checksum of a frame does not match"
+    Message what;      ///< what was wrong: "the checksum of a frame does not match"
     std::string where; ///< file, byte offset, row, knob…; may be empty
     std::string mend;  ///< the next step for the user; may be empty
 
@@ -20,5 +24,22 @@ struct Error {
 
 template <class T>
 using Result = tl::expected<T, Error>;
+
+/// An Error whose text is written where it is raised; see message().
+template <detail::Literal Id, detail::Literal Text>
+Error makeError(Error::Code code, std::string where = {}, std::string mend = {},
+                std::initializer_list<MessageParameter> parameters = {})
+{
+    return {code, message<Id, Text>(parameters), std::move(where), std::move(mend)};
+}
+
+/// The same, to return from a function whose Result it is: `return fail<"file.empty", "the file is empty">(
+/// Error::Code::Malformed, path.string(), "choose another file")`.
+template <detail::Literal Id, detail::Literal Text>
+tl::unexpected<Error> fail(Error::Code code, std::string where = {}, std::string mend = {},
+                           std::initializer_list<MessageParameter> parameters = {})
+{
+    return tl::unexpected(makeError<Id, Text>(code, std::move(where), std::move(mend), parameters));
+}
 
 } // namespace profiler

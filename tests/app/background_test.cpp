@@ -15,7 +15,7 @@ constexpr int kPatienceMs = 20'000;
 
 void unexpected(const Error& error)
 {
-    qFatal("work failed: %s", error.what.c_str());
+    qFatal("work failed: %s", error.what.text.c_str());
 }
 
 } // namespace
@@ -164,7 +164,7 @@ void BackgroundTest::otherExceptionsAreReported()
     std::string said;
     background.start(
         [](const std::stop_token&, const Background::Post&) { throw std::runtime_error("the disk is gone"); },
-        [&](const Error& error) { said = error.what; });
+        [&](const Error& error) { said = error.what.text; });
     QTRY_COMPARE_WITH_TIMEOUT(said, std::string("the disk is gone"), kPatienceMs);
 }
 

@@ -56,7 +56,7 @@ QString textOf(const app::RecordDialog* dialog, const QString& label)
 std::vector<std::string> words(const QString& line)
 {
     const auto found = app::commandWords(line);
-    return found ? *found : std::vector<std::string>{"refused: " + found.error().what};
+    return found ? *found : std::vector<std::string>{"refused: " + found.error().what.text};
 }
 
 QString output(const app::RecordDialog* dialog)

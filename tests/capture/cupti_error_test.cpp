@@ -18,10 +18,10 @@ TEST(CuptiError, EachStateOfAMachineHasItsSentence)
     std::set<std::string> sentences;
     for (const int status : {33, 35, 39, 40, 41, 42, 43, 44, 45, 46, 999}) {
         const Error error = cuptiError(systemCupti(), static_cast<CUptiResult>(status), "start GPU tracing");
-        EXPECT_THAT(error.what, HasSubstr("cannot start GPU tracing: "));
+        EXPECT_THAT(error.what.text, HasSubstr("cannot start GPU tracing: "));
         EXPECT_EQ(error.where, "CUPTI error " + std::to_string(status));
         EXPECT_FALSE(error.mend.empty());
-        EXPECT_TRUE(sentences.insert(error.what).second) << error.what;
+        EXPECT_TRUE(sentences.insert(error.what.text).second) << error.what.text;
     }
 }
 
@@ -30,12 +30,12 @@ TEST(CuptiError, NamesTheToolThatIsInTheWay)
     const Error error = cuptiError(systemCupti(), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing",
                                    "Nsight Systems");
     EXPECT_EQ(error.code, Error::Code::Unavailable);
-    EXPECT_THAT(error.what, HasSubstr("(Nsight Systems)"));
+    EXPECT_THAT(error.what.text, HasSubstr("(Nsight Systems)"));
 }
 
 TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
 {
-    EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what,
+    EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what.text,
                 HasSubstr("CUPTI_ERROR_INVALID_PARAMETER"));
     EXPECT_THAT(cuptiError(systemCupti(), static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
 }

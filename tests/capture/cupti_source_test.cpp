@@ -39,7 +39,7 @@ TEST_F(CuptiSourceTest, NamesTheToolThatHoldsCupti)
     cupti.otherTool = "Nsight Systems";
     const auto started = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(started);
-    EXPECT_THAT(started.error().what, HasSubstr("Nsight Systems"));
+    EXPECT_THAT(started.error().what.text, HasSubstr("Nsight Systems"));
     EXPECT_THAT(cupti.calls, ElementsAre("subscribe")) << "nothing else is touched";
     cupti.failures.clear();
     start(); // and it can be tried again
@@ -80,7 +80,7 @@ TEST_F(CuptiSourceTest, TheRealLibraryStartsOrSaysWhyNot)
         EXPECT_TRUE((*started)->stop());
         return;
     }
-    EXPECT_FALSE(started.error().what.empty());
+    EXPECT_FALSE(started.error().what.text.empty());
     EXPECT_FALSE(started.error().mend.empty());
     EXPECT_THAT(started.error().where, HasSubstr("CUPTI error"));
 }
@@ -90,7 +90,7 @@ TEST_F(CuptiSourceTest, WithoutKernelsItDoesNotStartAndCleansUp)
     cupti.failures[enabling(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)] = CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED;
     const auto started = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(started);
-    EXPECT_THAT(started.error().what, HasSubstr("virtual"));
+    EXPECT_THAT(started.error().what.text, HasSubstr("virtual"));
     EXPECT_EQ(cupti.calls.back(), "unsubscribe");
     EXPECT_TRUE(cupti.enabled.empty());
 }

@@ -154,7 +154,7 @@ TEST(FrameWriter, AFileThatWasDeletedIsAnError)
     const auto written = (*writer)->write(FrameType::End, {});
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, profiler::Error::Code::NotFound);
-    EXPECT_NE(written.error().what.find("deleted"), std::string::npos);
+    EXPECT_NE(written.error().what.text.find("deleted"), std::string::npos);
 }
 
 } // namespace capture_test

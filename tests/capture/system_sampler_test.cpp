@@ -106,7 +106,7 @@ TEST(Nvml, AMachineWithoutADriverSaysSo)
     const auto nvml = Nvml::open();
     if (nvml)
         GTEST_SKIP() << "there is a driver";
-    EXPECT_THAT(nvml.error().what, testing::HasSubstr("are not recorded"));
+    EXPECT_THAT(nvml.error().what.text, testing::HasSubstr("are not recorded"));
 }
 
 TEST(Nvml, ReasonsForThrottlingAreWords)

@@ -44,7 +44,7 @@ TEST(Npy, WhatCannotBeReadIsSaid)
     const auto why = [](const std::string& file) {
         const auto header = parse(file);
         EXPECT_FALSE(header);
-        return header ? "" : header.error().what;
+        return header ? "" : header.error().what.text;
     };
     EXPECT_THAT(why(headerOf("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }")), HasSubstr("Python objects"));
     EXPECT_THAT(why(headerOf("{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }")), HasSubstr("big-endian"));
@@ -159,10 +159,10 @@ TEST_F(ArrayFiles, ATruncatedFileIsNamedWithTheRow)
     writeBytes(m_folder / "inputs.npy", bytes);
     const Error error = failure();
     EXPECT_EQ(error.where, (m_folder / "inputs.npy").string());
-    EXPECT_THAT(error.what, HasSubstr("row 2 of 4"));
+    EXPECT_THAT(error.what.text, HasSubstr("row 2 of 4"));
     bytes.resize(20);
     writeBytes(m_folder / "inputs.npy", bytes);
-    EXPECT_THAT(failure().what, HasSubstr("cut off in its header"));
+    EXPECT_THAT(failure().what.text, HasSubstr("cut off in its header"));
 }
 
 TEST_F(ArrayFiles, ALabelOutOfRangeIsNamedWithItsRow)
@@ -170,7 +170,7 @@ TEST_F(ArrayFiles, ALabelOutOfRangeIsNamedWithItsRow)
     writeRows();
     write("targets.npy", NpyType::Int64, {4}, std::vector<std::int64_t>{0, 1, 3, 1});
     const Error error = failure();
-    EXPECT_THAT(error.what, testing::AllOf(HasSubstr("3"), HasSubstr("0 to 2")));
+    EXPECT_THAT(error.what.text, testing::AllOf(HasSubstr("3"), HasSubstr("0 to 2")));
     EXPECT_EQ(error.where, (m_folder / "targets.npy").string() + ", row 2");
 }
 
@@ -178,15 +178,15 @@ TEST_F(ArrayFiles, TypesAndNumbersThatDoNotGoTogetherAreRefused)
 {
     writeRows();
     write("targets.npy", NpyType::Float32, {4}, std::vector<float>{0, 1, 2, 1});
-    EXPECT_THAT(failure().what, HasSubstr("float32"));
+    EXPECT_THAT(failure().what.text, HasSubstr("float32"));
     EXPECT_TRUE(open({{"dataset.target", "number"}}));
     write("targets.npy", NpyType::Int64, {3}, std::vector<std::int64_t>{0, 1, 2});
-    EXPECT_THAT(failure().what, testing::AllOf(HasSubstr("4 inputs"), HasSubstr("3 targets")));
+    EXPECT_THAT(failure().what.text, testing::AllOf(HasSubstr("4 inputs"), HasSubstr("3 targets")));
     fs::remove(m_folder / "targets.npy");
-    EXPECT_THAT(failure().what, HasSubstr("no array of targets"));
+    EXPECT_THAT(failure().what.text, HasSubstr("no array of targets"));
     write("targets.npy", NpyType::Int64, {12}, std::vector<std::int64_t>(12));
     write("inputs.npy", NpyType::Float32, {12}, std::vector<float>(12));
-    EXPECT_THAT(failure().what, HasSubstr("2 to 5 dimensions"));
+    EXPECT_THAT(failure().what.text, HasSubstr("2 to 5 dimensions"));
 }
 
 TEST_F(ArrayFiles, ABadTokenIsABadSample)

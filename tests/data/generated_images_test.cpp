@@ -176,7 +176,7 @@ TEST(GeneratedImages, ADiskThatIsTooSmallIsSaidBefore)
     const auto set = makeImageSet(folder.path(), {.samples = 10'000'000, .classes = 2, .edge = 2048}, {}, {});
     ASSERT_FALSE(set) << "this machine has a disk of ten terabytes";
     EXPECT_EQ(set.error().code, Error::Code::NoSpace);
-    EXPECT_THAT(set.error().what, AllOf(HasSubstr("MB free"), HasSubstr("need about")));
+    EXPECT_THAT(set.error().what.text, AllOf(HasSubstr("MB free"), HasSubstr("need about")));
     EXPECT_THAT(set.error().mend, HasSubstr("dataset.samples"));
 }
 
@@ -191,7 +191,7 @@ TEST(GeneratedImages, ADiskThatFillsLeavesNothingHalfMade)
     const auto set = makeImageSet(folder.path(), kSmall, {}, {});
     ASSERT_FALSE(set);
     EXPECT_EQ(set.error().code, Error::Code::NoSpace);
-    EXPECT_THAT(set.error().what, AllOf(HasSubstr("the disk is full"), HasSubstr("need about 1 MB")));
+    EXPECT_THAT(set.error().what.text, AllOf(HasSubstr("the disk is full"), HasSubstr("need about 1 MB")));
     EXPECT_FALSE(fs::exists(growing));
     EXPECT_FALSE(fs::exists(folder / kSmall.key()));
 }

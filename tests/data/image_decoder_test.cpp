@@ -102,7 +102,7 @@ profiler::Result<RgbImage> decode(const Bytes& file, double leastScale = 1)
 std::string failure(const Bytes& file)
 {
     const auto image = decode(file);
-    return image ? "no error" : image.error().what;
+    return image ? "no error" : image.error().what.text;
 }
 
 TEST(ImageDecoder, JpegInColourAndGrey)
@@ -123,7 +123,7 @@ TEST(ImageDecoder, CmykJpegIsConverted)
     for (int i = 0; i < 64; ++i)
         ink.insert(ink.end(), {255, 128, 0, 200}); // inverted: no cyan, half magenta, full yellow, some black
     const auto image = decode(jpeg({8, 8}, TJPF_CMYK, ink, TJSAMP_444));
-    ASSERT_TRUE(image) << image.error().what;
+    ASSERT_TRUE(image) << image.error().what.text;
     EXPECT_THAT(pixelAt(*image, 4, 4), Near(Pixel{200, 100, 0}, 6));
 }
 

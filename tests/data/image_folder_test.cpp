@@ -106,7 +106,7 @@ TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
     const TemporaryFolder folder;
     fs::create_directory(folder / "empty");
     const Error error = failure(folder.path());
-    EXPECT_THAT(error.what, HasSubstr("none of the 1 class folders"));
+    EXPECT_THAT(error.what.text, HasSubstr("none of the 1 class folders"));
     EXPECT_EQ(error.where, folder.path());
     writeClass(folder, "full", 2);
     writeClass(folder, "other", 2);
@@ -125,8 +125,8 @@ TEST(ImageFolder, FoldersThatCannotBeUsedAreNamedWithTheReason)
     EXPECT_EQ(missing.where, folder / "nowhere");
     EXPECT_THAT(missing.mend, HasSubstr("subfolder"));
     writeBytes(folder / "file.png", {1});
-    EXPECT_THAT(failure(folder / "file.png").what, HasSubstr("not a folder"));
-    EXPECT_THAT(failure(folder.path()).what, HasSubstr("1 images but no class folders"));
+    EXPECT_THAT(failure(folder / "file.png").what.text, HasSubstr("not a folder"));
+    EXPECT_THAT(failure(folder.path()).what.text, HasSubstr("1 images but no class folders"));
 }
 
 /// The superuser can read every folder: for a while this process is nobody.
@@ -164,7 +164,7 @@ TEST(ImageFolder, UnreadableFoldersAndFilesAreNamed)
             ASSERT_FALSE(tree);
             EXPECT_EQ(tree.error().code, Error::Code::Permission);
             EXPECT_EQ(tree.error().where, folder / "shut");
-            EXPECT_THAT(tree.error().what, HasSubstr("Permission denied"));
+            EXPECT_THAT(tree.error().what.text, HasSubstr("Permission denied"));
         }
     }
     fs::permissions(folder / "shut", fs::perms::owner_all);

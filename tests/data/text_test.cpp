@@ -61,7 +61,7 @@ TEST(Text, TooShortATextIsRefused)
     writeBytes(folder / "a.txt", bytesOf("abc"));
     const auto dataset = openDataset("text", configOf({{"dataset.path", folder.path().string()}}));
     ASSERT_FALSE(dataset);
-    EXPECT_THAT(dataset.error().what, HasSubstr("too short"));
+    EXPECT_THAT(dataset.error().what.text, HasSubstr("too short"));
 }
 
 TEST(Sentences, AreTheSameEachTimeAndLookLikeText)
@@ -169,7 +169,7 @@ TEST(BytePair, FilesOfAnotherKindAreRefused)
     std::vector<std::uint32_t> ids;
     const auto encoded = BytePairEncoder::load(folder / "few.json")->encode("ab", ids, {});
     ASSERT_FALSE(encoded);
-    EXPECT_THAT(encoded.error().what, HasSubstr("0x62"));
+    EXPECT_THAT(encoded.error().what.text, HasSubstr("0x62"));
 }
 
 } // namespace

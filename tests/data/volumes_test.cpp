@@ -178,19 +178,19 @@ TEST_F(VolumesOnDisk, DamagedFilesAreNamed)
     writeBytes(image("a.nii.gz"), Bytes(whole.begin(), whole.begin() + std::ssize(whole) / 2));
     Error error = loadFailure();
     EXPECT_EQ(error.where, image("a.nii.gz").string());
-    EXPECT_THAT(error.what, HasSubstr("cut off"));
+    EXPECT_THAT(error.what.text, HasSubstr("cut off"));
 
     fs::remove(image("a.nii.gz"));
     fs::remove(labels("a.nii.gz"));
     writePair("a.nii");
     const Bytes plain = readBytes(image("a.nii"));
     writeBytes(image("a.nii"), Bytes(plain.begin(), plain.end() - 4));
-    EXPECT_THAT(loadFailure().what, HasSubstr("promises 120 voxels, the file holds 119"));
+    EXPECT_THAT(loadFailure().what.text, HasSubstr("promises 120 voxels, the file holds 119"));
     const auto patched = [&](std::size_t offset, auto value) {
         Bytes bytes = plain;
         std::memcpy(bytes.data() + offset, &value, sizeof(value));
         writeBytes(image("a.nii"), bytes);
-        return loadFailure().what;
+        return loadFailure().what.text;
     };
     EXPECT_THAT(patched(70, std::int16_t{128}), HasSubstr("element type 128"));
     EXPECT_THAT(patched(42, std::int16_t{-4}), HasSubstr("dimension 1 is -4"));
@@ -199,7 +199,7 @@ TEST_F(VolumesOnDisk, DamagedFilesAreNamed)
     EXPECT_THAT(patched(0, 0x5c010000U), HasSubstr("big-endian"));
     EXPECT_THAT(patched(0, 7), HasSubstr("no NIfTI"));
     writeBytes(image("a.nii"), Bytes(plain.begin(), plain.begin() + 100));
-    EXPECT_THAT(loadFailure().what, HasSubstr("header"));
+    EXPECT_THAT(loadFailure().what.text, HasSubstr("header"));
 }
 
 TEST(RandomPlace, IsThatOfTheWholeAugmentationAtWholeVoxels)
@@ -224,15 +224,15 @@ TEST_F(VolumesOnDisk, LabelsMustFitAndExist)
 {
     writePair("a.nii");
     ASSERT_TRUE(writeNifti(labels("a.nii"), counted(6, 5, 3), true));
-    EXPECT_THAT(loadFailure().what, HasSubstr("6 × 5 × 3"));
+    EXPECT_THAT(loadFailure().what.text, HasSubstr("6 × 5 × 3"));
     ASSERT_TRUE(writeNifti(labels("a.nii"), counted(6, 5, 4), true));
     const Error error = loadFailure();
-    EXPECT_THAT(error.what, HasSubstr("label 3 at depth 0, row 0, column 3"));
+    EXPECT_THAT(error.what.text, HasSubstr("label 3 at depth 0, row 0, column 3"));
     EXPECT_EQ(error.where, labels("a.nii").string());
     fs::remove(labels("a.nii"));
-    EXPECT_THAT(loadFailure().what, HasSubstr("no labels"));
+    EXPECT_THAT(loadFailure().what.text, HasSubstr("no labels"));
     fs::remove(image("a.nii"));
-    EXPECT_THAT(loadFailure().what, HasSubstr("no .nii"));
+    EXPECT_THAT(loadFailure().what.text, HasSubstr("no .nii"));
 }
 
 TEST_F(VolumesOnDisk, SlopeAndInterceptScaleTheValues)

@@ -94,9 +94,9 @@ TEST(WireReader, ErrorsSayWhatIsWrong)
     };
     EXPECT_EQ(error(folder / "missing").code, Error::Code::NotFound);
     EXPECT_EQ(error(folder / ".").code, Error::Code::Invalid);
-    EXPECT_THAT(error(folder.write("empty", {})).what, HasSubstr("empty"));
+    EXPECT_THAT(error(folder.write("empty", {})).what.text, HasSubstr("empty"));
     const std::string_view other = "{\"traceEvents\": [";
-    EXPECT_THAT(error(folder.write("other", std::as_bytes(std::span{other}))).what, HasSubstr("not a Stepscope trace"));
+    EXPECT_THAT(error(folder.write("other", std::as_bytes(std::span{other}))).what.text, HasSubstr("not a Stepscope trace"));
 
     auto bytes = everything().bytes();
     auto header =
@@ -199,7 +199,7 @@ TEST(WireReader, SaysWhenAFileShrinks)
     folder.write("a.sstrace", std::span{file.bytes()}.first(file.boundaries()[4]));
     const auto polled = (*reader)->poll();
     ASSERT_FALSE(polled);
-    EXPECT_THAT(polled.error().what, HasSubstr("shorter"));
+    EXPECT_THAT(polled.error().what.text, HasSubstr("shorter"));
 }
 
 TEST(WireReader, NewEntriesChangeTracks)

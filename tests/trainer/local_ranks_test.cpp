@@ -116,7 +116,7 @@ TEST(OwnAddress, OfAHostThatNobodyKnowsIsAnErrorWithItsName)
 {
     const auto found = addressTowards("no-such-host.invalid");
     ASSERT_FALSE(found);
-    EXPECT_THAT(found.error().what, testing::HasSubstr("no-such-host.invalid"));
+    EXPECT_THAT(found.error().what.text, testing::HasSubstr("no-such-host.invalid"));
     EXPECT_EQ(found.error().where, "MASTER_ADDR");
 }
 

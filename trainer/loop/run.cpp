@@ -135,7 +135,7 @@ private:
         m_reports.add(index, m_training.epoch(), step.samples * m_ranks, step.seconds, loss);
         m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
-            m_around.progress.warn("The trace can no longer be written, the training goes on: " + error->what,
+            m_around.progress.warn("The trace can no longer be written, the training goes on: " + error->what.text,
                                    error->where, error->mend);
     }
 

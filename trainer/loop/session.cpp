@@ -141,7 +141,7 @@ public:
         if (m_ranks && exit == Exit::Done)
             m_ranks->wait();
         if (const auto error = m_recording->takeError())
-            m_progress.warn("The trace is not complete: " + error->what, error->where, error->mend);
+            m_progress.warn("The trace is not complete: " + error->what.text, error->where, error->mend);
         return exit;
     }
 
@@ -166,7 +166,7 @@ private:
         }
         const auto enough = enoughGpus(m_config, gpu, localRank);
         if (!enough)
-            m_progress.fail(enough.error().what, enough.error().where, enough.error().mend);
+            m_progress.fail(enough.error().what.text, enough.error().where, enough.error().mend);
         return enough.has_value();
     }
 
@@ -181,7 +181,7 @@ private:
             m_progress.report(done);
             return Exit::Done;
         }
-        m_progress.fail(error.what, error.where, error.mend);
+        m_progress.fail(error.what.text, error.where, error.mend);
         return Exit::BadInput;
     }
 

@@ -111,7 +111,7 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     const auto content =
         readTrusted(CodeFile{path, config[key::evalPackageSha256], key::evalPackage.name, key::evalPackageSha256.name});
     if (!content) {
-        model->giveUp(content.error().what, content.error().mend);
+        model->giveUp(content.error().what.text, content.error().mend);
         return model;
     }
     try {

@@ -220,7 +220,7 @@ void StartPage::showSamples()
                      open(*file);
                  else
                      emit m_session->noticed(
-                         tr("The sample cannot be opened: %1.").arg(QString::fromStdString(file.error().what)),
+                         tr("The sample cannot be opened: %1.").arg(QString::fromStdString(file.error().what.text)),
                          QString::fromStdString(file.error().message()), true);
              }});
     m_samples->setPlaces(std::move(places));

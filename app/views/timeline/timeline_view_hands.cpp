@@ -66,7 +66,7 @@ void TimelineView::keepBookmarks()
         m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(), trace.metadata().contains(kBookmarksKey));
     // Those of a trace that is being written are kept at its end again.
     if (!saved && !trace.captureStats().live)
-        emit noticed(tr("The bookmarks are not kept: %1.").arg(QString::fromStdString(saved.error().what)),
+        emit noticed(tr("The bookmarks are not kept: %1.").arg(QString::fromStdString(saved.error().what.text)),
                      QString::fromStdString(saved.error().message()), true);
 }
 

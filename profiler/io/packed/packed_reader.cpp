@@ -115,7 +115,7 @@ Result<void> Reading::readMeta()
         m_meta = decodeMeta(*raw, m_header.version, m_builder);
     if (!m_meta.good)
         return tl::unexpected(Error{.code = raw ? Error::Code::Malformed : raw.error().code,
-                                    .what = raw ? "the names and tracks of the trace are damaged" : raw.error().what,
+                                    .what = raw ? "the names and tracks of the trace are damaged" : raw.error().what.text,
                                     .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
                                     .mend = "convert the trace that it was saved of again"});
     const auto header = m_file->headerAt(at); // of the copy, which is as long

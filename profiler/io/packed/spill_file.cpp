@@ -81,7 +81,7 @@ std::optional<std::uint32_t> SpillFile::put(SectionType type, std::span<const st
 {
     const auto section = packSection(type, raw);
     if (!section) {
-        remember(section.error().what);
+        remember(section.error().what.text);
         return std::nullopt;
     }
     const std::lock_guard lock{m_mutex};
@@ -115,7 +115,7 @@ std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
     const auto raw = file.read(entry(number).offset, SectionType::Block);
     auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
     if (!block) {
-        remember(raw ? "the file in " + m_folder.string() + " is damaged" : raw.error().what);
+        remember(raw ? "the file in " + m_folder.string() + " is damaged" : raw.error().what.text);
         return std::nullopt;
     }
     return std::move(block->slices);
@@ -136,7 +136,7 @@ std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
     return m_cache.get(block, [this](std::uint32_t number) {
         auto made = readBlock(SectionFile{m_descriptor, m_folder, false}, entry(number), kAnyIds);
         if (!made)
-            remember(made.error().what);
+            remember(made.error().what.text);
         note(number, made ? std::nullopt : std::optional(Unread{entry(number).count, 0, made.error().message()}));
         return made.value_or(nullptr);
     });
@@ -165,7 +165,7 @@ std::optional<std::vector<CounterSample>> SpillFile::readSamples(std::uint32_t n
 {
     auto samples = takeSamples(number);
     if (!samples)
-        remember(samples.error().what);
+        remember(samples.error().what.text);
     return samples ? std::optional(std::move(*samples)) : std::nullopt;
 }
 
