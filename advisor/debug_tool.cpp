@@ -1,12 +1,12 @@
 #include "advisor/debug_tool.h"
 
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"
 
-#include <algorithm>
-#include <cmath>
+#include <vector>
 
 namespace advisor {
 
@@ -32,22 +32,10 @@ std::optional<Saving> savedInFirstSteps(const Case& c)
             saved.push_back(all[first] - usual);
     if (saved.size() < 2 || saved.size() == all.size())
         return std::nullopt;
-    std::vector<double> steady;
-    for (const auto& step : steps)
-        if (profiler::analysis::isSteady(step))
-            steady.push_back(toUs(step.range.duration() - step.parts.dataWait));
-    const auto pace = [&](double share) {
-        return profiler::analysis::percentile(steady, share) / profiler::analysis::percentile(steady, 0.5);
-    };
-    // The first time is a warm-up like the first step, which goes on: what became quicker from epoch to epoch may
-    // again.
-    const auto later = saved.begin() + (saved.size() > 2 ? 1 : 0);
-    const auto [fewest, highest] = std::minmax_element(later, saved.end());
-    const double warming = saved.front() > 0 && saved.back() > 0
-                               ? std::min(1.0, std::pow(saved.back() / saved.front(), 1.0 / (saved.size() - 1)))
-                               : 1;
-    const double least = *fewest * warming * pace(0.1), most = *highest * pace(0.9);
-    return Saving{.unit = SavingUnit::UsPerEpoch, .low = least, .mid = (least + most) / 2, .high = most};
+    // The first time is a warm-up, like the first step.
+    if (saved.size() > 2)
+        saved.erase(saved.begin());
+    return meanOver(SavingUnit::UsPerEpoch, saved);
 }
 
 Advice checkDebugTool(const Case& c, const DebugTool& tool)

@@ -1,5 +1,6 @@
 #include "advisor/memory_saving.h"
 
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "profiler/analysis/slice_queries.h"
 
@@ -16,10 +17,6 @@ using namespace profiler::analysis;
 namespace {
 
 constexpr std::string_view kHeld = " memory allocated";
-// A run of operators that frees so many times more, for its time, than the forward pass keeps for its own is surely run
-// again.
-constexpr double kSure = 2;
-
 std::vector<CounterSample> heldMemory(const Case& c)
 {
     const std::string place = ranOnCpu(c) ? "CPU" : "GPU 0";
@@ -83,20 +80,12 @@ std::optional<HeldInStep> highestStep(const Case& c, const std::vector<CounterSa
     return highest;
 }
 
-Saving bytes(double a, double b)
-{
-    return {.unit = SavingUnit::Bytes, .low = std::min(a, b), .mid = (a + b) / 2, .high = std::max(a, b)};
-}
-
 /// Quick operators one after the other, between two that are not run again.
 struct Run {
     TimeRange range;
-    double us = 0;                     ///< of its operators
     double keptBytes = 0;              ///< after the forward pass
-    double outBytes = 0;               ///< of that, the largest block of the last operator that keeps any
     double besidesBytes = 0;           ///< more than what is kept, while it runs
     std::optional<TraceTime> backward; ///< when the backward pass comes to it
-    bool atAnEnd = false;              ///< the model's first or last: mostly no part of a block
 };
 
 struct Block {
@@ -128,19 +117,10 @@ public:
         findBlocks();
         findRuns();
         findBackward();
-        double kept = 0;
-        for (const Block& block : m_blocks)
-            kept += block.bytes;
         const auto lacksBackward = [](const Run& run) { return run.keptBytes > 0 && !run.backward; };
-        if (kept <= 0 || m_runs.empty() || std::any_of(m_runs.begin(), m_runs.end(), lacksBackward))
+        if (m_blocks.empty() || m_runs.empty() || std::any_of(m_runs.begin(), m_runs.end(), lacksBackward))
             return std::nullopt;
-        const double perUs = kept / toUs(m_forward.duration());
-        const double least = peakSaved([&](const Run& run) {
-            const double freed = run.keptBytes - run.outBytes;
-            return !run.atAnEnd && freed >= kSure * perUs * run.us ? freed : 0;
-        });
-        const double greatest = peakSaved([](const Run& run) { return run.keptBytes; });
-        return bytes(least, greatest);
+        return upperBound(SavingUnit::Bytes, peakSaved());
     }
 
 private:
@@ -198,25 +178,15 @@ private:
                     addRun(first, i);
                 first = i + 1;
             }
-        if (!m_runs.empty())
-            m_runs.front().atAnEnd = m_runs.back().atAnEnd = true;
     }
 
     void addRun(std::size_t first, std::size_t end)
     {
         Run run;
         run.range = {m_ops[first].begin, m_ops[end - 1].end()};
-        for (std::size_t i = first; i < end; ++i)
-            run.us += toUs(m_ops[i].duration);
-        std::size_t last = first;
         for (const Block& block : m_blocks)
-            if (block.op >= first && block.op < end) {
+            if (block.op >= first && block.op < end)
                 run.keptBytes += block.bytes;
-                last = std::max(last, block.op);
-            }
-        for (const Block& block : m_blocks)
-            if (block.op == last)
-                run.outBytes = std::max(run.outBytes, block.bytes);
         const auto samples = std::find_if(m_held.begin(), m_held.end(),
                                           [&](const CounterSample& sample) { return sample.time >= run.range.begin; });
         const double before = samples == m_held.begin() ? 0 : std::prev(samples)->value;
@@ -251,21 +221,21 @@ private:
         });
     }
 
-    /// @param freed  bytes that a run frees
-    double peakSaved(const std::function<double(const Run&)>& freed) const
+    /// Bytes that the peak loses without what the runs keep from their end until the backward pass comes to them.
+    double peakSaved() const
     {
         const auto gone = [&](TraceTime time) {
             double sum = 0;
             for (const Run& run : m_runs)
                 if (run.backward && time >= run.range.end && time < *run.backward)
-                    sum += freed(run);
+                    sum += run.keptBytes;
             return sum;
         };
         double peak = 0;
         for (const CounterSample& sample : m_held)
             peak = std::max(peak, sample.value - gone(sample.time));
         for (const Run& run : m_runs)
-            if (run.backward && freed(run) > 0) {
+            if (run.backward && run.keptBytes > 0) {
                 const auto after =
                     std::upper_bound(m_held.begin(), m_held.end(), *run.backward,
                                      [](TraceTime time, const CounterSample& sample) { return time < sample.time; });
@@ -292,15 +262,8 @@ std::optional<Saving> savedByParts(const Case& c, double parts)
     const auto highest = highestStep(c, held, [](const Step& step) { return !step.partial; });
     if (!highest)
         return std::nullopt;
-    const double before = highest->held.front().value, share = 1 - 1 / parts;
-    const auto optimizer = phaseOf(c, *highest->step, phase::kOptimizer);
-    const TraceTime updated =
-        optimizer ? optimizer->begin : phaseOf(c, *highest->step, phase::kBackward).value_or(highest->step->range).end;
-    const auto left = within(held, {highest->forward.end, updated});
-    const double gradients = left.empty() ? 0 : std::max(0.0, left.back().value - before);
-    // At the least, the gradients of the first part lie there while the next one is carried forward.
-    return bytes(share * (most(within(held, highest->forward)) - before) - gradients,
-                 share * (most(highest->held) - before));
+    const double added = most(highest->held) - highest->held.front().value;
+    return upperBound(SavingUnit::Bytes, added * (1 - 1 / parts));
 }
 
 std::optional<Saving> savedByRecomputing(const Case& c)

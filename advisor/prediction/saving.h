@@ -18,6 +18,8 @@ Saving upperBoundOverSteps(std::span<const double> perStepUs);
 /// The mean of a figure that was measured step by step, µs: an estimate whose interval is Student's t for that mean
 /// (steps taken as independent). A single step has no interval: its figure becomes an upper bound.
 Saving meanOverSteps(std::span<const double> perStepUs);
+/// The same for a figure that was measured in each epoch or validation, in the unit.
+Saving meanOver(SavingUnit unit, std::span<const double> values);
 /// The same where a model leaves open how much a change saves: from the interval of the mean of the least to that of
 /// the mean of the most. Its middle lies between the two means.
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs);

@@ -2,6 +2,7 @@
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
 #include "advisor/phase_cost.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
@@ -25,24 +26,25 @@ constexpr double kRoom = 0.45;
 
 /// What of a step takes as long however many samples the batch has, in µs.
 struct FixedCosts {
-    double stepUs = 0;            ///< a steady step, its wait for data left out
-    double weightsUs = 0;         ///< going over the weights: optimizer and zeroing
-    double lowUs = 0, highUs = 0; ///< that, and what operators cost besides their work; both equal: not recorded
-    double quick = 1, slow = 1;   ///< steps of the 10th and the 90th percentile against the mean one
+    double stepUs = 0;    ///< a steady step, its wait for data left out
+    double weightsUs = 0; ///< going over the weights: optimizer and zeroing
+    double knownUs = 0;   ///< that, and the calls of operators that are all overhead
+    double mostUs = 0;    ///< the step without the work that is sure to grow with the batch; 0: not known
 };
 
-/// Of each operator's mean call: below the first it is all overhead, above the second it is none. Measured: operators on
-/// 4 kB take 1.1 µs in place and 4.2 to 5.2 µs with autograd and an output (PyTorch 2.11, one core); at four times the
-/// overhead, work is most of a call. In between both are possible, which widens the range.
-constexpr double kOverheadUs = 5, kWorkUs = 20;
+/// µs of an operator's mean call: below, it is all overhead. Measured: operators on 4 kB take 1.1 µs in place and 4.2 to
+/// 5.2 µs with autograd and an output (PyTorch 2.11, one core).
+constexpr double kOverheadUs = 5;
+/// µs of overhead of a call at most. Chosen: four times what was measured, for slower processors.
+constexpr double kMostOverheadUs = 20;
 
 bool isOverWeights(std::string_view phase)
 {
     return phase == phase::kOptimizer || phase == phase::kZeroGrad;
 }
 
-/// The same with what the operators of a processor cost besides their work, by those steps in which they were recorded.
-FixedCosts withOverhead(const Case& c, FixedCosts costs)
+/// Adds the overhead of a processor's operators, by those steps in which they were recorded.
+void addOverhead(const Case& c, FixedCosts& costs)
 {
     double recordedUs = 0, passesUs = 0, count = 0;
     for (const Step& step : c.facts.steps)
@@ -52,7 +54,7 @@ FixedCosts withOverhead(const Case& c, FixedCosts costs)
             ++count;
         }
     if (count == 0 || recordedUs <= 0 || hasDeviceWork(c.trace))
-        return costs;
+        return;
     double inPassesUs = 0, calls = 0, overheadUs = 0, workUs = 0; // a step
     for (const OpCost& op : c.facts.ops.ops) {
         if (op.phase == phase::kValidation || isOverWeights(op.phase))
@@ -61,19 +63,17 @@ FixedCosts withOverhead(const Case& c, FixedCosts costs)
             inPassesUs += op.selfUsPerStep;
             calls += op.countPerStep;
         }
-        const double callUs = op.countPerStep > 0 ? op.selfUsPerStep / op.countPerStep : 0;
-        if (callUs <= kOverheadUs)
+        if (op.selfUsPerStep <= kOverheadUs * op.countPerStep)
             overheadUs += op.selfUsPerStep;
-        else if (callUs > kWorkUs)
-            workUs += op.selfUsPerStep;
+        workUs += std::max(0.0, op.selfUsPerStep - kMostOverheadUs * op.countPerStep);
     }
     // What the passes take beside their operators is going from one to the next, unless it is too much for that.
     const double betweenUs = std::clamp(passesUs / count - inPassesUs, 0.0, kOverheadUs * calls);
-    const double rest = costs.stepUs - costs.weightsUs;
     const double scale = costs.stepUs / (recordedUs / count); // recording them takes time as well
-    costs.lowUs = costs.weightsUs + std::min(rest, scale * (betweenUs + overheadUs));
-    costs.highUs = std::max(costs.lowUs, costs.stepUs - scale * workUs); // all but what surely works
-    return costs;
+    costs.knownUs = costs.weightsUs + std::min(costs.stepUs - costs.weightsUs, scale * (betweenUs + overheadUs));
+    // Several threads may share the work of a larger batch better; one thread takes twice as long for twice the work.
+    const double growsUs = metadata(c.trace, "host.threads") == "1" ? scale * workUs : 0;
+    costs.mostUs = std::max(costs.knownUs, costs.stepUs - growsUs);
 }
 
 FixedCosts fixedCosts(const Case& c)
@@ -90,12 +90,9 @@ FixedCosts fixedCosts(const Case& c)
     if (steps.empty())
         take(true);
     FixedCosts costs{.stepUs = mean(steps), .weightsUs = mean(weights)};
-    costs.lowUs = costs.highUs = costs.weightsUs;
-    if (costs.stepUs > 0) {
-        costs.quick = std::min(1.0, percentile(steps, 0.1) / costs.stepUs);
-        costs.slow = std::max(1.0, percentile(steps, 0.9) / costs.stepUs);
-    }
-    return withOverhead(c, costs);
+    costs.knownUs = costs.weightsUs;
+    addOverhead(c, costs);
+    return costs;
 }
 
 Advice finding(const Case& c, const FixedCosts& costs)
@@ -103,26 +100,25 @@ Advice finding(const Case& c, const FixedCosts& costs)
     const auto share = [&](double us) { return shareText(us / costs.stepUs); };
     const std::initializer_list<MessageParameter> parameters = {
         {"weights", costs.weightsUs / costs.stepUs, share(costs.weightsUs)},
-        {"overhead", (costs.lowUs - costs.weightsUs) / costs.stepUs, share(costs.lowUs - costs.weightsUs)}};
+        {"overhead", (costs.knownUs - costs.weightsUs) / costs.stepUs, share(costs.knownUs - costs.weightsUs)}};
     Advice advice =
-        fires(costs.highUs > costs.weightsUs
+        fires(costs.mostUs > 0
                   ? message<"batch.size.overhead",
                             "{weights} of each step is spent on the weights (optimizer and zeroing) and at least "
                             "{overhead} on the overhead of operators, whatever the batch size.">(parameters)
                   : message<"batch.size.weights",
                             "{weights} of each step is spent on the weights (optimizer and zeroing), whatever the batch "
                             "size.">(parameters));
-    advice.concerns = costs.lowUs / costs.stepUs;
-    // With twice the batch half of it goes, per sample; what larger tensors cost in cache is not in a trace.
+    advice.concerns = costs.knownUs / costs.stepUs;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction =
             message<"batch.size.no_kernels", "How fast larger kernels are is not in the trace: measure it.">();
-    else if (c.facts.ops.stepsWithOps == 0)
+    else if (costs.mostUs == 0)
         advice.whyNoPrediction = message<"batch.size.no_ops",
                                          "The trace has no operators: their overhead is not known.">();
     else
-        advice.saving =
-            perStep(costs.quick * costs.lowUs / 2, (costs.lowUs + costs.highUs) / 4, costs.slow * costs.highUs / 2);
+        // With twice the batch, each sample takes half of what does not grow with it.
+        advice.saving = upperBound(SavingUnit::UsPerStep, costs.mostUs / 2);
     return advice;
 }
 
@@ -139,13 +135,13 @@ Advice check(const Case& c)
         if (!us)
             return cannotTell(
                 message<"batch.size.no_launches", "The trace does not record what the optimizer launched.">());
-        costs.weightsUs = costs.lowUs = costs.highUs = std::min(*us, costs.stepUs);
+        costs.weightsUs = costs.knownUs = std::min(*us, costs.stepUs);
     } else if (!ranOnCpu(c)) {
         return cannotTell(deviceNotRecorded(c));
     }
-    if (costs.lowUs < kWorthFixing * costs.stepUs)
+    if (costs.knownUs < kWorthFixing * costs.stepUs)
         return silent(message<"batch.size.small", "Only {share} of a step does not grow with the batch.">(
-            {{"share", costs.lowUs / costs.stepUs, shareText(costs.lowUs / costs.stepUs)}}));
+            {{"share", costs.knownUs / costs.stepUs, shareText(costs.knownUs / costs.stepUs)}}));
     const auto use = memoryUse(c);
     if (use && use->share() > kRoom)
         return silent(message<"batch.size.full", "Memory was {share} full: a batch twice as large would hardly fit.">(

@@ -1,6 +1,7 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
@@ -23,8 +24,8 @@ bool isFileWork(std::string_view phase)
     return phase == phase::kLog || phase == phase::kCheckpoint;
 }
 
-/// Each steady step with the time up to the next one, in which files are written as well.
-Intervals steadyTurns(const std::vector<Step>& steps)
+/// Each steady step with the time up to the next one, in which files are written as well. By begin.
+std::vector<TimeRange> steadyTurns(const std::vector<Step>& steps)
 {
     std::vector<TimeRange> turns;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -35,14 +36,14 @@ Intervals steadyTurns(const std::vector<Step>& steps)
             turn.end = std::max(turn.end, steps[i + 1].range.begin);
         turns.push_back(turn);
     }
-    return unite(std::move(turns));
+    return turns;
 }
 
 /// Log and checkpoints in and after steady steps, longest first.
 std::vector<Slice> fileWork(const Case& c)
 {
     std::vector<Slice> found;
-    const Intervals within = steadyTurns(c.facts.steps);
+    const Intervals within = unite(steadyTurns(c.facts.steps));
     for (const Slice& slice : c.trace.ofKind(ActivityKind::Phase))
         if (isFileWork(c.trace.name(slice)) && !overlapping(within, slice.range()).empty())
             found.push_back(slice);
@@ -54,7 +55,7 @@ std::vector<Slice> fileWork(const Case& c)
 /// µs from a steady step's begin to the next one's, in the mean.
 double turnUs(const Case& c)
 {
-    return toUs(total(steadyTurns(c.facts.steps))) / static_cast<double>(c.facts.statistics.steadyCount);
+    return toUs(total(unite(steadyTurns(c.facts.steps)))) / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
 /// µs a step that this work takes where nothing else wants the processor: as the quickest of its kind.
@@ -71,28 +72,41 @@ double quickUs(const Case& c, const std::vector<Slice>& work)
     return us / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
-/// At least, the work still takes its share of cores that the step wants all of, and a checkpoint is copied in the step
-/// in any case; at most it is gone, though a step is never shorter than the work that is done beside it. What the
-/// metrics need is read beside the step as well, by a thread of its own.
-/// @param us  of files, a step
-/// @param quickUs  the same at its quickest
-std::optional<Saving> saving(const Case& c, double us, double quickUs, bool checkpoints)
+/// µs of this work in each steady turn.
+std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work)
+{
+    const std::vector<TimeRange> turns = steadyTurns(c.facts.steps);
+    std::vector<double> us(turns.size());
+    for (const Slice& slice : work) {
+        const auto after = std::upper_bound(turns.begin(), turns.end(), slice.begin,
+                                            [](TraceTime time, const TimeRange& turn) { return time < turn.begin; });
+        if (after != turns.begin())
+            us[static_cast<std::size_t>(after - turns.begin()) - 1] += toUs(slice.duration);
+    }
+    return us;
+}
+
+/// At most the step loses all the time in which files are written, and with a configuration the time in which metrics
+/// are read, which happens on the other thread too. At least it loses what is sure to run beside it: where the step
+/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. A step is never shorter than the work
+/// beside it.
+std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;
-    const bool crowded = cores == 0 || computeThreads(c) >= cores;
-    double taken = crowded ? 1.0 / std::max(cores, 2) : 0;
-    if (!hasDeviceWork(c.trace)) { // nothing hides it
-        if (checkpoints)
-            taken = std::max(taken, 0.5);
+    const bool hasFreeCore = cores > 0 && computeThreads(c) < cores;
+    if (!hasDeviceWork(c.trace)) {
+        std::vector<double> most = workInEachTurn(c, files), least(most.size());
+        if (hasFreeCore && !checkpoints)
+            least = most;
         const double metrics = c.config ? toUs(c.facts.statistics.steadyMeanParts.metrics) : 0;
+        for (double& us : most)
+            us += metrics;
         const double turn = turnUs(c);
-        const double high = turn - std::max(turn - us - metrics, quickUs);
-        const double low = std::min(us * (1 - taken), high);
-        Saving saved = perStep(low, (low + high) / 2, high);
+        Saving saved = limited(meanOverSteps(least, most), std::max(0.0, turn - quickUs(c, files)));
         saved.ofUs = turn;
         return saved;
     }
-    // What is copied from the device stays in the step, and of a checkpoint that is up to half of the rest.
+    // What is copied from the device stays in the step.
     const auto to = [](double log, double checkpoint) {
         return [log, checkpoint](const ReplayWork& work) {
             const bool calls = work.kind == ActivityKind::CudaRuntime || work.kind == ActivityKind::CudaDriver;
@@ -101,7 +115,7 @@ std::optional<Saving> saving(const Case& c, double us, double quickUs, bool chec
             return ReplayChange{.factor = !goes ? 1 : work.phase == phase::kLog ? log : checkpoint};
         };
     };
-    return savingByReplay(c, to(taken, std::max(taken, 0.5)), to(0, 0));
+    return savingByReplay(c, to(hasFreeCore ? 0 : 1, 1), to(0, 0));
 }
 
 Advice check(const Case& c)
@@ -130,7 +144,7 @@ Advice check(const Case& c)
         message<"host.async_work.writes", "Each step spends {time} ({share}) writing files before the next step "
                                           "starts.">({{"time", us, timeText(us)}, {"share", share, shareText(share)}}));
     advice.concerns = std::min(1.0, us / turnUs(c));
-    advice.saving = saving(c, us, quickUs(c, work), checkpoints);
+    advice.saving = saving(c, work, checkpoints);
     if (!advice.saving || advice.saving->high <= 0) {
         advice.whyNoPrediction =
             advice.saving ? message<"host.async_work.no_time", "Writing takes as long as the rest of the step: "

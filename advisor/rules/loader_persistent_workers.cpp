@@ -1,4 +1,5 @@
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
@@ -17,18 +18,11 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "loader.persistent_workers";
 // Of an epoch. Chosen: the least effect that an experiment calls a gain (one percent).
 constexpr double kWorthFixing = 0.01;
-// µs: a kept worker sleeps between epochs and has to wake up. Measured: 8 µs on the median and 12 µs at the 90th
-// percentile until a waiting thread runs, on two cores with other work; a process with a colder cache takes longer.
-constexpr double kWakingUs = 50;
-// Of a start: what is longer before it is not the ending of workers alone. Measured: ending two workers takes 60 ms where
-// starting them takes 86 ms (PyTorch 2.11, two cores with other work).
-constexpr double kMostEnding = 0.7;
-
 struct Start {
     Slice slice;
-    double endingUs = 0;          ///< before it, of the workers that there were
-    double lowUs = 0, highUs = 0; ///< what kept workers would have spared
-    double epochUs = 0;           ///< to the next start, or the end of the trace
+    double gapUs = 0;   ///< unmarked time before it, in which the workers of the epoch before are ended
+    double startUs = 0; ///< until the workers deliver as usual
+    double epochUs = 0; ///< to the next start, or the end of the trace
 };
 
 std::vector<Slice> byBegin(const Case& c, std::string_view phase)
@@ -50,28 +44,21 @@ std::vector<TraceTime> samplesBegun(const Trace& trace)
     return begun;
 }
 
-/// What kept workers spare: at least half of the start, since waking them and handing out the first batches takes its
-/// time as well. At most all of it and what the epoch before spent on ending its workers. Kept ones have to load an
-/// epoch's first batch as well: where it is recorded when they begin with it, only the time until then counts; else
-/// that wait does as far as it is longer than usual.
-void setCosts(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
-              double usualWaitUs)
+/// Time from a start until the workers deliver as usual: they have been started and begin with a sample, and the first
+/// wait is over. Of that wait, only what is longer than usual counts: kept workers load an epoch's first batch as well.
+double untilDeliveringUs(const Slice& start, TraceTime next, const std::vector<TraceTime>& begun,
+                         const std::vector<Slice>& waits, double usualWaitUs)
 {
-    const double us = toUs(start.slice.duration);
-    const double ending = std::min(start.endingUs, kMostEnding * us);
-    const auto first = std::lower_bound(begun.begin(), begun.end(), start.slice.begin);
-    if (first != begun.end() && *first < next) {
-        start.lowUs = std::max(0.0, us - kWakingUs) / 2;
-        start.highUs = std::max(0.0, std::max(us, toUs(*first - start.slice.begin)) - kWakingUs) + ending;
-        return;
-    }
-    start.lowUs = us / 2;
-    start.highUs = us + ending;
-    const auto wait = std::find_if(waits.begin(), waits.end(), [&](const Slice& each) {
-        return each.end() > start.slice.end() && each.begin < next;
-    });
-    if (wait != waits.end())
-        start.highUs += std::max(0.0, toUs(std::min(wait->duration, wait->end() - start.slice.end())) - usualWaitUs);
+    double us = toUs(start.duration);
+    const auto first = std::lower_bound(begun.begin(), begun.end(), start.begin);
+    if (first != begun.end() && *first < next)
+        us = std::max(us, toUs(*first - start.begin));
+    const auto wait = std::find_if(waits.begin(), waits.end(),
+                                   [&](const Slice& each) { return each.end() > start.end() && each.begin < next; });
+    if (wait == waits.end())
+        return us;
+    const double waitUs = toUs(std::min(wait->duration, wait->end() - start.end()));
+    return std::max(us, toUs(start.duration) + std::max(0.0, waitUs - usualWaitUs));
 }
 
 /// When steps and phases of a track ended.
@@ -86,7 +73,7 @@ std::vector<TraceTime> endsOn(const Case& c, TrackId track)
     return ends;
 }
 
-/// The time before, in which nothing is marked: the workers that there were are ended in it.
+/// µs before `time` in which nothing is marked.
 double gapBefore(const std::vector<TraceTime>& ends, TraceTime time)
 {
     const auto after = std::upper_bound(ends.begin(), ends.end(), time);
@@ -111,10 +98,10 @@ std::vector<Start> laterStarts(const Case& c)
     std::vector<Start> found;
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const TraceTime next = i + 1 < starts.size() ? starts[i + 1].begin : c.trace.range().end;
-        Start start{
-            .slice = starts[i], .endingUs = gapBefore(ends, starts[i].begin), .epochUs = toUs(next - starts[i].begin)};
-        setCosts(start, next, begun, waits, usualUs);
-        found.push_back(start);
+        found.push_back({.slice = starts[i],
+                         .gapUs = gapBefore(ends, starts[i].begin),
+                         .startUs = untilDeliveringUs(starts[i], next, begun, waits, usualUs),
+                         .epochUs = toUs(next - starts[i].begin)});
     }
     return found;
 }
@@ -141,28 +128,23 @@ Advice check(const Case& c)
     if (starts.empty())
         return cannotTell(message<"loader.persistent_workers.one_epoch",
                                   "The trace does not contain the start of workers at a second epoch.">());
-    double lowUs = 0, highUs = 0, epochUs = 0;
+    double startUs = 0, gapUs = 0, epochUs = 0;
     for (const Start& start : starts) {
-        lowUs += start.lowUs / static_cast<double>(starts.size());
-        highUs += start.highUs / static_cast<double>(starts.size());
+        startUs += start.startUs / static_cast<double>(starts.size());
+        gapUs += start.gapUs / static_cast<double>(starts.size());
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
-    if (highUs < kWorthFixing * epochUs)
-        return silent(message<"loader.persistent_workers.short",
-                              "Ending and starting workers takes only {time} of an epoch of {epoch}.">(
-            {{"time", highUs, timeText(highUs)}, {"epoch", epochUs, timeText(epochUs)}}));
+    if (startUs < kWorthFixing * epochUs)
+        return silent(
+            message<"loader.persistent_workers.short", "Starting workers takes only {time} of an epoch of {epoch}.">(
+                {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}}));
     Advice advice = fires(message<"loader.persistent_workers.restart",
                                   "Each epoch of {epoch} starts its workers anew: {time} until they deliver as usual.">(
-        {{"time", highUs, timeText(highUs)},
+        {{"time", startUs, timeText(startUs)},
          {"epoch", epochUs, timeText(epochUs)},
          {"starts", starts.size()}}));
-    if (starts.size() > 1)
-        advice.saving =
-            Saving{.unit = SavingUnit::UsPerEpoch, .low = lowUs, .mid = (lowUs + highUs) / 2, .high = highUs};
-    else
-        advice.whyNoPrediction = message<"loader.persistent_workers.one_start",
-                                         "One start of the workers does not show how much it varies.">();
-    advice.concerns = std::min(1.0, highUs / epochUs);
+    advice.saving = upperBound(SavingUnit::UsPerEpoch, startUs + gapUs);
+    advice.concerns = std::min(1.0, startUs / epochUs);
     advice.caveats = {message<"loader.persistent_workers.memory",
                               "Workers keep their copy of the dataset, and what it cached, for the whole run.">()};
     advice.measure = "epoch";

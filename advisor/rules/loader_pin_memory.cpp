@@ -1,12 +1,15 @@
 #include "advisor/evidence/plain_program.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <unordered_set>
 #include <vector>
 
 namespace advisor::rules {
@@ -31,12 +34,16 @@ struct Bandwidth {
     double low = 0, mid = 0, high = 0; ///< quartiles
 };
 
+bool isLargeCopy(const Slice& copy, MemoryKind source)
+{
+    return copy.args.copy == CopyKind::HtoD && copy.args.src == source && copy.args.bytes >= kLargeCopy;
+}
+
 Bandwidth bandwidthOf(const Case& c, MemoryKind source)
 {
     std::vector<double> reached;
     for (const Slice& copy : c.facts.device.copies)
-        if (copy.args.copy == CopyKind::HtoD && copy.args.src == source && copy.args.bytes >= kLargeCopy &&
-            copy.duration.count() > 0)
+        if (isLargeCopy(copy, source) && copy.duration.count() > 0)
             reached.push_back(static_cast<double>(copy.args.bytes) / static_cast<double>(copy.duration.count()));
     if (reached.empty())
         return {};
@@ -52,26 +59,36 @@ bool pinnedIsNoFaster(const Bandwidth& pinned, const Bandwidth& pageable)
     return pinned.copies >= kFewestCopies && pinned.high <= pageable.mid;
 }
 
-void predict(Advice& advice, const Case& c, const CopyUse& pageable)
+/// The trace replayed with the pageable copies at the bandwidth that pinned copies reach in it: at least at their lower
+/// quartile, while the call that copies takes as long as before; at most at their upper quartile, and the call takes no
+/// time besides. No value where the trace does not show what pinned copies reach, or links too few launches.
+std::optional<Saving> savingByFasterCopies(const Case& c)
 {
     const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned);
-    if (c.facts.device.steps.empty()) {
+    if (pinned.copies < kFewestCopies)
+        return std::nullopt;
+    std::unordered_set<SliceId> copies;
+    for (const Slice& copy : c.facts.device.copies)
+        if (isLargeCopy(copy, MemoryKind::Pageable))
+            copies.insert(copy.id);
+    const double now = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy).gbPerSecond();
+    const auto copiedAt = [&copies, now](double bandwidth, double ofCall) {
+        return [&copies, faster = std::min(1.0, now / bandwidth), ofCall](const ReplayWork& work) {
+            if (work.where == ReplayWork::Where::Device && copies.contains(work.slice))
+                return ReplayChange{.factor = faster};
+            return ReplayChange{.factor = work.waits && copies.contains(work.cause) ? ofCall : 1};
+        };
+    };
+    return savingByReplay(c, copiedAt(pinned.low, 1), copiedAt(pinned.high, 0));
+}
+
+void predict(Advice& advice, const Case& c, const CopyUse& pageable)
+{
+    if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-        return;
-    }
-    if (pinned.copies < kFewestCopies) {
-        advice.whyNoPrediction =
-            message<"loader.pin_memory.link_not_known",
-                    "{copies} large copies from pinned memory do not show what the link reaches: measure it.">(
-                {{"copies", pinned.copies}});
-        return;
-    }
-    // The part of the copies' time that the faster link saves; of it, what no kernel hides is sure to be won.
-    const auto saved = [&](double reached) { return std::max(0.0, 1 - pageable.gbPerSecond() / reached); };
-    const Nanoseconds exposed = std::min(pageable.exposed, pageable.time);
-    const double low = saved(pinned.low) * c.facts.device.usPerStep(pageable.ofADevice(exposed));
-    const double high = saved(pinned.high) * c.facts.device.usPerStep(pageable.ofADevice(pageable.time));
-    advice.saving = perStep(low, (low + high) / 2, high);
+    else if (!(advice.saving = savingByFasterCopies(c)))
+        // No memory makes a copy take less than no time.
+        advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.device.usPerStep(pageable.ofADevice(pageable.time)));
 }
 
 /// Of the judged time, on the mean over the devices that they are on.

@@ -2,6 +2,7 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device_use.h"
@@ -39,7 +40,6 @@ enum Way : std::uint8_t { Copies, RoundTrips, Syncs, kWays };
 struct Reading {
     std::array<double, kWays> count{}, idleOf{}; ///< a step; µs
     double idleUs = 0;           ///< a step: the device does nothing after it, and the step does not wait for data
-    double blockedUs = 0;        ///< of that, at most: the host waits for the device or reads metrics
     double waitedUs = 0;         ///< a step: the host waits for the device or a copy
     double dataUs = 0;           ///< a step: it waits for data
     double deviceIdleUs = 0;     ///< a step: the device does nothing, for whatever cause
@@ -54,15 +54,20 @@ struct Reading {
     }
 };
 
-/// When the host is held up by reading back: synchronizing calls, such copies, waits, the metrics phase.
-Intervals hostBlocked(const Trace& trace, bool (*copies)(std::string_view call))
+bool isCopyCall(std::string_view call)
+{
+    return call.find("emcpy") != call.npos;
+}
+
+/// When the host may wait for a device: synchronizing calls, copies, waits, the metrics phase.
+Intervals hostWaits(const Trace& trace)
 {
     std::vector<TimeRange> ranges;
     for (const ActivityKind kind :
          {ActivityKind::Sync, ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Phase})
         for (const Slice& slice : profiler::analysis::ofKindNamed(trace, kind, [&](std::string_view name) {
                  return kind == ActivityKind::Sync || (kind == ActivityKind::Phase && name == phase::kMetrics) ||
-                        (kind != ActivityKind::Phase && (isSyncCall(name) || copies(name)));
+                        (kind != ActivityKind::Phase && (isSyncCall(name) || isCopyCall(name)));
              }))
             ranges.push_back(slice.range());
     return unite(std::move(ranges));
@@ -89,11 +94,6 @@ Intervals idleForOthers(const Case& c)
             for (const auto& [device, where] : idle->everywhere)
                 others = unite(std::move(others), where);
     return others;
-}
-
-bool isCopyCall(std::string_view call)
-{
-    return call.find("emcpy") != call.npos;
 }
 
 /// The gap of `busy` that begins at or after `time`, when it begins at once: nothing ran behind the copy.
@@ -212,8 +212,7 @@ std::vector<TimeRange> judgedRanges(const Case& c)
 
 Reading readBack(const Case& c)
 {
-    const Intervals blocked = hostBlocked(c.trace, isBlockingCopy);
-    const Intervals waited = hostBlocked(c.trace, isCopyCall);
+    const Intervals waited = hostWaits(c.trace);
     const Intervals waits = dataWaits(c.trace), others = idleForOthers(c);
     const Waiting all = waiting(c.trace);
     Reading reading;
@@ -231,7 +230,6 @@ Reading readBack(const Case& c)
         const std::vector<TimeRange> range{step};
         const auto inStep = [&](const Intervals& times) { return total(intersect(overlapping(times, step), range)); };
         reading.idleUs += toUs(after) / steps;
-        reading.blockedUs += toUs(std::min(after, inStep(blocked))) / steps;
         reading.waitedUs += toUs(inStep(waited)) / steps;
         reading.dataUs += toUs(inStep(waits)) / steps;
         reading.deviceIdleUs += toUs(step.duration() - inStep(c.facts.device.any)) / steps;
@@ -295,10 +293,9 @@ void findLost(const Case& c, Reading& reading)
 /// @param kept  share of the readings that stay
 Saving saving(const Reading& reading, double kept)
 {
-    // By the replay; else at least what the host waits meanwhile is won, and at most all the idleness.
-    Saving saved = reading.won && reading.won->high > 0
-                       ? *reading.won
-                       : perStep(reading.blockedUs, (reading.blockedUs + reading.idleUs) / 2, reading.idleUs);
+    // Without a replay: a step takes at least as long as the device works in it.
+    Saving saved = reading.won && reading.won->high > 0 ? *reading.won
+                                                        : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
     for (double* us : {&saved.low, &saved.mid, &saved.high})
         *us *= 1 - kept;
     return saved;
@@ -389,8 +386,8 @@ Advice finding(const Case& c, const Reading& reading, std::int64_t every)
                     "Keep the detached loss on the GPU between readings: keeping its graph leaks memory.">()};
         return advice;
     }
-    advice.saving = saving(reading, 0);
-    advice.saving->low = 0; // whether the program can do without is not in the trace
+    // Whether the program can do without is not in the trace.
+    advice.saving = upperBound(SavingUnit::UsPerStep, saving(reading, 0).high);
     switch (reading.foremost()) {
     case RoundTrips:
         advice.title = "Each step takes data to the host and back";

@@ -1,11 +1,12 @@
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace advisor::rules {
@@ -19,32 +20,23 @@ using namespace profiler::analysis;
 // matters more.
 constexpr double kWorthFixing = 0.01;
 
-/// A worker on another core wrote the batch, and the copy fetches it from there. Without the copy the first operator
-/// that reads it does, which may take as long.
+/// A worker on another core wrote the batch, and the copy fetches it from there. Without the copy, the first operator
+/// that reads the batch has to fetch it, which may take as long.
 bool loadsBeside(const Case& c)
 {
     return (c.config ? (*c.config)[config::key::workers] : c.facts.input.workers) > 0;
 }
 
-// Of the copy, to either side: it leaves the batch in the caches for the next operators, and evicts what they need as
-// well. Chosen so that the range holds what experiments measure for the planted fault (tests/bench/planted_faults), an
-// MLP on arrays whose batches the training thread copies.
-constexpr double kLeast = 0.75, kMost = 1.75;
-
-/// The copy, more or less what it does to the caches; at most also what some steps spend outside of their phases more
-/// than usual: memory that is given back to the system. No value where a device hides the copy, or who reads the batch
-/// first pays for it.
+/// No more goes than the copy itself, what it costs the operators after it, and the time outside of the phases, in which
+/// its memory is given back to the system. It takes the place of at most as many bytes in the caches as it writes;
+/// reading these again takes no longer than the copy, which reads as many bytes and writes them as well. No value where a
+/// device hides the copy, or where the batch's first reader pays for it.
 std::optional<Saving> saving(const Case& c, double cloneUs)
 {
     if (hasDeviceWork(c.trace) || loadsBeside(c))
         return std::nullopt;
-    std::vector<double> other;
-    for (const Step& step : c.facts.steps)
-        if (isSteady(step))
-            other.push_back(toUs(step.parts.other));
-    const double copyUs = std::max(cloneUs, toUs(c.facts.statistics.steadyMeanParts.copy));
-    const double low = kLeast * cloneUs, high = kMost * copyUs + std::max(0.0, mean(other) - percentile(other, 0.5));
-    return perStep(low, (low + high) / 2, high);
+    const StepParts& parts = c.facts.statistics.steadyMeanParts;
+    return upperBound(SavingUnit::UsPerStep, 2 * std::max(cloneUs, toUs(parts.copy)) + toUs(parts.other));
 }
 
 Advice check(const Case& c)
@@ -78,7 +70,7 @@ Advice check(const Case& c)
                           "The copy fetches the batch from the worker's core; without it the first operator does, for a "
                           "time that is not in the trace.">();
     advice.caveats = {message<"tensors.share_memory.lifetime",
-                              "The memory must outlive the tensor, and nobody may write to it meanwhile.">()};
+                              "The memory must outlive the tensor, and nothing may write to it as long as the tensor is in use.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, std::vector{clone->longest});
     return advice;

@@ -2,6 +2,7 @@
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
@@ -16,9 +17,8 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "zero_grad.set_to_none";
-// Of the step. Chosen: half of the least effect that an experiment calls a gain (one percent), since the saving is the
-// middle of a range; below, the change of what the optimizer does matters more.
-constexpr double kWorthFixing = 0.005;
+// Of the step, at most saved. Chosen: the least effect that an experiment calls a gain (one percent).
+constexpr double kWorthFixing = 0.01;
 
 bool isSingleFill(std::string_view op)
 {
@@ -40,20 +40,9 @@ bool doesAccumulate(std::string_view op)
     return op == "torch::autograd::AccumulateGrad" || op == "AccumulateGrad";
 }
 
-// Bytes. Published: glibc takes blocks of 128 KiB and more from the system and gives them back when they are freed
-// (mallopt(3), M_MMAP_THRESHOLD).
-constexpr double kLargeBytes = 128.0 * 1024;
-// µs: what filling so much takes at 10 GB/s, for traces without the operators' sizes. Measured: one core fills 4 to 29
-// GB/s, for gradients of 4 and 120 kB (PyTorch 2.11).
-constexpr double kLargeFillUs = 13;
-
-// µs: a gradient that is taken over instead of added to is detached. Measured: 0.5 to 1.3 µs for gradients of 4 kB to
-// 12 MB (PyTorch 2.11, one core).
-constexpr double kDetachUs = 1.3;
-
 struct Zeroing {
     double fillUs = 0, fills = 0; ///< a step, in the zero grad phase
-    double accumulateUs = 0, additions = 0; ///< a step: in-place additions in backward
+    double accumulateUs = 0;      ///< a step: in-place additions in backward
     double aroundUs = 0;          ///< a step: what does these additions, without them
     std::vector<SliceId> longest;
 };
@@ -69,33 +58,11 @@ Zeroing zeroing(const OpCosts& costs)
             found.longest.push_back(op.longest);
         } else if (op.phase == phase::kBackward && isAccumulate(op.name)) {
             found.accumulateUs += op.selfUsPerStep;
-            found.additions += op.countPerStep;
             found.longest.push_back(op.longest);
         } else if (op.phase == phase::kBackward && doesAccumulate(op.name))
             found.aroundUs += op.selfUsPerStep;
     }
     return found;
-}
-
-/// By the size of what is filled, 4 bytes an element; where sizes are not recorded by the time that it takes.
-bool isLarge(const Trace& trace, const Slice& fill)
-{
-    const auto inputs = listEntries(trace.string(fill.args.shapes));
-    if (inputs.empty())
-        return toUs(fill.duration) > kLargeFillUs;
-    double bytes = 4;
-    for (const std::string& size : listEntries(inputs.front()))
-        bytes *= std::strtod(size.c_str(), nullptr);
-    return bytes >= kLargeBytes;
-}
-
-/// There is a gradient as large in most steps: one long fill may be one that was held up.
-bool fillsLargeGradients(const Case& c)
-{
-    std::int64_t large = 0;
-    for (const SliceId fill : operatorsIn(c.trace, isSingleFill, phase::kZeroGrad))
-        large += isLarge(c.trace, c.trace.slice(fill)) ? 1 : 0;
-    return large >= c.facts.ops.stepsWithOps;
 }
 
 std::vector<SliceId> zeroPhases(const Trace& trace)
@@ -132,17 +99,14 @@ std::optional<Saving> savingOnDevice(const Case& c)
 Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
 {
     const double stepUs = c.facts.statistics.steadyMeanUs;
-    // Instead of being filled, gradients are given back; instead of being added to, they are taken over. At least, half
-    // of the fills goes, and of each addition what detaching does not take; at most the whole phase and all that adds to
-    // gradients.
-    const double low = std::min(found.fillUs, phaseUs) / 2 +
-                       std::max(0.0, found.accumulateUs - kDetachUs * found.additions);
-    const double high = std::max(found.fillUs, phaseUs) + found.accumulateUs + found.aroundUs;
-    const double mid = (low + high) / 2;
-    if (mid < kWorthFixing * stepUs)
-        return silent(message<"zero_grad.set_to_none.short",
-                              "Filling gradients with zeros and adding to them takes about {time} of a step of {step}.">(
-            {{"time", mid, timeText(mid)}, {"step", stepUs, timeText(stepUs)}}));
+    // Instead of being filled, gradients are freed; instead of being added to, they are taken over. At most the whole
+    // phase goes, and all that adds to gradients.
+    const double most = std::max(found.fillUs, phaseUs) + found.accumulateUs + found.aroundUs;
+    if (most < kWorthFixing * stepUs)
+        return silent(
+            message<"zero_grad.set_to_none.short",
+                    "Filling gradients with zeros and adding to them takes at most {time} of a step of {step}.">(
+                {{"time", most, timeText(most)}, {"step", stepUs, timeText(stepUs)}}));
     Advice advice = fires(
         message<"zero_grad.set_to_none.fills",
                 "Each step fills {gradients} gradients with zeros ({time}) and adds to them in backward ({additions}).">(
@@ -157,18 +121,18 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
             advice.whyNoPrediction =
                 message<"zero_grad.set_to_none.behind_other_work",
                         "The fills run on the device behind other work; what they hold up is not recorded.">();
-    } else if (fillsLargeGradients(c))
-        advice.whyNoPrediction =
-            message<"zero_grad.set_to_none.large",
-                    "Without zeros, gradients as large as these are taken from the system anew in each step: what that "
-                    "costs is not in the trace.">();
-    else
-        advice.saving = perStep(low, mid, high);
+    } else
+        advice.saving = upperBound(SavingUnit::UsPerStep, most);
     setToggle(advice, c, kKey, "true");
     advice.caveats = {
         message<"zero_grad.set_to_none.skipped",
                 "Optimizers skip parameters without a gradient: weight decay and momentum leave them alone.">(),
         message<"zero_grad.set_to_none.read", "Code that reads .grad before the first backward pass finds None.">()};
+    if (ranOnCpu(c))
+        advice.caveats.push_back(
+            message<"zero_grad.set_to_none.allocation",
+                    "Without zeros, gradients are allocated anew in each step: large ones come from the operating system "
+                    "and can take as long as filling them.">());
     addEvidence(advice, c.trace, found.longest);
     if (advice.evidence.empty())
         addEvidence(advice, c.trace, zeroPhases(c.trace));

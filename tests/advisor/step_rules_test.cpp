@@ -31,13 +31,13 @@ std::string zeroing(double fillUs)
                        fillUs);
 }
 
-TEST(ZeroGrad, FiresFromATwoHundredthOfTheStepOn)
+TEST(ZeroGrad, FiresFromAHundredthOfTheStepOn)
 {
-    EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(6.6)).advice().state, State::Silent);
-    EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(6.7)).advice().state, State::Fires);
+    EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(9.9)).advice().state, State::Silent);
+    EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(10.1)).advice().state, State::Fires);
 }
 
-TEST(ZeroGrad, TheRangeReachesFromMostOfTheAdditionsToEverythingAroundThem)
+TEST(ZeroGrad, AtMostThePhaseGoesAndAllThatAddsToGradients)
 {
     const Judged judged("zero_grad_set_to_none", R"(
         main
@@ -54,35 +54,16 @@ TEST(ZeroGrad, TheRangeReachesFromMostOfTheAdditionsToEverythingAroundThem)
           end
     )");
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
-    EXPECT_NEAR(judged.advice().saving->low, 40 / 2 + (20 - 1.3), 1e-9) << "the gradient is detached";
+    EXPECT_EQ(judged.advice().saving->kind, advisor::SavingKind::UpperBound);
     EXPECT_DOUBLE_EQ(judged.advice().saving->high, 50 + 35);
     EXPECT_THAT(judged.advice().reason, HasNumber("gradients", 4));
     EXPECT_THAT(judged.advice().caveats, Contains(HasId("zero_grad.set_to_none.skipped")));
 }
 
-TEST(ZeroGrad, WhatTakingLargeGradientsFromTheSystemCostsIsNotPredicted)
+TEST(ZeroGrad, WarnsThatGradientsAreAllocatedInEachStep)
 {
-    const Judged judged("zero_grad_set_to_none", zeroing(50));
-    EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_FALSE(judged.advice().saving);
-    EXPECT_THAT(judged.advice().whyNoPrediction, HasId("zero_grad.set_to_none.large"));
-}
-
-TEST(ZeroGrad, OneLargeGradientAmongManySmallOnesIsEnoughForThat)
-{
-    const auto advice = [](int every) {
-        std::string text = "main\n";
-        for (int step = 0; step < 10; ++step) {
-            text += fmt::format("step {0} {1} 1000\nphase \"zero grad\" {1} 60\nop aten::zero_ {1} {2}\n", step,
-                                1000 * step, step % every == 0 ? 20 : 2);
-            for (int i = 0; i < 10; ++i)
-                text += fmt::format("op aten::zero_ {} 2\n", 1000 * step + 20 + 3 * i);
-            text += fmt::format("phase backward {} 500\nop aten::add_ {} 30\n", 1000 * step + 300, 1000 * step + 310);
-        }
-        return Judged("zero_grad_set_to_none", text).advice();
-    };
-    EXPECT_THAT(advice(1).whyNoPrediction, HasId("zero_grad.set_to_none.large"));
-    EXPECT_TRUE(advice(5).saving) << "a fill that was held up: " << advice(5).whyNoPrediction;
+    EXPECT_THAT(Judged("zero_grad_set_to_none", zeroing(50)).advice().caveats,
+                Contains(HasId("zero_grad.set_to_none.allocation")));
 }
 
 TEST(ZeroGrad, FillsElsewhereAreNoZeroingOfGradients)
@@ -244,30 +225,31 @@ constexpr std::string_view kEpochs = R"(
       phase validation 52000 1000
 )";
 
-TEST(DebugTools, AnEpochsFirstStepShowsWhatAGradientCheckTakes)
+/// The same with a third epoch, in whose first step `us` lie outside of the phases.
+std::string threeEpochs(int us)
+{
+    return std::string(kEpochs) +
+           fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
+}
+
+TEST(DebugTools, TheFirstStepsOfEpochsShowWhatAGradientCheckTakes)
 {
     for (const char* key : {"gradcheck", "gradgradcheck"}) {
         const Judged judged("debug_" + std::string(key), std::string(kEpochs), {fmt::format("debug.{}=true", key)});
         ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
         EXPECT_EQ(judged.advice().saving->unit, advisor::SavingUnit::UsPerEpoch);
-        EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000 * 0.8) << "as much quicker as the second time was";
-        EXPECT_DOUBLE_EQ(judged.advice().saving->high, 5000);
+        EXPECT_DOUBLE_EQ(judged.advice().saving->mid, 4500);
+        // Student's t with one degree of freedom: 12.706 standard errors of 500 µs.
+        EXPECT_NEAR(judged.advice().saving->high, 4500 + 12.706 * 500, 1);
     }
 }
 
 TEST(DebugTools, TheFirstOfThreeGradientChecksWarmsUp)
 {
-    const auto saving = [](int third) {
-        const Judged judged("debug_gradcheck",
-                            std::string(kEpochs) +
-                                fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", third + 1000, 53000 + third),
-                            {"debug.gradcheck=true"});
-        return judged.advice().saving.value();
-    };
-    EXPECT_DOUBLE_EQ(saving(5100).high, 5100);
-    EXPECT_DOUBLE_EQ(saving(5100).low, 4000) << "it has not become quicker";
-    EXPECT_DOUBLE_EQ(saving(3200).high, 4000) << "the first is left out";
-    EXPECT_DOUBLE_EQ(saving(3200).low, 3200 * 0.8) << "of 5,000, 4,000 and 3,200 the next may be 2,560";
+    const Judged judged("debug_gradcheck", threeEpochs(4000), {"debug.gradcheck=true"});
+    ASSERT_TRUE(judged.advice().saving);
+    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000);
+    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 4000);
 }
 
 TEST(DebugTools, OneEpochDoesNotShowHowMuchAGradientCheckVaries)
