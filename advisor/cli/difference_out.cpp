@@ -128,6 +128,8 @@ Json toJson(const Difference& difference)
         step["ci95"] = intervalJson(difference.ci95);
         step["median"] = figuresJson(difference.medianStepUs);
         step["steady_mean"] = figuresJson(difference.steadyStepUs);
+        if (difference.steadyStepUs)
+            step["steady_mean"]["ci95"] = intervalJson(difference.steadyCi95);
     }
     Json kernels = Json::array();
     for (const Difference::Kernel& row : difference.kernels)

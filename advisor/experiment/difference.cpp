@@ -360,6 +360,7 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
         found.meanStepUs = {mean(usA), mean(usB)};
         found.medianStepUs = {percentile(usA, 0.5), percentile(usB, 0.5)};
         found.ci95 = ratioOfMeans(usA, usB).ci95;
+        found.steadyCi95 = ratioOfMeans(stepsUs(stepsA, isSteady), stepsUs(stepsB, isSteady)).ci95;
         found.statistic = statisticOf(stepsA, stepsB, trainOnSameBatches(a, b));
         noteTheMeans(found);
         found.spreadA = spreadOf(usA);

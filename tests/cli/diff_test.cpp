@@ -71,6 +71,22 @@ TEST(Diff, TheVerdictTheHeadlineAndTheTextStateOneStatistic)
     EXPECT_THAT(run({"diff", b, a}).out, testing::StartsWith("b is 20 % slower than a\n"));
 }
 
+TEST(Diff, SteadyMeansHaveAnIntervalOfTheirOwn)
+{
+    // The first step of b warms up: the interval of all marks contains 1, that of steady steps does not.
+    const Json step =
+        difference(runOf({200, 202, 198, 201, 199, 200}), runOf({900, 101, 99, 100, 102, 98, 100}))["step_us"];
+    EXPECT_NEAR(step["steady_mean"]["ratio"].get<double>(), 2, 0.02);
+    EXPECT_GT(step["steady_mean"]["ci95"][0], 1.9);
+    EXPECT_LT(step["steady_mean"]["ci95"][1], 2.1);
+    EXPECT_LT(step["ci95"][0], 1);
+}
+
+TEST(Diff, WithoutSteadyStepsTheirMeanIsNull)
+{
+    EXPECT_TRUE(difference(runOf({200}), runOf({100}))["step_us"]["steady_mean"].is_null());
+}
+
 TEST(Diff, SlowerTheOtherWay)
 {
     EXPECT_EQ(difference(runOf({100, 101, 99, 100}), runOf({200, 202, 198, 201}))["verdict"], "slower");
