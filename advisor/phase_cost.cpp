@@ -16,9 +16,6 @@ using namespace profiler::analysis;
 
 namespace {
 
-// Of the window, idle: less than that, and the host is ahead of a busy device.
-constexpr double kWaitsForTheHost = 0.1;
-
 bool isCall(ActivityKind kind)
 {
     return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
@@ -57,47 +54,31 @@ InPhases inPhases(const Case& c, std::initializer_list<std::string_view> wanted)
     return found;
 }
 
-/// What the devices did that calls inside the phases gave work: those of other ranks do not wait for this host.
-struct ReachedDevices {
-    Intervals busy, launched; ///< with anything; with what those calls launched
-};
-
-ReachedDevices reachedDevices(const Case& c, const std::unordered_set<std::uint64_t>& correlations)
+/// What these calls launched, by device. Devices of other ranks do not wait for this host.
+std::map<DeviceId, Intervals> launchedWork(const Case& c, const std::unordered_set<std::uint64_t>& correlations)
 {
-    struct Work {
-        UnionBuilder all, launched;
-        bool reached = false;
-    };
-    std::map<DeviceId, Work> devices;
+    std::map<DeviceId, UnionBuilder> work;
     for (const Track& track : c.trace.tracks())
         if (track.kind == TrackKind::Stream)
-            forEachView(c.trace, track.id, [&, &work = devices[track.device]](const SliceView& slice) {
-                if (!isDeviceWork(slice.kind()))
-                    return;
-                work.all.add(slice.range());
-                if (!correlations.contains(slice.correlation().value))
-                    return;
-                work.launched.add(slice.range());
-                work.reached = true;
+            forEachView(c.trace, track.id, [&](const SliceView& slice) {
+                if (isDeviceWork(slice.kind()) && correlations.contains(slice.correlation().value))
+                    work[track.device].add(slice.range());
             });
-    ReachedDevices found;
-    for (auto& [id, work] : devices)
-        if (work.reached) {
-            found.busy = unite(std::move(found.busy), work.all.take());
-            found.launched = unite(std::move(found.launched), work.launched.take());
-        }
-    return found;
+    std::map<DeviceId, Intervals> launched;
+    for (auto& [id, builder] : work)
+        launched[id] = builder.take();
+    return launched;
 }
 
-/// Share of the window, as far as these devices had begun and were not done, in which none of them did anything.
-double idleShare(const Case& c, const Intervals& busy)
+/// When each device waits for the host to launch something, by the attribution of idle time.
+std::map<DeviceId, Intervals> waitsForHost(const Case& c)
 {
-    if (busy.empty())
-        return 0;
-    const std::vector<TimeRange> hull{{busy.front().begin, busy.back().end}};
-    const Intervals judged = intersect(c.facts.device.window, hull);
-    const auto all = static_cast<double>(total(judged).count());
-    return all > 0 ? static_cast<double>(total(subtract(judged, busy)).count()) / all : 0;
+    std::map<DeviceId, Intervals> waits;
+    for (const std::string_view cause : {"launch", "other"})
+        if (const IdleCause* found = c.facts.device.idleCause(cause))
+            for (const auto& [device, where] : found->everywhere)
+                waits[device] = unite(std::move(waits[device]), where);
+    return waits;
 }
 
 } // namespace
@@ -107,23 +88,31 @@ Intervals hostInPhases(const Case& c, std::initializer_list<std::string_view> ph
     return inPhases(c, phases).ranges;
 }
 
+double idleUsInPhases(const Case& c, std::initializer_list<std::string_view> phases)
+{
+    const Intervals host = hostInPhases(c, phases);
+    Nanoseconds idle{};
+    for (const auto& [device, waits] : waitsForHost(c))
+        idle += total(intersect(host, waits));
+    return c.facts.device.deviceUsPerStep(idle);
+}
+
 std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std::string_view> phases)
 {
-    const DeviceFacts& device = c.facts.device;
-    if (device.steps.empty())
-        return std::nullopt;
     const InPhases found = inPhases(c, phases);
     if (!found.ranges.empty() && found.launched.empty())
         return std::nullopt;
-    const ReachedDevices reached = reachedDevices(c, found.launched);
-    if (!found.ranges.empty() && reached.busy.empty())
+    const std::map<DeviceId, Intervals> launched = launchedWork(c, found.launched);
+    if (!found.ranges.empty() && launched.empty())
         return std::nullopt; // calls that gave no device work, such as a synchronize
-    const double idle = idleShare(c, reached.busy);
-    if (idle < kWaitsForTheHost)
-        return device.usPerStep(total(reached.launched));
-    const double ofDevice = device.usPerStep(total(unite(reached.launched, subtract(found.ranges, reached.busy))));
-    const double ofHost = device.usPerStep(total(found.ranges));
-    return std::max(ofDevice, std::min(ofHost, idle * device.usPerStep(device.windowTime())));
+    std::map<DeviceId, Intervals> idle = waitsForHost(c);
+    Nanoseconds cost{};
+    for (const auto& [device, work] : launched) {
+        const Intervals& waits = idle[device];
+        const Nanoseconds inPhases = total(unite(work, intersect(found.ranges, waits)));
+        cost += std::max(inPhases, std::min(total(found.ranges), total(waits)));
+    }
+    return c.facts.device.usPerStep(cost) / static_cast<double>(std::max<std::size_t>(launched.size(), 1));
 }
 
 } // namespace advisor

@@ -60,6 +60,32 @@ std::string argument(std::string_view arguments, std::string_view name)
     return {};
 }
 
+/// What a class of PyTorch takes where its settings do not name a weight decay. Source: the signatures in torch/optim
+/// (2.11). No value for classes that have no such setting, and for others.
+std::optional<double> defaultWeightDecay(std::string_view optimizer)
+{
+    constexpr std::array<std::string_view, 9> kNone = {"Adadelta", "Adafactor", "Adagrad", "Adam", "Adamax",
+                                                       "ASGD",     "NAdam",     "RAdam",   "RMSprop"};
+    constexpr std::string_view kOfPyTorch = "torch.optim.";
+    if (!optimizer.starts_with(kOfPyTorch))
+        return std::nullopt;
+    optimizer.remove_prefix(kOfPyTorch.size());
+    if (optimizer == "AdamW")
+        return 0.01;
+    if (optimizer == "Muon")
+        return 0.1;
+    if (optimizer == "SGD" || std::find(kNone.begin(), kNone.end(), optimizer) != kNone.end())
+        return 0;
+    return std::nullopt;
+}
+
+void setWeightDecay(ProgramValues& values)
+{
+    values.weightDecay = number(argument(values.optimizerSettings, "weight_decay"));
+    if (!values.weightDecay && values.hasAllSettings)
+        values.weightDecay = defaultWeightDecay(values.optimizer);
+}
+
 void takeFacts(const Trace& trace, ProgramValues& values)
 {
     values.batchSize = wholeNumber(metadata(trace, "loader.batch_size"));
@@ -71,7 +97,7 @@ void takeFacts(const Trace& trace, ProgramValues& values)
         return;
     values.optimizer = metadata(trace, "optimizer.class");
     values.optimizerSettings = metadata(trace, "optimizer.settings");
-    values.hasAllSettings = true;
+    values.hasAllSettings = metadata(trace, "optimizer.note").empty();
     values.learningRate = argument(values.optimizerSettings, "lr");
 }
 
@@ -215,6 +241,7 @@ ProgramValues programValues(const config::TrainingConfig& config)
     values.learningRate = config.text(key::learningRate.name);
     const std::string& kind = config[key::optimizer];
     const std::string decay = config.text(key::weightDecay.name);
+    values.weightDecay = config[key::weightDecay];
     const std::string betas = fmt::format("betas=({}, {}), eps={}", config.text(key::beta1.name),
                                           config.text(key::beta2.name), config.text(key::epsilon.name));
     values.hasAllSettings = true;
@@ -242,6 +269,7 @@ ProgramValues programValues(const Trace& trace, const config::TrainingConfig* co
         values.batchSize = batchOfConvolutions(trace);
     if (values.optimizer.empty() && metadata(trace, "optimizer.count").empty())
         takeOptimizer(trace, values);
+    setWeightDecay(values);
     return values;
 }
 

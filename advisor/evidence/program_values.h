@@ -20,6 +20,8 @@ struct ProgramValues {
     std::string optimizerSettings = {};
     bool hasAllSettings = false; ///< the optimizer has no other ones that differ from their defaults
     std::string learningRate = {};    ///< as a number of a program; of the first parameter group
+    /// Of the first parameter group, where it is among the settings or all of these are known: then the class's default.
+    std::optional<double> weightDecay = {};
 
     friend bool operator==(const ProgramValues&, const ProgramValues&) = default;
 };

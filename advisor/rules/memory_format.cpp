@@ -103,8 +103,9 @@ Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::memoryFormat] == "channels_last")
         return silent(message<"memory_format.on", "Model and data are channels-last already.">());
-    if (auto advice = withoutSteadySteps(c))
-        return *advice;
+    if (c.config || !c.facts.steps.empty() || !hasDeviceWork(c.trace))
+        if (auto advice = withoutSteadySteps(c))
+            return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
         return cannotTell(deviceNotRecorded(c));
     const WorkShare convolutions = workShare(c, isConvolution);

@@ -32,19 +32,25 @@ struct Threshold {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr Threshold kCounted = {5, kMebibyte, 0.005}, kSampled = {20, 64 * kMebibyte, 0.02};
 
+// Chosen: as many parts of a trace without steps as samples have to show of steps. Twenty seconds or more contain several
+// steps of most trainings; memory that grows for less may be what a single forward pass keeps.
+constexpr std::size_t kParts = kSampled.steps;
+constexpr double kLeastPartSeconds = 1;
+
 struct Floor {
-    double step = 0; ///< position among the run's steps
+    double step = 0; ///< position among the run's steps; without steps, among the parts of the trace
     double bytes = 0;
     TraceTime at{};
 };
 
 /// What a counter does from step to step, by the least that was taken in each: what is given back before a step ends
-/// does not count.
+/// does not count. Of a trace without steps, from one part of it to the next.
 struct Growth {
     const Track* counter = nullptr;
     Threshold threshold{};
     std::vector<Floor> floors;
-    double low = 0, mid = 0, high = 0; ///< bytes a step
+    double partSeconds = 0;            ///< length of a part; 0: of a trace with steps
+    double low = 0, mid = 0, high = 0; ///< bytes a step or a part
     double lateMid = 0;                ///< of the later half alone
 
     [[nodiscard]] double steps() const { return floors.back().step - floors.front().step; }
@@ -104,15 +110,35 @@ std::vector<Step> comparable(const std::vector<Step>& all)
     return steps;
 }
 
-std::vector<Floor> floorsOf(const std::vector<CounterSample>& samples, const std::vector<Step>& steps)
+/// The steps in which growth is looked for, in order. Without steps: equal parts of the time that rules judge, which
+/// begins after warm-up. Empty where that is too short.
+std::vector<TimeRange> comparableRanges(const Case& c)
+{
+    std::vector<TimeRange> ranges;
+    for (const Step& step : comparable(c.facts.steps))
+        ranges.push_back(step.range);
+    if (!c.facts.steps.empty() || c.facts.device.window.empty())
+        return ranges;
+    const TimeRange all{c.facts.device.window.front().begin, c.facts.device.window.back().end};
+    const Nanoseconds each = all.duration() / static_cast<std::int64_t>(kParts);
+    if (toUs(each) < 1e6 * kLeastPartSeconds)
+        return ranges;
+    for (std::size_t i = 0; i < kParts; ++i) {
+        const TraceTime begin = all.begin + each * static_cast<std::int64_t>(i);
+        ranges.push_back({begin, begin + each});
+    }
+    return ranges;
+}
+
+std::vector<Floor> floorsOf(const std::vector<CounterSample>& samples, const std::vector<TimeRange>& steps)
 {
     std::vector<Floor> floors;
     auto sample = samples.begin();
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        while (sample != samples.end() && sample->time < steps[i].range.begin)
+        while (sample != samples.end() && sample->time < steps[i].begin)
             ++sample;
         std::optional<Floor> least;
-        for (; sample != samples.end() && sample->time < steps[i].range.end; ++sample)
+        for (; sample != samples.end() && sample->time < steps[i].end; ++sample)
             if (!least || sample->value < least->bytes)
                 least = Floor{static_cast<double>(i), sample->value, sample->time};
         if (least)
@@ -165,29 +191,54 @@ double limitOf(const Trace& trace, const Growth& growth)
     return 0;
 }
 
-Advice finding(const Case& c, const Growth& growth)
+/// A trace without steps: the growth in a second.
+Message reasonOverTime(const Growth& growth)
 {
+    const auto rate = [&](std::string_view name, double ofPart) {
+        const double each = ofPart / growth.partSeconds;
+        return MessageParameter{name, each, bytes(each)};
+    };
+    const double seconds = growth.steps() * growth.partSeconds;
+    const double first = growth.floors.front().bytes, last = growth.floors.back().bytes;
+    return message<"memory.growth.grows_over_time",
+                   "{counter} grows by {growth} per second ({low} to {high}): from {first} to {last} in {time}. The trace "
+                   "has no steps, so this is not per step.">({{"counter", growth.counter->name},
+                                                              rate("growth", growth.mid),
+                                                              rate("low", growth.low),
+                                                              rate("high", growth.high),
+                                                              {"first", first, bytes(first)},
+                                                              {"last", last, bytes(last)},
+                                                              {"time", 1e6 * seconds, timeText(1e6 * seconds)}});
+}
+
+Message reasonOf(const Case& c, const Growth& growth)
+{
+    if (growth.partSeconds > 0)
+        return reasonOverTime(growth);
     const std::vector<Floor>& floors = growth.floors;
-    using profiler::MessageParameter;
     const auto size = [](std::string_view name, double value) { return MessageParameter{name, value, bytes(value)}; };
     const MessageParameter counter{"counter", growth.counter->name},
         mid = size("growth", growth.mid), low = size("low", growth.low), high = size("high", growth.high),
         first = size("first", floors.front().bytes), last = size("last", floors.back().bytes),
         steps{"steps", growth.steps() + 1, countText(growth.steps() + 1)};
-    Message reason =
-        message<"memory.growth.grows",
-                "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} "
-                "steps.">({counter, mid, low, high, first, last, steps});
     const bool sinceBegin = growth.counter->name.ends_with(counter::kSinceBegin);
     if (const double limit = limitOf(c.trace, growth); limit > floors.back().bytes && !sinceBegin) {
         const double left = std::ceil((limit - floors.back().bytes) / growth.mid);
-        reason = message<
+        return message<
             "memory.growth.fills",
             "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} steps. "
             "At that rate the device's {limit} are full in {left} more steps.">(
             {counter, mid, low, high, first, last, steps, size("limit", limit), {"left", left, countText(left)}});
     }
-    Advice advice = fires(std::move(reason));
+    return message<"memory.growth.grows",
+                   "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} "
+                   "steps.">({counter, mid, low, high, first, last, steps});
+}
+
+Advice finding(const Case& c, const Growth& growth)
+{
+    const std::vector<Floor>& floors = growth.floors;
+    Advice advice = fires(reasonOf(c, growth));
     advice.judgedBy = JudgedBy::Memory;
     advice.saving = Saving{.unit = SavingUnit::Bytes,
                            .low = growth.low * growth.steps(),
@@ -197,15 +248,31 @@ Advice finding(const Case& c, const Growth& growth)
         message<"memory.growth.intended", "A replay buffer or a cache of the data set also grows until it is "
                                           "full.">(),
         message<"memory.growth.longer_run",
-                "The saving is the growth over the recorded steps: a longer run saves more.">()};
+                "The saving is the growth over the recorded time: a longer run saves more.">()};
     advice.whyNoToggle = message<"memory.growth.no_setting",
                                  "No setting: something in the program keeps objects of every step alive.">();
     advice.evidence.push_back({.track = growth.counter->id,
                                .slice = std::nullopt,
                                .range = {floors.front().at, floors.back().at},
                                .name = growth.counter->name});
+    if (growth.partSeconds > 0)
+        advice.title = "Memory keeps growing";
     addSteps(advice, c);
     return advice;
+}
+
+/// Why nothing is known of the growth, although memory was recorded.
+Advice tooFewSamples(const Case& c, std::size_t most)
+{
+    if (c.facts.steps.empty())
+        return cannotTell(message<"memory.growth.few_samples",
+                                  "Memory was recorded in only {parts} of {all} parts of the trace, which has no steps: too "
+                                  "few to show growth.">({{"parts", most}, {"all", kParts}}));
+    return cannotTell(
+        message<"memory.growth.few_steps",
+                "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
+                "enough with allocator counters, {sampled} with samples).">(
+            {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
 }
 
 Advice check(const Case& c)
@@ -215,15 +282,17 @@ Advice check(const Case& c)
         return cannotTell(
             message<"memory.growth.not_recorded", "Memory was not recorded (stepscope-cli record --level full; "
                                                   "PyTorch's profiler: profile_memory=True).">());
-    if (c.facts.steps.empty())
+    const std::vector<TimeRange> steps = comparableRanges(c);
+    if (c.facts.steps.empty() && steps.empty())
         return cannotTell(noStepMarks("whether memory grows from step to step is unknown"));
-    const std::vector<Step> steps = comparable(c.facts.steps);
+    const bool inParts = c.facts.steps.empty();
     std::vector<Growth> judged;
     std::size_t most = 0;
     for (const Track* track : counters) {
         Growth growth{.counter = track,
                       .threshold = ofAllocator(track->name) ? kCounted : kSampled,
-                      .floors = floorsOf(c.trace.counter(track->id), steps)};
+                      .floors = floorsOf(c.trace.counter(track->id), steps),
+                      .partSeconds = inParts ? toUs(steps.front().duration()) / 1e6 : 0};
         most = std::max(most, growth.floors.size());
         if (growth.floors.size() < growth.threshold.steps)
             continue;
@@ -231,23 +300,23 @@ Advice check(const Case& c)
         judged.push_back(std::move(growth));
     }
     if (judged.empty())
-        return cannotTell(
-            message<"memory.growth.few_steps",
-                    "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
-                    "enough with allocator counters, {sampled} with samples).">(
-                {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
+        return tooFewSamples(c, most);
     std::stable_sort(judged.begin(), judged.end(), [](const Growth& a, const Growth& b) { return a.mid > b.mid; });
     for (const Growth& growth : judged)
         if (growth.isSteady() && growth.matters())
             return finding(c, growth);
     const Growth& first = judged.front();
+    const MessageParameter counter{"counter", first.counter->name},
+        begin{"first", first.floors.front().bytes, bytes(first.floors.front().bytes)},
+        end{"last", first.floors.back().bytes, bytes(first.floors.back().bytes)};
+    if (inParts)
+        return silent(message<"memory.growth.stable_over_time",
+                              "Memory does not keep growing: {counter} is {first} in the first part of the trace and "
+                              "{last} in the last.">({counter, begin, end}));
     return silent(
         message<"memory.growth.stable",
                 "Memory does not keep growing: {counter} is {first} in the first and {last} in the last of {steps} "
-                "steps.">({{"counter", first.counter->name},
-                           {"first", first.floors.front().bytes, bytes(first.floors.front().bytes)},
-                           {"last", first.floors.back().bytes, bytes(first.floors.back().bytes)},
-                           {"steps", first.steps() + 1, countText(first.steps() + 1)}}));
+                "steps.">({counter, begin, end, {"steps", first.steps() + 1, countText(first.steps() + 1)}}));
 }
 
 } // namespace

@@ -8,7 +8,10 @@
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <variant>
 
 namespace advisor::rules {
 namespace {
@@ -32,14 +35,19 @@ bool isOverMany(std::string_view op)
     return op.find("_foreach_") != op.npos || op.find("_fused_") != op.npos;
 }
 
+/// Of foreach implementations, once for each tensor and without a kernel.
+bool isBookkeeping(std::string_view op)
+{
+    return op == "aten::result_type" || op == "aten::empty";
+}
+
 OptimizerUse optimizerUse(const OpCosts& costs)
 {
     OptimizerUse use;
     for (const OpCost& op : costs.ops) {
         if (op.phase != phase::kOptimizer)
             continue;
-        // Bookkeeping of foreach implementations, once for each tensor and without a kernel.
-        if (op.name == "aten::result_type" || op.name == "aten::empty")
+        if (isBookkeeping(op.name))
             continue;
         (isOverMany(op.name) ? use.manyOps : use.ops) += op.countPerStep;
         if (!isOverMany(op.name) && use.longest.size() < kMostEvidence)
@@ -48,17 +56,76 @@ OptimizerUse optimizerUse(const OpCosts& costs)
     return use;
 }
 
-/// µs of a step in which the host was in the optimizer while devices waited for its launches, on the mean over them:
-/// what of it shows where the trace does not record what the optimizer launched.
-double idleUsInOptimizer(const Case& c)
+/// The same of a trace without steps, for each time that the optimizer runs. No value where it does not mark when that is.
+std::optional<OptimizerUse> optimizerUseWithoutSteps(const Case& c)
 {
-    const Intervals optimizing = hostInPhases(c, {phase::kOptimizer});
-    Nanoseconds idle{};
-    for (const std::string_view cause : {"launch", "other"})
-        if (const IdleCause* found = c.facts.device.idleCause(cause))
-            for (const auto& [device, where] : found->everywhere)
-                idle += total(intersect(optimizing, where));
-    return c.facts.device.deviceUsPerStep(idle);
+    const Intervals passes = hostInPhases(c, {phase::kOptimizer});
+    if (passes.empty())
+        return std::nullopt;
+    const Phases phases(c.trace);
+    std::map<StringId, std::size_t> calls;
+    std::map<StringId, Slice> longest;
+    for (const Slice& op : c.trace.ofKind(ActivityKind::CpuOp))
+        if (beginsWithin(op, passes) && phases.of(op).empty() && !isBookkeeping(c.trace.name(op))) {
+            ++calls[op.name];
+            Slice& known = longest.try_emplace(op.name, op).first->second;
+            if (op.duration > known.duration)
+                known = op;
+        }
+    OptimizerUse use;
+    for (const auto& [name, count] : calls) {
+        const bool many = isOverMany(c.trace.string(name));
+        (many ? use.manyOps : use.ops) += static_cast<double>(count) / static_cast<double>(passes.size());
+        if (!many && use.longest.size() < kMostEvidence)
+            use.longest.push_back(longest[name].id);
+    }
+    return use;
+}
+
+Advice finding(const Case& c, const OptimizerUse& use, double share, bool launchesKnown)
+{
+    const std::initializer_list<MessageParameter> parameters = {{"ops", use.ops, countText(use.ops)},
+                                                                {"share", share, shareText(share)}};
+    Advice advice = fires(
+        c.facts.steps.empty()
+            ? message<"optimizer.fused.loops_without_steps",
+                      "The optimizer loops over tensors (not foreach or fused): {ops} operators each time it runs, and "
+                      "{share} of the recorded time. The trace has no steps, so this is not per step.">(parameters)
+        : launchesKnown
+            ? message<"optimizer.fused.loops", "The optimizer loops over tensors (not foreach or fused): {ops} operators "
+                                               "and {share} of the step.">(parameters)
+            : message<
+                  "optimizer.fused.loops_while_idle",
+                  "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
+                  "{share} of the step meanwhile; the kernels they launched are not recorded.">(parameters));
+    advice.concerns = share;
+    advice.whyNoPrediction = message<"prediction.other_kernels",
+                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
+    advice.caveats = {
+        message<"optimizer.fused.foreach_memory",
+                "A foreach optimizer needs temporary memory as large as the weights; a fused one does not.">()};
+    setToggleToFirst(advice, c, "optimizer.implementation", {"fused", "foreach"});
+    addEvidence(advice, c.trace, use.longest);
+    return advice;
+}
+
+/// What the optimizer runs; else why that is not known.
+std::variant<OptimizerUse, Advice> recordedUse(const Case& c)
+{
+    const bool withoutSteps = c.facts.steps.empty() && !c.config && hasDeviceWork(c.trace);
+    if (!withoutSteps)
+        if (auto advice = withoutSteadySteps(c))
+            return *advice;
+    if (withoutSteps ? !hasKind(c.trace, ActivityKind::CpuOp) : c.facts.ops.stepsWithOps == 0)
+        return cannotTell(message<"ops.not_recorded", "Operators were not recorded.">());
+    const auto use = withoutSteps ? optimizerUseWithoutSteps(c)
+                     : c.facts.statistics.steadyMeanParts.optimizer.count() > 0
+                         ? std::optional(optimizerUse(c.facts.ops))
+                         : std::nullopt;
+    if (!use)
+        return cannotTell(message<"optimizer.fused.phase_not_recorded",
+                                  "The trace does not mark the optimizer's part of the step.">());
+    return *use;
 }
 
 Advice check(const Case& c)
@@ -66,15 +133,10 @@ Advice check(const Case& c)
     const auto configured = setting(c, "optimizer.implementation");
     if (configured && *configured != "plain")
         return silent(message<"optimizer.fused.on", "The optimizer is already foreach or fused.">());
-    if (auto advice = withoutSteadySteps(c))
-        return *advice;
-    if (c.facts.ops.stepsWithOps == 0)
-        return cannotTell(message<"ops.not_recorded", "Operators were not recorded.">());
-    double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
-    if (optimizerUs == 0)
-        return cannotTell(message<"optimizer.fused.phase_not_recorded",
-                                  "The trace does not mark the optimizer's part of the step.">());
-    const OptimizerUse use = optimizerUse(c.facts.ops);
+    const auto recorded = recordedUse(c);
+    if (const Advice* why = std::get_if<Advice>(&recorded))
+        return *why;
+    const OptimizerUse& use = std::get<OptimizerUse>(recorded);
     if (use.manyOps > 0)
         return silent(message<"optimizer.fused.operators",
                               "The optimizer is already foreach or fused ({ops} such operators per step).">(
@@ -85,12 +147,15 @@ Advice check(const Case& c)
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
         return cannotTell(deviceNotRecorded(c));
     bool launchesKnown = true;
+    const double wholeUs =
+        c.facts.steps.empty() ? toUs(c.facts.device.windowTime()) : c.facts.statistics.steadyMeanUs;
+    double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
     if (hasDeviceWork(c.trace)) {
         const auto us = deviceUsOfPhases(c, {phase::kOptimizer});
         launchesKnown = us.has_value();
-        optimizerUs = std::min(us ? *us : idleUsInOptimizer(c), c.facts.statistics.steadyMeanUs);
+        optimizerUs = std::min(us ? *us : idleUsInPhases(c, {phase::kOptimizer}), wholeUs);
     }
-    const double share = optimizerUs / c.facts.statistics.steadyMeanUs;
+    const double share = wholeUs > 0 ? optimizerUs / wholeUs : 0;
     if (share < kWorthFixing && !launchesKnown)
         return cannotTell(
             message<"optimizer.fused.launches_not_recorded",
@@ -99,26 +164,7 @@ Advice check(const Case& c)
     if (share < kWorthFixing)
         return silent(message<"optimizer.fused.small", "The optimizer takes only {share} of the step.">(
             {{"share", share, shareText(share)}}));
-    Advice advice = fires(
-        launchesKnown
-            ? message<
-                  "optimizer.fused.loops",
-                  "The optimizer loops over tensors (not foreach or fused): {ops} operators and {share} of the step.">(
-                  {{"ops", use.ops, countText(use.ops)}, {"share", share, shareText(share)}})
-            : message<
-                  "optimizer.fused.loops_while_idle",
-                  "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
-                  "{share} of the step meanwhile; the kernels they launched are not recorded.">(
-                  {{"ops", use.ops, countText(use.ops)}, {"share", share, shareText(share)}}));
-    advice.concerns = share;
-    advice.whyNoPrediction = message<"prediction.other_kernels",
-                                     "The change runs other kernels, whose times are not in this trace: measure it.">();
-    advice.caveats = {
-        message<"optimizer.fused.foreach_memory",
-                "A foreach optimizer needs temporary memory as large as the weights; a fused one does not.">()};
-    setToggleToFirst(advice, c, "optimizer.implementation", {"fused", "foreach"});
-    addEvidence(advice, c.trace, use.longest);
-    return advice;
+    return finding(c, use, share, launchesKnown);
 }
 
 } // namespace

@@ -1,8 +1,14 @@
 #include "advisor/batch_facts.h"
+#include "advisor/evidence/program_values.h"
 #include "advisor/numbers.h"
+#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace advisor::rules {
 namespace {
@@ -24,27 +30,60 @@ Advice finding(const Case& c, Message reason, std::string to)
     return advice;
 }
 
+/// What the rule judges; of a recorded program, what the trace records of it.
+struct Settings {
+    std::string optimizer; ///< as the configuration or Python names it
+    std::string kind;      ///< "sgd", "adam", "adamw"; others differ
+    std::optional<double> weightDecay;
+    std::optional<double> samples; ///< of a step
+};
+
+Settings settingsOf(const config::TrainingConfig& config)
+{
+    const std::string& optimizer = config[config::key::optimizer];
+    return {optimizer, optimizer, config[config::key::weightDecay], samplesOfAStep(config)};
+}
+
+Settings settingsOf(const profiler::Trace& trace)
+{
+    const ProgramValues values = programValues(trace);
+    Settings settings{values.optimizer, {}, values.weightDecay, {}};
+    for (const auto& [name, kind] : {std::pair("torch.optim.SGD", "sgd"), std::pair("torch.optim.Adam", "adam"),
+                                     std::pair("torch.optim.AdamW", "adamw")})
+        if (values.optimizer == name)
+            settings.kind = kind;
+    // A loader gives batches to one rank.
+    const std::string ranks(metadata(trace, "world_size"));
+    if (values.batchSize)
+        settings.samples = static_cast<double>(*values.batchSize) * std::max(1.0, std::strtod(ranks.c_str(), nullptr));
+    return settings;
+}
+
 Advice check(const Case& c)
 {
-    if (!c.config)
-        return cannotTell(message<"optimizer.kind.no_configuration",
-                                  "The trace contains no configuration: the optimizer's settings are unknown.">());
-    const std::string& optimizer = (*c.config)[config::key::optimizer];
-    const double batch = samplesOfAStep(*c.config);
-    const bool plain = optimizer == "sgd" || optimizer == "adam" || optimizer == "adamw";
+    const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
+    if (optimizer.empty())
+        return cannotTell(message<"optimizer.kind.not_recorded",
+                                  "The trace does not record one optimizer that the program uses.">());
+    const double batch = samples.value_or(0);
+    const bool plain = kind == "sgd" || kind == "adam" || kind == "adamw";
     if (batch > kLargeBatch && plain)
         return finding(c,
                        message<"optimizer.kind.large_batch",
                                "{samples} samples per step are more than {optimizer} scales to; optimizers "
                                "with a rate per layer are made for such batches.">(
                            {{"samples", batch, countText(batch)}, {"optimizer", optimizer}}),
-                       optimizer == "sgd" ? "lars" : "lamb");
-    if (optimizer == "adam" && (*c.config)[config::key::weightDecay] > 0)
+                       kind == "sgd" ? "lars" : "lamb");
+    if (kind == "adam" && decay.value_or(0) > 0)
         return finding(c,
                        message<"optimizer.kind.adam_decay",
                                "Adam scales weight decay by the gradients' magnitude, so weights with large "
                                "gradients hardly decay; AdamW decouples the two.">(),
                        "adamw");
+    if (!samples || (kind == "adam" && !decay))
+        return cannotTell(message<"optimizer.kind.settings_not_recorded",
+                                  "The program uses {optimizer}, but the trace does not record {what}.">(
+            {{"optimizer", optimizer}, {"what", samples ? "its weight decay" : "the batch size"}}));
     return silent(message<"optimizer.kind.suits", "{optimizer} suits {samples} samples per step.">(
         {{"optimizer", optimizer}, {"samples", batch, countText(batch)}}));
 }

@@ -1,7 +1,10 @@
 #include "advisor/batch_facts.h"
+#include "advisor/evidence/program_values.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>
+#include <string>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
@@ -10,11 +13,49 @@ constexpr std::string_view kKey = "optimizer.weight_decay";
 // From here on a batch averages away most of the noise that used to keep weights small.
 constexpr double kGrown = 4;
 
+Message noDecay()
+{
+    return message<"optimizer.weight_decay.none", "The weight decay is 0: nothing regularizes the weights.">();
+}
+
+std::vector<Message> caveats()
+{
+    return {message<"optimizer.weight_decay.hyperparameter",
+                    "It is a hyperparameter: another value may be better, and small models may need none.">(),
+            message<"optimizer.weight_decay.l2",
+                    "With Adam it is L2 regularization; AdamW, LARS and LAMB decouple it from the gradient.">()};
+}
+
+/// As large as the examples of the documents have it.
+std::string usualDecay(bool decoupled)
+{
+    return decoupled ? "0.01" : "0.0005";
+}
+
+/// A recorded program: the batch for which its decay was chosen is not known.
+Advice ofProgram(const Case& c)
+{
+    const ProgramValues values = programValues(c.trace);
+    if (!values.weightDecay)
+        return cannotTell(
+            message<"optimizer.weight_decay.not_recorded", "The trace does not record the optimizer's weight decay.">());
+    if (*values.weightDecay > 0)
+        return silent(message<"optimizer.weight_decay.set", "The weight decay is {decay}.">(
+            {{"decay", *values.weightDecay, fmt::format("{:.3g}", *values.weightDecay)}}));
+    Advice advice = firesOnLearning(noDecay());
+    advice.caveats = caveats();
+    advice.caveats.push_back(message<"optimizer.weight_decay.first_group",
+                                     "The value is that of the optimizer's first parameter group: other groups may have "
+                                     "values of their own.">());
+    setToggle(advice, c, kKey, usualDecay(values.optimizer == "torch.optim.AdamW"));
+    addSteps(advice, c);
+    return advice;
+}
+
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell(message<"optimizer.weight_decay.no_configuration",
-                                  "The trace contains no configuration: the weight decay is unknown.">());
+        return ofProgram(c);
     const double decay = (*c.config)[config::key::weightDecay];
     const double times = timesTheReferenceBatch(*c.config);
     if (decay > 0 && times < kGrown)
@@ -30,14 +71,9 @@ Advice check(const Case& c)
                   "The batch is {times} times the reference batch, for which the weight decay of {decay} was chosen: "
                   "batch, rate and decay are tuned together.">(
                   {{"times", times, fmt::format("{:.3g}", times)}, {"decay", decay, fmt::format("{:.3g}", decay)}})
-            : message<"optimizer.weight_decay.none", "The weight decay is 0: nothing regularizes the weights.">());
-    advice.caveats = {
-        message<"optimizer.weight_decay.hyperparameter",
-                "It is a hyperparameter: another value may be better, and small models may need none.">(),
-        message<"optimizer.weight_decay.l2",
-                "With Adam it is L2 regularization; AdamW, LARS and LAMB decouple it from the gradient.">()};
-    // As large as the documents' examples have it; doubled where there is one.
-    setToggle(advice, c, kKey, decay > 0 ? config::toText(2 * decay) : decoupled ? "0.01" : "0.0005");
+            : noDecay());
+    advice.caveats = caveats();
+    setToggle(advice, c, kKey, decay > 0 ? config::toText(2 * decay) : usualDecay(decoupled));
     addSteps(advice, c);
     return advice;
 }

@@ -75,7 +75,7 @@ std::string optimizing(int kernelUs, int idleUs, std::string_view corr = "corr=7
     std::string ops;
     for (int i = 0; i < 60; ++i)
         ops += fmt::format("op aten::add_ {} 9\n", 400 + 10 * i);
-    return gpuSteps(fmt::format("phase optimizer 400 600\n{}call cudaLaunchKernel 402 5 {}", ops, corr),
+    return gpuSteps(fmt::format("phase optimizer 400 600\n{}call cudaLaunchKernel {} 5 {}", ops, 994 - kernelUs, corr),
                     fmt::format("kernel sgemm 0 {}\nkernel add {} {} {}", 1000 - kernelUs - idleUs, 1000 - kernelUs,
                                 kernelUs, corr)) +
            "counter \"GPU 0 memory allocated\"\nsample 0 10\n";
@@ -106,10 +106,42 @@ TEST(WorkOnWeights, WithoutLaunchesTheDevicesIdlenessTellsOfTheOptimizer)
     EXPECT_THAT(judge("optimizer_fused", optimizing(15, 0, "")).reason, HasId("optimizer.fused.launches_not_recorded"));
 }
 
+/// Three passes of an optimizer without step marks, with `ops` operators each; the device works for 300 µs of 1,000 on
+/// what each of them launched.
+std::string optimizingWithoutSteps(int ops, std::string_view op)
+{
+    std::string pass = "annotation Optimizer.step#SGD.step 400 600\ncall cudaLaunchKernel 694 5 corr=7\n";
+    for (int i = 0; i < ops; ++i)
+        pass += fmt::format("op {} {} 5\n", op, 400 + 5 * i);
+    return fmt::format("device 0 gpu\nmain\nrepeat 3 every 1000\n{}\nend\nstream 0 7\n"
+                       "repeat 3 every 1000\nkernel sgemm 0 700\nkernel add 700 300 corr=7\nend\n",
+                       pass);
+}
+
+TEST(WorkOnWeights, WithoutStepsTheOptimizersOwnRangesTell)
+{
+    const advisor::Advice loops = judge("optimizer_fused", optimizingWithoutSteps(50, "aten::add_"));
+    ASSERT_EQ(loops.state, State::Fires) << loops.reason;
+    EXPECT_THAT(loops.reason, HasId("optimizer.fused.loops_without_steps"));
+    EXPECT_THAT(loops.reason, HasNumber("ops", 50));
+    EXPECT_THAT(loops.reason, HasNumber("share", DoubleNear(0.3, 1e-6)));
+    EXPECT_FALSE(loops.evidence.empty());
+    EXPECT_THAT(judge("optimizer_fused", optimizingWithoutSteps(49, "aten::add_")).reason,
+                HasId("optimizer.fused.few_ops"));
+    EXPECT_THAT(judge("optimizer_fused", optimizingWithoutSteps(2, "aten::_foreach_add_")).reason,
+                HasId("optimizer.fused.operators"));
+}
+
+TEST(WorkOnWeights, WithoutStepsAndRangesTheOptimizerIsNotKnown)
+{
+    EXPECT_THAT(judge("optimizer_fused", "device 0 gpu\nmain\nop aten::add_ 0 5\nstream 0 7\nkernel add 0 10\n").reason,
+                HasId("optimizer.fused.phase_not_recorded"));
+}
+
 TEST(WorkOnWeights, CallsThatGiveTheDeviceNothingDoNotTell)
 {
     std::string waits = optimizing(300, 0);
-    const std::string launch = "call cudaLaunchKernel 402 5 corr=7";
+    const std::string launch = "call cudaLaunchKernel 694 5 corr=7";
     waits.replace(waits.find(launch), launch.size(),
                   "call cudaStreamSynchronize 402 5 corr=8\ncall cudaLaunchKernel 1 5 corr=7");
     for (const char* stem : {"batch_size", "optimizer_fused"})

@@ -124,6 +124,39 @@ TEST(MemoryGrowth, ChangesSinceTheBeginningTellItAndNotWhenItIsFull)
     EXPECT_THAT(advice.reason, HasId("memory.growth.grows"));
 }
 
+/// A device that works for so many seconds without step marks; memory is counted four times a second.
+std::string withoutSteps(int seconds, double bytesEachSecond)
+{
+    std::string text = "device 0 gpu memory=100000000000\nstream 0 7\n";
+    for (int i = 0; i < seconds; ++i)
+        text += fmt::format("kernel sgemm_{} {} {}\n", i, i * 1'000'000, 1'000'000);
+    text += "counter \"GPU 0 memory allocated\" unit=bytes\n";
+    for (int i = 0; i < 4 * seconds; ++i)
+        text += fmt::format("sample {} {:.0f}\n", 250'000 * i + 1,
+                            kGigabyte + bytesEachSecond * (i / 4) + (i % 2 == 0 ? 0 : 5 * kGigabyte));
+    return text;
+}
+
+TEST(MemoryGrowth, WithoutStepsItIsToldByTheSecond)
+{
+    const Advice advice = judge(kRule, withoutSteps(40, 1e6));
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasId("memory.growth.grows_over_time"));
+    EXPECT_THAT(advice.reason, HasNumber("growth", DoubleNear(1e6, 1e4)));
+    ASSERT_TRUE(advice.saving);
+    EXPECT_NEAR(advice.saving->mid, 38e6, 1e6);
+    const Advice stable = judge(kRule, withoutSteps(40, 0));
+    EXPECT_EQ(stable.state, State::Silent) << stable.reason;
+    EXPECT_THAT(stable.reason, HasId("memory.growth.stable_over_time"));
+}
+
+TEST(MemoryGrowth, AFewSecondsWithoutStepsMayBeOneOfThem)
+{
+    const Advice advice = judge(kRule, withoutSteps(19, 1e6));
+    EXPECT_EQ(advice.state, State::CannotTell);
+    EXPECT_THAT(advice.reason, HasId("steps.none.consequence"));
+}
+
 TEST(MemoryGrowth, WithoutMemoryOrStepsItCannotTell)
 {
     EXPECT_EQ(judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n").state, State::CannotTell);

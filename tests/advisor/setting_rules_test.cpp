@@ -37,6 +37,46 @@ TEST(OptimizerLrScaling, CountsAccumulatedBatchesAndCopies)
     EXPECT_EQ(Judged("optimizer_lr_scaling", kRun, {"parallel.kind=dp"}).advice().state, State::Silent);
 }
 
+/// A recorded program: facts that the hooks write.
+advisor::Advice ofProgram(std::string_view stem, std::string_view optimizer, std::string_view settings,
+                          std::string_view more = "meta loader.batch_size 64\n")
+{
+    return judge(stem, fmt::format("meta optimizer.count 1\nmeta optimizer.class torch.optim.{}\n"
+                                   "meta optimizer.settings {}\n{}{}",
+                                   optimizer, settings, more, kRun));
+}
+
+TEST(OptimizerKind, IsJudgedByWhatTheHooksRecord)
+{
+    const advisor::Advice coupled = ofProgram("optimizer_kind", "Adam", "lr=0.001, weight_decay=0.1");
+    ASSERT_EQ(coupled.state, State::Fires) << coupled.reason;
+    EXPECT_THAT(coupled.reason, HasId("optimizer.kind.adam_decay"));
+    EXPECT_THAT(ofProgram("optimizer_kind", "Adam", "lr=0.001").reason, HasId("optimizer.kind.suits"))
+        << "what the settings leave out has its default";
+    EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1, weight_decay=0.1").reason, HasId("optimizer.kind.suits"));
+    const std::string large = "meta loader.batch_size 4096\nmeta world_size ";
+    EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1", large + "2\n").reason, HasId("optimizer.kind.suits"));
+    EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1", large + "3\n").reason, HasId("optimizer.kind.large_batch"));
+    EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1", "").reason,
+                HasId("optimizer.kind.settings_not_recorded"));
+    EXPECT_THAT(judge("optimizer_kind", kRun).reason, HasId("optimizer.kind.not_recorded"));
+}
+
+TEST(OptimizerWeightDecay, IsJudgedByWhatTheHooksRecord)
+{
+    const advisor::Advice none = ofProgram("optimizer_weight_decay", "SGD", "lr=0.1, momentum=0.9");
+    ASSERT_EQ(none.state, State::Fires) << none.reason;
+    EXPECT_THAT(none.reason, HasId("optimizer.weight_decay.none"));
+    EXPECT_THAT(none.caveats, testing::Contains(HasId("optimizer.weight_decay.first_group")));
+    const advisor::Advice byDefault = ofProgram("optimizer_weight_decay", "AdamW", "lr=0.001");
+    EXPECT_EQ(byDefault.state, State::Silent);
+    EXPECT_THAT(byDefault.reason, HasNumber("decay", 0.01));
+    EXPECT_EQ(ofProgram("optimizer_weight_decay", "SGD", "lr=0.1, weight_decay=0.0005").state, State::Silent);
+    EXPECT_EQ(ofProgram("optimizer_weight_decay", "LBFGS", "lr=1").state, State::CannotTell);
+    EXPECT_EQ(ofProgram("optimizer_weight_decay", "SGD", "lr=0.1", "meta optimizer.note broken\n").state, State::CannotTell)
+        << "the hooks could not read the settings";
+}
+
 TEST(ScheduleKind, AScaledRateWantsAWarmUp)
 {
     const Judged judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear"});
