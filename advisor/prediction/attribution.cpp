@@ -31,7 +31,7 @@ TimePart partOf(std::string_view cause)
         return TimePart::Copy;
     if (cause == "allocation")
         return TimePart::Allocation;
-    if (cause == "lazy_loading")
+    if (cause == "lazy_loading" || cause == "warm_up")
         return TimePart::WarmUp;
     // What the host does between two events of a step and no event records is its own work, Python mostly.
     if (cause == "launch" || cause == "other")

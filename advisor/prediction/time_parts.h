@@ -18,7 +18,7 @@ enum class TimePart : std::uint16_t {
     Launch = 1 << 3,        ///< idle with an empty launch queue while the host works
     Allocation = 1 << 4,    ///< idle while device memory is allocated or freed
     Communication = 1 << 5, ///< communication that no computing hides; idle while the host communicates
-    WarmUp = 1 << 6,        ///< idle while kernels' code is loaded
+    WarmUp = 1 << 6,        ///< idle while kernels' code is loaded, and during other work that a process does once
     Kernels = 1 << 7,       ///< computing; in a run on the CPU everything but the wait for data
     Unknown = 1 << 8,       ///< idle with work in the launch queue, or after the last work
 };

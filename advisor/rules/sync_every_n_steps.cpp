@@ -85,11 +85,11 @@ Intervals dataWaits(const Trace& trace)
     return unite(std::move(ranges));
 }
 
-/// Idleness that the attribution gives to causes that no reading has: data, memory, code, work in the launch queue.
+/// Idleness that the attribution gives to causes that no reading has: data, memory, warm-up, work in the launch queue.
 Intervals idleForOthers(const Case& c)
 {
     Intervals others;
-    for (const std::string_view cause : {"data_loader", "allocation", "lazy_loading", "queued", "end_of_run"})
+    for (const std::string_view cause : {"data_loader", "allocation", "warm_up", "lazy_loading", "queued", "end_of_run"})
         if (const IdleCause* idle = c.facts.device.idleCause(cause))
             for (const auto& [device, where] : idle->everywhere)
                 others = unite(std::move(others), where);

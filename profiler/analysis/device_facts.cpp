@@ -88,7 +88,19 @@ namespace {
 /// of a rule on idle time is two percent (sync.every_n_steps).
 constexpr double kLeastIdle = 0.01;
 
-void attributeTime(const Trace& trace, const ActivityScan& scan, const Intervals& judged, DeviceFacts& facts)
+/// When the host tunes, compiles, launches for the first time or fills its allocator's cache, in the recorded steps; without
+/// steps from the first to the last work of a device. Code is loaded under a cause of its own.
+Intervals warmUpWork(const Trace& trace, const std::vector<Step>& steps, const Intervals& any)
+{
+    const TimeRange recorded = steps.empty() ? TimeRange{any.front().begin, any.back().end}
+                                             : TimeRange{steps.front().range.begin, steps.back().range.end};
+    std::vector<OneTimePart> parts = oneTimeWork(trace, recorded);
+    std::erase_if(parts, [](const OneTimePart& part) { return part.kind == OneTimeKind::CodeLoading; });
+    return oneTimeIntervals(parts);
+}
+
+void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps, const Intervals& judged,
+                   DeviceFacts& facts)
 {
     const std::set<DeviceId> working = workingDevices(scan);
     facts.devices = static_cast<int>(working.size());
@@ -112,7 +124,7 @@ void attributeTime(const Trace& trace, const ActivityScan& scan, const Intervals
         return;
     }
     const auto queued = queuedGaps(trace, scan, judged, working);
-    facts.idle = idleCauses(scan, judged, &queued);
+    facts.idle = idleCauses(scan, judged, &queued, warmUpWork(trace, steps, facts.any));
     for (const auto& [id, gaps] : queued) {
         facts.gaps += gaps.count;
         facts.queuedGaps += gaps.ofQueued;
@@ -140,7 +152,7 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
     }
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);
     std::erase_if(facts.copies, [&](const Slice& copy) { return !beginsWithin(copy, facts.window); });
-    attributeTime(trace, scan, betweenWork(facts), facts);
+    attributeTime(trace, scan, steps, betweenWork(facts), facts);
     return facts;
 }
 

@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace profiler::analysis {
 
 namespace {
 
-enum Cause { EndOfRun, Queued, DataLoader, Communication, Sync, Copy, Allocation, LazyLoading, Launch, kCauses };
+enum Cause { EndOfRun, Queued, DataLoader, Communication, Sync, Copy, WarmUp, Allocation, LazyLoading, Launch, kCauses };
 constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {
-    "end_of_run", "queued",     "data_loader",  "communication", "sync",
-    "copy",       "allocation", "lazy_loading", "launch",        "other"};
+    "end_of_run", "queued",     "data_loader",  "communication", "sync", "copy",
+    "warm_up",    "allocation", "lazy_loading", "launch",        "other"};
 
 std::array<Intervals, kCauses> hostCauses(const HostActivity& host)
 {
@@ -172,11 +173,12 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan)
 }
 
 std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within,
-                                  const std::map<DeviceId, QueuedGaps>* queued)
+                                  const std::map<DeviceId, QueuedGaps>* queued, Intervals warmUp)
 {
     std::array<IdleCause, kCauses + 1> causes;
     std::array<Nanoseconds, kCauses + 1> most{};
     std::array<Intervals, kCauses> activity = hostCauses(scan.host);
+    activity[WarmUp] = std::move(warmUp);
     const std::set<DeviceId> working = within.empty() ? std::set<DeviceId>() : workingDevices(scan);
     for (const auto& [id, device] : scan.devices) {
         const Intervals busy = device.any();

@@ -46,9 +46,9 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 
 /// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
 /// that fits counts: end_of_run (after the device's last operation, while others work), data_loader ("data wait"
-/// phases), communication (calls that communicate), sync, copy (blocking ones), allocation, lazy_loading (of kernels'
-/// code), launch (any other operator, phase or runtime call), other. Where the launch queue is judged, "queued" comes
-/// before all that the host does: the device had work to do.
+/// phases), communication (calls that communicate), sync, copy (blocking ones), warm_up (other work that a process does
+/// once), allocation, lazy_loading (of kernels' code), launch (any other operator, phase or runtime call), other. Where the
+/// launch queue is judged, "queued" comes before all that the host does: the device had work to do.
 struct IdleCause {
     std::string_view cause;
     Nanoseconds time{};                                     ///< over all devices
@@ -59,8 +59,9 @@ struct IdleCause {
 /// Over all devices, largest first; only causes that occur. Empty without devices.
 /// @param within  where to look at workingDevices(), sorted and disjoint; empty: each device, first to last operation
 /// @param queued  gaps of a device in which its next work was already launched, see queuedGaps(); null: not judged
+/// @param warmUp  when the host does work that it does once (steps/one_time_work.h), loading of code aside
 std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const TimeRange> within = {},
-                                  const std::map<DeviceId, QueuedGaps>* queued = nullptr);
+                                  const std::map<DeviceId, QueuedGaps>* queued = nullptr, Intervals warmUp = {});
 
 struct SyncUse {
     std::int64_t calls = 0;

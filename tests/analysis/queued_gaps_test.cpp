@@ -4,10 +4,12 @@
 
 #include "tests/support/trace_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace profiler::analysis {
 namespace {
@@ -70,6 +72,32 @@ TEST(QueuedGaps, AreNoIdlenessOfTheHost)
     // What a summary shows is not judged by the queue.
     for (const IdleCause& cause : idleCauses(scanActivity(*trace)))
         EXPECT_NE(cause.cause, "queued");
+}
+
+/// What the device idles for in ten steps of 100 ms, in the third of which the host is in `work` while nothing runs; the
+/// same in all later steps where it comes back.
+std::map<std::string_view, double> idleFor(const std::string& work, bool comesBack)
+{
+    std::string text = "main\nrepeat 10 every 100000\nstep 0 0 100000\nop aten::add 0 100\n"
+                       "call cudaLaunchKernel 0 2 corr=1\nend\n";
+    for (int step = 2; step < (comesBack ? 10 : 3); ++step)
+        text += fmt::format("{} {} 20000\n", work, 100'000 * step + 60'000);
+    const auto trace = traceFromText(text + "stream 0 7\nrepeat 10 every 100000\nkernel a 10 50000 corr=1\nend\n");
+    std::map<std::string_view, double> causes;
+    for (const IdleCause& cause : deviceFacts(*trace, scanActivity(*trace), findSteps(*trace)).idle)
+        causes[cause.cause] = toUs(cause.time);
+    return causes;
+}
+
+TEST(IdleCauses, WorkThatTheHostDoesOnceIsWarmUp)
+{
+    for (const char* work : {"call cudaMalloc", "call cudaLaunchKernel", "op aten::cudnn_convolution"})
+        EXPECT_EQ(idleFor(work, false)["warm_up"], 20'000) << work;
+    auto repeated = idleFor("call cudaMalloc", true);
+    EXPECT_FALSE(repeated.contains("warm_up"));
+    EXPECT_EQ(repeated["allocation"], 8 * 20'000);
+    EXPECT_FALSE(idleFor("driver cuModuleLoadData", false).contains("warm_up")) << "code is loaded";
+    EXPECT_EQ(idleFor("driver cuModuleLoadData", false)["lazy_loading"], 20'000);
 }
 
 } // namespace
