@@ -1,5 +1,5 @@
-// libstepscope_preload.so: `stepscope-cli record` has the dynamic linker load it into every process of a recorded
-// command (LD_PRELOAD). In a Python interpreter it puts the folder of Stepscope's hooks in front of PYTHONPATH, before
+// libstepscope_preload.so: `stepscope-cli record` and experiments have the dynamic linker load it into every process of
+// their command (LD_PRELOAD). In a Python interpreter it puts the folder of Stepscope's hooks in front of PYTHONPATH, before
 // the interpreter reads its environment: so the hooks are found although the command sets PYTHONPATH itself (`env
 // PYTHONPATH=. python train.py`), as wrapper scripts and parents of child processes do, too. An interpreter that was
 // told to ignore PYTHONPATH, or not to import `site`, says that its hooks are missing.
@@ -117,13 +117,18 @@ void putHooksInFront(const char* hooks)
     free(path);
 }
 
+bool isSet(const char* variable)
+{
+    const char* value = getenv(variable);
+    return value && *value;
+}
+
 __attribute__((constructor)) void whenLoaded()
 {
     if (!isPython())
         return;
     const char* hooks = getenv("STEPSCOPE_PYTHON");
-    const char* trace = getenv("STEPSCOPE_RECORD");
-    if (!hooks || !*hooks || !trace || !*trace)
+    if (!hooks || !*hooks || (!isSet("STEPSCOPE_RECORD") && !isSet("STEPSCOPE_ARM")))
         return;
     if (const char option = keepsHooksOut())
         sayThatHooksAreMissing(option);

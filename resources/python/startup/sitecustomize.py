@@ -1,6 +1,6 @@
-"""Loaded by each Python that `stepscope-cli record` starts: its folder is first on PYTHONPATH.
+"""Loaded by each Python that `stepscope-cli record` or an experiment starts: its folder is first on PYTHONPATH.
 
-Starts the recording's part for Python, then hands over to the sitecustomize that would have been loaded without it.
+Starts the part of the recording, or of the experiment, for Python, then hands over to the sitecustomize that would have been loaded without it.
 Whatever goes wrong here is said in one line, and the program runs as if it were not recorded.
 """
 import os
@@ -10,7 +10,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _begin():
-    if not os.environ.get("STEPSCOPE_RECORD") or not os.environ.get("STEPSCOPE_LIBRARY"):
+    is_recorded = os.environ.get("STEPSCOPE_RECORD") and os.environ.get("STEPSCOPE_LIBRARY")
+    if not is_recorded and not os.environ.get("STEPSCOPE_ARM"):
         return
     sys.path.insert(0, os.path.dirname(_HERE))
     try:

@@ -19,7 +19,8 @@ __all__ = ["is_recording", "range", "step", "counter", "metadata"]
 
 def is_recording():
     """Whether this process is recorded."""
-    return recording.current() is not None
+    session = recording.current()
+    return session is not None and session.is_recording
 
 
 @contextmanager

@@ -6,17 +6,22 @@ import itertools
 import os
 import sys
 
-from . import recording
+from . import arm, recording
 
 
 def install():
-    """Called once in each Python process that is recorded, before the program's first line."""
+    """Called once in each Python process that is recorded or takes part in an experiment, before the program's first
+    line."""
     session = recording.start()
     if session is None:
         return
     os.register_at_fork(after_in_child=_after_fork)
     atexit.register(_program_ends, session)
-    sys.meta_path.insert(0, _AfterImport(_PATCHES))
+    patches = {name: [patch] for name, patch in _PATCHES.items()}
+    if arm.is_wanted():
+        for name, patch in arm.install(session).items():
+            patches.setdefault(name, []).append(patch)
+    sys.meta_path.insert(0, _AfterImport(patches))
 
 
 def _program_ends(session):
@@ -28,6 +33,7 @@ def _after_fork():
     session = recording.current()
     if session is not None:
         session.forked()
+        arm.forked(session)
 
 
 def _patch_processes(module):
@@ -39,7 +45,7 @@ def _patch_processes(module):
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """Runs a function once a module of a name was imported, by whatever finder finds it."""
+    """Runs functions once a module of a name was imported, by whatever finder finds it."""
 
     def __init__(self, patches):
         self._patches = dict(patches)
@@ -56,13 +62,11 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         def exec_module(module):
             run(module)
             # Not before: who only asks where a module is, as libraries do, does not import it.
-            patch = self._patches.pop(name, None)
-            if patch is None:
-                return
-            try:
-                patch(module)
-            except Exception as error:
-                print(f"stepscope: {name} is not recorded: {error!r}", file=sys.stderr)
+            for patch in self._patches.pop(name, ()):
+                try:
+                    patch(module)
+                except Exception as error:
+                    print(f"stepscope: {name} is not recorded: {error!r}", file=sys.stderr)
 
         spec.loader.exec_module = exec_module
         return spec

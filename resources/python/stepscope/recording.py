@@ -5,6 +5,8 @@ import sys
 import threading
 from threading import get_ident
 
+from . import arm
+
 _TRACK_THREAD, _TRACK_MAIN, _TRACK_LOADER_WORKER = 0, 1, 2
 _session = None
 
@@ -15,12 +17,19 @@ def current():
 
 
 def start():
-    """Opens this process's part of the trace. Returns None where the process is not recorded."""
+    """Opens this process's part of the trace. Returns None where the process is neither recorded nor an experiment's."""
     global _session
-    if _session is None:
+    if _session is None and arm.is_wanted():
+        silent = arm.SilentLibrary()
+        _session = Session(silent, silent)
+    elif _session is None:
         library = ctypes.CDLL(os.environ["STEPSCOPE_LIBRARY"])
         if library.stepscope_start():
-            _session = Session(library)
+            # Calls that take less than giving Python's lock away and getting it back: with another thread at work, a step
+            # of ours would wait for it each time.
+            quick = ctypes.PyDLL(library._name)
+            _declare(quick)
+            _session = Session(library, quick)
     return _session
 
 
@@ -55,12 +64,10 @@ class Session:
     """One process's recording. The training loop's thread has a track of its own, on which steps and phases nest; other
     threads that load, step or mark have one each: a loader may be asked by a thread that fetches ahead."""
 
-    def __init__(self, library):
-        self._whole = library
-        # Calls that take less than giving Python's lock away and getting it back: with another thread at work, a step of
-        # ours would wait for it each time.
-        self._library = library = ctypes.PyDLL(library._name)
-        _declare(library)
+    def __init__(self, whole, library):
+        """The library twice: its calls give Python's lock away, or keep it."""
+        self._whole, self._library = whole, library
+        self.is_recording = not isinstance(library, arm.SilentLibrary)
         self.now = library.stepscope_now
         self.close_on = library.stepscope_close
         self.collate_begins = library.stepscope_collate_begins

@@ -22,13 +22,16 @@ class Steps:
         self._by_optimizer = None  # whose steps delimit steps, where no loader does, or none any more
         self._stepped_alone = None  # when it stepped first after the loader's end
         self._marked = False
+        self._marked_begin = 0
         self.windows = None  # of operators; None: all steps have them, or none has
+        self.listeners = []  # called with the time at the end of each step, on the loop's thread; they may wait
+        self.begun = 0  # when the step began whose end the listeners are called for
 
     def batch_asked(self, now, asked):
         """A loader is asked for a batch. asked: a number of the loader's iterator."""
         self._by_loader = True
         if self._begin is not None and self._optimized:
-            self._finish(now)
+            now = self._finish(now)
         if self._begin is None or self._ended or self._was_left(asked):
             self._start(now)
         self._asked[asked] = self._asked.get(asked, 0) + 1
@@ -54,7 +57,7 @@ class Steps:
         if self._by_optimizer != id(optimizer):
             return
         if self._begin is not None:
-            self._finish(now)
+            now = self._finish(now)
         self._start(now)
 
     def _goes_on_alone(self, now, optimizer):
@@ -93,10 +96,12 @@ class Steps:
         if self.windows:
             self.windows.step_begins(number)
         self._session.open("step", "step", number)
+        self._marked_begin = self._session.now()
 
     def end_marked(self):
         self._session.close()
         self._count += 1
+        self._tell_listeners(self._marked_begin, self._session.now())
 
     def _start(self, now):
         self._begin = now
@@ -109,10 +114,22 @@ class Steps:
             self.windows.step_begins(self._count)
 
     def _finish(self, now):
-        if not self._marked:
-            self._session.complete("step", "step", self._begin, now, self._count)
-            self._count += 1
+        """Returns when the next step begins: later than `now` where a listener has waited."""
+        begin = self._begin
         self._begins_steps = next(iter(self._asked), None)
         self._begin = None
         self._asked = {}
         self._optimized = False
+        if self._marked:
+            return now
+        self._session.complete("step", "step", begin, now, self._count)
+        self._count += 1
+        return self._tell_listeners(begin, now)
+
+    def _tell_listeners(self, begin, now):
+        if not self.listeners:
+            return now
+        self.begun = begin
+        for listener in self.listeners:
+            listener(now)
+        return self._session.now()

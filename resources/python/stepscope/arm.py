@@ -1,0 +1,410 @@
+"""A program as one arm of an experiment: it trains in turns, and waits between them at the end of a step.
+
+Nothing is recorded. The steps are those of a recording (steps.py). The experiment listens on a Unix socket in Linux's
+abstract namespace, whose name is in STEPSCOPE_ARM; every process that trains connects to it, so that launchers which close
+inherited descriptors (torchrun) need no care. Both sides write JSON objects, one per line:
+
+    → {"type": "started", "pid": 17, "python": "3.11.7", "torch": "2.4.0"}          when torch has been imported
+    → {"type": "hello", "rank": 0, "ranks": 1, "device": "cpu", "loader": {...}, "seeded": ["torch"], ...}
+                                                                                    at the end of the first step
+    ← {"type": "turn", "drop": 3, "count": 20}
+    → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "peak_bytes": 1, "peak_of": "process"}
+    → {"type": "done", "steps": 23}                                                 when the program ends by itself
+    → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
+
+In a distributed program every rank connects and gets the same turns. Ranks make their steps together, so each of them
+stops at the end of the same step. A waiting process blocks in a read and uses no processor. When the experiment closes
+the connection, the process exits without running any more of the program.
+"""
+import atexit
+import faulthandler
+import functools
+import json
+import math
+import os
+import random
+import signal
+import socket
+import sys
+import time
+import traceback
+
+_NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
+_MOST_LINES = 20  # of a traceback: its end names the error and the innermost calls
+
+_arm = None
+
+
+def is_wanted():
+    """Whether this process belongs to an arm of an experiment."""
+    return bool(os.environ.get(_NAME))
+
+
+class SilentLibrary:
+    """Stands in for the injection library: a session without a trace."""
+
+    stepscope_now = staticmethod(time.monotonic_ns)
+
+    def __getattr__(self, name):
+        return _write_nothing
+
+
+def _write_nothing(*_):
+    return 0
+
+
+def install(session):
+    """Called once in each Python process of an arm, before the program's first line. Returns what has to be done after
+    the import of which module."""
+    global _arm
+    _arm = Arm(session)
+    _arm.seed_standard_library()
+    _report_exceptions()
+    atexit.register(lambda: _arm.program_ended())
+    if os.environ.get(_STACK_SIGNAL):
+        # A copy: the program may close its standard error, or write it to a file.
+        faulthandler.register(int(os.environ[_STACK_SIGNAL]), file=os.dup(2), all_threads=True, chain=False)
+    return {
+        "torch": lambda module: _arm.torch_imported(module),
+        "torch.autograd": _watch_backward,
+        "torch.amp.grad_scaler": _watch_scaler,
+        "torch.utils.data.dataloader": _watch_loader,
+        "numpy.random": lambda module: _arm.seed_module(module, "numpy", "seed"),
+    }
+
+
+def forked(session):
+    """In a child by fork: the connection is the parent's. The child is a part of the arm of its own once it trains."""
+    global _arm
+    if _arm is not None:
+        seeds = _arm.seeds
+        _arm.close()
+        _arm = Arm(session)
+        _arm.seeds = seeds
+
+
+def _report_exceptions():
+    before = sys.excepthook
+
+    def report(kind, error, trace):
+        try:
+            _arm.failed(kind, error, trace)
+        finally:
+            before(kind, error, trace)
+
+    sys.excepthook = report
+
+
+def _watch_backward(module):
+    """torch.autograd: the loss, which is the value that a backward pass starts from."""
+    backward = module.backward
+
+    @functools.wraps(backward)
+    def watched(tensors, *arguments, **named):
+        _arm.backward_starts(tensors)
+        return backward(tensors, *arguments, **named)
+
+    module.backward = watched
+
+
+def _watch_scaler(module):
+    """torch.amp.grad_scaler: the loss before it was scaled."""
+    scale = module.GradScaler.scale
+
+    @functools.wraps(scale)
+    def watched(self, outputs):
+        scaled = scale(self, outputs)
+        if scaled is not outputs and hasattr(scaled, "backward"):
+            scaled._stepscope_unscaled = outputs.detach()
+        return scaled
+
+    module.GradScaler.scale = watched
+
+
+def _watch_loader(module):
+    """torch.utils.data.dataloader: how many samples are asked for, and by which loader."""
+    base = module._BaseDataLoaderIter
+    ask, begin = base.__next__, base.__init__
+
+    @functools.wraps(begin)
+    def __init__(self, loader, *arguments, **named):
+        self._stepscope_loader = _Loader(loader)
+        begin(self, loader, *arguments, **named)
+
+    @functools.wraps(ask)
+    def __next__(self):
+        batch = ask(self)
+        _arm.batch_fetched(self._stepscope_loader, batch)
+        return batch
+
+    base.__init__, base.__next__ = __init__, __next__
+
+
+class _Loader:
+    """What an arm has to know of a loader."""
+
+    def __init__(self, loader):
+        self.key = id(loader)
+        self.workers = loader.num_workers
+        self.prefetch = loader.prefetch_factor or 0
+        self.batch_size = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
+
+    def samples(self, batch):
+        """The nominal size of a batch. Where the program makes its batches itself: the first dimension of the batch's
+        first tensor."""
+        if not self.batch_size:
+            self.batch_size = _first_dimension(batch)
+        return self.batch_size
+
+
+def _first_dimension(batch):
+    for _ in range(8):  # no batch is nested deeper
+        shape = getattr(batch, "shape", None)
+        if shape is not None and len(shape) > 0:
+            return int(shape[0])
+        if hasattr(batch, "values"):
+            batch = next(iter(batch.values()), None)
+        elif isinstance(batch, (list, tuple)) and batch:
+            batch = batch[0]
+        else:
+            break
+    return 1
+
+
+class Arm:
+    """This process's part of the arm. Used by the thread that trains."""
+
+    def __init__(self, session):
+        self._session = session
+        self._torch = sys.modules.get("torch")
+        self._socket = self._lines = None
+        self._cannot_connect = False
+        self._greeted = self._ended = False
+        self.seeds = {}  # library: whether the program has set its seed itself
+        self._steps = 0
+        self._drop = self._left = 0
+        self._resumed = 0  # when the counted part of the turn began
+        self._times, self._turn_losses, self._samples = [], [], 0
+        self._step_losses = []  # of the step at hand, on their device
+        self._fetched = {}  # samples since the last step's end, by loader
+        self._asked = None  # the loader that was asked last
+        self._training = {}  # loaders whose batches were trained on
+        self._last_samples = 1
+        session.steps.listeners.append(self.step_ended)
+
+    # --- what the program does ---
+
+    def seed_standard_library(self):
+        self.seed_module(random, "random", "seed")
+
+    def torch_imported(self, module):
+        self._torch = module
+        self.seed_module(module, "torch", "manual_seed")
+        multiprocessing = sys.modules.get("multiprocessing")
+        # Loader workers import torch, too; a child that trains connects at the end of its first step.
+        if multiprocessing is None or multiprocessing.parent_process() is None:
+            self._connect()
+
+    def seed_module(self, module, library, function):
+        """Seeds a library; notices whether the program does so, too."""
+        number = os.environ.get(_SEED)
+        if not number:
+            return
+        set_seed = getattr(module, function)
+        set_seed(int(number))
+        self.seeds[library] = False
+
+        @functools.wraps(set_seed)
+        def watched(*arguments, **named):
+            _arm.seeds[library] = True
+            return set_seed(*arguments, **named)
+
+        setattr(module, function, watched)
+
+    def batch_fetched(self, loader, batch):
+        self._asked = loader
+        self._fetched[loader.key] = self._fetched.get(loader.key, 0) + loader.samples(batch)
+
+    def backward_starts(self, tensors):
+        """Keeps the loss on its device: reading it back here would wait for the device in every step."""
+        if self._asked is not None:
+            self._training[self._asked.key] = self._asked
+        value = tensors[0] if isinstance(tensors, (list, tuple)) and tensors else tensors
+        if not hasattr(value, "detach") or self._torch.compiler.is_compiling():
+            return
+        value = getattr(value, "_stepscope_unscaled", value).detach()
+        # A copy: a CUDA graph writes its next loss to the same memory.
+        self._step_losses.append(value.clone() if value.dim() == 0 else value.mean())
+
+    def step_ended(self, now):
+        """At the end of each step. Returns when the next one may begin."""
+        if self._ended:
+            return
+        self._steps += 1
+        samples = self._take_samples()
+        losses, self._step_losses = self._step_losses, []
+        if not self._greeted:
+            self._greet()
+            self._wait_for_turn()
+        elif self._socket is None:
+            return
+        elif self._drop > 0:
+            self._drop -= 1
+            if self._drop == 0:
+                self._begin_counting()
+        else:
+            self._times.append(now - max(self._session.steps.begun, self._resumed))
+            self._turn_losses.append(losses)
+            self._samples += samples
+            self._left -= 1
+            if self._left == 0:
+                self._answer(now)
+                self._wait_for_turn()
+
+    def program_ended(self):
+        """The last step, which ends only now, is in no turn: nothing may wait any more."""
+        self._ended = True
+        self._send({"type": "done", "steps": self._steps})
+
+    def failed(self, kind, error, trace):
+        if kind is SystemExit or not (self._torch or self._socket):
+            return
+        lines = "".join(traceback.format_exception(kind, error, trace)).splitlines()
+        self._connect()
+        self._send({"type": "failed", "steps": self._steps, "traceback": lines[-_MOST_LINES:]})
+
+    def _take_samples(self):
+        """Samples of the training's loaders since the last step's end; a validation's do not count."""
+        fetched, self._fetched = self._fetched, {}
+        samples = sum(count for key, count in fetched.items() if key in self._training)
+        if samples:
+            self._last_samples = samples
+        return samples or self._last_samples  # a program may have kept its batches
+
+    # --- turns ---
+
+    def _greet(self):
+        self._greeted = True
+        self._connect()
+        rank, ranks = self._rank()
+        loaders = self._training.values()
+        self._send(
+            {
+                "type": "hello",
+                "rank": rank,
+                "ranks": ranks,
+                "pid": os.getpid(),
+                "steps": self._steps,
+                "device": self._device(),
+                "loader": {
+                    "batch_size": self._last_samples if loaders else 0,
+                    "workers": max((loader.workers for loader in loaders), default=0),
+                    "prefetch": max((loader.prefetch for loader in loaders), default=0),
+                },
+                "seeded": sorted(library for library, by_program in self.seeds.items() if not by_program),
+                **self._versions(),
+            }
+        )
+
+    def _versions(self):
+        return {"python": sys.version.split()[0], "torch": getattr(self._torch, "__version__", "")}
+
+    def _rank(self):
+        """Of the ranks on this machine."""
+        distributed = self._torch.distributed
+        if not distributed.is_available() or not distributed.is_initialized():
+            return 0, 1
+        local = os.environ.get("LOCAL_RANK"), os.environ.get("LOCAL_WORLD_SIZE")
+        if all(local):
+            return int(local[0]), int(local[1])
+        return distributed.get_rank(), distributed.get_world_size()
+
+    def _device(self):
+        return self._torch.cuda.get_device_name() if self._uses_cuda() else "cpu"
+
+    def _uses_cuda(self):
+        return self._torch.cuda.is_available() and self._torch.cuda.is_initialized()
+
+    def _synchronize(self):
+        if self._uses_cuda():
+            self._torch.cuda.synchronize()
+
+    def _begin_counting(self):
+        self._synchronize()
+        self._times, self._turn_losses, self._samples = [], [], 0
+        self._resumed = self._session.now()
+
+    def _answer(self, ended):
+        self._synchronize()
+        # What the device still had to do belongs to the steps that asked for it.
+        self._times[-1] += self._session.now() - ended
+        losses = [_mean(losses) for losses in self._turn_losses]
+        peak, of = self._peak()
+        self._send(
+            {
+                "type": "turn",
+                "ns": self._times,
+                "losses": losses if all(losses_of_step for losses_of_step in self._turn_losses) else [],
+                "samples": self._samples,
+                "peak_bytes": peak,
+                "peak_of": of,
+            }
+        )
+
+    def _peak(self):
+        if self._uses_cuda():
+            cuda = self._torch.cuda
+            return max(cuda.max_memory_allocated(device) for device in range(cuda.device_count())), "tensors"
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "process"
+
+    def _wait_for_turn(self):
+        if self._socket is None:
+            return
+        try:
+            line = self._lines.readline()
+        except OSError:
+            line = ""
+        turn = json.loads(line) if line else {}
+        if turn.get("type") != "turn":
+            os._exit(0)  # the experiment has ended
+        self._drop, self._left = turn["drop"], turn["count"]
+        if self._drop == 0:
+            self._begin_counting()
+
+    # --- the connection ---
+
+    def _connect(self):
+        if self._socket is not None or self._cannot_connect:
+            return
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect("\0" + os.environ[_NAME])
+        except OSError as error:
+            connection.close()
+            self._cannot_connect = True
+            print(f"stepscope: the experiment cannot be reached: {error}", file=sys.stderr)
+            return
+        self._socket, self._lines = connection, connection.makefile("r", encoding="utf-8")
+        self._send({"type": "started", "pid": os.getpid(), **self._versions()})
+
+    def _send(self, record):
+        if self._socket is None:
+            return
+        try:
+            self._socket.sendall((json.dumps(record) + "\n").encode("utf-8"))
+        except OSError:  # the experiment has ended; the next wait ends this process
+            pass
+
+    def close(self):
+        if self._socket is not None:
+            self._lines.close()
+            self._socket.close()
+            self._socket = None
+
+
+def _mean(losses):
+    """Of the backward passes of one step. None: there was none, or it is no number."""
+    value = sum(float(loss) for loss in losses) / len(losses) if losses else math.nan
+    return value if math.isfinite(value) else None

@@ -1,0 +1,222 @@
+"""Programs as arms of an experiment (stepscope/arm.py): this test takes the experiment's part.
+
+Usage: arm_test.py STARTUP_FOLDER; run by the Python that has torch.
+"""
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STACK_SIGNAL = signal.SIGRTMIN + 7
+PATIENCE = 100  # seconds; a busy machine imports torch slowly
+
+
+class Peer:
+    """A process of the program."""
+
+    def __init__(self, connection):
+        connection.settimeout(PATIENCE)
+        self.connection = connection
+        self.lines = connection.makefile("r", encoding="utf-8")
+
+    def read(self):
+        line = self.lines.readline()
+        return json.loads(line) if line else None
+
+    def send_turn(self, drop, count):
+        self.connection.sendall((json.dumps({"type": "turn", "drop": drop, "count": count}) + "\n").encode())
+
+    def turn(self, drop, count):
+        self.send_turn(drop, count)
+        return self.read()
+
+
+class Program:
+    def __init__(self, words, seed=None):
+        name = "stepscope-test-" + uuid.uuid4().hex
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind("\0" + name)
+        self._listener.listen(64)
+        self._listener.settimeout(PATIENCE)
+        variables = {
+            **os.environ,
+            "PYTHONPATH": sys.argv_of_test[0],
+            "STEPSCOPE_ARM": name,
+            "STEPSCOPE_ARM_STACK_SIGNAL": str(int(STACK_SIGNAL)),
+        }
+        if seed is not None:
+            variables["STEPSCOPE_ARM_SEED"] = str(seed)
+        self.process = subprocess.Popen(
+            [sys.executable, *words], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE
+        )
+        self._peers = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for peer in self._peers:
+            peer.lines.close()
+            peer.connection.close()
+        self._listener.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.stdout.close()
+        self.process.wait()
+
+    def peer(self):
+        connection, _ = self._listener.accept()
+        self._peers.append(Peer(connection))
+        return self._peers[-1]
+
+    def greeted(self):
+        """The process that trains, and its hello."""
+        peer = self.peer()
+        started = peer.read()
+        assert started["type"] == "started" and started["torch"], started
+        return peer, peer.read()
+
+
+class ArmTest(unittest.TestCase):
+    def test_a_program_trains_in_turns(self):
+        with Program(["turns.py", "plain"], seed=1) as program:
+            peer, hello = program.greeted()
+            self.assertEqual(hello["type"], "hello")
+            self.assertEqual((hello["rank"], hello["ranks"], hello["device"]), (0, 1, "cpu"))
+            self.assertEqual(hello["loader"], {"batch_size": 4, "workers": 0, "prefetch": 0})
+            self.assertEqual(hello["steps"], 1)
+            turn = peer.turn(3, 25)
+            self.assertEqual(turn["type"], "turn")
+            self.assertEqual((len(turn["ns"]), len(turn["losses"])), (25, 25))
+            self.assertEqual(turn["samples"], 100, "a validation's samples are none of the training's")
+            self.assertGreater(turn["peak_bytes"], 1 << 20)
+            self.assertEqual(turn["peak_of"], "process")
+            self.assertLess(sorted(turn["ns"])[-3], 80e6, "a validation of 100 ms is in no step")
+            self.assertTrue(all(ns > 0 for ns in turn["ns"]))
+
+    def test_a_wait_is_in_no_step_and_uses_no_processor(self):
+        with Program(["turns.py", "plain"]) as program:
+            peer, _ = program.greeted()
+            peer.turn(0, 3)
+
+            def ticks():
+                with open(f"/proc/{program.process.pid}/stat") as file:
+                    return sum(int(field) for field in file.read().rsplit(")", 1)[1].split()[11:13])
+
+            time.sleep(0.3)  # threads of OpenMP spin for a moment after their last work
+            before = ticks()
+            time.sleep(1.0)
+            self.assertLessEqual(ticks() - before, 2)
+            self.assertLess(sum(peer.turn(0, 2)["ns"]), 1e9)
+
+    def test_one_seed_gives_both_arms_the_same_losses(self):
+        losses = []
+        for seed in (5, 5, 6):
+            with Program(["turns.py", "plain"], seed=seed) as program:
+                peer, hello = program.greeted()
+                self.assertEqual(hello["seeded"], ["random", "torch"])
+                losses.append(peer.turn(0, 15)["losses"])
+        self.assertEqual(losses[0], losses[1])
+        self.assertNotEqual(losses[0], losses[2])
+
+    def test_seeds_of_the_program_are_its_own(self):
+        losses = []
+        for seed in (5, 6):
+            with Program(["turns.py", "seeded"], seed=seed) as program:
+                peer, hello = program.greeted()
+                self.assertEqual(hello["seeded"], [])
+                losses.append(peer.turn(0, 5)["losses"])
+        self.assertEqual(losses[0], losses[1])
+
+    def test_a_scaled_loss_is_reported_as_it_was_before(self):
+        with Program(["turns.py", "scaled"], seed=1) as scaled, Program(["turns.py", "plain"], seed=1) as plain:
+            with_scaler, without = (program.greeted()[0].turn(0, 1)["losses"] for program in (scaled, plain))
+            self.assertTrue(math.isclose(with_scaler[0], without[0], rel_tol=1e-4), (with_scaler, without))
+
+    def test_an_exception_is_reported_with_the_end_of_its_traceback(self):
+        with Program(["turns.py", "raises"]) as program:
+            peer, _ = program.greeted()
+            peer.send_turn(0, 100)
+            failed = peer.read()
+            self.assertEqual(failed["type"], "failed")
+            self.assertEqual(failed["traceback"][-1], "ValueError: too large a rate")
+            self.assertIn("turns.py", failed["traceback"][1])
+            self.assertEqual(program.process.wait(PATIENCE), 1)
+
+    def test_the_end_of_the_program_is_reported(self):
+        with Program(["turns.py", "plain", "7"]) as program:
+            peer, _ = program.greeted()
+            peer.send_turn(0, 100)
+            self.assertEqual(peer.read(), {"type": "done", "steps": 6})
+            self.assertIsNone(peer.read())
+            self.assertEqual(program.process.wait(PATIENCE), 0)
+
+    def test_an_end_by_exit_closes_the_connection(self):
+        with Program(["turns.py", "exits"]) as program:
+            peer, _ = program.greeted()
+            peer.send_turn(0, 100)
+            self.assertIsNone(peer.read())
+            self.assertEqual(program.process.wait(PATIENCE), 3)
+
+    def test_a_program_without_steps_says_no_hello(self):
+        with Program(["turns.py", "without steps"]) as program:
+            _, next_record = program.greeted()
+            self.assertEqual(next_record, {"type": "done", "steps": 0})
+
+    def test_marked_steps_are_turns(self):
+        with Program(["turns.py", "marks"]) as program:
+            peer, hello = program.greeted()
+            self.assertEqual(hello["loader"]["batch_size"], 0)
+            turn = peer.turn(1, 5)
+            self.assertEqual((len(turn["ns"]), turn["losses"], turn["samples"]), (5, [], 5))
+            self.assertTrue(all(1e6 <= ns for ns in turn["ns"]))
+
+    def test_the_program_exits_when_the_experiment_has_ended(self):
+        with Program(["turns.py", "plain"]) as program:
+            peer, _ = program.greeted()
+            peer.lines.close()
+            peer.connection.close()
+            self.assertEqual(program.process.wait(PATIENCE), 0)
+
+    def test_the_stack_of_a_hang_is_printed_on_request(self):
+        with Program(["turns.py", "plain"]) as program:
+            peer, _ = program.greeted()
+            program.process.send_signal(STACK_SIGNAL)
+            printed = ""
+            while 'turns.py", line' not in printed:
+                printed += program.process.stdout.readline()
+            self.assertIn("most recent call first", printed)
+            self.assertEqual(peer.turn(0, 1)["type"], "turn", "the program goes on")
+
+    def test_ranks_take_their_turns_together(self):
+        launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "turns.py", "ranks"]
+        with Program(launcher) as program:
+            hellos = {}
+            while len(hellos) < 2:
+                peer = program.peer()
+                self.assertEqual(peer.read()["type"], "started")
+                peer.connection.settimeout(5)
+                try:
+                    hello = peer.read()
+                except TimeoutError:  # the launcher, which does not train
+                    continue
+                peer.connection.settimeout(PATIENCE)
+                hellos[hello["rank"]] = peer
+                self.assertEqual(hello["ranks"], 2)
+            for drop, count in ((2, 5), (0, 8)):
+                for peer in hellos.values():
+                    peer.send_turn(drop, count)
+                for peer in hellos.values():
+                    self.assertEqual(len(peer.read()["ns"]), count)
+
+
+if __name__ == "__main__":
+    sys.argv_of_test = sys.argv[1:2]
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)

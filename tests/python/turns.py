@@ -1,0 +1,96 @@
+"""Programs that tests run as the arm of an experiment. Usage: turns.py KIND [STEPS]"""
+import random
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_num_threads(1)
+kind, most = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10**9
+
+
+def train(seed=None, scaler=None):
+    if seed is not None:
+        torch.manual_seed(seed)
+        random.seed(seed)
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = TensorDataset(torch.randn(40, 4), torch.randint(2, (40,)))
+    loader = DataLoader(data, batch_size=4, shuffle=True)
+    validation = DataLoader(data, batch_size=8)
+    steps = 0
+    while True:
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+            if scaler:
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                loss.backward()
+                optimizer.step()
+            steps += 1
+            if steps == most:
+                return
+        with torch.no_grad():
+            for inputs, _ in validation:
+                model(inputs)
+                time.sleep(0.02)  # five batches: 100 ms that belong to no step
+
+
+def raises():
+    global most
+    most = 5
+    train()
+    raise ValueError("too large a rate")
+
+
+def without_steps():
+    torch.nn.Linear(2, 2)(torch.ones(1, 2))
+
+
+def marks():
+    import stepscope
+
+    assert not stepscope.is_recording()
+    while True:
+        with stepscope.step():
+            time.sleep(0.001)
+
+
+def exits():
+    import os
+
+    global most
+    most = 5
+    train()
+    os._exit(3)
+
+
+def ranks():
+    import torch.distributed as distributed
+
+    distributed.init_process_group("gloo")
+    torch.manual_seed(0)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = TensorDataset(torch.randn(400, 4), torch.randint(2, (400,)))
+    while True:
+        for inputs, targets in DataLoader(data, batch_size=4):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(inputs), targets).backward()
+            optimizer.step()
+
+
+{
+    "plain": train,
+    "seeded": lambda: train(seed=3),
+    "scaled": lambda: train(scaler=torch.amp.GradScaler("cpu", init_scale=1024.0)),
+    "raises": raises,
+    "exits": exits,
+    "without steps": without_steps,
+    "marks": marks,
+    "ranks": ranks,
+}[kind]()
