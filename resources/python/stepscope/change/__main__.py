@@ -1,0 +1,37 @@
+"""Reads a request from standard input and writes the answer to standard output. See __init__.py."""
+import importlib.util
+import json
+import os
+import sys
+import warnings
+
+sys.dont_write_bytecode = True  # nothing is written, wherever this lies
+warnings.simplefilter("ignore")  # of Python's parser, about the user's files
+sys.setrecursionlimit(20000)  # of syntax trees of long expressions
+
+
+def _package():
+    """This folder as a package, without making the modules beside it importable."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    name = "stepscope_change"
+    spec = importlib.util.spec_from_file_location(name, os.path.join(here, "__init__.py"), submodule_search_locations=[here])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return importlib.import_module(name + ".plan"), importlib.import_module(name + ".refusal")
+
+
+def main():
+    plan, refusal = _package()
+    try:
+        answer = plan.answer(json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape")))
+    except refusal.Refusal as reason:
+        answer = {"error": reason.message()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        answer = {"error": {"id": "change.request", "text": f"The request cannot be used: {error!r}."}}
+    json.dump(answer, sys.stdout)  # ASCII: whatever the terminal's encoding is
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Settings of the whole process, and tools for debugging: backend flags, anomaly detection, profilers, gradient checks."""
+import ast
+
+from .arguments import Frame, frames_of, set_argument
+from .code import dotted, site_of
+from .edits import Insert, Remove, Replace
+from .loops import torch_in
+from .refusal import Refusal
+
+
+def cudnn_benchmark(work, wanted):
+    value = "True" if wanted else "False"
+    if not _assign(work, "backends.cudnn.benchmark", value):
+        _add_line(work, lambda torch: f"{torch}.backends.cudnn.benchmark = {value}")
+
+
+def tf32(work, wanted):
+    found = _assign(work, "backends.cuda.matmul.allow_tf32", "True" if wanted else "False")
+    precision = '"high"' if wanted else '"highest"'
+    for code, call in _calls(work, ("torch.set_float32_matmul_precision",)):
+        set_argument(work, [site_of(code.source.path, call)], "precision", 0, precision)
+        found = True
+    if not found:
+        _add_line(work, lambda torch: f"{torch}.set_float32_matmul_precision({precision})")
+
+
+def _assign(work, name, value):
+    """Changes each assignment of a flag of torch in the user's files. False where there is none."""
+    found = False
+    for path in work.paths():
+        code = work.code(path)
+        for node in ast.walk(code.tree):
+            if not isinstance(node, ast.Assign):
+                continue
+            if any((code.imported(target) or "") == "torch." + name for target in node.targets):
+                found = True
+                if code.source.segment(node.value) != value:
+                    work.edit(code, Replace(node.value, value))
+    return found
+
+
+def _calls(work, names):
+    """Calls in the user's files of functions with these full names."""
+    for path in work.paths():
+        code = work.code(path)
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.Call) and code.imported(node.func) in names:
+                yield code, node
+
+
+def _add_line(work, line):
+    """After the statement that makes the model, else after the imports of the program's own file."""
+    models = [item for item in work.objects("model") if item.get("site")]
+    if len(models) == 1:
+        frame = Frame(work, frames_of(work, models[0])[0])
+        statement = frame.code.statement(frame.call)
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):
+            work.edit(frame.code, Insert(statement, line(torch_in(work, frame.code)), rank=0))
+            return
+    script = work.program.get("script")
+    if not script:
+        raise Refusal("no_site", "There is no place in the user's own files for this line.")
+    code = work.code(script)
+    last = code.last_import()
+    if last is None:
+        raise Refusal("no_site", f"{script} imports nothing at its start.")
+    work.edit(code, Insert(last, line(torch_in(work, code)), rank=0))
+
+
+# Tools for debugging
+
+def anomaly_off(work):
+    for item in _recorded(work, "anomaly", "Anomaly detection is not on."):
+        sites = frames_of(work, item)
+        frame = Frame(work, sites[0])
+        name = (dotted(frame.call.func) or "").split(".")[-1]
+        if name == "set_detect_anomaly":
+            _remove_or_disable(work, frame, lambda: set_argument(work, sites, "mode", 0, "False"))
+        elif name == "detect_anomaly":
+            torch = torch_in(work, frame.code)
+            work.edit(frame.code, Replace(frame.call, f"{torch}.autograd.set_detect_anomaly(False)"))
+        else:
+            raise Refusal("no_call", f"Line {frame.call.lineno} does not switch anomaly detection on directly.")
+
+
+def emit_nvtx_off(work):
+    for item in _recorded(work, "emit_nvtx", "emit_nvtx is not on."):
+        set_argument(work, frames_of(work, item), "enabled", 0, "False")
+
+
+def profiler_off(work):
+    for item in _recorded(work, "profiler", "No profiler of PyTorch is on."):
+        sites = frames_of(work, item)
+        frame = Frame(work, sites[0])
+        name = frame.code.imported(frame.call.func) or ""
+        if name.startswith("torch.autograd.profiler"):
+            set_argument(work, sites, "enabled", 0, "False")
+        elif name.startswith("torch.profiler"):
+            _schedule_none(work, frame, sites)
+        else:
+            raise Refusal("no_call", f"Line {frame.call.lineno} does not construct a profiler directly.")
+
+
+def _schedule_none(work, frame, sites):
+    """A profiler whose schedule never records; right where the program only calls its step()."""
+    code = frame.code
+    parent = code.parent(frame.call)
+    target = parent.optional_vars if isinstance(parent, ast.withitem) else None
+    if target is None and not isinstance(parent, ast.withitem):
+        raise Refusal("by_hand", "The profiler is kept in a variable, and what the program does with it is not known.")
+    name = dotted(target) if target is not None else None
+    for node in ast.walk(code.tree):
+        if name and isinstance(node, ast.Attribute) and dotted(node.value) == name and node.attr != "step":
+            raise Refusal("by_hand", f"Line {node.lineno} uses what the profiler has recorded.")
+    torch = torch_in(work, code)
+    set_argument(work, sites, "schedule", None, f"lambda _: {torch}.profiler.ProfilerAction.NONE")
+
+
+def gradient_check_off(work, name):
+    found = False
+    for code, call in _calls(work, ("torch.autograd." + name, "torch.autograd.gradcheck." + name)):
+        statement = code.statement(call)
+        whole = isinstance(statement, ast.Expr) and statement.value is call
+        asserted = isinstance(statement, ast.Assert) and statement.test is call
+        if whole or asserted:
+            work.edit(code, Remove(statement))
+        else:
+            work.edit(code, Replace(call, "True"))
+        found = True
+    if not found:
+        raise Refusal("no_site", f"{name} is not called in the user's own files.")
+
+
+def _recorded(work, kind, otherwise):
+    items = work.objects(kind)
+    if not items:
+        raise Refusal("already", otherwise)
+    return items
+
+
+def _remove_or_disable(work, frame, disable):
+    statement = frame.code.statement(frame.call)
+    if isinstance(statement, ast.Expr) and statement.value is frame.call:
+        work.edit(frame.code, Remove(statement))
+    else:
+        disable()

@@ -1,0 +1,328 @@
+"""Puts the rows of the table to work: from a request to the answer."""
+import ast
+import base64
+import difflib
+import os
+
+from . import command
+from .arguments import set_argument
+from .code import Code, site_of
+from .edits import Edits
+from .frameworks import adapters
+from .refusal import Refusal
+from .source import Source
+from .table import ROWS
+
+SCHEMA = 1
+# Reasons that hold for a hook as well.
+_FINAL = ("change.already", "change.no_object", "change.no_fused", "change.direction", "change.batch_sampler")
+_LARGEST = 16 << 20  # bytes of a source file; larger ones are data
+
+
+class Work:
+    """The user's files and what is done to them so far. A change is tried on a copy."""
+
+    def __init__(self, program, changes, root):
+        self.program = program
+        self._wanted = changes
+        self._root = root
+        self._hashes = {entry["path"]: entry.get("sha256") for entry in program.get("files") or []}
+        self._codes = {}
+        self._edits = {}
+
+    def attempt(self):
+        other = object.__new__(Work)
+        other.__dict__.update(self.__dict__)
+        other._edits = {path: edits.copy() for path, edits in self._edits.items()}
+        return other
+
+    # What the facts say
+
+    def wanted(self, key):
+        """The value that the request gives a key; None where it does not change it."""
+        return self._wanted.get(key)
+
+    def objects(self, kind):
+        return [item for item in self.program.get("objects") or [] if item.get("kind") == kind]
+
+    def training(self, kind):
+        """Those that feed or do the training; all where no role is known."""
+        items = self.objects(kind)
+        return [item for item in items if item.get("role") == "training"] or [
+            item for item in items if item.get("role") != "validation"
+        ]
+
+    # Files
+
+    def paths(self):
+        """The user's files that can be read, by name."""
+        found = []
+        for path in sorted(self._hashes):
+            try:
+                self.code(path)
+            except Refusal:
+                continue
+            found.append(path)
+        return found
+
+    def text(self, path):
+        return self.code(path).source.text
+
+    def code(self, path):
+        known = self._codes.get(path)
+        if known is None:
+            try:
+                known = Code(self._read(path))
+            except Refusal as refusal:
+                known = refusal
+            self._codes[path] = known
+        if isinstance(known, Refusal):
+            raise known
+        return known
+
+    def _read(self, path):
+        if path not in self._hashes:
+            raise Refusal("not_recorded", f"{path} is not one of the recorded files.")
+        place = self._place(path)
+        try:
+            if os.path.getsize(place) > _LARGEST:
+                raise Refusal("cannot_read", f"{place} is larger than a source file.")
+            with open(place, "rb") as file:
+                source = Source(path, file.read())
+        except OSError as error:
+            raise Refusal("cannot_read", f"{place} cannot be read: {error.strerror}.") from None
+        if self._hashes[path] and source.sha256 != self._hashes[path]:
+            raise Refusal("file_changed", f"{path} has changed since it was recorded. Record the program again.")
+        return source
+
+    def _place(self, path):
+        """Where a file is read: below `root` in place of the program's working directory."""
+        base = self.program.get("cwd")
+        if self._root and base and os.path.commonpath([base, path]) == base:
+            return os.path.join(self._root, os.path.relpath(path, base))
+        return path
+
+    # Edits
+
+    def edit(self, code, edit):
+        path = code.source.path
+        if path not in self._edits:
+            self._edits[path] = Edits(code)
+        self._edits[path].add(edit)
+
+    def has_edits(self):
+        return any(self._edits.values())
+
+    def new_texts(self):
+        """By path; only files that become different."""
+        texts = {path: edits.render() for path, edits in sorted(self._edits.items())}
+        return {path: text for path, text in texts.items() if text != self._codes[path].source.text}
+
+    def sites_beyond(self, other):
+        """Places of the edits that `other` does not have."""
+        sites = []
+        for path, edits in sorted(self._edits.items()):
+            for first, last in edits.beyond(other._edits.get(path)):
+                sites.append(site_of(path, first, last))
+        return sorted(sites, key=lambda site: (site["file"], site["line"], site["column"]))
+
+    def diff(self):
+        return "".join(
+            _unified(path, self._codes[path].source.text, text) for path, text in self.new_texts().items()
+        )
+
+
+def _unified(path, before, after):
+    """A unified diff that patch(1) and git apply take: line ends are kept, and a missing one at the end is marked."""
+    name = path.lstrip("/")
+    lines = []
+    for line in difflib.unified_diff(_lines(before), _lines(after), "a/" + name, "b/" + name, n=3):
+        lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(lines)
+
+
+def _lines(text):
+    """Lines as patch(1) sees them: only a line feed ends one."""
+    parts = text.split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+class _Plan:
+    def __init__(self, request):
+        self._program = request["program"]
+        self._changes = {change["key"]: str(change["to"]) for change in request["changes"]}
+        self._argv = list(request.get("argv") or self._program.get("argv") or [])
+        self._first_argv = list(self._argv)
+        self._work = Work(self._program, self._changes, request.get("root"))
+        self._hooks = {}
+
+    def answer(self):
+        rows = {}
+        # In the order of the table, whatever the order of the request.
+        for key in [key for key in ROWS if key in self._changes]:
+            rows[key] = self._one(ROWS[key], self._changes[key])
+        for key in self._changes:
+            if key not in ROWS:
+                reason = Refusal("unknown", f"{key} has no counterpart in a program of the user's own.")
+                rows[key] = _row(key, self._changes[key], "to read", reason)
+        texts = self._work.new_texts()
+        return {
+            "schema": SCHEMA,
+            "changes": [rows[key] for key in self._changes],
+            "files": [self._file(path, text) for path, text in texts.items()],
+            "diff": self._work.diff(),
+            "command": self._argv if self._argv != self._first_argv else None,
+            "hooks": self._hooks,
+        }
+
+    def _file(self, path, text):
+        source = self._work.code(path).source
+        content = base64.b64encode(source.encode(text)).decode("ascii")
+        return {"path": path, "sha256": source.sha256, "text": text, "content": content}
+
+    def _one(self, row, text):
+        try:
+            value = row.parse(text)
+        except Refusal as refusal:
+            return _row(row.key, text, "to read", refusal)
+        reason = None
+        for attempt in (self._by_argument, self._by_framework, self._by_source):
+            try:
+                done = attempt(row, text, value)
+            except Refusal as refusal:
+                if refusal.id in _FINAL:
+                    return _row(row.key, text, "to read", refusal)
+                reason = refusal
+                continue
+            if done is not None:
+                return done
+        if row.hook:
+            self._hooks[row.key] = text
+            return _row(row.key, text, "hook", reason, measurable=True)
+        return self._to_read(row, text, value, reason)
+
+    # The command line
+
+    def _by_argument(self, row, text, value):
+        if row.setting is None:
+            return None
+        kind, name = row.setting
+        destinations = set()
+        for item in self._work.training(kind):
+            setting = (item.get("settings") or {}).get(name) or {}
+            destinations.add(setting.get("argument"))
+        if len(destinations) != 1 or None in destinations:
+            return None
+        return self._set_option(row, text, value, destinations.pop())
+
+    def _set_option(self, row, text, value, destination):
+        argument = next((a for a in self._program.get("arguments") or [] if a.get("dest") == destination), None)
+        if argument is None or not self._argv:
+            return None
+        if argument.get("value") == value:
+            raise Refusal("already", f"{row.key} is {text} in the recorded program.")
+        self._argv = command.set_option(self._argv, argument, text)
+        return _row(row.key, text, "argument", None, measurable=True)
+
+    # A framework's own argument
+
+    def _by_framework(self, row, text, value):
+        reason = None
+        for adapter in adapters().values():
+            for last, arguments in adapter.CALLS.items():
+                if row.key not in arguments:
+                    continue
+                names = [(name, _text_of(texts, text)) for name, texts in arguments[row.key]]
+                calls = list(_framework_calls(self._work, adapter.ROOTS, last))
+                if not calls or any(source is None for _, source in names):
+                    continue
+                if len(calls) > 1:
+                    reason = Refusal("several", f"{last} is called at several places.")
+                    continue
+                options = [a for a in self._program.get("arguments") or [] if a.get("dest") == names[0][0]]
+                if options:
+                    return self._set_option(row, text, value, names[0][0])
+                return self._framework_argument(row, text, calls[0], names)
+        if reason is not None:
+            raise reason
+        return None
+
+    def _framework_argument(self, row, text, found, names):
+        code, call = found
+        work = self._work.attempt()
+        present = {keyword.arg for keyword in call.keywords}
+        for name, source in names:
+            # What is off by itself need not be switched off.
+            if source != "False" or name in present or len(names) == 1:
+                set_argument(work, [site_of(code.source.path, call)], name, None, source)
+        return self._keep(row, text, work)
+
+    # The user's source
+
+    def _by_source(self, row, text, value):
+        if row.source is None:
+            return None
+        work = self._work.attempt()
+        row.source(work, value)
+        return self._keep(row, text, work)
+
+    def _keep(self, row, text, work):
+        work.new_texts()  # raises Refusal where it does not fit together
+        sites = work.sites_beyond(self._work)
+        if not sites:
+            raise Refusal("already", f"{row.key} is {text} in the recorded program.")
+        self._work = work
+        return _row(row.key, text, "source", None, measurable=True, sites=sites)
+
+    def _to_read(self, row, text, value, reason):
+        answer = _row(row.key, text, "to read", reason)
+        if row.proposal is None:
+            return answer
+        work = Work(self._program, self._changes, self._work._root)
+        try:
+            row.proposal(work, value)
+            answer["proposal"] = work.diff()
+            answer["sites"] = work.sites_beyond(Work(self._program, {}, None))
+            answer["why_not"] = Refusal("not_measured", "The diff is a proposal: it changes what the program does.").message()
+        except Refusal as refusal:
+            answer["why_not"] = refusal.message()
+        return answer
+
+
+def _framework_calls(work, roots, last):
+    for path in work.paths():
+        code = work.code(path)
+        imported = set()
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.split(".")[0])
+        if not imported.intersection(roots):
+            continue
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.Call):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+                if called == last:
+                    yield code, node
+
+
+def _text_of(texts, text):
+    return texts(text) if callable(texts) else texts.get(text)
+
+
+def _row(key, text, how, reason, measurable=False, sites=()):
+    return {
+        "key": key, "to": text, "how": how, "measurable": measurable, "proposal": None,
+        "why_not": reason.message() if reason else None, "sites": list(sites),
+    }
+
+
+def answer(request):
+    """The answer to a request.
+
+    @raises Refusal where the request itself cannot be used
+    """
+    if request.get("schema") != SCHEMA or not isinstance(request.get("program"), dict):
+        raise Refusal("request", "The request has no program of schema 1.")
+    return _Plan(request).answer()
