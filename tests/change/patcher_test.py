@@ -318,6 +318,12 @@ class Others(Patcher):
             "with torch.autograd.profiler.profile(use_cpu=True, enabled=False) as p:\n    pass\n"
             "with torch.profiler.profile(schedule=lambda _: torch.profiler.ProfilerAction.NONE) as q:\n    q.step()\n"))
 
+    def test_a_profiler_whose_result_is_used_is_left_to_a_hook(self):
+        for text in ("with torch.profiler.profile() as p:\n    pass\nprint(p.key_averages())\n",
+                     "import torch\nwith torch.autograd.profiler.profile() as p:\n    pass\nprint(p)\n"):
+            program = self.program("import torch\n" + text).add("profiler", "profile")
+            self.assertEqual(self.only_row(program, "debug.autograd_profiler", "false")["how"], "hook")
+
     def test_flags_that_the_program_sets_are_changed_where_they_are(self):
         text = "import torch\nfrom torch.backends import cudnn\ncudnn.benchmark = False\ntorch.set_float32_matmul_precision('highest')\n"
         self.assertEqual(self.program(text).new_text({"cudnn.benchmark": "true", "precision.tf32": "true"}),

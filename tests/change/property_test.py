@@ -4,6 +4,7 @@ For each site: what the edits mean is applied to the syntax tree here, by code o
 new text. All orders must give one text; without the lines of the edits the text must be the old one.
 """
 import ast
+import copy
 import os
 import random
 import sys
@@ -137,8 +138,10 @@ class WithoutEdits(ast.NodeTransformer):
         return [statement]
 
 
-def arguments_of(call):
-    """What a call passes, by name; the dictionaries that it unpacks are taken apart where they are displays."""
+def arguments_of(call, names):
+    """What a call passes, by name; the dictionaries that it unpacks are taken apart where they are displays. Edits of other
+    calls among its arguments do not count."""
+    call = WithoutEdits(names).generic_visit(copy.deepcopy(call))
     named, others = {}, []
     for keyword in call.keywords:
         if keyword.arg is not None:
@@ -159,10 +162,10 @@ class Properties(unittest.TestCase):
     def setUp(self):
         self.tried = self.made = 0  # edits
 
-    def check_call(self, before, after, where):
+    def check_call(self, before, after, names, where):
         """What a call passes afterwards: the new values, once, and everything else as it was."""
-        old_positional, old_named, old_others = arguments_of(before)
-        positional, named, others = arguments_of(after)
+        old_positional, old_named, old_others = arguments_of(before, names)
+        positional, named, others = arguments_of(after, names)
         values = {name: ast.dump(ast.parse(value, mode="eval").body) for name, _, value in SETTINGS}
         index = {position: name for name, position, _ in SETTINGS if position is not None}
         self.assertEqual(len(positional), len(old_positional), where)
@@ -208,7 +211,7 @@ class Properties(unittest.TestCase):
         removed = len(old_calls) - len(new_calls)
         if removed == 0:
             for old, new in zip(old_calls, new_calls):
-                self.check_call(old, new, where)
+                self.check_call(old, new, names, where)
         self.check_comments(code, reread, where, removes)
         ends = [end for end in ("\r\n", "\n") if end in code.source.text]
         if ends == ["\r\n", "\n"] and "\n" not in code.source.text.replace("\r\n", ""):

@@ -1,7 +1,7 @@
-"""Loaded by each Python that `stepscope-cli record` or an experiment starts: its folder is first on PYTHONPATH.
+"""Loaded by each Python process that `stepscope-cli record` or an experiment starts: this folder is first on PYTHONPATH.
 
-Starts the part of the recording, or of the experiment, for Python, then hands over to the sitecustomize that would have been loaded without it.
-Whatever goes wrong here is said in one line, and the program runs as if it were not recorded.
+Installs the hooks of the recording or the experiment, then runs the sitecustomize that would have been loaded without
+Stepscope. An error in the hooks is reported in one line, and the program runs as if it were not recorded.
 """
 import os
 import sys
@@ -11,14 +11,17 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 def _begin():
     is_recorded = os.environ.get("STEPSCOPE_RECORD") and os.environ.get("STEPSCOPE_LIBRARY")
-    if not is_recorded and not os.environ.get("STEPSCOPE_ARM"):
+    is_watched = is_recorded or os.environ.get("STEPSCOPE_ARM")
+    if not is_watched and not os.environ.get("STEPSCOPE_CHANGES"):
         return
     sys.path.insert(0, os.path.dirname(_HERE))
     try:
-        from stepscope import hooks
+        from stepscope import changes, hooks
     finally:
         del sys.path[0]
-    hooks.install()
+    changes.install()
+    if is_watched:
+        hooks.install()
 
 
 def _hand_over():

@@ -94,6 +94,7 @@ def profiler_off(work):
         frame = Frame(work, sites[0])
         name = frame.code.imported(frame.call.func) or ""
         if name.startswith("torch.autograd.profiler"):
+            _refuse_uses(frame, ())  # one that is off gives the `with` no value
             set_argument(work, sites, "enabled", 0, "False")
         elif name.startswith("torch.profiler"):
             _schedule_none(work, frame, sites)
@@ -103,17 +104,24 @@ def profiler_off(work):
 
 def _schedule_none(work, frame, sites):
     """A profiler whose schedule never records; right where the program only calls its step()."""
+    _refuse_uses(frame, ("step",))
     code = frame.code
-    parent = code.parent(frame.call)
-    target = parent.optional_vars if isinstance(parent, ast.withitem) else None
-    if target is None and not isinstance(parent, ast.withitem):
-        raise Refusal("by_hand", "The profiler is kept in a variable, and what the program does with it is not known.")
-    name = dotted(target) if target is not None else None
-    for node in ast.walk(code.tree):
-        if name and isinstance(node, ast.Attribute) and dotted(node.value) == name and node.attr != "step":
-            raise Refusal("by_hand", f"Line {node.lineno} uses what the profiler has recorded.")
     torch = torch_in(work, code)
     set_argument(work, sites, "schedule", None, f"lambda _: {torch}.profiler.ProfilerAction.NONE")
+
+
+def _refuse_uses(frame, methods):
+    """Refuses profilers of which the program uses more than these methods."""
+    code = frame.code
+    parent = code.parent(frame.call)
+    if not isinstance(parent, ast.withitem):
+        raise Refusal("by_hand", "The profiler is kept in a variable, and what the program does with it is not known.")
+    name = dotted(parent.optional_vars) if parent.optional_vars is not None else None
+    for node in ast.walk(code.tree):
+        if name and isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            use = code.parent(node)
+            if not isinstance(use, ast.Attribute) or use.attr not in methods:
+                raise Refusal("by_hand", f"Line {node.lineno} uses what the profiler has recorded.")
 
 
 def gradient_check_off(work, name):
