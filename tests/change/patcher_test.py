@@ -1,5 +1,4 @@
 """What each change does to a program's source, command line or hooks."""
-import ast
 import base64
 import codecs
 import json
@@ -377,6 +376,27 @@ class Others(Patcher):
             self.assertEqual(self.only_row(program, key, to)["how"], "to read")
 
 
+class Answers(Patcher):
+    def test_recorded_values_are_named(self):
+        program = self.loader("x = DataLoader(d)\n", {"num_workers": setting(0, False), "pin_memory": setting(False, False)})
+        rows = program.answer({"loader.workers": "4", "loader.pin_memory": "true", "compile": "true"})["changes"]
+        self.assertEqual([row["from"] for row in rows], ["0", "false", None])
+
+    def test_each_change_by_itself(self):
+        program = self.loader("x = DataLoader(d)\n")
+        answer = program.answer([("loader.workers", "4"), ("loader.pin_memory", "true")], each=True)
+        self.assertEqual([a["diff"].splitlines()[-1] for a in answer["answers"]],
+                         ["+x = DataLoader(d, num_workers=4)", "+x = DataLoader(d, pin_memory=True)"])
+
+    def test_only_copies_of_tensors_to_a_device_are_made_asynchronous(self):
+        program = self.program("x = x.to(device)\nm = m.to(device)\ny = y.to('cpu')\n")
+        program.add("to", "to", 0, settings={"device": setting("cuda:0")}, of="tensor", **{"from": "cpu"})
+        program.add("to", "to", 1, settings={"device": setting("cuda:0")}, of="module")
+        program.add("to", "to", 2, settings={"device": setting("cpu")}, of="tensor", **{"from": "cuda"})
+        self.assertEqual(program.new_text({"transfer.non_blocking": "true"}),
+                         "x = x.to(device, non_blocking=True)\nm = m.to(device)\ny = y.to('cpu')\n")
+
+
 class Files(Patcher):
     def test_a_file_that_has_changed_is_refused(self):
         program = self.loader("x = DataLoader(d)\n")
@@ -416,7 +436,6 @@ class Files(Patcher):
             done = subprocess.run([sys.executable, "-I", "-S", os.path.join(FOLDER, "__main__.py")], input=text.encode(),
                                   stdout=subprocess.PIPE, check=True)
             self.assertIn(expected, json.loads(done.stdout))
-        ast.parse("x")
 
 
 if __name__ == "__main__":

@@ -231,7 +231,8 @@ class Properties(unittest.TestCase):
 
     def test_written_call_sites(self):
         sites, changed, started = 0, 0, time.process_time()
-        for number, (name, data) in enumerate(corpus.samples()):
+        # Every second sample: a few seconds' worth.
+        for number, (name, data) in list(enumerate(corpus.samples()))[::2]:
             try:
                 code = Code(Source("train.py", data))
             except Refusal as refusal:
@@ -243,13 +244,13 @@ class Properties(unittest.TestCase):
                     sites += 1
                     changed += self.check("train.py", data, index, {"DataLoader"}, number) > 0
         print(f"written: {changed} of {sites} sites, {self.made} of {self.tried} edits, {time.process_time() - started:.1f} s")
-        self.assertGreater(sites, 700)
+        self.assertGreater(sites, 400)
         self.assertGreater(self.made, 0.9 * self.tried)
 
     def test_call_sites_of_installed_packages(self):
         """Calls with keywords in the standard library and in what else is installed, and in the folders that STEPSCOPE_CORPUS
         names (torch, other people's programs): files chosen by a fixed seed, as many as a few seconds allow."""
-        limit = 60 if os.environ.get("STEPSCOPE_CORPUS") else 4
+        limit = 60 if os.environ.get("STEPSCOPE_CORPUS") else 2
         folders = [sysconfig.get_paths()["stdlib"], *sorted({sysconfig.get_paths()["purelib"], "/usr/lib/python3/dist-packages"})]
         folders += [folder for folder in os.environ.get("STEPSCOPE_CORPUS", "").split(os.pathsep) if folder]
         files = []
@@ -282,7 +283,7 @@ class Properties(unittest.TestCase):
                 sites += 1
                 changed += self.check(path, data, index, {name}, number) > 0
         print(f"installed: {changed} of {sites} sites, {self.made} of {self.tried} edits, {time.process_time() - started:.1f} s")
-        self.assertGreater(sites, 20)
+        self.assertGreater(sites, 10)
         self.assertGreater(self.made, 0.8 * self.tried)
 
 

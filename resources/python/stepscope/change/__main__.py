@@ -1,4 +1,5 @@
-"""Reads a request from standard input and writes the answer to standard output. See __init__.py."""
+"""Reads a request from standard input, or from the file behind --request, and writes the answer to standard output. See
+__init__.py."""
 import importlib.util
 import json
 import os
@@ -24,10 +25,12 @@ def _package():
 def main():
     plan, refusal = _package()
     try:
-        answer = plan.answer(json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape")))
+        with open(sys.argv[2], "rb") if sys.argv[1:2] == ["--request"] else sys.stdin.buffer as file:
+            request = json.loads(file.read().decode("utf-8", "surrogateescape"))
+        answer = plan.answer(request)
     except refusal.Refusal as reason:
         answer = {"error": reason.message()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         answer = {"error": {"id": "change.request", "text": f"The request cannot be used: {error!r}."}}
     json.dump(answer, sys.stdout)  # ASCII: whatever the terminal's encoding is
     return 0

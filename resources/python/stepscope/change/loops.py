@@ -199,7 +199,7 @@ _TRAINING = ("backward", "step")
 
 def no_grad_in_validation(work):
     """Puts no_grad around the loops that validate."""
-    sites = [item for item in work.objects("validation") if item.get("with_grad") is not False]
+    sites = [item for item in work.objects("validation") if item.get("grad") is not False]
     if not sites:
         raise Refusal("no_site", "No validation with gradients was recorded.")
     for item in sites:

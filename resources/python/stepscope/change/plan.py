@@ -168,17 +168,24 @@ class _Plan:
         texts = self._work.new_texts()
         return {
             "schema": SCHEMA,
-            "changes": [rows[key] for key in self._changes],
+            "changes": [{**rows[key], "from": self._recorded(key)} for key in self._changes],
             "files": [self._file(path, text) for path, text in texts.items()],
             "diff": self._work.diff(),
             "command": self._argv if self._argv != self._first_argv else None,
             "hooks": self._hooks,
         }
 
+    def _recorded(self, key):
+        """The value that the recorded program has, as text; None where that is not one setting."""
+        kind, name = ROWS[key].setting or (None, None) if key in ROWS else (None, None)
+        values = {str(_setting(item, name)) for item in self._work.training(kind)} if kind else set()
+        text = values.pop() if len(values) == 1 else "None"
+        return None if text == "None" else {"True": "true", "False": "false"}.get(text, text)
+
     def _file(self, path, text):
         source = self._work.code(path).source
-        content = base64.b64encode(source.encode(text)).decode("ascii")
-        return {"path": path, "sha256": source.sha256, "text": text, "content": content}
+        before, after = (base64.b64encode(source.encode(part)).decode("ascii") for part in (source.text, text))
+        return {"path": path, "sha256": source.sha256, "text": text, "before": before, "content": after}
 
     def _one(self, row, text):
         try:
@@ -311,6 +318,10 @@ def _text_of(texts, text):
     return texts(text) if callable(texts) else texts.get(text)
 
 
+def _setting(item, name):
+    return ((item.get("settings") or {}).get(name) or {}).get("value")
+
+
 def _row(key, text, how, reason, measurable=False, sites=()):
     return {
         "key": key, "to": text, "how": how, "measurable": measurable, "proposal": None,
@@ -319,10 +330,13 @@ def _row(key, text, how, reason, measurable=False, sites=()):
 
 
 def answer(request):
-    """The answer to a request.
+    """The answer to a request; with "each", one answer for each change by itself.
 
     @raises Refusal where the request itself cannot be used
     """
     if request.get("schema") != SCHEMA or not isinstance(request.get("program"), dict):
         raise Refusal("request", "The request has no program of schema 1.")
+    if request.get("each"):
+        answers = [_Plan({**request, "changes": [change]}).answer() for change in request["changes"]]
+        return {"schema": SCHEMA, "answers": answers}
     return _Plan(request).answer()

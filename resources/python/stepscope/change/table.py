@@ -232,7 +232,7 @@ def _set_to_none(work, value):
 
 
 def _non_blocking(work, value):
-    for item in _called(work, "to", "No copy to the GPU is made in the user's own files."):
+    for item in _called(work, "to", "No copy to the GPU is made in the user's own files.", _is_upload):
         sites = frames_of(work, item)
         code = work.code(sites[0]["file"])
         call = code.call_at(sites[0])
@@ -245,8 +245,14 @@ def _non_blocking(work, value):
         set_argument(work, sites, "non_blocking", position, repr(value), False)
 
 
-def _called(work, kind, otherwise):
-    items = [item for item in work.objects(kind) if item.get("site")]
+def _is_upload(item):
+    """Whether a call moves a tensor from the host to a device, as far as it is known."""
+    target = str(_value(item, "device") or "cuda").split(":")[0]
+    return item.get("of") in (None, "tensor") and item.get("from") in (None, "cpu") and target != "cpu"
+
+
+def _called(work, kind, otherwise, fits=lambda item: True):
+    items = [item for item in work.objects(kind) if item.get("site") and fits(item)]
     if not items:
         raise Refusal("no_site", otherwise)
     return items
