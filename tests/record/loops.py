@@ -2,9 +2,12 @@
 
 usage: loops.py KIND
 """
+import os
 import queue
 import sys
+import tempfile
 import threading
+import time
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -83,6 +86,140 @@ def two_optimizers():
     for _ in range(6):
         train(batch)
         other.step()
+
+
+class Adversaries:
+    """A discriminator and a generator, with an optimizer each."""
+
+    def __init__(self):
+        self.discriminator, self.generator = torch.nn.Linear(4, 1), torch.nn.Linear(3, 4)
+        self.of_discriminator = torch.optim.Adam(self.discriminator.parameters())
+        self.of_generator = torch.optim.Adam(self.generator.parameters())
+
+    def train_discriminator(self, real):
+        with torch.no_grad():
+            fake = self.generator(torch.randn(len(real), 3))
+        self.of_discriminator.zero_grad()
+        (self.discriminator(fake).mean() - self.discriminator(real).mean()).backward()
+        self.of_discriminator.step()
+
+    def train_generator(self):
+        self.of_generator.zero_grad()
+        (-self.discriminator(self.generator(torch.randn(4, 3))).mean()).backward()
+        self.of_generator.step()
+
+
+def gan():
+    both = Adversaries()
+    for inputs, _ in loader:
+        both.train_discriminator(inputs)
+        both.train_generator()
+
+
+def gan_without_loader():
+    both = Adversaries()
+    for _ in range(6):
+        both.train_discriminator(data.tensors[0])
+        both.train_generator()
+
+
+def critic():
+    """Five batches for the critic, then one step of the generator too."""
+    both = Adversaries()
+    for number in range(30):
+        both.train_discriminator(data.tensors[0])
+        if number % 5 == 4:
+            both.train_generator()
+
+
+def critic_with_loader():
+    both = Adversaries()
+    for number, (inputs, _) in enumerate(DataLoader(data, batch_size=1)):  # 24 batches
+        both.train_discriminator(inputs)
+        if number % 3 == 2:
+            both.train_generator()
+
+
+def models_in_turn():
+    """Two models, one trained after the other; both optimizers are made first."""
+    trained = [torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)]
+    optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in trained]
+    for one, its_optimizer in zip(trained, optimizers):
+        for inputs, targets in loader:
+            its_optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(one(inputs), targets).backward()
+            its_optimizer.step()
+
+
+def scaler_skips():
+    """A GradScaler skips the third of six steps: its gradients are not finite."""
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+    for number, (inputs, targets) in enumerate(loader):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+        scaler.scale(loss * (float("inf") if number == 2 else 1.0)).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+
+def accumulation_without_loader():
+    for _ in range(5):
+        optimizer.zero_grad()
+        for part in range(3):
+            torch.nn.functional.cross_entropy(model(data.tensors[0]), data.tensors[1]).backward()
+        optimizer.step()
+
+
+def evaluation_without_loader():
+    """Every third step begins with an evaluation and a checkpoint, each of which takes longer than the step."""
+    path = os.path.join(tempfile.gettempdir(), f"stepscope-loops-{os.getpid()}.pt")
+    for number in range(9):
+        if number % 3 == 0:
+            model.eval()
+            with torch.no_grad():
+                for _ in range(3):
+                    model(data.tensors[0])
+                    time.sleep(0.05)
+                model(data.tensors[0])
+            model.train()
+            torch.save(Slow(), path)
+        train(data.tensors)
+    os.remove(path)
+
+
+def generation_after_batches():
+    """Samples are drawn after every second batch, by the trained model in evaluation mode."""
+    for number, batch in enumerate(loader):
+        train(batch)
+        if number % 2 == 1:
+            model.eval()
+            with torch.no_grad():
+                for _ in range(3):
+                    model(batch[0])
+                    time.sleep(0.05)
+            model.train()
+
+
+class Slow:
+    """Takes long to save."""
+
+    def __getstate__(self):
+        time.sleep(0.1)
+        return {}
+
+
+def frozen_norms():
+    """Fine-tuning in evaluation mode."""
+    model.eval()
+    for batch in loader:
+        train(batch)
+
+
+def no_optimizer():
+    model.eval()
+    with torch.no_grad():
+        for inputs, _ in loader:
+            model(inputs)
 
 
 def validation_left_early():

@@ -89,16 +89,74 @@ TEST(RecordPrograms, AnOptimizersStepThatRaisesHoldsNothingOpen)
     EXPECT_FALSE(recorded->captureStats().cut);
 }
 
-TEST(RecordPrograms, TwoOptimizersWithoutALoaderAreOneStep)
-{
-    const Folder folder;
-    EXPECT_EQ(loop(folder, "two_optimizers")->ofKind(ActivityKind::Step).size(), 5U) << "from one step to the next";
-}
-
 TEST(RecordPrograms, BatchesThatTheProgramKeepsAreStepsToo)
 {
     const Folder folder;
-    EXPECT_EQ(loop(folder, "kept_batches")->ofKind(ActivityKind::Step).size(), 11U);
+    EXPECT_EQ(loop(folder, "kept_batches")->ofKind(ActivityKind::Step).size(), 12U);
+}
+
+struct Loop {
+    const char* name;
+    std::size_t steps;
+};
+
+class RecordedLoops : public testing::TestWithParam<Loop> {};
+
+// A step ends where the optimizers finish their repeating cycle.
+TEST_P(RecordedLoops, HaveTheStepsOfTheirOptimizersCycle)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, GetParam().name);
+    const auto steps = recorded->ofKind(ActivityKind::Step);
+    EXPECT_EQ(steps.size(), GetParam().steps);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        EXPECT_LE(steps[i - 1].end(), steps[i].begin);
+        EXPECT_EQ(steps[i].args.value, static_cast<std::int64_t>(i));
+    }
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, RecordedLoops,
+                         testing::Values(Loop{"two_optimizers", 6}, Loop{"gan", 6}, Loop{"gan_without_loader", 6},
+                                         Loop{"critic", 6}, Loop{"critic_with_loader", 8}, Loop{"models_in_turn", 12},
+                                         Loop{"scaler_skips", 6}, Loop{"accumulation_without_loader", 5},
+                                         Loop{"frozen_norms", 6}, Loop{"no_optimizer", 0}),
+                         [](const auto& loop) { return std::string(loop.param.name); });
+
+class LoopsWithOtherWork : public testing::TestWithParam<Loop> {};
+
+TEST_P(LoopsWithOtherWork, HaveItOutsideTheirSteps)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, GetParam().name);
+    const auto steps = recorded->ofKind(ActivityKind::Step);
+    EXPECT_EQ(steps.size(), GetParam().steps);
+    std::size_t others = 0;
+    for (const Slice& phase : recorded->ofKind(ActivityKind::Phase)) {
+        if (recorded->name(phase) != phase::kValidation && recorded->name(phase) != phase::kCheckpoint)
+            continue;
+        ++others;
+        EXPECT_GE(phase.duration.count(), 100'000'000) << "the script sleeps in it";
+        for (const Slice& step : steps)
+            EXPECT_TRUE(phase.end() <= step.begin || step.end() <= phase.begin)
+                << recorded->name(phase) << " in a step";
+    }
+    EXPECT_GE(others, 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, LoopsWithOtherWork,
+                         testing::Values(Loop{"evaluation_without_loader", 9}, Loop{"generation_after_batches", 6}),
+                         [](const auto& loop) { return std::string(loop.param.name); });
+
+TEST(RecordPrograms, ModelsThatAreTrainedOneAfterAnotherArePhasesOfTheProgram)
+{
+    const Folder folder;
+    const auto recorded = loop(folder, "models_in_turn");
+    const auto phases = nlohmann::json::parse(recorded->metadata().at("program"))["training_phases"];
+    ASSERT_EQ(phases.size(), 2U);
+    EXPECT_EQ(phases[0]["last_step"], 5);
+    EXPECT_EQ(phases[1]["first_step"], 6);
+    EXPECT_NE(phases[0]["optimizers"], phases[1]["optimizers"]);
 }
 
 TEST(RecordPrograms, AValidationThatIsLeftEarlyIsInNoStep)

@@ -109,10 +109,10 @@ STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
         injection::tell(key, value);
 }
 
-/// A sample of a counter, now.
-STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* unit, double value)
+/// A sample of a counter, at a trace time in ns.
+STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* unit, double value, std::int64_t time)
 {
-    injection::namedLanes().sample(lane, name ? name : "", unit ? unit : "", value);
+    injection::namedLanes().sample(lane, name ? name : "", unit ? unit : "", value, traceTime(time));
 }
 
 /// Whether ranges of NVTX's default domain are LibTorch's operators from now on.

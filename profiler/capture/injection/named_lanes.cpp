@@ -112,11 +112,11 @@ void NamedLanes::complete(int lane, int kind, std::string_view name, TimeRange r
         to->lane->complete(kindOf(kind), to->lane->intern(name), range.begin, range.end, value);
 }
 
-void NamedLanes::sample(int lane, std::string_view counter, std::string_view unit, double value)
+void NamedLanes::sample(int lane, std::string_view counter, std::string_view unit, double value, TraceTime time)
 {
     const std::lock_guard lock(m_mutex);
     if (Named* const to = find(lane))
-        to->lane->sample(to->recorder->addCounter(counter, unit), TraceClock::now(), value);
+        to->lane->sample(to->recorder->addCounter(counter, unit), time, value);
 }
 
 NamedLanes& namedLanes()

@@ -26,7 +26,7 @@ public:
     void collateBegins(int lane);
     void fetchEnds(int lane);
     void complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value);
-    void sample(int lane, std::string_view counter, std::string_view unit, double value);
+    void sample(int lane, std::string_view counter, std::string_view unit, double value, TraceTime time);
 
     void lock() { m_mutex.lock(); }
     void unlock() { m_mutex.unlock(); }

@@ -46,7 +46,7 @@ def _declare(library):
         ("fetch_ends", number),
         ("complete", number, number, text, time, time, time),
         ("metadata", text, text),
-        ("counter", number, text, text, ctypes.c_double),
+        ("counter", number, text, text, ctypes.c_double, time),
         ("operators", number),
     ):
         function = getattr(library, "stepscope_" + name)
@@ -75,13 +75,21 @@ class Session:
         self._kinds = {}
         self._texts = {}  # of names, as C has them: there are few
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
-        # Of the iterator that was asked for a batch last. Not the iterator: its workers live as long as it does.
-        self.asked_facts = None
+        self.asked_facts = None  # of the iterator that was asked for a batch last (loaders.LoaderFacts)
         self.told_facts = None
         self.told_optimizers = set()
+        from .facts import Facts
+        from .losses import Losses
+        from .model import Models
+        from .phases import Phases
         from .steps import Steps
 
         self.steps = Steps(self)
+        self.facts = Facts(self)
+        self.phases = Phases(self)
+        self.models = Models(self)
+        self.losses = Losses(self)
+        self.facts.sections += [self.losses.add_section, self.models.add_sections]
         self._threads_are_new()
 
     def _threads_are_new(self):
@@ -95,6 +103,8 @@ class Session:
         """In a child by fork, which has the one thread that forked, and a trace of its own from its first event on."""
         self._threads_are_new()  # another thread of the parent may have held the lock
         self.steps.forked()
+        self.phases.forked()
+        self.losses.forked()
 
     def lane(self, asks_only=False):
         """The calling thread's. The loop is the main thread, or the first that does more than asking a loader."""
@@ -152,10 +162,12 @@ class Session:
         self.open("phase", "optimizer")
 
     def optimizer_ends(self):
+        """Returns whether the optimizer was not called by another one's step."""
         inside = self._optimizing.get(get_ident())
         if inside:
             inside.pop()
             self.close()
+        return not inside
 
     def optimizers_raised(self, least=0):
         """What the calling thread does now is not done in an optimizer's step: one that has not ended has raised, and
@@ -182,8 +194,9 @@ class Session:
         info = worker.get_worker_info() if worker else None
         return info is not None and self._library.stepscope_lane(f"loader worker {info.id}".encode(), _TRACK_LOADER_WORKER)
 
-    def counter(self, name, unit, value):
-        self._library.stepscope_counter(self._main, _encoded(name), _encoded(unit), value)
+    def counter(self, name, unit, value, time=None):
+        """A sample of a counter; now, where no time is given."""
+        self._library.stepscope_counter(self._main, self.text(name), self.text(unit), value, time or self.now())
 
     def metadata(self, key, value):
         self._library.stepscope_metadata(_encoded(key), _encoded(value))

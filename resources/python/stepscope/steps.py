@@ -1,44 +1,83 @@
-"""Where a training step begins and ends, for a program that does not say so.
+"""Where a training step begins and ends, in a program that does not say so.
 
-A step begins when the loop asks its loader for a batch, and lasts until it asks for the next one after an optimizer has
-stepped: so gradients that are accumulated over several batches are one step, and what the loop does after the optimizer
-belongs to it. The end of an epoch (the loader has no more) ends it too; where the loop asks for each batch before it
-trains on the one before, its last step is still to come then. A validation, in which no optimizer steps, is no step,
-be it to its loader's end or not.
-Without a loader a step lasts from one step of an optimizer to the next one of the same optimizer.
+A step ends where the program's optimizers finish their repeating cycle (cycle.py). Accumulated gradients are one step,
+and so is a GradScaler step that skips.
+
+- With a loader, a step begins when the loop asks for a batch, and lasts until the loop asks for the next one after the
+  cycle is finished: what the loop does after the optimizer (metrics, the schedule) belongs to the step. The end of an
+  epoch ends it too; a loop that asks for each batch before it trains on the previous one has its last step still to
+  come then.
+- Without a loader, a step lasts from the end of one cycle to the end of the next; the first one begins with the first
+  forward or backward pass.
+
+Validation, generation and checkpoints between steps belong to no step. Without an optimizer there are no steps.
 """
+import weakref
+
+from .cycle import Cycle
+
+
+class _Segment:
+    """The time from one point at which a step could end to the next one."""
+
+    __slots__ = ("token", "begin", "end")
+
+    def __init__(self, token, begin, end):
+        self.token, self.begin, self.end = token, begin, end
 
 
 class Steps:
     def __init__(self, session):
         self._session = session
-        self._count = 0
-        self._begin = None  # of the step at hand; it is written once it is known to be one
-        self._asked = {}  # in it: how often, by iterator; the first one has begun it
-        self._begins_steps = None  # the iterator that began the last step
-        self._optimized = False  # an optimizer has stepped in it
-        self._ended = False  # its loader had no more
-        self._by_loader = False
-        self._by_optimizer = None  # whose steps delimit steps, where no loader does, or none any more
-        self._stepped_alone = None  # when it stepped first after the loader's end
-        self._marked = False
-        self._marked_begin = 0
-        self.windows = None  # of operators; None: all steps have them, or none has
         self.listeners = []  # called with the time at the end of each step, on the loop's thread; they may wait
         self.begun = 0  # when the step began whose end the listeners are called for
+        self.windows = None  # of operators; None: all steps have them, or none has
+        self._made = {}  # the program's living optimizers, by id
+        self.names = {}  # what the trace calls the optimizers, by id
+        self._reset()
+
+    def _reset(self):
+        self._count = 0
+        self._cycle = Cycle()
+        self._pending = []  # segments about which the cycle does not say yet whether they end a step
+        self._open = []  # segments of the step at hand that did not end it
+        self._begin = None  # of the segment at hand
+        self._trains = False  # a forward or backward pass, or an optimizer, has begun in it
+        self._stepped = []  # optimizers that have stepped in it, in order
+        self._last = None  # when the last one did
+        self._asked = {}  # in it: how often, by iterator; the first one has begun it
+        self._begins_steps = None  # the iterator that began the last segment that trained
+        self._ended = False  # its loader had no more
+        self._by_loader = False
+        self._alone_since = None  # when training went on after the loader's end
+        self._alone_stepped = None  # the first optimizer that stepped then, and when
+        self._marked = False
+        self._marked_begin = 0
+        self.phases = []  # optimizers that took turns, and the steps that they took: [names, first, last]
+
+    @property
+    def count(self):
+        """Steps that have ended."""
+        return self._count
+
+    def optimizer_made(self, optimizer):
+        key = id(optimizer)
+        self._made[key] = weakref.ref(optimizer, lambda _, key=key: self._made.pop(key, None))
+
+    # ---- what the hooks report; the session's lock is held ----
 
     def batch_asked(self, now, asked):
         """A loader is asked for a batch. asked: a number of the loader's iterator."""
         self._by_loader = True
-        if self._begin is not None and self._optimized:
-            now = self._finish(now)
+        if self._begin is not None and self._stepped:
+            now = self._close(now)
         if self._begin is None or self._ended or self._was_left(asked):
             self._start(now)
         self._asked[asked] = self._asked.get(asked, 0) + 1
 
     def _was_left(self, asked):
         """Whether what began as a step was a loop over another loader, a validation as a rule, that was left before the
-        loader's end. Loaders that are asked in turns, one after the other in each step, are no such."""
+        loader's end. Loaders that are asked in turns, one after the other in each step, are not."""
         if not self._asked or asked in self._asked:
             return False
         return asked == self._begins_steps or max(self._asked.values()) > 1
@@ -47,45 +86,71 @@ class Steps:
         """A loader had no more batches: what began with the question is a step only if an optimizer steps now."""
         self._ended = True
 
+    def training_began(self, now):
+        """A forward pass in training mode, zero_grad or a backward pass begins."""
+        self._trains = True
+        if self._begin is None:
+            self._start(now)
+            self._trains = True
+        elif self._by_loader and self._ended and self._alone_since is None:
+            self._alone_since = now
+
     def optimized(self, now, optimizer):
-        """An optimizer has stepped."""
-        if self._by_loader and not self._goes_on_alone(now, optimizer):
-            self._optimized = self._begin is not None
+        """An optimizer has stepped, or a gradient scaler has skipped its step."""
+        self._last = now
+        if self._by_loader and not self._goes_on_alone(now, id(optimizer)):
+            if self._begin is not None:
+                self._stepped.append(id(optimizer))
             return
-        if self._by_optimizer is None:
-            self._by_optimizer = id(optimizer)
-        if self._by_optimizer != id(optimizer):
+        if self._begin is None:  # nothing told when the step began: it is not one
+            self._start(now)
             return
-        if self._begin is not None:
-            now = self._finish(now)
-        self._start(now)
+        self._stepped.append(id(optimizer))
+        self._start(self._close(now))
 
     def _goes_on_alone(self, now, optimizer):
         """Whether an optimizer steps again after the loader's end: the program has kept its batches."""
         if not self._ended:
             return False
-        if self._by_optimizer != id(optimizer):
-            if self._by_optimizer is None:
-                self._by_optimizer, self._stepped_alone = id(optimizer), now
+        if self._alone_stepped is None or self._alone_stepped[0] != optimizer:
+            if self._alone_stepped is None:
+                self._alone_stepped = (optimizer, now)
             return False
+        since, before = self._alone_since, self._alone_stepped[1]
         self._by_loader = False
-        self._begin = self._stepped_alone
+        if since is not None and since < before:
+            self._begin = since
+            self._stepped = self._stepped or [optimizer]
+            self._close(before)
+        self._start(before)
         return True
 
+    def outside_began(self, now):
+        """Something that belongs to no step begins: validation, generation, saving."""
+        if self._begin is None or not self._stepped:
+            return
+        if self._cycle.ends_with(tuple(self._stepped)) or self._is_alone():
+            self._close(now)
+
+    def outside_ended(self, now):
+        if self._begin is not None and not self._trains and not self._stepped:
+            self._begin = now
+
     def program_ended(self, now):
-        """The process ends: the last step lasts until here."""
-        if self._begin is not None and self._optimized:
-            self._finish(now)
+        """The process ends, and with it the last step; not later than its last optimizer step ended, if nothing asked for
+        a batch after it."""
+        if self._begin is not None and self._stepped:
+            self._close(self._last or now)
+        self._take(self._cycle.flush(), now)
         if self.windows:
             self.windows.program_ended(self._count)
 
     def forked(self):
         """In a child by fork: the steps are the parent's."""
-        windows = self.windows
-        self.__init__(self._session)
-        if windows:
-            windows.forked()
-            self.windows = windows
+        self._reset()
+        self.listeners = []
+        if self.windows:
+            self.windows.forked()
 
     def begin_marked(self, index):
         """The program says itself where its steps are."""
@@ -95,38 +160,75 @@ class Steps:
         number = self._count if index is None else index
         if self.windows:
             self.windows.step_begins(number)
-        self._session.open("step", "step", number)
         self._marked_begin = self._session.now()
+        self._session.open("step", "step", number)
 
     def end_marked(self):
         self._session.close()
         self._count += 1
-        self._tell_listeners(self._marked_begin, self._session.now())
+        self._report(self._marked_begin, self._session.now())
+
+    # ---- segments and steps ----
+
+    def _is_alone(self):
+        return set(self._made) <= set(self._stepped)
 
     def _start(self, now):
         self._begin = now
         self._asked = {}
-        if self._by_loader:
-            self._by_optimizer = None
-        self._optimized = False
+        self._trains = False
+        self._stepped = []
         self._ended = False
+        self._alone_since = self._alone_stepped = None
         if self.windows and not self._marked:
             self.windows.step_begins(self._count)
 
-    def _finish(self, now):
-        """Returns when the next step begins: later than `now` where a listener has waited."""
-        begin = self._begin
-        self._begins_steps = next(iter(self._asked), None)
+    def _close(self, now):
+        """Ends the segment at hand: an optimizer has stepped in it. Returns when the next one begins: later than `now`
+        where a listener has waited."""
+        token = tuple(self._stepped)
+        alone = self._is_alone()
+        self._pending.append(_Segment(token, self._begin, now))
+        self._begins_steps = next(iter(self._asked), self._begins_steps)
         self._begin = None
         self._asked = {}
-        self._optimized = False
-        if self._marked:
-            return now
-        self._session.complete("step", "step", begin, now, self._count)
-        self._count += 1
-        return self._tell_listeners(begin, now)
+        self._trains = False
+        self._stepped = []
+        ends = self._cycle.add(token, alone)
+        return now if ends is None else self._take(ends, now)
 
-    def _tell_listeners(self, begin, now):
+    def _take(self, ends, now):
+        """What the cycle has decided about the pending segments. Returns the time after the listeners."""
+        pending, self._pending = self._pending, []
+        begin = None
+        for segment, is_end in zip(pending, ends):
+            self._open.append(segment)
+            if is_end:
+                begin = self._open[0].begin
+                self._finish(self._open)
+                self._open = []
+        return self._report(begin, now) if begin is not None and not self._marked else now
+
+    def _finish(self, segments):
+        if self._marked:
+            return
+        begin, end = segments[0].begin, segments[-1].end
+        # A validation within a cycle would be in the step's time; such a step is left out.
+        if any(after.begin != before.end for before, after in zip(segments, segments[1:])):
+            return
+        self._note_phase(segments)
+        self._session.complete("step", "step", begin, end, self._count)
+        self._count += 1
+
+    def _note_phase(self, segments):
+        keys = dict.fromkeys(key for segment in segments for key in segment.token)
+        names = [self.names.get(key) for key in keys]
+        if self.phases and self.phases[-1][0] == names:
+            self.phases[-1][2] = self._count
+        elif len(self.phases) < 64:  # a program may make an optimizer for each of its steps
+            self.phases.append([names, self._count, self._count])
+
+    def _report(self, begin, now):
         if not self.listeners:
             return now
         self.begun = begin

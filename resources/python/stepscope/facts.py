@@ -1,0 +1,309 @@
+"""What the program consists of: the document `program` in the trace's metadata.
+
+The hooks register objects (loaders, optimizers, models) and calls (zero_grad, autocast, torch.save) as they see them,
+which costs little; the document is made when the first steps have been seen, again when something new is known, and at
+the program's end. The last one counts. Its fields:
+
+  schema, interpreter, python, torch, argv, cwd, script, module
+  files      the user's files that sites refer to: path, sha256, lines
+  objects    id, kind, class, framework, site, chain, settings, role, count, and by kind:
+    loader      dataset {class, length, iterable, in_memory}, sampler, collate_fn, made_by (id of the trainer object),
+                framework_arguments {setting: argument of the trainer object}
+    optimizer   groups [{setting: value}], parameters, bytes (of its state), implementation, backward_passes (for each of
+                its steps: accumulation), skipped (steps that a GradScaler skipped)
+    scheduler   optimizer (id)
+    model       parameters, trainable, bytes, name_of_class, compiled, parallel
+    clip        norm or value
+    validation  grad (whether gradients were recorded in it), forwards, time_us, model
+    backward    per_step
+    flag        setting and value
+    sync        what, device; count
+    save, log   time_us
+  arguments  options of the command line: dest, options, value, default, given, type
+  environment, precision, loss, memory, seeds, modules, conv_bn, attention, training_phases
+"""
+import json
+import os
+import sys
+import time
+import weakref
+
+from . import sites
+from .arguments import Arguments, plain
+
+_MOST_OBJECTS = 500
+_MOST_BYTES = 900_000  # of the document
+_FIRST_STEPS = 4  # optimizer steps until the document is first written
+_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_LAUNCH_BLOCKING",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "TORCH_CUDNN_V8_API_DISABLED",
+    "NVIDIA_TF32_OVERRIDE",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+    "TOKENIZERS_PARALLELISM",
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+)
+
+
+class Object:
+    """Something that the program made or calls."""
+
+    def __init__(self, kind, name, call, instance=None):
+        self.kind, self.name, self.call = kind, name, call
+        self.id = None
+        self.settings = {}  # name: value, as they were given or are
+        self.given = None  # names of the arguments that were passed; None: as the call in the file says
+        self.parameters = ()  # names of the callee's parameters, for arguments without a name
+        self.fields = {}
+        self.role = None
+        self.count = 0
+        self._instance = None
+        if instance is not None:
+            try:
+                self._instance = weakref.ref(instance)
+            except TypeError:
+                pass
+
+    @property
+    def instance(self):
+        return self._instance() if self._instance else None
+
+
+class Facts:
+    def __init__(self, session):
+        self._session = session
+        self.sources = sites.Sources()
+        self.arguments = Arguments()
+        self.objects = []
+        self._numbers = {}
+        self._calls = {}  # objects that stand for calls, by kind and place
+        self._by_instance = {}
+        self.sections = []  # functions that add to the document
+        self.describers = {}  # by kind: functions that bring an object up to date from its instance
+        self.changed = False
+        self.notes = []
+        self._written_at = 0.0
+        self._pause = 0.0
+        self.seconds = 0.0  # that writing took
+        self._pid = os.getpid()
+        self._main = None
+        self._steps = 0  # of optimizers
+
+    # ---- registering ----
+
+    def add(self, kind, name, call, instance=None):
+        """A new object; None where there are too many already."""
+        if len(self.objects) >= _MOST_OBJECTS:
+            return None
+        entry = Object(kind, name, call, instance)
+        number = self._numbers[kind] = self._numbers.get(kind, -1) + 1
+        entry.id = f"{kind}:{number}"
+        self.objects.append(entry)
+        if instance is not None:
+            self._by_instance[id(instance)] = entry
+        self.changed = True
+        return entry
+
+    def of(self, instance):
+        """The object of an instance; None."""
+        entry = self._by_instance.get(id(instance))
+        return entry if entry is not None and entry.instance is instance else None
+
+    def called(self, kind, name, depth=2):
+        """Counts a call of something, by the place that it is made from; the first call of a place makes the object.
+
+        A place that was seen before costs a look into a dictionary.
+        """
+        frame = sites.caller(depth + 1)
+        key = (kind, name, frame.f_code, frame.f_lasti) if frame is not None else (kind, name)
+        entry = self._calls.get(key)
+        if entry is None:
+            if key in self._calls:
+                return None
+            entry = self._calls[key] = self.add(kind, name, sites.capture(frame))
+            if entry is None:
+                return None
+        entry.count += 1
+        return entry
+
+    def note(self, text):
+        if text not in self.notes and len(self.notes) < 20:
+            self.notes.append(text)
+
+    # ---- writing ----
+
+    def optimizer_stepped(self):
+        """After each optimizer step: describes the objects at the first one, as they may be gone when the program ends;
+        writes the document when the first steps were seen, and when something new is known, ever less often."""
+        self._steps += 1
+        if self._steps == 1:
+            self._describe_all()
+            return
+        if self._steps < _FIRST_STEPS or not self.changed:
+            return
+        at = time.monotonic()
+        if self._written_at and at < self._written_at + self._pause:
+            return
+        self._pause = min(300.0, self._pause * 3 or 5.0)
+        self.write()
+
+    def _describe_all(self):
+        for entry in list(self.objects):
+            self._describe(entry)
+        self._session.models.describe()
+
+    def _describe(self, entry):
+        """Brings an object up to date from its instance, if that lives."""
+        describe, instance = self.describers.get(entry.kind), entry.instance
+        if describe is not None and instance is not None:
+            try:
+                describe(entry, instance)
+            except Exception as error:
+                self.note(f"{entry.id}: {error!r}")
+
+    def write(self):
+        """Never raises: a program is not to fail because of what is recorded about it."""
+        if os.getpid() != self._pid or not self._session.is_recording or not self.objects:
+            return
+        began = time.perf_counter()
+        self.changed = False
+        try:
+            text = self._text()
+            self._session.metadata("program", text)
+        except Exception as error:
+            self._session.metadata("program.note", f"the program's facts could not be written: {error!r}")
+        self._written_at = time.monotonic()
+        self.seconds += time.perf_counter() - began
+
+    def _text(self):
+        document = self.document()
+        text = json.dumps(document, separators=(",", ":"), allow_nan=False, default=str)
+        for section in ("modules", "chain", "conv_bn"):
+            if len(text) <= _MOST_BYTES:
+                return text
+            if section == "chain":
+                for entry in document["objects"]:
+                    entry["chain"] = []
+            else:
+                document["cut"] = document.get("cut", []) + [section]
+                document[section] = document.get(section, [])[:100]
+            text = json.dumps(document, separators=(",", ":"), allow_nan=False, default=str)
+        return text
+
+    def document(self):
+        document = {
+            "schema": 1,
+            "interpreter": sys.executable,
+            "python": sys.version.split()[0],
+            "torch": str(getattr(sys.modules.get("torch"), "__version__", "")) or None,
+            "argv": [str(word) for word in getattr(sys, "orig_argv", [sys.executable, *sys.argv])][:500],
+            "cwd": _cwd(),
+            **self._main_file(),
+        }
+        objects = []
+        for entry in list(self.objects):
+            try:
+                objects.append(self._object(entry))
+            except Exception as error:
+                self.note(f"{entry.id}: {error!r}")
+        document["objects"] = [entry for entry in objects if entry is not None]
+        document["arguments"] = self.arguments.list()
+        document["environment"] = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+        for section in self.sections:
+            try:
+                section(document)
+            except Exception as error:
+                self.note(f"{getattr(section, '__qualname__', section)}: {error!r}")
+        document["training_phases"] = self._training_phases()
+        document["files"] = self.sources.list()
+        if self.notes:
+            document["notes"] = list(self.notes)
+        return document
+
+    def _training_phases(self):
+        """Which optimizers took which steps: models that are trained one after another are phases of the program."""
+        return [
+            {"optimizers": names, "first_step": first, "last_step": last}
+            for names, first, last in self._session.steps.phases
+        ]
+
+    def _main_file(self):
+        """The script, or the module that `python -m` runs. At the program's end Python has forgotten it."""
+        main = sys.modules.get("__main__")
+        path = getattr(main, "__file__", None)
+        if path and self._main is None:
+            spec = getattr(main, "__spec__", None)
+            module = spec.name if spec is not None else None
+            if module is not None and module.endswith(".__main__"):
+                module = module[: -len(".__main__")]
+            self._main = {"script": os.path.abspath(path), "module": module}
+        return self._main or {"script": None, "module": None}
+
+    def _object(self, entry):
+        self._describe(entry)
+        names = (entry.name.rpartition(".")[2], entry.kind)
+        places = [self.sources.site(frame, names) for frame in entry.call.frames] if entry.call else []
+        return {
+            "id": entry.id,
+            "kind": entry.kind,
+            "class": entry.name,
+            "framework": entry.call.framework if entry.call else None,
+            "site": places[0] if places else None,
+            "chain": places[1:],
+            "settings": self._settings(entry, places[0] if places else None),
+            "role": entry.role,
+            "count": entry.count,
+            **entry.fields,
+        }
+
+    def _settings(self, entry, site):
+        written, starred = (
+            sites.argument_expressions(self.sources, site, entry.parameters)
+            if site and not (entry.call and entry.call.framework)
+            else ({}, False)
+        )
+        settings = {}
+        for name, value in entry.settings.items():
+            given = name in entry.given if entry.given is not None else name in written
+            expressions = [written[name]] if name in written else []
+            if not expressions and given and starred and site:
+                expressions = sites.dictionary_values(self.sources.file(site["file"])[3], name)
+            settings[name] = {
+                "value": plain(value),
+                "given": bool(given),
+                "argument": self._argument(expressions, value, site),
+            }
+        return settings
+
+    def _argument(self, expressions, value, site):
+        """The option of the command line whose value reached the call, if one of the expressions is that option."""
+        import ast
+
+        for expression in list(expressions):
+            if isinstance(expression, ast.Name):
+                expressions = expressions + sites.assigned_values(self.sources.file(site["file"])[3], expression.id)
+        for expression in expressions:
+            while isinstance(expression, ast.Call) and len(expression.args) == 1:  # int(args.workers)
+                expression = expression.args[0]
+            if isinstance(expression, ast.Attribute):
+                name = expression.attr
+            elif isinstance(expression, ast.Name):
+                name = expression.id
+            else:
+                continue
+            if name in self.arguments and self.arguments.value(name) == plain(value):
+                return name
+        return None
+
+
+def _cwd():
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

@@ -1,0 +1,113 @@
+"""The backward pass as a phase, and the loss that it starts from.
+
+A loss on the CPU is read at once. A loss on a device is kept there, and read when a window of steps ends: reading it in
+each step would make the host wait for the device.
+"""
+import functools
+import math
+
+from . import recording
+from .optimizers import is_compiling
+
+_WINDOW = 64  # losses that are kept on their device
+
+
+class Losses:
+    def __init__(self, session):
+        self._session = session
+        self._kept = []  # (time, counter, tensor without its graph)
+        self._scaled = None  # (scaled tensor's id, the loss that was scaled)
+        self._names = {}  # counters, by the backward call's object
+        self.count = self.nan = self.inf = 0
+        self.first = self.last = None
+
+    def scaled(self, scaled, outputs):
+        """A GradScaler has scaled a loss: the loss is what was scaled."""
+        if hasattr(outputs, "detach"):
+            self._scaled = (id(scaled), outputs.detach())
+
+    def note(self, loss, entry):
+        """A backward pass starts from the tensor."""
+        scaled, self._scaled = self._scaled, None
+        if scaled is not None and scaled[0] == id(loss):
+            loss = scaled[1]
+        if loss.numel() != 1:
+            return
+        name = self._names.get(entry)
+        if name is None:
+            name = self._names[entry] = "loss" if not self._names else f"loss {len(self._names) + 1}"
+        if loss.device.type == "cpu":
+            self._sample(self._session.now(), name, float(loss.detach()))
+            return
+        self._kept.append((self._session.now(), name, loss.detach()))
+        if len(self._kept) >= _WINDOW:
+            self.read()
+
+    def read(self):
+        """Reads what was kept. The host waits for the device once."""
+        kept, self._kept = self._kept, []
+        if not kept:
+            return
+        import torch
+
+        values = torch.stack([tensor.reshape(()).float() for _, _, tensor in kept]).tolist()
+        for (time, name, _), value in zip(kept, values):
+            self._sample(time, name, value)
+
+    def _sample(self, time, name, value):
+        self.count += 1
+        if math.isnan(value):
+            self.nan += 1
+        elif math.isinf(value):
+            self.inf += 1
+        else:
+            self.first = value if self.first is None else self.first
+            self.last = value
+            self._session.counter(name, "", value, time)
+
+    def add_section(self, document):
+        document["loss"] = {
+            "count": self.count,
+            "nan": self.nan,
+            "inf": self.inf,
+            "first": self.first,
+            "last": self.last,
+            "backward_passes_per_step": {str(k): v for k, v in sorted(self._session.phases.accumulation.items())},
+        }
+
+    def forked(self):
+        self._kept = []
+
+
+def patch_autograd(module):
+    """torch.autograd: the backward pass as a phase."""
+    backward = module.backward
+
+    @functools.wraps(backward)
+    def recorded(tensors, *arguments, **named):
+        if is_compiling():
+            return backward(tensors, *arguments, **named)
+        session = recording.current()
+        _begins(session, tensors)
+        session.open("phase", "backward")
+        try:
+            return backward(tensors, *arguments, **named)
+        finally:
+            session.close()
+
+    module.backward = recorded
+
+
+def _begins(session, tensors):
+    try:
+        entry = session.facts.called("backward", "torch.Tensor.backward", depth=3)
+        if session.models.forwards == 0:
+            session.models.attach()
+            session.models.descend()
+        with session.lock:
+            session.phases.backward_began(session.now())
+        first = tensors if hasattr(tensors, "numel") else next(iter(tensors), None)
+        if first is not None and hasattr(first, "numel"):
+            session.losses.note(first, entry)
+    except Exception as error:
+        session.facts.note(f"a loss was not read: {error!r}")

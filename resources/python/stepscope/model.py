@@ -1,0 +1,297 @@
+"""Models: which modules the optimizers train, their forward passes, and what they consist of.
+
+Modules are known from their construction on. Once an optimizer has their parameters, the outermost of them are watched:
+their classes get a `__call__` that tells when one of them is called. Nothing is stored in a module, so that saving,
+copying and scripting it stay as they are. The first forward pass in training is followed function by function, once, for
+what only the order of calls tells: convolutions directly before a batch norm, and attention that is written out.
+"""
+import functools
+import itertools
+import sys
+import weakref
+from threading import get_ident
+
+from . import recording, sites
+from .loaders import class_name
+from .traced_forward import TracedForward
+
+_MOST_MODULES = 4000  # in the document
+_MOST_LEVELS = 4  # below the outermost module, where calls are looked for
+
+
+class Models:
+    def __init__(self, session):
+        self._session = session
+        self._modules = {}  # by id: (weak reference, call that made it)
+        self._parameters = {}  # ids of parameters that optimizers have
+        self._optimizers = weakref.WeakSet()
+        self._known = (0, 0)  # modules made, and optimizers, at the last attach()
+        self._made = 0
+        self._watched = {}  # by id: the model object of an outermost trained module
+        self._levels = 0
+        self._classes = set()
+        self._inside = {}  # by thread: a watched module is being called
+        self.forwards = 0
+        self.traced = None
+
+    def module_made(self, module):
+        key = id(module)
+        self._made += 1
+        try:
+            reference = weakref.ref(module, lambda _: self._modules.pop(key, None))
+        except TypeError:
+            return
+        self._modules[key] = (reference, sites.capture_construction(module, depth=3))
+
+    def optimizer_made(self, optimizer):
+        try:
+            self._optimizers.add(optimizer)
+        except TypeError:
+            return
+        self.attach()
+
+    def call_of(self, module):
+        """The call that made a module; None."""
+        known = self._modules.get(id(module))
+        return known[1] if known is not None and known[0]() is module else None
+
+    # ---- which modules are watched ----
+
+    def attach(self):
+        """Watches the outermost modules with parameters of the optimizers. Never raises."""
+        try:
+            self._attach()
+        except Exception as error:
+            self._session.facts.note(f"models are not watched: {error!r}")
+
+    def _attach(self):
+        state = (self._made, len(self._optimizers))
+        if state == self._known:
+            return
+        self._known = state
+        trained = {id(p) for o in self._optimizers for group in o.param_groups for p in group["params"]}
+        modules = [module for module in (reference() for reference, _ in list(self._modules.values())) if module is not None]
+        children = {id(child) for module in modules for child in vars(module).get("_modules", {}).values() if child is not None}
+        roots = [module for module in modules if id(module) not in children and _has_any(module, trained)]
+        for module in roots:
+            self._watch(module)
+        for key in [key for key in self._watched if key in children]:
+            del self._watched[key]  # wrapped since then, by torch.compile or DistributedDataParallel
+
+    def _watch(self, module, entry=None):
+        if id(module) in self._watched or _is_script(module):
+            return
+        if entry is None:
+            entry = self._session.facts.add("model", class_name(type(module)), self.call_of(module), module)
+            if entry is None:
+                return
+            self._session.facts.describers["model"] = _describe_model
+        self._watched[id(module)] = entry
+        self._watch_class(type(module))
+
+    def _watch_class(self, kind):
+        if any(known in kind.__mro__ and "__call__" in vars(known) for known in self._classes) and kind not in self._classes:
+            # A class above it tells already, unless this one calls in its own way.
+            if "__call__" not in vars(kind):
+                return
+        if kind in self._classes:
+            return
+        self._classes.add(kind)
+        kind.__call__ = _watching(self, kind)
+
+    def descend(self):
+        """No watched module was called before a backward pass: the program calls parts of it, as Lightning's modules do.
+        Watches the parts too."""
+        if self._levels >= _MOST_LEVELS:
+            return
+        self._levels += 1
+        for reference, _ in list(self._modules.values()):
+            module = reference()
+            entry = self._watched.get(id(module)) if module is not None else None
+            if entry is not None:
+                for child in module.children():
+                    self._watch(child, entry)
+
+    # ---- calls ----
+
+    def called(self, module, entry, call, arguments, named):
+        """A watched module is called."""
+        thread = get_ident()
+        if self._inside.get(thread):
+            return call(*arguments, **named)
+        self._inside[thread] = True
+        try:
+            return self._outermost(module, entry, call, arguments, named)
+        finally:
+            self._inside[thread] = False
+
+    def _outermost(self, module, entry, call, arguments, named):
+        session = self._session
+        torch = sys.modules["torch"]
+        grad = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        phases = session.phases
+        if not phases.is_training(module, grad):
+            place = None if module.training else session.facts.called("validation", entry.name, depth=4)
+            with session.lock:
+                evaluates = phases.evaluation_began(session.now(), module, entry, grad, place)
+            try:
+                return call(*arguments, **named)
+            finally:
+                if evaluates:
+                    with session.lock:
+                        phases.evaluation_ended(session.now())
+        self.forwards += 1
+        place = session.facts.called("forward", entry.name, depth=4)
+        with session.lock:
+            phases.forward_began(session.now())
+        session.open("phase", "forward")
+        try:
+            if self.traced is None:
+                return self._traced(torch, module, call, arguments, named)
+            return call(*arguments, **named)
+        finally:
+            session.close()
+            with session.lock:
+                phases.forward_ended(session.now(), entry, grad, place)
+
+    def _traced(self, torch, module, call, arguments, named):
+        """The first forward pass of training: its precision, and the order of its functions."""
+        self.traced = False
+        try:
+            self.traced = TracedForward(torch, module, arguments, named)
+        except Exception as error:
+            self._session.facts.note(f"the first forward pass was not followed: {error!r}")
+        if not self.traced or self.traced.mode is None:
+            return call(*arguments, **named)
+        with self.traced.mode:
+            return call(*arguments, **named)
+
+    # ---- the document ----
+
+    def add_sections(self, document):
+        conv_bn, attention = [], []
+        document["modules"] = self.describe()
+        if self.traced:
+            conv_bn, attention = self.traced.sections(self._place_of)
+            document["precision"] = {**document.get("precision", {}), **self.traced.precision}
+            document["forward_order"] = self.traced.followed
+        document["conv_bn"], document["attention"] = conv_bn, attention
+
+    def describe(self):
+        """The modules of all models, in the order of their registration. A model that is gone keeps its last ones."""
+        seen, found = set(), []
+        for entry in [entry for entry in self._session.facts.objects if entry.kind == "model"]:
+            if entry.instance is not None:
+                entry.modules = [
+                    _module(entry.id, name, module)
+                    for name, module in itertools.islice(entry.instance.named_modules(), _MOST_MODULES)
+                    if id(module) not in seen and not seen.add(id(module))
+                ]
+            found += getattr(entry, "modules", [])
+        return found[:_MOST_MODULES]
+
+    def _place_of(self, module):
+        call = self.call_of(module)
+        facts = self._session.facts
+        if call is None or not call.frames or call.framework:
+            return None
+        return facts.sources.site(call.frames[0], (type(module).__name__,))
+
+
+def _has_any(module, trained):
+    return any(id(parameter) in trained for parameter in module.parameters())
+
+
+def _is_script(module):
+    return type(module).__module__.startswith("torch.jit")
+
+
+def _watching(models, kind):
+    own = vars(kind).get("__call__")
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+
+    def __call__(self, *arguments, **named):
+        call = own.__get__(self) if own is not None else super(kind, self).__call__
+        if is_compiling():
+            return call(*arguments, **named)
+        entry = models._watched.get(id(self))
+        if entry is None:
+            return call(*arguments, **named)
+        return models.called(self, entry, call, arguments, named)
+
+    return functools.wraps(own)(__call__) if own is not None else __call__
+
+
+def _describe_model(entry, module):
+    total = trainable = size = 0
+    seen = set()
+    for parameter in module.parameters():
+        if id(parameter) in seen:
+            continue
+        seen.add(id(parameter))
+        count = parameter.numel()
+        total += count
+        trainable += count if parameter.requires_grad else 0
+        size += count * parameter.element_size()
+    name = type(module).__name__
+    inner = getattr(module, "_orig_mod", None) or getattr(module, "module", None)
+    compiled = name == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+    parallel = name if name in ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel") else None
+    while inner is not None and hasattr(inner, "parameters"):
+        name = type(inner).__name__
+        compiled = compiled or name == "OptimizedModule"
+        inner = getattr(inner, "_orig_mod", None) or (
+            getattr(inner, "module", None) if name == "DistributedDataParallel" else None
+        )
+    entry.fields.update(
+        parameters=total, trainable=trainable, bytes=size, name_of_class=name, compiled=compiled, parallel=parallel
+    )
+
+
+def _module(model, name, module):
+    own = list(module._parameters.values())
+    first = next((parameter for parameter in own if parameter is not None), None)
+    entry = {
+        "model": model,
+        "name": name,
+        "class": class_name(type(module)),
+        "parameters": sum(parameter.numel() for parameter in own if parameter is not None),
+    }
+    if first is not None:
+        entry["dtype"] = str(first.dtype).replace("torch.", "")
+        entry["device"] = str(first.device)
+        entry["requires_grad"] = any(parameter.requires_grad for parameter in own if parameter is not None)
+        entry["bias"] = module._parameters.get("bias") is not None
+        weight = module._parameters.get("weight")
+        if weight is not None and weight.dim() in (4, 5):
+            entry["memory_format"] = _memory_format(weight)
+            entry["shape"] = list(weight.shape)
+        elif weight is not None and weight.dim() == 2:
+            entry["shape"] = list(weight.shape)
+    return entry
+
+
+def _memory_format(weight):
+    import torch
+
+    channels_last = torch.channels_last if weight.dim() == 4 else torch.channels_last_3d
+    # A 1 × 1 kernel is laid out both ways at once.
+    if weight.is_contiguous(memory_format=channels_last) and not weight.is_contiguous():
+        return "channels_last"
+    return "any" if weight.is_contiguous(memory_format=channels_last) else "contiguous"
+
+
+def patch_module(module, models):
+    """torch.nn.modules.module: modules are known from their construction on."""
+    make = module.Module.__init__
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+
+    @functools.wraps(make)
+    def __init__(self, *arguments, **named):
+        make(self, *arguments, **named)
+        if not is_compiling():
+            models.module_made(self)
+
+    module.Module.__init__ = __init__

@@ -1,0 +1,318 @@
+"""Optimizers, schedulers, gradient scalers and clipping: their steps as phases, and what each of them is."""
+import functools
+import inspect
+
+from . import recording, sites
+from .loaders import class_name, tell_loader
+
+_KEPT_OUT = ("params", "param_names")  # of a group's settings
+
+
+def is_compiling():
+    """Whether Dynamo follows this call: what it compiles is no longer called by Python, and must not have our calls."""
+    import torch
+
+    return torch.compiler.is_compiling() if hasattr(torch.compiler, "is_compiling") else False
+
+
+def as_phase(name, function, kind=None):
+    """The function, each call of which is a phase. kind: of the object that stands for its calls."""
+
+    @functools.wraps(function)
+    def recorded(*arguments, **named):
+        if is_compiling():
+            return function(*arguments, **named)
+        session = recording.current()
+        if kind is not None:
+            entry = session.facts.called(kind, getattr(function, "__qualname__", name))
+            if entry is not None and not entry.settings:
+                _note_zero_grad(entry, arguments, named)
+        with session.lock:
+            session.phases.zero_grad_began(session.now())
+        session.open("phase", name)
+        try:
+            return function(*arguments, **named)
+        finally:
+            session.close()
+            with session.lock:
+                session.phases.zero_grad_ended(session.now())
+
+    return recorded
+
+
+def _note_zero_grad(entry, arguments, named):
+    entry.parameters = ("set_to_none",)
+    value = named.get("set_to_none", arguments[1] if len(arguments) > 1 else True)
+    entry.settings = {"set_to_none": bool(value)}
+    entry.given = {"set_to_none"} if len(arguments) > 1 or "set_to_none" in named else set()
+
+
+def _outside_of(optimizer, closure):
+    """The closure that an optimizer calls in its step, forward and backward as a rule: they are not optimizing."""
+
+    @functools.wraps(closure)
+    def recorded(*arguments, **named):
+        session = recording.current()
+        session.optimizer_ends()
+        try:
+            return closure(*arguments, **named)
+        finally:
+            session.optimizer_begins(optimizer)
+
+    return recorded
+
+
+def patch_optimizer(module):
+    """torch.optim.optimizer: each optimizer's step and zero_grad, also of classes that are made later."""
+    session = recording.current()
+    session.facts.describers["optimizer"] = _describe
+    module.Optimizer.zero_grad = as_phase("zero grad", module.Optimizer.zero_grad, "zero_grad")
+    _patch_construction(module.Optimizer)
+
+    # LibTorch's own hooks: whatever overrides step(), they are called around it.
+    def before(optimizer, arguments, named):
+        if is_compiling():
+            return None
+        session = recording.current()
+        session.optimizer_begins(optimizer)
+        if len(arguments) > 1 and callable(arguments[1]):
+            return (arguments[0], _outside_of(optimizer, arguments[1]), *arguments[2:]), named
+        if callable(named.get("closure")):
+            return arguments, {**named, "closure": _outside_of(optimizer, named["closure"])}
+        return None
+
+    def after(optimizer, *_):
+        if is_compiling():
+            return
+        session = recording.current()
+        innermost = session.optimizer_ends()
+        # A wrapper (Lookahead, SAM) steps with the optimizer that it wraps: its own step is the one that counts.
+        if innermost:
+            stepped(session, optimizer)
+
+    module.register_optimizer_step_pre_hook(before)
+    module.register_optimizer_step_post_hook(after)
+
+
+def stepped(session, optimizer):
+    """An optimizer has stepped, or would have, had a gradient scaler not skipped it."""
+    with session.lock:
+        now = session.now()
+        session.phases.optimizer_stepped(now)
+        entry = session.facts.of(optimizer)
+        if entry is None:
+            entry = _register(session.facts, optimizer, None)
+        if entry is not None:
+            entry.count += 1
+            session.steps.names[id(optimizer)] = entry.id
+            session.phases.count_backwards(entry)
+            session.facts.called("optimizer_step", entry.name, depth=3)
+            session.models.attach()
+        session.steps.optimized(now, optimizer)
+        tell_loader(session)
+        _tell_optimizer(session, optimizer)
+        session.facts.optimizer_stepped()
+
+
+def _register(facts, optimizer, call):
+    entry = facts.add("optimizer", class_name(type(optimizer)), call, optimizer)
+    if entry is not None:
+        signature = inspect.signature(type(optimizer).__init__)
+        entry.parameters = [name for name in signature.parameters if name != "self"]
+    return entry
+
+
+def _patch_construction(optimizer_class):
+    make = optimizer_class.__init__
+
+    @functools.wraps(make)
+    def __init__(self, *arguments, **named):
+        make(self, *arguments, **named)
+        session = recording.current()
+        session.steps.optimizer_made(self)
+        if session.facts.of(self) is None:
+            _register(session.facts, self, sites.capture_construction(self))
+        session.models.optimizer_made(self)
+
+    optimizer_class.__init__ = __init__
+
+
+def _describe(entry, optimizer):
+    groups = []
+    count = size = 0
+    for group in optimizer.param_groups:
+        groups.append({name: _value(value) for name, value in group.items() if name not in _KEPT_OUT})
+        for parameter in group["params"]:
+            count += parameter.numel()
+            size += parameter.numel() * parameter.element_size()
+    first = dict(groups[0]) if groups else {}
+    if "initial_lr" in first:
+        first["lr"] = first.pop("initial_lr")
+    entry.settings = first
+    entry.fields["groups"] = groups[:20]
+    entry.fields["parameters"] = count
+    entry.fields["parameter_bytes"] = size
+    entry.fields["tensors"] = sum(len(group["params"]) for group in optimizer.param_groups)
+    entry.fields["implementation"] = _implementation(optimizer)
+    entry.fields["bytes"] = sum(
+        value.numel() * value.element_size()
+        for state in list(optimizer.state.values())[:5000]
+        if isinstance(state, dict)
+        for value in state.values()
+        if hasattr(value, "element_size")
+    )
+
+
+def _value(value):
+    if hasattr(value, "device") and hasattr(value, "item"):  # a learning rate that is a tensor
+        return value.item() if value.device.type == "cpu" and value.numel() == 1 else "a tensor"
+    return value
+
+
+def _implementation(optimizer):
+    """What PyTorch chooses: fused, foreach or a loop over the tensors; None: the optimizer is not PyTorch's."""
+    if not type(optimizer).__module__.startswith("torch.optim"):
+        return None
+    group = optimizer.param_groups[0]
+    if group.get("fused"):
+        return "fused"
+    if group.get("foreach") is not None:
+        return "foreach" if group["foreach"] else "for-loop"
+    if "foreach" not in group:
+        return None
+    parameters = [parameter for g in optimizer.param_groups for parameter in g["params"]]
+    # PyTorch's own default: foreach where all parameters are on a device that has it.
+    on_device = all(parameter.device.type in ("cuda", "xpu", "mtia") for parameter in parameters)
+    return "foreach" if parameters and on_device else "for-loop"
+
+
+def _settings_text(optimizer):
+    """The arguments that make such an optimizer, as Python writes them; those that have their default are left out."""
+    group = optimizer.param_groups[0]
+    texts = []
+    for name, parameter in inspect.signature(type(optimizer).__init__).parameters.items():
+        if name in ("self", "params", "foreach", "fused", "capturable") or name not in group:
+            continue
+        value = group.get("initial_lr", group["lr"]) if name == "lr" else group[name]
+        plain = value if isinstance(value, (tuple, list)) else (value,)
+        if not all(isinstance(part, (bool, int, float, str, type(None))) for part in plain):
+            value = value.item() if name == "lr" and hasattr(value, "item") and value.device.type == "cpu" else None
+            if value is None:
+                continue
+        if name == "lr" or value != parameter.default:
+            texts.append(f"{name}={value!r}")
+    return ", ".join(texts)
+
+
+def _tell_optimizer(session, optimizer):
+    """Facts of an optimizer that has just stepped for the first time: its class and its settings."""
+    if id(optimizer) in session.told_optimizers:
+        return
+    session.told_optimizers.add(id(optimizer))
+    session.metadata("optimizer.count", str(len(session.told_optimizers)))
+    if len(session.told_optimizers) > 1:
+        return
+    kind = type(optimizer)
+    of_torch = kind.__module__.startswith("torch.optim")
+    session.metadata("optimizer.class", f"torch.optim.{kind.__qualname__}" if of_torch else kind.__qualname__)
+    try:
+        session.metadata("optimizer.settings", _settings_text(optimizer))
+    except Exception as error:  # an optimizer of the user's own may have no groups
+        session.metadata("optimizer.note", repr(error))
+
+
+def patch_schedulers(module):
+    """torch.optim.lr_scheduler: which scheduler drives which optimizer."""
+    base = getattr(module, "LRScheduler", None) or module._LRScheduler
+    for kind in {base, module.ReduceLROnPlateau, *_own_constructors(module, base)}:
+        _patch_scheduler(kind)
+
+
+def _own_constructors(module, base):
+    """Schedulers that do not call the base's __init__."""
+    return [kind for kind in (module.SequentialLR, module.ChainedScheduler) if "__init__" in vars(kind)]
+
+
+def _patch_scheduler(kind):
+    make = kind.__init__
+
+    @functools.wraps(make)
+    def __init__(self, *arguments, **named):
+        make(self, *arguments, **named)
+        facts = recording.current().facts
+        if facts.of(self) is not None:
+            return
+        entry = facts.add("scheduler", class_name(type(self)), sites.capture_construction(self), self)
+        if entry is None:
+            return
+        entry.parameters = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
+        entry.settings = {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_")
+            and name not in ("optimizer", "last_epoch", "base_lrs", "verbose")
+            and isinstance(value, (bool, int, float, str, list, tuple))
+        }
+        optimizer = facts.of(getattr(self, "optimizer", None))
+        entry.fields["optimizer"] = optimizer.id if optimizer is not None else None
+
+    kind.__init__ = __init__
+
+
+def patch_scaler(module):
+    """torch.amp.grad_scaler: a step that the scaler skips ends a training step too."""
+    scaler = module.GradScaler
+    make, scale, step = scaler.__init__, scaler.scale, scaler.step
+
+    @functools.wraps(make)
+    def __init__(self, *arguments, **named):
+        make(self, *arguments, **named)
+        facts = recording.current().facts
+        if facts.of(self) is None:
+            entry = facts.add("scaler", class_name(type(self)), sites.capture_construction(self), self)
+            if entry is not None:
+                entry.settings = {"enabled": self.is_enabled(), "init_scale": getattr(self, "_init_scale", None)}
+                entry.parameters = [name for name in inspect.signature(make).parameters if name != "self"]
+
+    @functools.wraps(scale)
+    def recorded_scale(self, outputs):
+        scaled = scale(self, outputs)
+        recording.current().losses.scaled(scaled, outputs)
+        return scaled
+
+    @functools.wraps(step)
+    def recorded_step(self, optimizer, *arguments, **named):
+        session = recording.current()
+        entry = session.facts.of(optimizer)
+        before = entry.count if entry is not None else 0
+        result = step(self, optimizer, *arguments, **named)
+        if not is_compiling() and self.is_enabled() and entry is not None and entry.count == before:
+            entry.fields["skipped"] = entry.fields.get("skipped", 0) + 1
+            stepped(session, optimizer)
+        return result
+
+    scaler.__init__, scaler.scale, scaler.step = __init__, recorded_scale, recorded_step
+
+
+def patch_clipping(module, other):
+    """torch.nn.utils.clip_grad, and torch.nn.utils, which hands the same functions on."""
+    for name, limit in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
+        function = getattr(module, name)
+        recorded = _clipping(function, limit)
+        for holder in (module, other):
+            if getattr(holder, name, None) is function:
+                setattr(holder, name, recorded)
+
+
+def _clipping(function, limit):
+    @functools.wraps(function)
+    def recorded(*arguments, **named):
+        if not is_compiling():
+            entry = recording.current().facts.called("clip", function.__name__)
+            if entry is not None and not entry.settings:
+                value = named.get(limit, arguments[1] if len(arguments) > 1 else None)
+                entry.parameters = ("parameters", limit)
+                entry.settings = {limit: value, "foreach": named.get("foreach")}
+        return function(*arguments, **named)
+
+    return recorded

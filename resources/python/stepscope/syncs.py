@@ -1,0 +1,171 @@
+"""Calls by which the host waits for a device, with their places: .item(), .cpu(), .numpy(), .tolist(), float(), bool(), and
+print of a tensor that is on a device; moves of tensors to a device; saving; logging.
+"""
+import functools
+import sys
+
+from . import recording
+from .optimizers import is_compiling
+
+# Methods of a tensor that read its values back, and what a program writes to call them.
+_READS = {
+    "item": ".item()",
+    "cpu": ".cpu()",
+    "numpy": ".numpy()",
+    "tolist": ".tolist()",
+    "__bool__": "bool()",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "int()",
+    "__repr__": "print()",
+    "__format__": "print()",
+}
+# Moves to a device are all seen in the first steps.
+_STEPS_OF_MOVES = 30
+_modules_moving = []
+
+
+def patch(torch):
+    """torch.Tensor."""
+    for name, written in _READS.items():
+        if hasattr(torch.Tensor, name):
+            _patch_read(torch, name, written)
+    for name in ("to", "cuda"):
+        _patch_move(torch, torch.Tensor, name, "tensor")
+        _patch_move(torch, torch.nn.Module, name, "module")
+    save = torch.save
+    torch.save = torch.serialization.save = _saving(save, "torch.save")
+
+
+# Subclasses of a tensor, and modes, are given the function that was called, and compare it with torch.Tensor's attribute:
+# so a method of ours hands itself to them, as the methods of PyTorch that are written in Python do.
+
+
+def _patch_read(torch, name, written):
+    read = getattr(torch.Tensor, name)
+    has_override, override = torch.overrides.has_torch_function_unary, torch.overrides.handle_torch_function
+
+    @functools.wraps(read)
+    def recorded(self, *arguments, **named):
+        if has_override(self):
+            return override(recorded, (self,), self, *arguments, **named)
+        if not self.is_cpu and not is_compiling():
+            _note_read(self, written)
+        return read(self, *arguments, **named)
+
+    setattr(torch.Tensor, name, recorded)
+
+
+def _note_read(tensor, written):
+    if tensor.device.type == "meta":
+        return
+    entry = recording.current().facts.called("sync", written, depth=3)
+    if entry is not None and entry.count == 1:
+        entry.fields["what"] = written
+        entry.fields["device"] = str(tensor.device)
+
+
+def _patch_move(torch, holder, name, kind):
+    move = getattr(holder, name)
+    text_or_device = (str, torch.device, int)
+    has_override, override = torch.overrides.has_torch_function_unary, torch.overrides.handle_torch_function
+
+    @functools.wraps(move)
+    def recorded(self, *arguments, **named):
+        if kind == "tensor" and has_override(self):
+            return override(recorded, (self,), self, *arguments, **named)
+        target = arguments[0] if arguments else named.get("device")
+        if not (isinstance(target, text_or_device) or name == "cuda") or is_compiling():
+            return move(self, *arguments, **named)
+        _note_move(self, kind, name, target, arguments, named)
+        if kind == "tensor":
+            return move(self, *arguments, **named)
+        _modules_moving.append(self)  # which moves its tensors
+        try:
+            return move(self, *arguments, **named)
+        finally:
+            _modules_moving.pop()
+
+    setattr(holder, name, recorded)
+
+
+def _note_move(moved, kind, name, target, arguments, named):
+    session = recording.current()
+    if kind == "tensor" and (_modules_moving or session.steps.count > _STEPS_OF_MOVES):
+        return
+    entry = session.facts.called("to", f"torch.Tensor.{name}" if kind == "tensor" else f"torch.nn.Module.{name}", depth=3)
+    if entry is None or entry.count > 1:
+        return
+    blocking = named.get("non_blocking")
+    if blocking is None and name == "to" and len(arguments) > 2 and isinstance(arguments[2], bool):
+        blocking = arguments[2]
+    entry.settings = {"non_blocking": bool(blocking), "device": str(target) if target is not None else name}
+    entry.given = {"non_blocking"} if blocking is not None else set()
+    entry.given |= {"device"}
+    entry.parameters = ("device", "dtype", "non_blocking") if name == "to" else ("device", "non_blocking")
+    entry.fields["of"] = kind
+    if kind == "tensor":
+        entry.fields["from"] = moved.device.type
+        entry.fields["pinned"] = bool(moved.device.type == "cpu" and moved.numel() and _is_pinned(moved))
+
+
+def _is_pinned(tensor):
+    torch = sys.modules["torch"]
+    # Asking initialises CUDA, which is the program's to do.
+    return torch.cuda.is_initialized() and tensor.is_pinned()
+
+
+def _saving(save, name):
+    @functools.wraps(save)
+    def recorded(*arguments, **named):
+        session = recording.current()
+        entry = session.facts.called("save", name)
+        began = session.now()
+        with session.lock:
+            session.steps.outside_began(began)
+        session.open("phase", "checkpoint")
+        try:
+            return save(*arguments, **named)
+        finally:
+            session.close()
+            ended = session.now()
+            with session.lock:
+                session.steps.outside_ended(ended)
+            if entry is not None:
+                entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (ended - began) / 1000, 1)
+
+    return recorded
+
+
+def patch_safetensors(module):
+    """safetensors.torch, which Hugging Face's libraries save with."""
+    for name in ("save_file", "save_model"):
+        setattr(module, name, _saving(getattr(module, name), f"safetensors.torch.{name}"))
+
+
+def patch_tensorboard(module):
+    """torch.utils.tensorboard.writer: the calls that log."""
+    for name in ("add_scalar", "add_scalars", "add_histogram", "add_image", "add_images", "add_figure"):
+        _patch_log(module.SummaryWriter, name, f"torch.utils.tensorboard.SummaryWriter.{name}")
+
+
+def _patch_log(holder, name, written):
+    log = getattr(holder, name)
+
+    @functools.wraps(log)
+    def recorded(*arguments, **named):
+        session = recording.current()
+        entry = session.facts.called("log", written)
+        began = session.now()
+        try:
+            return log(*arguments, **named)
+        finally:
+            if entry is not None:
+                entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (session.now() - began) / 1000, 1)
+
+    setattr(holder, name, recorded)
+
+
+def patch_wandb(module):
+    """wandb.sdk.wandb_run: the calls that log."""
+    _patch_log(module.Run, "log", "wandb.log")
