@@ -19,7 +19,7 @@ JudgedBy judgedBy(std::string_view key)
     case config::Objective::Memory:
         return JudgedBy::Memory;
     case config::Objective::LossAtEqualTime:
-        return JudgedBy::Convergence;
+        return JudgedBy::LossAtEqualTime;
     case config::Objective::StepTime:
     case config::Objective::EpochTime:
     case config::Objective::ValidationTime:
@@ -31,8 +31,8 @@ JudgedBy judgedBy(std::string_view key)
 JudgedBy judgedBy(const std::vector<Toggle>& changes)
 {
     const auto is = [](JudgedBy by) { return [by](const Toggle& change) { return judgedBy(change.key) == by; }; };
-    if (std::any_of(changes.begin(), changes.end(), is(JudgedBy::Convergence)))
-        return JudgedBy::Convergence;
+    if (std::any_of(changes.begin(), changes.end(), is(JudgedBy::LossAtEqualTime)))
+        return JudgedBy::LossAtEqualTime;
     // The same samples to an update, in other parts: what changes is how many are in memory at once.
     const bool sameBatch = keepTheBatch(changes);
     const auto forMemory = [&](const Toggle& change) {

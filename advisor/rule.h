@@ -78,8 +78,8 @@ struct RuleAdvice {
 /// Every rule's verdict: those that fire first, by what they save (mid, in share of a step), then cannot tell, then
 /// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
-/// The same for who has the trace's facts already, with the steps that are to count.
-/// @param stop  once requested, the rules that were not asked yet are left out: the result is to be discarded
+/// The same with facts that were computed before, for the steps that should count.
+/// @param stop  once requested, the remaining rules are skipped and the result must be discarded
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config, const std::stop_token& stop = {});
 /// Verdicts of the rules that some steps suffice for (Needs::Steps), in the same order.

@@ -54,7 +54,7 @@ Advice fires(profiler::Message reason)
 Advice firesOnLearning(profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
-    advice.judgedBy = JudgedBy::Convergence;
+    advice.judgedBy = JudgedBy::LossAtEqualTime;
     advice.whyNoPrediction =
         message<"loss.not_predicted", "The effect on the loss cannot be predicted from a trace: measure it.">();
     return advice;

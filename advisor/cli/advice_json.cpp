@@ -93,7 +93,7 @@ std::string_view judgedByName(JudgedBy by)
         return "time";
     case JudgedBy::Memory:
         return "memory";
-    case JudgedBy::Convergence:
+    case JudgedBy::LossAtEqualTime:
         return "convergence";
     }
     return "time";

@@ -255,7 +255,7 @@ RecordReport failed(Error error, std::optional<CommandEnd> end = {})
     return {end, {}, std::move(error)};
 }
 
-/// Where the command ran: the same command elsewhere is another program.
+/// The directory in which the command ran: the same command in another directory is another program.
 std::string workingDirectory()
 {
     std::error_code gone;
@@ -300,14 +300,14 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     return {end, std::move(*collected), {}};
 }
 
-/// Only one recording at a time may write a trace: the parts of two would mix.
+/// Locks the trace, so that two recordings cannot mix their parts in one file.
 Result<std::optional<profiler::os::LockFile>> lockTrace(const fs::path& trace)
 {
     auto lock = profiler::os::LockFile::acquire(trace.string() + ".lock");
     if (!lock && errno == EAGAIN)
         return tl::unexpected(Error{Error::Code::Unavailable, "another recording is writing this trace", trace.string(),
                                     "give this one another name, or wait for the other's end"});
-    return lock; // a file system without locks stops nobody
+    return lock; // on a file system without locks, recording goes on without one
 }
 
 /// The first thing that would keep the command from running.

@@ -16,11 +16,12 @@ struct ProgramValues {
     std::optional<std::int64_t> workers = {};        ///< of that loader; 0: the main thread loads
     std::optional<std::int64_t> prefetchFactor = {}; ///< batches in flight for each worker
     std::string optimizer = {};                      ///< as Python names the class: "torch.optim.AdamW"
-    /// Arguments of its constructor beside the parameters, as Python writes them: "lr=0.001, weight_decay=0.01".
+    /// Keyword arguments of its constructor, as Python writes them: "lr=0.001, weight_decay=0.01". Settings that have
+    /// their default may be missing.
     std::string optimizerSettings = {};
-    bool hasAllSettings = false; ///< the optimizer has no other ones that differ from their defaults
-    std::string learningRate = {};    ///< as a number of a program; of the first parameter group
-    /// Of the first parameter group, where it is among the settings or all of these are known: then the class's default.
+    bool hasAllSettings = false;   ///< every setting that differs from its default is among them
+    std::string learningRate = {}; ///< of the first parameter group, as Python writes the number
+    /// Of the first parameter group. The class's default where all settings are known and it is not among them.
     std::optional<double> weightDecay = {};
 
     friend bool operator==(const ProgramValues&, const ProgramValues&) = default;

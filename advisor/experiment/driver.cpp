@@ -22,6 +22,8 @@ using Clock = Bounds::Clock;
 namespace {
 
 constexpr std::size_t kMostSeeds = kLooks.back() / kPairsPerStart;
+// Each start trains from a seed of its own: a verdict on a change that may affect the loss rests on three seeds or more.
+static_assert(kLooks.front() / kPairsPerStart >= 3);
 // So long an arm of a screening says nothing, and so often its progress is shown.
 constexpr double kPieceSeconds = 1;
 // How long a validation takes is not known before the first.
@@ -36,8 +38,10 @@ bool isOutOfMemory(const Interruption& interruption)
 
 bool changesTrainingSamples(const ExperimentPlan& plan)
 {
-    return std::any_of(plan.changes.begin(), plan.changes.end(),
-                       [](const Toggle& change) { return change.key.starts_with("augment."); });
+    return std::any_of(plan.changes.begin(), plan.changes.end(), [](const Toggle& change) {
+        const config::Knob* knob = config::findKnob(change.key);
+        return knob && knob->changesTrainingSamples;
+    });
 }
 
 /// The larger of those that are numbers; NaN if neither is.
@@ -334,8 +338,7 @@ Outcome<void> Driver::pair()
                 return tl::unexpected(taken.error());
             turns[arm] = std::move(*taken);
         }
-        // Both arms are measured again, whichever of the two turns was hit. Peak memory does not depend on other
-        // programs.
+        // If either turn was disturbed, both arms are measured again. Peak memory does not depend on other programs.
         const bool disturbed = noteDisturbance(std::array{turns[0].conditions, turns[1].conditions}) && !m_memory;
         if (disturbed && m_result.noise.repeatedPairs < kMostRepeatedPairs) {
             ++m_result.noise.repeatedPairs;
@@ -672,6 +675,8 @@ std::optional<Verdict> Driver::settle(bool last)
     case LossKind::Worse:
         return Verdict::DoesNotPay;
     case LossKind::NotShown:
+        if (!mayChangeLoss(m_plan.changes))
+            break;
         // More seeds have more power. With other batches the verdict is about samples per second alone, and says so.
         if (!last)
             return std::nullopt;

@@ -81,7 +81,7 @@ std::string_view verdictName(Verdict verdict)
 
 bool isScreening(const ExperimentPlan& plan)
 {
-    return plan.judgedBy == JudgedBy::Convergence;
+    return plan.judgedBy == JudgedBy::LossAtEqualTime;
 }
 
 std::string ExperimentResult::whyText() const

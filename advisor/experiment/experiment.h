@@ -123,8 +123,7 @@ struct ExperimentResult {
 
 /// About how long an experiment of this plan takes, from the last known step time.
 /// @param stepUs        µs of a baseline step (epoch, validation)
-/// @param validationUs  µs of a validation, of which a screening has two for each seed; 0: there is none, or it is not
-///                      known
+/// @param validationUs  µs of a validation, of which a screening runs two for each seed; 0: no validation, or unknown
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs = 0);
 
 /// Measures a change against a baseline. Blocks; call from a worker thread. One sequential design serves three

@@ -6,12 +6,13 @@
 
 namespace advisor {
 
-/// The saving that was predicted for what was measured, as the experiment's machine would have it: of a time, the share
-/// that was predicted of what the baseline took here, where it is known what that was in the trace. No value where
-/// nothing was predicted, or something else.
+/// The predicted saving, converted to the machine of the experiment: a saving of time is the same share of the baseline's
+/// time here as it was of the time in the trace, where that is known. No value where nothing was predicted, or where the
+/// experiment measured another quantity than the predicted one.
 std::optional<Saving> predictedHere(const ExperimentResult& result);
 
-/// Whether the measured saving lies in that range, or below an upper bound; no value without either.
+/// Whether the measured saving lies within the predicted interval, or below the upper bound. No value where nothing was
+/// predicted or measured.
 std::optional<bool> predictionHeld(const ExperimentResult& result);
 
 } // namespace advisor

@@ -102,6 +102,14 @@ LossCheck SameBatchLosses::result() const
     return check;
 }
 
+bool mayChangeLoss(const std::vector<Toggle>& changes)
+{
+    return std::any_of(changes.begin(), changes.end(), [](const Toggle& change) {
+        const config::Knob* knob = config::findKnob(change.key);
+        return !knob || knob->mayChangeLoss;
+    });
+}
+
 bool sameBatches(const std::vector<Toggle>& changes)
 {
     return std::none_of(changes.begin(), changes.end(), [](const Toggle& change) {

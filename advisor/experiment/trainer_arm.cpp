@@ -155,8 +155,7 @@ Outcome<std::vector<RescaledSetting>> TrainerArms::setLength(std::size_t arm, st
         return {};
     };
     for (const config::Knob& knob : config::knobs()) {
-        // What a schedule counts in steps: its warm-up, its cycle, the distance of its falls.
-        if (!knob.key.starts_with("schedule.") || knob.unit != "steps" || planned <= 0)
+        if (!knob.scalesWithLength || planned <= 0)
             continue;
         const auto before = std::get<std::int64_t>(config.value(knob.key));
         if (before <= 0)

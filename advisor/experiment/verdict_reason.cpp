@@ -56,8 +56,8 @@ bool hasFirstLook(const ExperimentResult& result)
     return observations * kPairsPerStart >= kLooks.front();
 }
 
-/// Faster, or less memory, and the loss stands in the way or was not compared.
-std::optional<Message> lossInTheWay(const ExperimentResult& result)
+/// The reason for a verdict where the change is faster, or takes less memory, but its loss prevents "pays".
+std::optional<Message> lossPreventsGain(const ExperimentResult& result)
 {
     const LossCheck& loss = result.loss;
     const std::string_view what = result.plan.judgedBy == JudgedBy::Memory ? "Less memory" : "Faster";
@@ -73,7 +73,7 @@ std::optional<Message> lossInTheWay(const ExperimentResult& result)
              lossOf("b", loss.b),
              stepsOf(result),
              seedsOf(loss.seeds)});
-    if (loss.kind == LossKind::NotShown)
+    if (loss.kind == LossKind::NotShown && mayChangeLoss(result.plan.changes))
         return message<
             "experiment.loss_not_shown",
             "{what}: {ratio} ×; that the loss is not worse is not shown: it may be {highest} higher, and the "
@@ -98,6 +98,10 @@ Message timeReason(const ExperimentResult& result, bool outOfTime)
             return message<"experiment.faster.loss_not_worse",
                            "Faster: {ratio} × the samples per second in {pairs}; loss not worse over {steps} (margin "
                            "{margin}).">({ratioOf(ratio), pairsOf(result), stepsOf(result), marginOf(result.loss)});
+        if (result.loss.kind == LossKind::NotShown)
+            return message<"experiment.faster.loss_not_affected",
+                           "Faster: {ratio} × the samples per second in {pairs}; this change does not affect the loss.">(
+                {ratioOf(ratio), pairsOf(result)});
         return message<"experiment.faster",
                        "Faster: {ratio} × the samples per second in {pairs}; the loss was not compared.">(
             {ratioOf(ratio), pairsOf(result)});
@@ -233,7 +237,7 @@ Message verdictReason(const ExperimentResult& result, bool outOfTime)
 {
     if (isScreening(result.plan))
         return screeningReason(result, outOfTime);
-    if (auto reason = lossInTheWay(result))
+    if (auto reason = lossPreventsGain(result))
         return std::move(*reason);
     return result.plan.judgedBy == JudgedBy::Memory ? memoryReason(result) : timeReason(result, outOfTime);
 }

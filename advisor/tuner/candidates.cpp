@@ -48,7 +48,7 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
     std::vector<Candidate> candidates;
     for (const RuleAdvice& row : advice) {
         const Advice& found = row.advice;
-        if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::Convergence ||
+        if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::LossAtEqualTime ||
             !canBeTried(*found.toggle))
             continue;
         const Toggle change{found.toggle->key, now.text(found.toggle->key), found.toggle->to};

@@ -103,8 +103,8 @@ TEST(JudgedBy, OfSeveralChangesIsWhatTheyHaveInCommon)
     EXPECT_EQ(judgedBy({fused}), JudgedBy::Time);
     EXPECT_EQ(judgedBy({recompute}), JudgedBy::Memory);
     EXPECT_EQ(judgedBy({recompute, workers}), JudgedBy::Time);
-    EXPECT_EQ(judgedBy({recompute, workers, kind}), JudgedBy::Convergence);
-    EXPECT_EQ(judgedBy("schedule.warmup_steps"), JudgedBy::Convergence);
+    EXPECT_EQ(judgedBy({recompute, workers, kind}), JudgedBy::LossAtEqualTime);
+    EXPECT_EQ(judgedBy("schedule.warmup_steps"), JudgedBy::LossAtEqualTime);
 }
 
 TEST(JudgedBy, OfABatchInPartsIsMemoryAndOfALargerOneTime)

@@ -94,7 +94,7 @@ TEST(GradientClip, ALossThatIsNoNumberStandsOut)
     const std::string text = kRun + "counter loss\nsample 0 1\nsample 100 nan\n";
     const Judged judged("gradient_clip_norm", text);
     EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_EQ(judged.advice().judgedBy, JudgedBy::Convergence);
+    EXPECT_EQ(judged.advice().judgedBy, JudgedBy::LossAtEqualTime);
 }
 
 TEST(HostAsyncWork, PredictsWhatTheLogTakes)

@@ -112,7 +112,7 @@ TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
 TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
 {
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
-    result.plan.judgedBy = advisor::JudgedBy::Convergence;
+    result.plan.judgedBy = advisor::JudgedBy::LossAtEqualTime;
     advisor::LossAtEqualTime& losses = result.lossAtEqualTime.emplace();
     losses.validation = true;
     losses.seconds = 20;

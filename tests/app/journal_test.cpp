@@ -34,7 +34,7 @@ advisor::RuleAdvice adviceOf(const char* key, const char* from, const char* to)
     advisor::RuleAdvice advice;
     advice.id = key;
     advice.advice.toggle = advisor::Toggle{key, from, to};
-    advice.advice.judgedBy = advisor::JudgedBy::Convergence; // the quickest to measure here
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the quickest to measure here
     return advice;
 }
 

@@ -325,7 +325,7 @@ void SessionKeepTest::whatWasMeasuredWithOtherSettingsIsNotKept()
     advisor::RuleAdvice advice;
     advice.id = "gradient.accumulation";
     advice.advice.toggle = advisor::Toggle{"gradient.accumulation", "1", "2"};
-    advice.advice.judgedBy = advisor::JudgedBy::Convergence; // the quickest to measure here
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the quickest to measure here
     {
         Session session;
         session.restore();

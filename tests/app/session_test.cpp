@@ -352,7 +352,7 @@ void SessionTest::whatChangesTheLearningIsJudgedByItsLoss()
     advisor::RuleAdvice advice;
     advice.id = "optimizer.kind";
     advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
-    advice.advice.judgedBy = advisor::JudgedBy::Convergence;
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime;
     QSignalSpy finished(&session, &Session::experimentFinished);
     QSignalSpy failed(&session, &Session::experimentFailed);
     session.startExperiment(advice);

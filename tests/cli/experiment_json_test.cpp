@@ -156,7 +156,7 @@ TEST(ExperimentJson, AValidationIsMeasuredByItself)
 TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
 {
     ExperimentResult r = result({{"optimizer.kind", "adam", "adamw"}});
-    r.plan.judgedBy = JudgedBy::Convergence;
+    r.plan.judgedBy = JudgedBy::LossAtEqualTime;
     r.lossAtEqualTime = LossAtEqualTime{.validation = true,
                                         .seconds = 20,
                                         .seeds = {{2.0, 1.8, 0.105}, {2.2, 2.0, 0.095}},

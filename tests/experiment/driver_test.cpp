@@ -171,7 +171,7 @@ TEST(Driver, ADisturbedSeedOfAScreeningIsTrainedAgainByBothArms)
     FakeArms arms(1);
     DisturbingMonitor monitor({1}); // in the first seed
     ExperimentPlan plan;
-    plan.judgedBy = JudgedBy::Convergence;
+    plan.judgedBy = JudgedBy::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
     const auto result = drive(arms, monitor, plan);
     EXPECT_EQ(result.noise.repeatedPairs, 1U);

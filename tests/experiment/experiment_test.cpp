@@ -61,7 +61,7 @@ TEST(Experiment, HalfAsFastAgainPays)
 TEST(Experiment, OfATrainingOverSeveralProcessesTakesTurnsForAllThatCanBeMeasured)
 {
     for (const char* measure : {"steps", "epoch", "validation"})
-        for (const JudgedBy by : {JudgedBy::Time, JudgedBy::Memory, JudgedBy::Convergence}) {
+        for (const JudgedBy by : {JudgedBy::Time, JudgedBy::Memory, JudgedBy::LossAtEqualTime}) {
             const Script script{{"SCRIPT_SPEEDUP", "1.5"},
                                 {"SCRIPT_NOISE", "0.01"},
                                 {"SCRIPT_PEAK_FACTOR", "0.8"},

@@ -90,7 +90,7 @@ ExperimentPlan learner(const char* rate)
         {"workload=convnet", "model.width=8", "dataset.kind=generated_images", "dataset.samples=400",
          "dataset.source_size=32", "dataset.image_size=32", "run.threads=1", "batch.size=16", "optimizer.kind=sgd"}));
     EXPECT_TRUE(plan.baseline.set("optimizer.learning_rate", rate));
-    plan.judgedBy = JudgedBy::Convergence;
+    plan.judgedBy = JudgedBy::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
     return plan;
 }

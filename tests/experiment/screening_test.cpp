@@ -17,7 +17,7 @@ using testing::HasSubstr;
 ExperimentPlan screeningPlan()
 {
     ExperimentPlan plan = scriptedPlan();
-    plan.judgedBy = JudgedBy::Convergence;
+    plan.judgedBy = JudgedBy::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(2);
     return plan;
 }

@@ -23,7 +23,7 @@ TEST(TunerCandidates, ThoseWithAPredictionComeFirstAndConvergenceNever)
     };
     const std::vector<RuleAdvice> advice = {finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
                                             finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
-                                            finding("schedule.kind", "cosine", false, JudgedBy::Convergence, "steps"),
+                                            finding("schedule.kind", "cosine", false, JudgedBy::LossAtEqualTime, "steps"),
                                             finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
                                             finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
     const auto keys = [](const std::vector<Candidate>& rows) {

@@ -410,12 +410,12 @@ void changeJson(std::string& text, Mutator& random)
     case 1:
         text.replace(value.first, value.second, kValues[random.below(std::size(kValues))]);
         break;
-    case 2: { // a value of elsewhere
+    case 2: { // the value of another key
         const auto& other = values[random.below(values.size())];
         text.replace(value.first, value.second, text.substr(other.first, other.second));
         break;
     }
-    case 3: // an event twice, or elsewhere
+    case 3: // a duplicated or misplaced event
         if (!objects.empty()) {
             const auto& object = objects[random.below(objects.size())];
             const auto& place = objects[random.below(objects.size())];

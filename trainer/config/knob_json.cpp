@@ -85,6 +85,8 @@ Json toJson(const Knob& knob)
     json["batch_values"] = knob.batchValues;
     json["may_change_loss"] = knob.mayChangeLoss;
     json["comparable_loss"] = knob.comparableLoss;
+    json["changes_training_samples"] = knob.changesTrainingSamples;
+    json["scales_with_length"] = knob.scalesWithLength;
     json["settings"] = knob.settings.empty() ? Json(nullptr) : Json(knob.settings);
     json["enabled_if"] = conditionsJson(knob.enabledIf);
     return json;

@@ -116,6 +116,18 @@ Knob otherTask(Knob knob)
     return lossMayChange(std::move(knob));
 }
 
+Knob otherTrainingSamples(Knob knob)
+{
+    knob.changesTrainingSamples = true;
+    return lossMayChange(std::move(knob));
+}
+
+Knob scaledWithLength(Knob knob)
+{
+    knob.scalesWithLength = true;
+    return knob;
+}
+
 Knob sharesMemory(Knob knob)
 {
     knob.settings = "memory";

@@ -43,6 +43,10 @@ Knob lossMayChange(Knob knob);
 Knob otherBatches(Batches how, Knob knob, std::vector<std::string_view> values = {});
 /// Losses before and after are not comparable.
 Knob otherTask(Knob knob);
+/// Makes training samples harder or easier, but not those of a validation.
+Knob otherTrainingSamples(Knob knob);
+/// A number of steps that is rescaled with the length of the training.
+Knob scaledWithLength(Knob knob);
 /// Settings that share the memory of the device: batch, its parts, precision, recomputation; and the loader's workers,
 /// of which a faster step needs more.
 Knob sharesMemory(Knob knob);

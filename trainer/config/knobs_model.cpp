@@ -153,12 +153,12 @@ void addModelAndData(Rows& rows)
         learned(flag(key::normalize, kData, "Normalise", true, "loader",
                      "Shifts and scales inputs to mean 0 and deviation 1 by statistics of the training samples; "
                      "images by ImageNet's, MNIST's or CIFAR-10's published ones.")));
-    rows.push_back(learned(otherBatches(
+    rows.push_back(otherTrainingSamples(learned(otherBatches(
         Batches::OtherSamples,
         flag(key::augment, kData, "Augment", true, "loader",
              "Changes training samples at random, so that the model sees each one differently in every epoch: "
              "crops, mirror images, rotations of volumes, shifted windows of a text. Rows and arrays stay as "
-             "they are."))));
+             "they are.")))));
 }
 
 } // namespace config::rows

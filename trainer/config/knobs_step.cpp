@@ -61,23 +61,25 @@ void addSchedule(Rows& rows)
                        "tells at which rate the loss fell fastest.")));
     rows.push_back(unless(
         key::schedule.name, {"cyclic", "one_cycle", "range_test"},
-        learned(number(key::warmupSteps, kSchedule, "Warm-up", 0, 0, 1e9, "steps", "first steps",
+        scaledWithLength(learned(number(key::warmupSteps, kSchedule, "Warm-up", 0, 0, 1e9, "steps", "first steps",
                        "Raises the rate evenly over the first so many steps. Large batches and Adam need it. Not "
-                       "used by cyclic, one_cycle and range_test, which begin low."))));
+                       "used by cyclic, one_cycle and range_test, which begin low.")))));
     rows.push_back(
         onlyIf(key::schedule.name, {"cosine", "linear", "one_cycle"},
                learned(advanced(real(key::finalShare, kSchedule, "Final share", 0.001, 0, 1, "every step",
                                      "Rate at the end of cosine, linear and one_cycle, as a share of the highest.")))));
     rows.push_back(onlyIf(key::schedule.name, {"step"},
-                          learned(advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000, 1, 1e9, "steps",
-                                                  "every step", "Steps between two falls of the schedule 'step'.")))));
+                          scaledWithLength(learned(
+                              advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000, 1, 1e9, "steps",
+                                              "every step", "Steps between two falls of the schedule 'step'."))))));
     rows.push_back(onlyIf(key::schedule.name, {"step"},
                           learned(advanced(real(key::scheduleGamma, kSchedule, "Factor", 0.1, 0, 1, "every step",
                                                 "Factor of each fall of the schedule 'step'.")))));
     rows.push_back(
         onlyIf(key::schedule.name, {"cyclic"},
-               learned(advanced(number(key::cycleSteps, kSchedule, "Half cycle", 500, 1, 1e9, "steps", "every step",
-                                       "Steps from the lowest to the highest rate of 'cyclic'.")))));
+               scaledWithLength(
+                   learned(advanced(number(key::cycleSteps, kSchedule, "Half cycle", 500, 1, 1e9, "steps", "every step",
+                                           "Steps from the lowest to the highest rate of 'cyclic'."))))));
     rows.push_back(
         onlyIf(key::schedule.name, {"cyclic", "one_cycle"},
                learned(advanced(real(key::lowestShare, kSchedule, "Lowest share", 0.1, 0, 1, "every step",
@@ -165,15 +167,15 @@ void addTransfer(Rows& rows)
         gpuOnly(flag(key::nonBlocking, kTransfer, "Copy beside the training", false, "every step",
                      "Copies the next batch to the GPU on a stream of its own while it computes. From pinned memory "
                      "only (loader.pin_memory). On a processor there is nothing to copy to.")));
-    rows.push_back(lossMayChange(flag(
+    rows.push_back(otherTrainingSamples(flag(
         key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
         "Augments whole batches of pictures or volumes on the model's device instead of each sample in the loader. "
         "The same choices at random. What is cut from a picture is cut at the model's size, so a little softer; "
         "what a turned volume shows beyond its cube is the cube's border.")));
-    rows.push_back(learned(advanced(
+    rows.push_back(otherTrainingSamples(learned(advanced(
         zeroIs("none", real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
                             "Standard deviation of random noise that is added to training inputs that are numbers. "
-                            "0: none.")))));
+                            "0: none."))))));
     rows.push_back(
         unless(key::noise.name, {"0"},
                lossMayChange(flag(

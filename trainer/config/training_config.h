@@ -76,6 +76,10 @@ struct Knob {
     bool mayChangeLoss = false;
     /// Losses before and after a change measure the same thing. False for another data set, model or loss function.
     bool comparableLoss = true;
+    /// A change makes training samples harder or easier: only losses of a validation are comparable.
+    bool changesTrainingSamples = false;
+    /// A number of steps that belongs to the length of the training: a shorter training needs a smaller number.
+    bool scalesWithLength = false;
     /// Settings that belong together: when one of them changes, the others are worth another try. Empty: none.
     std::string_view settings;
     std::vector<Condition> enabledIf; ///< all must hold; empty: it always has an effect
