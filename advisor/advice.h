@@ -13,7 +13,8 @@ using profiler::message;
 using profiler::Message;
 
 enum class State { Fires, Silent, CannotTell };
-/// What decides whether a change pays. JSON calls LossAtEqualTime "convergence" (cli.md): it is a screening at equal time.
+/// What decides whether a change pays. JSON calls LossAtEqualTime "convergence" (cli.md): it is a screening at equal
+/// time.
 enum class JudgedBy { Time, Memory, LossAtEqualTime };
 /// What a saving is counted in. Times are µs.
 enum class SavingUnit { UsPerStep, UsPerEpoch, UsPerValidation, Bytes };

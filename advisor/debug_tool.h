@@ -21,8 +21,8 @@ struct DebugTool {
 Advice checkDebugTool(const Case& c, const DebugTool& tool);
 
 /// What a tool saves that works in the first step of each epoch: the time that this step spends outside of its phases
-/// beyond the usual, as a mean over the epochs. The first of three epochs or more warms up and is left out. No value with
-/// a single epoch, which does not show how much it varies, or where a device hides some of it.
+/// beyond the usual, as a mean over the epochs. The first of three epochs or more warms up and is left out. No value
+/// with a single epoch, which does not show how much it varies, or where a device hides some of it.
 std::optional<Saving> savedInFirstSteps(const Case& c);
 
 /// The trace marks the phases of its steps, and so what the host does besides them.

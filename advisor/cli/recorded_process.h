@@ -31,17 +31,17 @@ struct CommandEnd {
 };
 
 /// Runs a command with this process's standard streams and terminal, and with `variables` set. Signals that would end
-/// this process (SIGTERM, SIGHUP, SIGQUIT, SIGINT unless the terminal gave it to both, SIGUSR1, SIGUSR2) are passed on to
-/// the command, and this process waits for the command to end. Afterwards the signals that ask for an end stay blocked,
-/// except SIGQUIT: a user who ended the command with a signal to the whole group still wants the trace.
-/// Fails when the command cannot be started: not found, not executable, no memory.
+/// this process (SIGTERM, SIGHUP, SIGQUIT, SIGINT unless the terminal gave it to both, SIGUSR1, SIGUSR2) are passed on
+/// to the command, and this process waits for the command to end. Afterwards the signals that ask for an end stay
+/// blocked, except SIGQUIT: a user who ended the command with a signal to the whole group still wants the trace. Fails
+/// when the command cannot be started: not found, not executable, no memory.
 /// @param started  called once with the command's process number, when it runs; may make threads
 profiler::Result<CommandEnd> runCommand(const std::vector<std::string>& command,
                                         const std::vector<std::pair<std::string, std::string>>& variables,
                                         const std::function<void(pid_t)>& started);
 
-/// Waits until no process holds the lock on any of `files`, at most for the given time. While it waits, it reaps children
-/// that the command left behind.
+/// Waits until no process holds the lock on any of `files`, at most for the given time. While it waits, it reaps
+/// children that the command left behind.
 /// @return the files that are still locked
 std::vector<std::filesystem::path> waitForWriters(std::vector<std::filesystem::path> files,
                                                   std::chrono::milliseconds atMost);

@@ -11,10 +11,10 @@ namespace advisor {
 /// work is queued waits for something else (see queuedGaps()).
 struct LaunchBound {
     double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
-    double hostShare = 0;   ///< of the judged window: idle for that, or while the host did what no event records (Python)
-    double queuedShare = 0; ///< of the judged window: idle although the next work was in the launch queue
-    double idleShare = 0;   ///< of the judged window: idle for any cause
-    double smallShare = 0;  ///< of the kernels: under 10 µs
+    double hostShare = 0; ///< of the judged window: idle for that, or while the host did what no event records (Python)
+    double queuedShare = 0;  ///< of the judged window: idle although the next work was in the launch queue
+    double idleShare = 0;    ///< of the judged window: idle for any cause
+    double smallShare = 0;   ///< of the kernels: under 10 µs
     bool marksSteps = false; ///< the trace does: what no event records goes on within a step, so it is the host's work
     bool queueKnown = false; ///< launches are recorded; false: gaps count by what the host did alone
     double queuedGapShare = 0; ///< of the gaps whose launch is recorded: the next work was in the queue

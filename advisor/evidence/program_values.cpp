@@ -41,9 +41,9 @@ std::optional<double> number(std::string_view text)
 /// "torch.optim.SGD" for a class of PyTorch; another class stays as it is.
 std::string pythonClass(std::string_view name)
 {
-    constexpr std::array<std::string_view, 15> kOfPyTorch = {
-        "Adadelta", "Adafactor", "Adagrad", "Adam",    "AdamW", "Adamax", "ASGD",      "LBFGS",
-        "Muon",     "NAdam",     "RAdam",   "RMSprop", "Rprop", "SGD",    "SparseAdam"};
+    constexpr std::array<std::string_view, 15> kOfPyTorch = {"Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
+                                                             "Adamax",   "ASGD",      "LBFGS",   "Muon", "NAdam",
+                                                             "RAdam",    "RMSprop",   "Rprop",   "SGD",  "SparseAdam"};
     const bool known = std::find(kOfPyTorch.begin(), kOfPyTorch.end(), name) != kOfPyTorch.end();
     return known ? "torch.optim." + std::string(name) : std::string(name);
 }
@@ -64,7 +64,7 @@ std::string argument(std::string_view arguments, std::string_view name)
 /// (2.11). No value for classes that have no such setting, and for others.
 std::optional<double> defaultWeightDecay(std::string_view optimizer)
 {
-    constexpr std::array<std::string_view, 9> kNone = {"Adadelta", "Adafactor", "Adagrad", "Adam", "Adamax",
+    constexpr std::array<std::string_view, 9> kNone = {"Adadelta", "Adafactor", "Adagrad", "Adam",   "Adamax",
                                                        "ASGD",     "NAdam",     "RAdam",   "RMSprop"};
     constexpr std::string_view kOfPyTorch = "torch.optim.";
     if (!optimizer.starts_with(kOfPyTorch))
@@ -108,8 +108,8 @@ std::optional<std::int64_t> batchOfConvolutions(const Trace& trace)
         return std::nullopt;
     std::map<std::int64_t, std::size_t> counts;
     std::size_t all = 0;
-    for (const Slice& op : ofKindNamed(trace, ActivityKind::CpuOp,
-                                       [](std::string_view name) { return name == "aten::conv2d"; })) {
+    for (const Slice& op :
+         ofKindNamed(trace, ActivityKind::CpuOp, [](std::string_view name) { return name == "aten::conv2d"; })) {
         const auto inputs = listEntries(trace.string(op.args.shapes));
         const auto image = inputs.empty() ? inputs : listEntries(inputs.front());
         if (image.size() != 4)

@@ -41,7 +41,7 @@ struct Difference {
     std::vector<profiler::Message> whyNot; ///< reasons why the traces are not comparable; empty: they are
     std::vector<profiler::Message> notes;  ///< what a reader of the verdict should know
     std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< both have steps (steady ones)
-    std::optional<std::pair<double, double>> ci95; ///< of the ratio of mean steps; both have two steps or more
+    std::optional<std::pair<double, double>> ci95;       ///< of the ratio of mean steps; both have two steps or more
     std::optional<std::pair<double, double>> steadyCi95; ///< the same of steady steps
     /// The one statistic from which the verdict and its headline follow. It covers the steady steps where both traces
     /// have two or more, since warm-up says nothing about the rest of a run; otherwise all whole steps.

@@ -22,7 +22,8 @@ using Clock = Bounds::Clock;
 namespace {
 
 constexpr std::size_t kMostSeeds = kLooks.back() / kPairsPerStart;
-// Each start trains from a seed of its own: a verdict on a change that may affect the loss rests on three seeds or more.
+// Each start trains from a seed of its own: a verdict on a change that may affect the loss rests on three seeds or
+// more.
 static_assert(kLooks.front() / kPairsPerStart >= 3);
 // So long an arm of a screening says nothing, and so often its progress is shown.
 constexpr double kPieceSeconds = 1;

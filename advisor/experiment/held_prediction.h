@@ -6,9 +6,9 @@
 
 namespace advisor {
 
-/// The predicted saving, converted to the machine of the experiment: a saving of time is the same share of the baseline's
-/// time here as it was of the time in the trace, where that is known. No value where nothing was predicted, or where the
-/// experiment measured another quantity than the predicted one.
+/// The predicted saving, converted to the machine of the experiment: a saving of time is the same share of the
+/// baseline's time here as it was of the time in the trace, where that is known. No value where nothing was predicted,
+/// or where the experiment measured another quantity than the predicted one.
 std::optional<Saving> predictedHere(const ExperimentResult& result);
 
 /// Whether the measured saving lies within the predicted interval, or below the upper bound. No value where nothing was

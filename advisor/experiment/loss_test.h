@@ -66,8 +66,8 @@ private:
     std::size_t m_steps = 0;
 };
 
-/// False when none of the changes can affect the loss by more than rounding, by the rows of their knobs: then noise of the
-/// losses prevents no verdict.
+/// False when none of the changes can affect the loss by more than rounding, by the rows of their knobs: then noise of
+/// the losses prevents no verdict.
 bool mayChangeLoss(const std::vector<Toggle>& changes);
 
 /// False when one of the changes gives the arms other batches: then losses of the same steps say nothing about each

@@ -99,8 +99,9 @@ Message timeReason(const ExperimentResult& result, bool outOfTime)
                            "Faster: {ratio} × the samples per second in {pairs}; loss not worse over {steps} (margin "
                            "{margin}).">({ratioOf(ratio), pairsOf(result), stepsOf(result), marginOf(result.loss)});
         if (result.loss.kind == LossKind::NotShown)
-            return message<"experiment.faster.loss_not_affected",
-                           "Faster: {ratio} × the samples per second in {pairs}; this change does not affect the loss.">(
+            return message<
+                "experiment.faster.loss_not_affected",
+                "Faster: {ratio} × the samples per second in {pairs}; this change does not affect the loss.">(
                 {ratioOf(ratio), pairsOf(result)});
         return message<"experiment.faster",
                        "Faster: {ratio} × the samples per second in {pairs}; the loss was not compared.">(

@@ -17,8 +17,9 @@ constexpr std::string_view kKey = "batch.size";
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Least share of a step that does not grow with the batch; doubling the batch saves half of it per sample. Chosen: 15 %.
-// Larger tensors fit into caches less well, so only about half of the 7.5 % may remain, which an experiment still shows.
+// Least share of a step that does not grow with the batch; doubling the batch saves half of it per sample. Chosen: 15
+// %. Larger tensors fit into caches less well, so only about half of the 7.5 % may remain, which an experiment still
+// shows.
 constexpr double kWorthFixing = 0.15;
 // Of the memory. A batch twice as large takes at most twice the memory; chosen: a tenth of the memory is left for the
 // allocator's fragments and for libraries.
@@ -32,8 +33,8 @@ struct FixedCosts {
     double mostUs = 0;    ///< the step without the work that is sure to grow with the batch; 0: not known
 };
 
-/// µs of an operator's mean call: below, it is all overhead. Measured: operators on 4 kB take 1.1 µs in place and 4.2 to
-/// 5.2 µs with autograd and an output (PyTorch 2.11, one core).
+/// µs of an operator's mean call: below, it is all overhead. Measured: operators on 4 kB take 1.1 µs in place and 4.2
+/// to 5.2 µs with autograd and an output (PyTorch 2.11, one core).
 constexpr double kOverheadUs = 5;
 /// µs of overhead of a call at most. Chosen: four times what was measured, for slower processors.
 constexpr double kMostOverheadUs = 20;
@@ -101,21 +102,21 @@ Advice finding(const Case& c, const FixedCosts& costs)
     const std::initializer_list<MessageParameter> parameters = {
         {"weights", costs.weightsUs / costs.stepUs, share(costs.weightsUs)},
         {"overhead", (costs.knownUs - costs.weightsUs) / costs.stepUs, share(costs.knownUs - costs.weightsUs)}};
-    Advice advice =
-        fires(costs.mostUs > 0
-                  ? message<"batch.size.overhead",
-                            "{weights} of each step is spent on the weights (optimizer and zeroing) and at least "
-                            "{overhead} on the overhead of operators, whatever the batch size.">(parameters)
-                  : message<"batch.size.weights",
-                            "{weights} of each step is spent on the weights (optimizer and zeroing), whatever the batch "
-                            "size.">(parameters));
+    Advice advice = fires(
+        costs.mostUs > 0
+            ? message<"batch.size.overhead",
+                      "{weights} of each step is spent on the weights (optimizer and zeroing) and at least "
+                      "{overhead} on the overhead of operators, whatever the batch size.">(parameters)
+            : message<"batch.size.weights",
+                      "{weights} of each step is spent on the weights (optimizer and zeroing), whatever the batch "
+                      "size.">(parameters));
     advice.concerns = costs.knownUs / costs.stepUs;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction =
             message<"batch.size.no_kernels", "How fast larger kernels are is not in the trace: measure it.">();
     else if (costs.mostUs == 0)
-        advice.whyNoPrediction = message<"batch.size.no_ops",
-                                         "The trace has no operators: their overhead is not known.">();
+        advice.whyNoPrediction =
+            message<"batch.size.no_ops", "The trace has no operators: their overhead is not known.">();
     else
         // With twice the batch, each sample takes half of what does not grow with it.
         advice.saving = upperBound(SavingUnit::UsPerStep, costs.mostUs / 2);

@@ -88,8 +88,8 @@ std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work
 
 /// At most the step loses all the time in which files are written, and with a configuration the time in which metrics
 /// are read, which happens on the other thread too. At least it loses what is sure to run beside it: where the step
-/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. A step is never shorter than the work
-/// beside it.
+/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. A step is never shorter than the
+/// work beside it.
 std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;

@@ -15,8 +15,8 @@ using namespace profiler::analysis;
 using profiler::Message;
 using profiler::message;
 
-/// The gaps behind the finding's share: those while the host launches, and those while it does what no event records. Only
-/// of one device, because all evidence is shown on one stream.
+/// The gaps behind the finding's share: those while the host launches, and those while it does what no event records.
+/// Only of one device, because all evidence is shown on one stream.
 IdleCause hostGaps(const Case& c, const IdleCause& cause)
 {
     IdleCause gaps = cause;

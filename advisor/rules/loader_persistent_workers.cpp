@@ -22,6 +22,7 @@ struct Start {
     Slice slice;
     double gapUs = 0;   ///< unmarked time before it, in which the workers of the epoch before are ended
     double startUs = 0; ///< until the workers deliver as usual
+    double mostUs = 0;  ///< all that a kept worker may spare of it, as new processes load their first samples slowly
     double epochUs = 0; ///< to the next start, or the end of the trace
 };
 
@@ -44,21 +45,25 @@ std::vector<TraceTime> samplesBegun(const Trace& trace)
     return begun;
 }
 
-/// Time from a start until the workers deliver as usual: they have been started and begin with a sample, and the first
-/// wait is over. Of that wait, only what is longer than usual counts: kept workers load an epoch's first batch as well.
-double untilDeliveringUs(const Slice& start, TraceTime next, const std::vector<TraceTime>& begun,
-                         const std::vector<Slice>& waits, double usualWaitUs)
+/// Sets how long a start takes. Kept workers load an epoch's first batch as well: where it is recorded when the workers
+/// begin with it, the start lasts until then, otherwise until the first wait is over, of which only what is longer than
+/// usual counts.
+void setDurations(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
+                  double usualWaitUs)
 {
-    double us = toUs(start.duration);
-    const auto first = std::lower_bound(begun.begin(), begun.end(), start.begin);
-    if (first != begun.end() && *first < next)
-        us = std::max(us, toUs(*first - start.begin));
-    const auto wait = std::find_if(waits.begin(), waits.end(),
-                                   [&](const Slice& each) { return each.end() > start.end() && each.begin < next; });
-    if (wait == waits.end())
-        return us;
-    const double waitUs = toUs(std::min(wait->duration, wait->end() - start.end()));
-    return std::max(us, toUs(start.duration) + std::max(0.0, waitUs - usualWaitUs));
+    const double us = toUs(start.slice.duration);
+    start.startUs = start.mostUs = us;
+    const auto wait = std::find_if(waits.begin(), waits.end(), [&](const Slice& each) {
+        return each.end() > start.slice.end() && each.begin < next;
+    });
+    if (wait != waits.end()) {
+        const double waitUs = toUs(std::min(wait->duration, wait->end() - start.slice.end()));
+        start.mostUs += std::max(0.0, waitUs - usualWaitUs);
+    }
+    const auto first = std::lower_bound(begun.begin(), begun.end(), start.slice.begin);
+    const bool recorded = first != begun.end() && *first < next;
+    start.startUs = recorded ? std::max(us, toUs(*first - start.slice.begin)) : start.mostUs;
+    start.mostUs = std::max(start.mostUs, start.startUs);
 }
 
 /// When steps and phases of a track ended.
@@ -98,10 +103,10 @@ std::vector<Start> laterStarts(const Case& c)
     std::vector<Start> found;
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const TraceTime next = i + 1 < starts.size() ? starts[i + 1].begin : c.trace.range().end;
-        found.push_back({.slice = starts[i],
-                         .gapUs = gapBefore(ends, starts[i].begin),
-                         .startUs = untilDeliveringUs(starts[i], next, begun, waits, usualUs),
-                         .epochUs = toUs(next - starts[i].begin)});
+        Start start{
+            .slice = starts[i], .gapUs = gapBefore(ends, starts[i].begin), .epochUs = toUs(next - starts[i].begin)};
+        setDurations(start, next, begun, waits, usualUs);
+        found.push_back(start);
     }
     return found;
 }
@@ -128,10 +133,10 @@ Advice check(const Case& c)
     if (starts.empty())
         return cannotTell(message<"loader.persistent_workers.one_epoch",
                                   "The trace does not contain the start of workers at a second epoch.">());
-    double startUs = 0, gapUs = 0, epochUs = 0;
+    double startUs = 0, mostUs = 0, epochUs = 0;
     for (const Start& start : starts) {
         startUs += start.startUs / static_cast<double>(starts.size());
-        gapUs += start.gapUs / static_cast<double>(starts.size());
+        mostUs += (start.mostUs + start.gapUs) / static_cast<double>(starts.size());
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
     if (startUs < kWorthFixing * epochUs)
@@ -140,10 +145,8 @@ Advice check(const Case& c)
                 {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}}));
     Advice advice = fires(message<"loader.persistent_workers.restart",
                                   "Each epoch of {epoch} starts its workers anew: {time} until they deliver as usual.">(
-        {{"time", startUs, timeText(startUs)},
-         {"epoch", epochUs, timeText(epochUs)},
-         {"starts", starts.size()}}));
-    advice.saving = upperBound(SavingUnit::UsPerEpoch, startUs + gapUs);
+        {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}, {"starts", starts.size()}}));
+    advice.saving = upperBound(SavingUnit::UsPerEpoch, mostUs);
     advice.concerns = std::min(1.0, startUs / epochUs);
     advice.caveats = {message<"loader.persistent_workers.memory",
                               "Workers keep their copy of the dataset, and what it cached, for the whole run.">()};

@@ -111,20 +111,21 @@ Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
         {"share", shareOf(c, large), shareText(shareOf(c, large))},
         {"devices", large.devices},
         {"bandwidth", large.gbPerSecond(), fmt::format("{:.3g} GB/s", large.gbPerSecond())}};
-    Advice advice =
-        fires(steps ? message<"loader.pin_memory.per_step",
-                              "{large} of {copies} copies to the device are large and come from pageable memory: {time} "
-                              "per step at {bandwidth}, {exposed} of it while no kernel runs.">(parameters)
-                    : message<"loader.pin_memory.without_steps",
-                              "{large} of {copies} copies to the device are large and come from pageable memory: {share} "
-                              "of the recorded time at {bandwidth}. The trace has no steps, so this is not per step.">(
-                          parameters));
+    Advice advice = fires(
+        steps ? message<"loader.pin_memory.per_step",
+                        "{large} of {copies} copies to the device are large and come from pageable memory: {time} "
+                        "per step at {bandwidth}, {exposed} of it while no kernel runs.">(parameters)
+              : message<"loader.pin_memory.without_steps",
+                        "{large} of {copies} copies to the device are large and come from pageable memory: {share} "
+                        "of the recorded time at {bandwidth}. The trace has no steps, so this is not per step.">(
+                    parameters));
     advice.concerns = shareOf(c, large);
     predict(advice, c, large);
-    advice.caveats = {message<"loader.pin_memory.swap",
-                              "Pinned memory cannot be swapped out: do not use it where the host is short of memory.">(),
-                      message<"loader.pin_memory.overlap",
-                              "Copies overlap with computing only when transfer.non_blocking is on as well.">()};
+    advice.caveats = {
+        message<"loader.pin_memory.swap",
+                "Pinned memory cannot be swapped out: do not use it where the host is short of memory.">(),
+        message<"loader.pin_memory.overlap",
+                "Copies overlap with computing only when transfer.non_blocking is on as well.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, large.longest);
     return advice;
@@ -184,8 +185,9 @@ std::optional<Advice> withoutSource(const Case& c, const CopyUse& pageable)
     if (pageable.count == 0)
         return silent(message<"loader.pin_memory.all_pinned", "All copies to the device come from pinned memory.">());
     if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
-        return cannotTell(message<"loader.pin_memory.host_page_tables",
-                                  "The GPU reads the host's page tables: pageable memory alone proves nothing here.">());
+        return cannotTell(
+            message<"loader.pin_memory.host_page_tables",
+                    "The GPU reads the host's page tables: pageable memory alone proves nothing here.">());
     return std::nullopt;
 }
 
@@ -207,17 +209,18 @@ Advice check(const Case& c)
     const CopyUse large = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy);
     const double pageableShare = shareOf(c, pageable), share = shareOf(c, large);
     if (large.count == 0 && pageable.bytes == 0 && pageableShare >= kWorthFixing)
-        return cannotTell(message<"loader.pin_memory.size_not_recorded",
-                                  "{copies} copies from pageable memory take {share} of the time, but the trace does not "
-                                  "record their sizes.">(
-            {{"copies", pageable.count}, {"share", pageableShare, shareText(pageableShare)}}));
+        return cannotTell(
+            message<"loader.pin_memory.size_not_recorded",
+                    "{copies} copies from pageable memory take {share} of the time, but the trace does not "
+                    "record their sizes.">(
+                {{"copies", pageable.count}, {"share", pageableShare, shareText(pageableShare)}}));
     if (large.count == 0)
         return silent(message<"loader.pin_memory.small",
                               "Copies from pageable memory are small: they take as long from pinned memory.">());
     if (share < kWorthFixing)
-        return silent(message<"loader.pin_memory.rare",
-                              "Large copies from pageable memory take only {share} of the time.">(
-            {{"share", share, shareText(share)}}));
+        return silent(
+            message<"loader.pin_memory.rare", "Large copies from pageable memory take only {share} of the time.">(
+                {{"share", share, shareText(share)}}));
     const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned), typical = bandwidthOf(c, MemoryKind::Pageable);
     if (pinnedIsNoFaster(pinned, typical))
         return silent(message<"loader.pin_memory.no_faster",

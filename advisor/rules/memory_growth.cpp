@@ -32,8 +32,8 @@ struct Threshold {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr Threshold kCounted = {5, kMebibyte, 0.005}, kSampled = {20, 64 * kMebibyte, 0.02};
 
-// Chosen: as many parts of a trace without steps as samples have to show of steps. Twenty seconds or more contain several
-// steps of most trainings; memory that grows for less may be what a single forward pass keeps.
+// Chosen: as many parts of a trace without steps as samples have to show of steps. Twenty seconds or more contain
+// several steps of most trainings; memory that grows for less may be what a single forward pass keeps.
 constexpr std::size_t kParts = kSampled.steps;
 constexpr double kLeastPartSeconds = 1;
 
@@ -200,15 +200,16 @@ Message reasonOverTime(const Growth& growth)
     };
     const double seconds = growth.steps() * growth.partSeconds;
     const double first = growth.floors.front().bytes, last = growth.floors.back().bytes;
-    return message<"memory.growth.grows_over_time",
-                   "{counter} grows by {growth} per second ({low} to {high}): from {first} to {last} in {time}. The trace "
-                   "has no steps, so this is not per step.">({{"counter", growth.counter->name},
-                                                              rate("growth", growth.mid),
-                                                              rate("low", growth.low),
-                                                              rate("high", growth.high),
-                                                              {"first", first, bytes(first)},
-                                                              {"last", last, bytes(last)},
-                                                              {"time", 1e6 * seconds, timeText(1e6 * seconds)}});
+    return message<
+        "memory.growth.grows_over_time",
+        "{counter} grows by {growth} per second ({low} to {high}): from {first} to {last} in {time}. The trace "
+        "has no steps, so this is not per step.">({{"counter", growth.counter->name},
+                                                   rate("growth", growth.mid),
+                                                   rate("low", growth.low),
+                                                   rate("high", growth.high),
+                                                   {"first", first, bytes(first)},
+                                                   {"last", last, bytes(last)},
+                                                   {"time", 1e6 * seconds, timeText(1e6 * seconds)}});
 }
 
 Message reasonOf(const Case& c, const Growth& growth)
@@ -265,14 +266,14 @@ Advice finding(const Case& c, const Growth& growth)
 Advice tooFewSamples(const Case& c, std::size_t most)
 {
     if (c.facts.steps.empty())
-        return cannotTell(message<"memory.growth.few_samples",
-                                  "Memory was recorded in only {parts} of {all} parts of the trace, which has no steps: too "
-                                  "few to show growth.">({{"parts", most}, {"all", kParts}}));
-    return cannotTell(
-        message<"memory.growth.few_steps",
-                "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
-                "enough with allocator counters, {sampled} with samples).">(
-            {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
+        return cannotTell(
+            message<"memory.growth.few_samples",
+                    "Memory was recorded in only {parts} of {all} parts of the trace, which has no steps: too "
+                    "few to show growth.">({{"parts", most}, {"all", kParts}}));
+    return cannotTell(message<"memory.growth.few_steps",
+                              "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
+                              "enough with allocator counters, {sampled} with samples).">(
+        {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
 }
 
 Advice check(const Case& c)

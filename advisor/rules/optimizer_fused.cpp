@@ -56,7 +56,8 @@ OptimizerUse optimizerUse(const OpCosts& costs)
     return use;
 }
 
-/// The same of a trace without steps, for each time that the optimizer runs. No value where it does not mark when that is.
+/// The same of a trace without steps, for each time that the optimizer runs. No value where it does not mark when that
+/// is.
 std::optional<OptimizerUse> optimizerUseWithoutSteps(const Case& c)
 {
     const Intervals passes = hostInPhases(c, {phase::kOptimizer});
@@ -92,8 +93,9 @@ Advice finding(const Case& c, const OptimizerUse& use, double share, bool launch
                       "The optimizer loops over tensors (not foreach or fused): {ops} operators each time it runs, and "
                       "{share} of the recorded time. The trace has no steps, so this is not per step.">(parameters)
         : launchesKnown
-            ? message<"optimizer.fused.loops", "The optimizer loops over tensors (not foreach or fused): {ops} operators "
-                                               "and {share} of the step.">(parameters)
+            ? message<"optimizer.fused.loops",
+                      "The optimizer loops over tensors (not foreach or fused): {ops} operators "
+                      "and {share} of the step.">(parameters)
             : message<
                   "optimizer.fused.loops_while_idle",
                   "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
@@ -147,8 +149,7 @@ Advice check(const Case& c)
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
         return cannotTell(deviceNotRecorded(c));
     bool launchesKnown = true;
-    const double wholeUs =
-        c.facts.steps.empty() ? toUs(c.facts.device.windowTime()) : c.facts.statistics.steadyMeanUs;
+    const double wholeUs = c.facts.steps.empty() ? toUs(c.facts.device.windowTime()) : c.facts.statistics.steadyMeanUs;
     double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
     if (hasDeviceWork(c.trace)) {
         const auto us = deviceUsOfPhases(c, {phase::kOptimizer});

@@ -63,8 +63,8 @@ Advice check(const Case& c)
 {
     const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
     if (optimizer.empty())
-        return cannotTell(message<"optimizer.kind.not_recorded",
-                                  "The trace does not record one optimizer that the program uses.">());
+        return cannotTell(
+            message<"optimizer.kind.not_recorded", "The trace does not record one optimizer that the program uses.">());
     const double batch = samples.value_or(0);
     const bool plain = kind == "sgd" || kind == "adam" || kind == "adamw";
     if (batch > kLargeBatch && plain)

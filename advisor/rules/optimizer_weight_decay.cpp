@@ -37,16 +37,17 @@ Advice ofProgram(const Case& c)
 {
     const ProgramValues values = programValues(c.trace);
     if (!values.weightDecay)
-        return cannotTell(
-            message<"optimizer.weight_decay.not_recorded", "The trace does not record the optimizer's weight decay.">());
+        return cannotTell(message<"optimizer.weight_decay.not_recorded",
+                                  "The trace does not record the optimizer's weight decay.">());
     if (*values.weightDecay > 0)
         return silent(message<"optimizer.weight_decay.set", "The weight decay is {decay}.">(
             {{"decay", *values.weightDecay, fmt::format("{:.3g}", *values.weightDecay)}}));
     Advice advice = firesOnLearning(noDecay());
     advice.caveats = caveats();
-    advice.caveats.push_back(message<"optimizer.weight_decay.first_group",
-                                     "The value is that of the optimizer's first parameter group: other groups may have "
-                                     "values of their own.">());
+    advice.caveats.push_back(
+        message<"optimizer.weight_decay.first_group",
+                "The value is that of the optimizer's first parameter group: other groups may have "
+                "values of their own.">());
     setToggle(advice, c, kKey, usualDecay(values.optimizer == "torch.optim.AdamW"));
     addSteps(advice, c);
     return advice;

@@ -89,7 +89,8 @@ Intervals dataWaits(const Trace& trace)
 Intervals idleForOthers(const Case& c)
 {
     Intervals others;
-    for (const std::string_view cause : {"data_loader", "allocation", "warm_up", "lazy_loading", "queued", "end_of_run"})
+    for (const std::string_view cause :
+         {"data_loader", "allocation", "warm_up", "lazy_loading", "queued", "end_of_run"})
         if (const IdleCause* idle = c.facts.device.idleCause(cause))
             for (const auto& [device, where] : idle->everywhere)
                 others = unite(std::move(others), where);
@@ -294,8 +295,8 @@ void findLost(const Case& c, Reading& reading)
 Saving saving(const Reading& reading, double kept)
 {
     // Without a replay: a step takes at least as long as the device works in it.
-    Saving saved = reading.won && reading.won->high > 0 ? *reading.won
-                                                        : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
+    Saving saved =
+        reading.won && reading.won->high > 0 ? *reading.won : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
     for (double* us : {&saved.low, &saved.mid, &saved.high})
         *us *= 1 - kept;
     return saved;
@@ -354,9 +355,10 @@ Advice withoutSteps(const Case& c, const Reading& reading)
     const double share = allUs > 0 ? std::min(1.0, reading.idleUs / allUs) : 0;
     const MessageParameter shown{"share", share, shareText(share)};
     if (reading.slices.size() < kFewest || share < kWorthFixing)
-        return silent(message<"sync.every_n_steps.little_without_steps",
-                              "The GPU idles {share} of the recorded time after reads and waits. The trace has no steps, so "
-                              "this is not per step.">({shown}));
+        return silent(
+            message<"sync.every_n_steps.little_without_steps",
+                    "The GPU idles {share} of the recorded time after reads and waits. The trace has no steps, so "
+                    "this is not per step.">({shown}));
     Advice advice = fires(message<"sync.every_n_steps.without_steps",
                                   "The GPU idles {share} of the recorded time after {ways}. The trace has no steps, so "
                                   "this is not per step.">({shown, {"ways", waysText(reading)}}));
@@ -364,8 +366,9 @@ Advice withoutSteps(const Case& c, const Reading& reading)
                                                : "The program often waits to read values back";
     advice.concerns = share;
     advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {message<"sync.every_n_steps.needed", "Only where the program can do without the value or the wait, or "
-                                                           "needs it less often.">()};
+    advice.caveats = {
+        message<"sync.every_n_steps.needed", "Only where the program can do without the value or the wait, or "
+                                             "needs it less often.">()};
     setToggle(advice, c, kKey, std::to_string(kEvery));
     addEvidence(advice, c.trace, reading.slices);
     return advice;

@@ -27,10 +27,10 @@ bool loadsBeside(const Case& c)
     return (c.config ? (*c.config)[config::key::workers] : c.facts.input.workers) > 0;
 }
 
-/// No more goes than the copy itself, what it costs the operators after it, and the time outside of the phases, in which
-/// its memory is given back to the system. It takes the place of at most as many bytes in the caches as it writes;
-/// reading these again takes no longer than the copy, which reads as many bytes and writes them as well. No value where a
-/// device hides the copy, or where the batch's first reader pays for it.
+/// No more goes than the copy itself, what it costs the operators after it, and the time outside of the phases, in
+/// which its memory is given back to the system. It takes the place of at most as many bytes in the caches as it
+/// writes; reading these again takes no longer than the copy, which reads as many bytes and writes them as well. No
+/// value where a device hides the copy, or where the batch's first reader pays for it.
 std::optional<Saving> saving(const Case& c, double cloneUs)
 {
     if (hasDeviceWork(c.trace) || loadsBeside(c))
@@ -55,8 +55,9 @@ Advice check(const Case& c)
             message<"tensors.share_memory.no_copy_phase", "The trace does not mark where a batch becomes tensors.">());
     const double share = clone ? clone->totalUsPerStep / c.facts.statistics.steadyMeanUs : 0;
     if (share < kWorthFixing)
-        return silent(message<"tensors.share_memory.short", "Copying batches on the host takes only {share} of a step.">(
-            {{"share", share, shareText(share)}}));
+        return silent(
+            message<"tensors.share_memory.short", "Copying batches on the host takes only {share} of a step.">(
+                {{"share", share, shareText(share)}}));
     Advice advice = fires(message<"tensors.share_memory.copied",
                                   "Each batch is copied on the host after it was made: {time}, {share} of the step.">(
         {{"time", clone->totalUsPerStep, timeText(clone->totalUsPerStep)}, {"share", share, shareText(share)}}));
@@ -66,11 +67,13 @@ Advice check(const Case& c)
         advice.whyNoPrediction =
             hasDeviceWork(c.trace)
                 ? message<"tensors.share_memory.hidden", "Whether the device hides the copy is not recorded.">()
-                : message<"tensors.share_memory.fetched",
-                          "The copy fetches the batch from the worker's core; without it the first operator does, for a "
-                          "time that is not in the trace.">();
-    advice.caveats = {message<"tensors.share_memory.lifetime",
-                              "The memory must outlive the tensor, and nothing may write to it as long as the tensor is in use.">()};
+                : message<
+                      "tensors.share_memory.fetched",
+                      "The copy fetches the batch from the worker's core; without it the first operator does, for a "
+                      "time that is not in the trace.">();
+    advice.caveats = {
+        message<"tensors.share_memory.lifetime",
+                "The memory must outlive the tensor, and nothing may write to it as long as the tensor is in use.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, std::vector{clone->longest});
     return advice;

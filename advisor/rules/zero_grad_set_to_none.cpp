@@ -107,9 +107,10 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
             message<"zero_grad.set_to_none.short",
                     "Filling gradients with zeros and adding to them takes at most {time} of a step of {step}.">(
                 {{"time", most, timeText(most)}, {"step", stepUs, timeText(stepUs)}}));
-    Advice advice = fires(
-        message<"zero_grad.set_to_none.fills",
-                "Each step fills {gradients} gradients with zeros ({time}) and adds to them in backward ({additions}).">(
+    Advice advice =
+        fires(message<
+              "zero_grad.set_to_none.fills",
+              "Each step fills {gradients} gradients with zeros ({time}) and adds to them in backward ({additions}).">(
             {{"gradients", found.fills, countText(found.fills)},
              {"time", phaseUs, timeText(phaseUs)},
              {"additions", found.accumulateUs, timeText(found.accumulateUs)}}));
@@ -130,9 +131,10 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
         message<"zero_grad.set_to_none.read", "Code that reads .grad before the first backward pass finds None.">()};
     if (ranOnCpu(c))
         advice.caveats.push_back(
-            message<"zero_grad.set_to_none.allocation",
-                    "Without zeros, gradients are allocated anew in each step: large ones come from the operating system "
-                    "and can take as long as filling them.">());
+            message<
+                "zero_grad.set_to_none.allocation",
+                "Without zeros, gradients are allocated anew in each step: large ones come from the operating system "
+                "and can take as long as filling them.">());
     addEvidence(advice, c.trace, found.longest);
     if (advice.evidence.empty())
         addEvidence(advice, c.trace, zeroPhases(c.trace));

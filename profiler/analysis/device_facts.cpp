@@ -88,8 +88,8 @@ namespace {
 /// of a rule on idle time is two percent (sync.every_n_steps).
 constexpr double kLeastIdle = 0.01;
 
-/// When the host tunes, compiles, launches for the first time or fills its allocator's cache, in the recorded steps; without
-/// steps from the first to the last work of a device. Code is loaded under a cause of its own.
+/// When the host tunes, compiles, launches for the first time or fills its allocator's cache, in the recorded steps;
+/// without steps from the first to the last work of a device. Code is loaded under a cause of its own.
 Intervals warmUpWork(const Trace& trace, const std::vector<Step>& steps, const Intervals& any)
 {
     const TimeRange recorded = steps.empty() ? TimeRange{any.front().begin, any.back().end}
@@ -99,8 +99,8 @@ Intervals warmUpWork(const Trace& trace, const std::vector<Step>& steps, const I
     return oneTimeIntervals(parts);
 }
 
-void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps, const Intervals& judged,
-                   DeviceFacts& facts)
+void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps,
+                   const Intervals& judged, DeviceFacts& facts)
 {
     const std::set<DeviceId> working = workingDevices(scan);
     facts.devices = static_cast<int>(working.size());

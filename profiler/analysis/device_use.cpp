@@ -12,7 +12,19 @@ namespace profiler::analysis {
 
 namespace {
 
-enum Cause { EndOfRun, Queued, DataLoader, Communication, Sync, Copy, WarmUp, Allocation, LazyLoading, Launch, kCauses };
+enum Cause {
+    EndOfRun,
+    Queued,
+    DataLoader,
+    Communication,
+    Sync,
+    Copy,
+    WarmUp,
+    Allocation,
+    LazyLoading,
+    Launch,
+    kCauses
+};
 constexpr std::array<std::string_view, kCauses + 1> kCauseNames = {
     "end_of_run", "queued",     "data_loader",  "communication", "sync", "copy",
     "warm_up",    "allocation", "lazy_loading", "launch",        "other"};

@@ -47,8 +47,8 @@ std::vector<DeviceUse> deviceUse(const Trace& trace, const ActivityScan& scan);
 /// Time in which a device did nothing, by what the host's threads (loader workers excepted) did meanwhile. The first
 /// that fits counts: end_of_run (after the device's last operation, while others work), data_loader ("data wait"
 /// phases), communication (calls that communicate), sync, copy (blocking ones), warm_up (other work that a process does
-/// once), allocation, lazy_loading (of kernels' code), launch (any other operator, phase or runtime call), other. Where the
-/// launch queue is judged, "queued" comes before all that the host does: the device had work to do.
+/// once), allocation, lazy_loading (of kernels' code), launch (any other operator, phase or runtime call), other. Where
+/// the launch queue is judged, "queued" comes before all that the host does: the device had work to do.
 struct IdleCause {
     std::string_view cause;
     Nanoseconds time{};                                     ///< over all devices

@@ -186,8 +186,8 @@ void CuptiSource::State::note(CUptiResult status, std::string_view doing)
         addNote(cuptiError(api, status, doing).message());
 }
 
-/// Called when the state of CUPTI changes. After a fatal state, CUPTI records nothing more, and none of its calls reports
-/// that. Runs on any thread, also during our own calls of CUPTI.
+/// Called when the state of CUPTI changes. After a fatal state, CUPTI records nothing more, and none of its calls
+/// reports that. Runs on any thread, also during our own calls of CUPTI.
 void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                                const void* data)
 {

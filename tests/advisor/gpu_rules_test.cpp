@@ -84,8 +84,9 @@ TEST(MemoryFormatOnAGpu, LayoutChangesAreEvidenceWithoutAConfiguration)
 
 TEST(MemoryFormatOnAGpu, WithoutStepsItIsToldByTheDevicesTime)
 {
-    const std::string kernels = "device 0 gpu\nmain\nop aten::conv2d 0 90\nstream 0 7\n"
-                                "kernel nchwToNhwcKernel 0 10\nkernel cudnn_conv_fprop 10 60\nkernel elementwise 70 20\n";
+    const std::string kernels =
+        "device 0 gpu\nmain\nop aten::conv2d 0 90\nstream 0 7\n"
+        "kernel nchwToNhwcKernel 0 10\nkernel cudnn_conv_fprop 10 60\nkernel elementwise 70 20\n";
     const advisor::Advice advice = Judged("memory_format", kernels, {}, true).advice();
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     EXPECT_THAT(advice.reason, test_support::HasId("memory_format.changes"));

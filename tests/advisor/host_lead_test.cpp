@@ -44,8 +44,7 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
     EXPECT_THAT(judged.advice().reason, HasNumber("first", testing::DoubleNear(13.3, 0.1)));
     EXPECT_NEAR(judged.advice().concerns, 0.9 * 0.25, 0.01);
     ASSERT_TRUE(judged.advice().saving);
-    // The first step has nothing before it: nine of ten save 250.
-    EXPECT_NEAR(judged.advice().saving->mid, 0.9 * 250, 5);
+    EXPECT_EQ(judged.advice().saving->kind, advisor::SavingKind::UpperBound) << "the program may need the time";
     EXPECT_GT(judged.advice().saving->high, 250);
 }
 

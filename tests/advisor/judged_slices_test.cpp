@@ -293,7 +293,8 @@ TEST(ThermalThrottling, AnIdleDeviceSavesPower)
 TEST(ThermalThrottling, ATemperatureDoesNotShowWhatHeldTheClocksBack)
 {
     const auto with = [](const std::string& counter) {
-        return judge("thermal_throttling", "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\ncounter \"GPU 0 " + counter);
+        return judge("thermal_throttling",
+                     "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\ncounter \"GPU 0 " + counter);
     };
     const Advice hot = with("temperature\"\nsample 0 95\ncounter \"GPU 0 clock\"\nsample 0 1700\nsample 500 600\n");
     EXPECT_EQ(hot.state, State::CannotTell);

@@ -228,8 +228,7 @@ constexpr std::string_view kEpochs = R"(
 /// The same with a third epoch, in whose first step `us` lie outside of the phases.
 std::string threeEpochs(int us)
 {
-    return std::string(kEpochs) +
-           fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
+    return std::string(kEpochs) + fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
 }
 
 TEST(DebugTools, TheFirstStepsOfEpochsShowWhatAGradientCheckTakes)

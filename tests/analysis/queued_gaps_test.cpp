@@ -74,8 +74,8 @@ TEST(QueuedGaps, AreNoIdlenessOfTheHost)
         EXPECT_NE(cause.cause, "queued");
 }
 
-/// What the device idles for in ten steps of 100 ms, in the third of which the host is in `work` while nothing runs; the
-/// same in all later steps where it comes back.
+/// What the device idles for in ten steps of 100 ms, in the third of which the host is in `work` while nothing runs;
+/// the same in all later steps where it comes back.
 std::map<std::string_view, double> idleFor(const std::string& work, bool comesBack)
 {
     std::string text = "main\nrepeat 10 every 100000\nstep 0 0 100000\nop aten::add 0 100\n"

@@ -195,6 +195,14 @@ TEST(Knobs, SayWhichChangesChangeTheBatches)
     EXPECT_TRUE(changesBatches(*findKnob("dataset.samples"), "2000", "4000"));
 }
 
+TEST(Knobs, SayWhatAScreeningHasToKnow)
+{
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.scalesWithLength; }),
+                UnorderedElementsAre("schedule.warmup_steps", "schedule.step_size", "schedule.cycle_steps"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.changesTrainingSamples; }),
+                UnorderedElementsAre("augment.enabled", "augment.device", "augment.noise"));
+}
+
 TEST(Knobs, OfOneGroupShareTheMemory)
 {
     EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.settings == "memory"; }),

@@ -191,11 +191,23 @@ TEST(Experiment, ALossWithinTheMarginIsNotWorse)
 TEST(Experiment, FasterWithALossThatNothingShowsIsInconclusiveAfterTheLastLook)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.2"}};
-    const auto result = run(scriptedPlan());
+    ExperimentPlan plan = scriptedPlan();
+    plan.changes.push_back({"zero_grad.set_to_none", "false", "true"});
+    const auto result = run(plan);
     EXPECT_EQ(result.pairs.size(), 20U) << "more seeds would have more power";
     EXPECT_EQ(result.loss.kind, LossKind::NotShown);
     EXPECT_EQ(result.verdict, Verdict::Inconclusive);
     EXPECT_EQ(result.why.id, "experiment.loss_not_shown");
+}
+
+TEST(Experiment, NoiseOfTheLossesDoesNotMatterWhereTheChangeCannotAffectThem)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.2"}};
+    const auto result = run(scriptedPlan()); // loader workers
+    EXPECT_EQ(result.loss.kind, LossKind::NotShown);
+    EXPECT_EQ(result.verdict, Verdict::Pays);
+    EXPECT_EQ(result.why.id, "experiment.faster.loss_not_affected");
+    EXPECT_EQ(result.pairs.size(), 6U) << "no more seeds for the losses";
 }
 
 ExperimentPlan otherBatchPlan()

@@ -141,6 +141,14 @@ TEST(SeedOfStart, FollowsTheConfigurationsOwn)
     EXPECT_EQ(withSeedOfStart(config, 2).text("run.seed"), "1") << "the knob's range continues from its beginning";
 }
 
+TEST(MayChangeLoss, IsReadFromTheRowsOfAllChanges)
+{
+    EXPECT_FALSE(mayChangeLoss({{"loader.workers", "0", "2"}, {"optimizer.implementation", "plain", "fused"}}));
+    EXPECT_TRUE(mayChangeLoss({{"loader.workers", "0", "2"}, {"precision.amp", "off", "bf16"}}));
+    EXPECT_FALSE(mayChangeLoss({})) << "A against A";
+    EXPECT_TRUE(mayChangeLoss({{"a key of a later version", "", ""}}));
+}
+
 TEST(SameBatches, NotWithAnotherBatchSizeOrOtherData)
 {
     EXPECT_TRUE(sameBatches({}));

@@ -21,11 +21,12 @@ TEST(TunerCandidates, ThoseWithAPredictionComeFirstAndConvergenceNever)
             row.advice.saving = Saving{};
         return row;
     };
-    const std::vector<RuleAdvice> advice = {finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
-                                            finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
-                                            finding("schedule.kind", "cosine", false, JudgedBy::LossAtEqualTime, "steps"),
-                                            finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
-                                            finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
+    const std::vector<RuleAdvice> advice = {
+        finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
+        finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
+        finding("schedule.kind", "cosine", false, JudgedBy::LossAtEqualTime, "steps"),
+        finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
+        finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
     const auto keys = [](const std::vector<Candidate>& rows) {
         std::vector<std::string> names;
         for (const Candidate& row : rows)

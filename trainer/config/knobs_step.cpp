@@ -59,27 +59,27 @@ void addSchedule(Rows& rows)
                        {"constant", "cosine", "linear", "step", "cyclic", "one_cycle", "range_test"}, "every step",
                        "How the learning rate changes over the training. A range test raises it step by step and "
                        "tells at which rate the loss fell fastest.")));
-    rows.push_back(unless(
-        key::schedule.name, {"cyclic", "one_cycle", "range_test"},
-        scaledWithLength(learned(number(key::warmupSteps, kSchedule, "Warm-up", 0, 0, 1e9, "steps", "first steps",
-                       "Raises the rate evenly over the first so many steps. Large batches and Adam need it. Not "
-                       "used by cyclic, one_cycle and range_test, which begin low.")))));
+    rows.push_back(
+        unless(key::schedule.name, {"cyclic", "one_cycle", "range_test"},
+               scaledWithLength(learned(
+                   number(key::warmupSteps, kSchedule, "Warm-up", 0, 0, 1e9, "steps", "first steps",
+                          "Raises the rate evenly over the first so many steps. Large batches and Adam need it. Not "
+                          "used by cyclic, one_cycle and range_test, which begin low.")))));
     rows.push_back(
         onlyIf(key::schedule.name, {"cosine", "linear", "one_cycle"},
                learned(advanced(real(key::finalShare, kSchedule, "Final share", 0.001, 0, 1, "every step",
                                      "Rate at the end of cosine, linear and one_cycle, as a share of the highest.")))));
-    rows.push_back(onlyIf(key::schedule.name, {"step"},
-                          scaledWithLength(learned(
-                              advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000, 1, 1e9, "steps",
-                                              "every step", "Steps between two falls of the schedule 'step'."))))));
+    rows.push_back(onlyIf(
+        key::schedule.name, {"step"},
+        scaledWithLength(learned(advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000, 1, 1e9, "steps",
+                                                 "every step", "Steps between two falls of the schedule 'step'."))))));
     rows.push_back(onlyIf(key::schedule.name, {"step"},
                           learned(advanced(real(key::scheduleGamma, kSchedule, "Factor", 0.1, 0, 1, "every step",
                                                 "Factor of each fall of the schedule 'step'.")))));
-    rows.push_back(
-        onlyIf(key::schedule.name, {"cyclic"},
-               scaledWithLength(
-                   learned(advanced(number(key::cycleSteps, kSchedule, "Half cycle", 500, 1, 1e9, "steps", "every step",
-                                           "Steps from the lowest to the highest rate of 'cyclic'."))))));
+    rows.push_back(onlyIf(key::schedule.name, {"cyclic"},
+                          scaledWithLength(learned(advanced(
+                              number(key::cycleSteps, kSchedule, "Half cycle", 500, 1, 1e9, "steps", "every step",
+                                     "Steps from the lowest to the highest rate of 'cyclic'."))))));
     rows.push_back(
         onlyIf(key::schedule.name, {"cyclic", "one_cycle"},
                learned(advanced(real(key::lowestShare, kSchedule, "Lowest share", 0.1, 0, 1, "every step",

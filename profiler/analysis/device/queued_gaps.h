@@ -18,9 +18,9 @@ struct QueuedGaps {
     std::int64_t ofQueued = 0; ///< of these, with the next work in the queue
 };
 
-/// A device that idles although its next work is queued does not wait for the host. It waits for another stream, or this
-/// is the usual microsecond between two kernels. Work counts as queued from the end of the call that launched it. Gaps
-/// whose next work has no recorded launch are not judged.
+/// A device that idles although its next work is queued does not wait for the host. It waits for another stream, or
+/// this is the usual microsecond between two kernels. Work counts as queued from the end of the call that launched it.
+/// Gaps whose next work has no recorded launch are not judged.
 /// @param within   only gaps that overlap these times are judged; sorted, disjoint
 /// @param devices  only gaps of these devices are judged
 /// O(slices of their streams + calls).
