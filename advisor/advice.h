@@ -70,6 +70,9 @@ struct Advice {
     std::vector<profiler::Message> caveats;
     std::optional<Toggle> toggle;
     profiler::Message whyNoToggle;
+    /// The change that the rule is about, also where it cannot be re-run from here; `from` is empty where the run's
+    /// value is not known.
+    std::optional<Toggle> proposed;
     JudgedBy judgedBy = JudgedBy::Time;
     /// What an experiment of this toggle should time: "steps", "epoch" or "validation".
     std::string measure = "steps";

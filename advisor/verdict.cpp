@@ -107,7 +107,9 @@ void setToggle(Advice& advice, const Case& c, std::string_view key, std::string 
 void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to)
 {
     Message refused;
-    if (const auto from = setting(c, key)) {
+    const auto from = setting(c, key);
+    advice.proposed = Toggle{std::string(key), from.value_or(std::string()), std::string(*to.begin())};
+    if (from) {
         for (const std::string_view value : to) {
             const Toggle toggle{std::string(key), *from, std::string(value)};
             const std::string why = refusal(c, toggle);

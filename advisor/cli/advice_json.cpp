@@ -40,7 +40,19 @@ Json claimsJson(const std::vector<TimeClaim>& claims)
     return rows;
 }
 
-Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramValues& values)
+/// "source", "patch" and "why_no_patch".
+void addPatch(Json& json, const RulePatches& patches, const std::string& rule)
+{
+    const auto found = patches.find(rule);
+    const RulePatch* entry = found == patches.end() ? nullptr : &found->second;
+    json["source"] = entry && entry->patch ? sourceJson(*entry->patch) : Json::array();
+    json["patch"] = entry && entry->patch ? patchJson(*entry->patch) : Json(nullptr);
+    if (!entry || !entry->patch)
+        json["why_no_patch"] = entry && !entry->whyNot.empty() ? Json(entry->whyNot.text) : Json(nullptr);
+}
+
+Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramValues& values,
+             const RulePatches& patches)
 {
     const Advice& advice = row.advice;
     Json json = {{"id", row.id},
@@ -67,6 +79,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramV
                         {"why_no_prediction", messageJson(advice.whyNoPrediction)},
                         {"why_no_toggle", messageJson(advice.whyNoToggle)}};
     json["claims"] = claimsJson(row.claims);
+    addPatch(json, patches, row.id);
     json["shares_with"] = row.sharesWith.empty() ? Json(nullptr) : Json(row.sharesWith);
     return json;
 }
@@ -135,12 +148,12 @@ Json toggleJson(const std::optional<Toggle>& toggle)
 }
 
 Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
-                const config::TrainingConfig* config)
+                const config::TrainingConfig* config, const RulePatches& patches)
 {
     const ProgramValues values = programValues(trace, config);
     Json rows = Json::array();
     for (const RuleAdvice& row : advice)
-        rows.push_back(oneJson(trace, row, values));
+        rows.push_back(oneJson(trace, row, values, patches));
     return {{"schema", 1}, {"advice", rows}};
 }
 

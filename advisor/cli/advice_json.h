@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/cli/rule_patches.h"
 #include "advisor/rule.h"
 
 #include <nlohmann/json.hpp>
@@ -15,8 +16,9 @@ std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
 nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
 nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
 /// The fields of `advise --json`; times of evidence count from the trace's begin.
-/// @param config  of the run; null: not known
+/// @param config   of the run; null: not known
+/// @param patches  of the findings, by rule
 nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
-                                  const config::TrainingConfig* config);
+                                  const config::TrainingConfig* config, const RulePatches& patches);
 
 } // namespace advisor::cli

@@ -2,6 +2,7 @@
 #include "advisor/cli/commands.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/cli/rule_patches.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
@@ -46,7 +47,23 @@ std::string codeText(std::string_view rule, const ProgramValues& values)
     return text;
 }
 
-std::string toText(const RuleAdvice& row, const ProgramValues& values)
+/// How the finding's change is made in the recorded program, with its diff.
+std::string patchText(const change::ProgramPatch& patch)
+{
+    const change::ChangeResult& change = patch.changes.front();
+    std::string text = wrapped("In the program: " + howText(change), kWidth, 13);
+    if (!patch.command.empty())
+        text += wrapped("Command: " + commandText(patch.command), kWidth, 13);
+    std::string_view diff = change.proposal.empty() ? patch.diff : change.proposal;
+    while (!diff.empty()) {
+        const std::string_view line = diff.substr(0, diff.find('\n'));
+        text += fmt::format("{:13}{}\n", "", line);
+        diff.remove_prefix(std::min(diff.size(), line.size() + 1));
+    }
+    return text;
+}
+
+std::string toText(const RuleAdvice& row, const ProgramValues& values, const RulePatches& patches)
 {
     const Advice& advice = row.advice;
     // A title says what was found: it would read wrong where nothing was.
@@ -58,10 +75,15 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values)
     text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction.text,
                     kWidth, 13);
     if (advice.toggle)
-        text += fmt::format("             Change: {} = {} (now {})\n", advice.toggle->key, advice.toggle->to,
-                            advice.toggle->from);
+        text += fmt::format("             Change: {} = {}{}\n", advice.toggle->key, advice.toggle->to,
+                            advice.toggle->from.empty() ? "" : " (now " + advice.toggle->from + ")");
     else
-        text += wrapped(advice.whyNoToggle.text, kWidth, 13) + codeText(row.id, values);
+        text += wrapped(advice.whyNoToggle.text, kWidth, 13);
+    const auto patch = patches.find(row.id);
+    if (patch != patches.end() && patch->second.patch)
+        text += patchText(*patch->second.patch);
+    else if (!advice.toggle)
+        text += codeText(row.id, values);
     for (const profiler::Message& caveat : advice.caveats)
         text += wrapped("- " + caveat.text, kWidth, 13);
     return text;
@@ -88,14 +110,15 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     }
     const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
     const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
-    const auto advice = advise(**trace, facts, config);
+    auto advice = advise(**trace, facts, config);
     if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {
         streams.err << "a part of the trace cannot be read any more, so there is no advice: " << missing.why << '\n';
         return kBadInput;
     }
+    const RulePatches patches = patchFindings(**trace, advice, options.python);
     const bool inferred = profiler::analysis::areInferred(facts.steps);
     if (options.json) {
-        auto json = adviceJson(**trace, advice, config);
+        auto json = adviceJson(**trace, advice, config, patches);
         json["steps"] = {{"count", facts.statistics.count},
                          {"from", facts.steps.empty()            ? nlohmann::ordered_json(nullptr)
                                   : inferred                     ? nlohmann::ordered_json("repetition")
@@ -112,7 +135,7 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
                     << '\n';
     const ProgramValues values = programValues(**trace, config);
     for (const RuleAdvice& row : advice)
-        streams.out << toText(row, values) << '\n';
+        streams.out << toText(row, values, patches) << '\n';
     return kDone;
 }
 

@@ -34,9 +34,23 @@ struct AdviseOptions {
     std::filesystem::path trace;
     std::filesystem::path config; ///< empty: the configuration that the trace holds, if it does
     StepChoice steps;
+    std::string python = "python3"; ///< the interpreter that makes the diffs of a recorded program
     bool json = false;
 };
 int adviseOn(const AdviseOptions& options, const Streams& streams);
+
+struct PatchOptions {
+    std::filesystem::path trace;
+    std::vector<std::string> assignments; ///< "loader.workers=4"
+    std::string python = "python3";       ///< the interpreter of the patcher; never one that the trace names
+    bool apply = false;                   ///< write the patch into the files
+    bool revert = false;                  ///< write the files back as they were
+    std::string branch;                   ///< commit the patch on this new branch; may be empty
+    std::filesystem::path measured;       ///< result of `experiment --json`, for the commit's message; may be empty
+    bool json = false;
+};
+/// Changes of a recorded Python program, in its own files.
+int patchSource(const PatchOptions& options, const Streams& streams);
 
 struct DiffOptions {
     std::filesystem::path a, b;

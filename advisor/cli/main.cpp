@@ -21,6 +21,7 @@ struct CommandLine {
     DiffOptions diff;
     ConvertOptions convert;
     AdviseOptions advise;
+    PatchOptions patch;
     DescribeOptions describe;
     TrainOptions train;
     ExperimentOptions experiment;
@@ -31,6 +32,7 @@ struct CommandLine {
 };
 
 constexpr const char* kJson = "Print JSON instead of a table";
+constexpr const char* kPython = "Interpreter that parses a recorded program's files; at least as new as the program's";
 constexpr const char* kConfig = "Training configuration (JSON)";
 
 /// A number that `fits`; else the option's error is what `why` says of it. (CLI11's own write their limits out.)
@@ -80,6 +82,7 @@ void addReaders(CLI::App& app, CommandLine& line)
     advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
     advise->add_option("--config", line.advise.config, "Configuration of the run; else the one that the trace holds");
     addSteps(*advise, line.advise.steps);
+    advise->add_option("--python", line.advise.python, kPython)->capture_default_str();
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
 
@@ -103,6 +106,27 @@ void addReaders(CLI::App& app, CommandLine& line)
     describe->add_flag("--tips", line.describe.tips, "Only the table of tips, in Markdown")->excludes(json);
     describe->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
+}
+
+void addPatch(CLI::App& app, CommandLine& line)
+{
+    CLI::App* patch = app.add_subcommand("patch", "The diff that makes changes in a recorded Python program");
+    patch->add_option("TRACE", line.patch.trace, "Trace file")->required();
+    patch->add_option("--set", line.patch.assignments, "A change: key=value")->take_all()->allow_extra_args(false);
+    CLI::Option* apply =
+        patch->add_flag("--apply", line.patch.apply, "Write it into the files; the originals are kept");
+    CLI::Option* revert =
+        patch->add_flag("--revert", line.patch.revert, "Write the files back as they were before --apply")
+            ->excludes(apply);
+    CLI::Option* branch =
+        patch->add_option("--branch", line.patch.branch, "Commit it on a new branch; the work tree stays as it is")
+            ->excludes(apply)
+            ->excludes(revert);
+    patch->add_option("--measured", line.patch.measured, "Result of experiment --json, for the commit's message")
+        ->needs(branch);
+    patch->add_option("--python", line.patch.python, kPython)->capture_default_str();
+    patch->add_flag("--json", line.patch.json, kJson);
+    patch->callback([&line] { line.run = [&line](const Streams& s) { return patchSource(line.patch, s); }; });
 }
 
 void addRunners(CLI::App& app, CommandLine& line)
@@ -239,6 +263,7 @@ int main(int argc, char** argv)
     app.require_subcommand(1);
     CommandLine line;
     addReaders(app, line);
+    addPatch(app, line);
     addRunners(app, line);
     addProof(app, line);
     addRecorder(app, line);

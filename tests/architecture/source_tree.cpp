@@ -67,6 +67,7 @@ const std::vector<Module>& modules()
          {"advisor/experiment/", "advisor/tuner/", "advisor/report/", "advisor/cli/"}},
         {"advisor/experiment/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/runner/", kAdvisorMayInclude, {"advisor/cli/"}},
+        {"advisor/change/", kAdvisorMayInclude, {"advisor/tuner/", "advisor/report/", "advisor/cli/"}},
         {"advisor/tuner/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/report/", kAdvisorMayInclude, {"advisor/cli/"}},
         {"advisor/cli/", {"profiler/", "advisor/", "trainer/config/"}},

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "advisor/change/program_patch.h"
+#include "profiler/model/result.h"
+
+#include <string>
+#include <vector>
+
+namespace advisor::change {
+
+struct BranchCommit {
+    std::string branch, commit; ///< the commit's object name
+    std::string repository;     ///< the root of its work tree
+};
+
+/// Commits a patch on a new branch that starts at HEAD, without touching the work tree, the index or HEAD.
+///
+/// Refused where the files are not in one Git repository, a file's recorded text is not the one in HEAD (it is not
+/// committed yet), or the branch exists. The repository's hooks do not run.
+/// @param message  of the commit: subject, empty line, body
+profiler::Result<BranchCommit> commitOnBranch(const std::vector<PatchedFile>& files, const std::string& branch,
+                                              const std::string& message);
+
+} // namespace advisor::change

@@ -1,0 +1,194 @@
+#include "advisor/change/program_patch.h"
+
+#include "advisor/change/base64.h"
+#include "advisor/change/tool.h"
+#include "advisor/run_facts.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace advisor::change {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr std::string_view kFacts = "program"; // key of the trace's metadata
+constexpr const char* kPatcher = "../share/stepscope/python/stepscope/change/__main__.py";
+
+Result<fs::path> findPatcher()
+{
+    std::error_code failed;
+    const char* chosen = std::getenv("STEPSCOPE_PROGRAMS");
+    const fs::path folder =
+        chosen && *chosen ? fs::path(chosen) : fs::read_symlink("/proc/self/exe", failed).parent_path();
+    const fs::path patcher = (folder / kPatcher).lexically_normal();
+    if (fs::is_regular_file(patcher, failed))
+        return patcher;
+    return tl::unexpected(Error{Error::Code::NotFound, "The patcher of Python programs is missing", patcher.string(),
+                                "install Stepscope again"});
+}
+
+Error notUnderstood(std::string where)
+{
+    return {Error::Code::Malformed, "The patcher gave no answer that can be read", std::move(where),
+            "choose another Python with --python"};
+}
+
+/// Runs the patcher on a request.
+Result<Json> ask(const Json& request, const PatcherOptions& options)
+{
+    const auto python = findTool(options.python);
+    if (!python)
+        return tl::unexpected(python.error());
+    const auto patcher = options.patcher.empty() ? findPatcher() : Result<fs::path>(options.patcher);
+    if (!patcher)
+        return tl::unexpected(patcher.error());
+    // Isolated, without site packages: nothing but the interpreter and the patcher runs.
+    const auto output = runTool({.program = *python,
+                                 .arguments = {"-I", "-S", patcher->string()},
+                                 .file = request.dump(-1, ' ', true, Json::error_handler_t::replace),
+                                 .fileOption = "--request",
+                                 .extraOption = {},
+                                 .joinErrors = false});
+    if (!output)
+        return tl::unexpected(output.error());
+    if (output->status != 0)
+        return tl::unexpected(notUnderstood(fmt::format("{}, exit status {}", python->string(), output->status)));
+    Json answer = Json::parse(output->text, nullptr, false);
+    if (!answer.is_object())
+        return tl::unexpected(notUnderstood(python->string()));
+    if (const auto error = answer.find("error"); error != answer.end())
+        return tl::unexpected(Error{Error::Code::Invalid, error->value("text", "The request cannot be used"), {}, {}});
+    return answer;
+}
+
+How howOf(std::string_view name)
+{
+    for (const How how : {How::Source, How::Argument, How::Hook})
+        if (howName(how) == name)
+            return how;
+    return How::ToRead;
+}
+
+SourceSite siteOf(const Json& json)
+{
+    return {json.at("file").get<std::string>(), json.at("line").get<std::int64_t>(),
+            json.at("column").get<std::int64_t>(), json.at("end_line").get<std::int64_t>(),
+            json.at("end_column").get<std::int64_t>()};
+}
+
+std::string textOf(const Json& json)
+{
+    return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+ChangeResult changeOf(const Json& json)
+{
+    ChangeResult change;
+    change.key = json.at("key").get<std::string>();
+    change.to = json.at("to").get<std::string>();
+    if (json.at("from").is_string())
+        change.from = json.at("from").get<std::string>();
+    change.how = howOf(json.at("how").get<std::string>());
+    change.measurable = json.at("measurable").get<bool>();
+    change.proposal = textOf(json.at("proposal"));
+    if (const Json& why = json.at("why_not"); why.is_object())
+        change.whyNot = profiler::Message(why.at("id").get<std::string>(), {}, why.at("text").get<std::string>());
+    for (const Json& site : json.at("sites"))
+        change.sites.push_back(siteOf(site));
+    return change;
+}
+
+/// @throws what nlohmann's JSON throws where the answer has another form
+ProgramPatch patchOf(const Json& answer)
+{
+    ProgramPatch patch;
+    for (const Json& change : answer.at("changes"))
+        patch.changes.push_back(changeOf(change));
+    for (const Json& file : answer.at("files")) {
+        auto before = fromBase64(file.at("before").get<std::string>());
+        auto after = fromBase64(file.at("content").get<std::string>());
+        if (!before || !after)
+            throw Json::other_error::create(501, "the content of a file is not Base64", nullptr);
+        patch.files.push_back({file.at("path").get<std::string>(), std::move(*before), std::move(*after)});
+    }
+    patch.diff = answer.at("diff").get<std::string>();
+    if (answer.at("command").is_array())
+        patch.command = answer.at("command").get<std::vector<std::string>>();
+    patch.hooks = answer.at("hooks").get<std::map<std::string, std::string>>();
+    return patch;
+}
+
+Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const std::vector<WantedChange>& changes,
+                                          const PatcherOptions& options, bool each)
+{
+    Json program = Json::parse(metadata(trace, kFacts), nullptr, false);
+    if (!program.is_object())
+        return tl::unexpected(Error{Error::Code::Unsupported,
+                                    "The trace does not describe a Python program",
+                                    {},
+                                    "record the program with this version of Stepscope, with its Python hooks"});
+    Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", Json::array()}, {"each", each}};
+    for (const WantedChange& change : changes)
+        request["changes"].push_back({{"key", change.key}, {"to", change.to}});
+    if (!options.command.empty())
+        request["argv"] = options.command;
+    const auto answer = ask(request, options);
+    if (!answer)
+        return tl::unexpected(answer.error());
+    try {
+        std::vector<ProgramPatch> found;
+        for (const Json& one : each ? answer->at("answers") : Json::array({*answer}))
+            found.push_back(patchOf(one));
+        return found;
+    } catch (const Json::exception& wrong) {
+        return tl::unexpected(notUnderstood(wrong.what()));
+    }
+}
+
+} // namespace
+
+std::string_view howName(How how)
+{
+    switch (how) {
+    case How::Source:
+        return "source";
+    case How::Argument:
+        return "argument";
+    case How::Hook:
+        return "hook";
+    case How::ToRead:
+        break;
+    }
+    return "to read";
+}
+
+bool describesProgram(const profiler::Trace& trace)
+{
+    return !metadata(trace, kFacts).empty();
+}
+
+Result<ProgramPatch> patchProgram(const profiler::Trace& trace, const std::vector<WantedChange>& changes,
+                                  const PatcherOptions& options)
+{
+    auto found = patches(trace, changes, options, false);
+    if (!found)
+        return tl::unexpected(found.error());
+    return std::move(found->front());
+}
+
+Result<std::vector<ProgramPatch>> patchProgramByEach(const profiler::Trace& trace,
+                                                     const std::vector<WantedChange>& changes,
+                                                     const PatcherOptions& options)
+{
+    if (changes.empty())
+        return std::vector<ProgramPatch>();
+    return patches(trace, changes, options, true);
+}
+
+} // namespace advisor::change

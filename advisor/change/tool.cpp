@@ -1,0 +1,84 @@
+#include "advisor/change/tool.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace advisor::change {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Error tooMuch(const ChildCommand& command, std::string what)
+{
+    return {Error::Code::Unavailable, fmt::format("{} {}", command.program.filename().string(), what), {}, {}};
+}
+
+/// Waits until a descriptor is readable or the time is over. A descriptor below 0 only lets a little time pass.
+void waitFor(int descriptor, Clock::time_point end)
+{
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    pollfd entry{descriptor, POLLIN, 0};
+    const int most = descriptor < 0 ? 5 : 1000;
+    ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
+}
+
+bool canRun(const fs::path& program)
+{
+    std::error_code failed;
+    return fs::is_regular_file(program, failed) && ::access(program.c_str(), X_OK) == 0;
+}
+
+} // namespace
+
+Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits)
+{
+    auto process = ChildProcess::start(command);
+    if (!process)
+        return tl::unexpected(process.error());
+    const auto end = Clock::now() + limits.time;
+    ToolOutput output;
+    while (readAvailable(process->output(), output.text)) {
+        if (output.text.size() > limits.bytes)
+            return tl::unexpected(tooMuch(command, "writes more than it may"));
+        if (Clock::now() >= end)
+            return tl::unexpected(tooMuch(command, fmt::format("took longer than {} s", limits.time.count() / 1000)));
+        waitFor(process->output(), end);
+    }
+    std::optional<int> status;
+    while (!(status = process->status())) {
+        if (Clock::now() >= end)
+            return tl::unexpected(tooMuch(command, fmt::format("took longer than {} s", limits.time.count() / 1000)));
+        waitFor(process->end(), end);
+    }
+    output.status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+    return output;
+}
+
+Result<fs::path> findTool(std::string_view name)
+{
+    if (name.find('/') != name.npos) {
+        if (canRun(name))
+            return fs::absolute(name);
+        return tl::unexpected(
+            Error{Error::Code::NotFound, "There is no program that can be run", std::string(name), "check the path"});
+    }
+    const char* folders = std::getenv("PATH");
+    std::istringstream list(folders ? folders : "");
+    for (std::string folder; std::getline(list, folder, ':');)
+        if (folder.starts_with('/') && canRun(fs::path(folder) / name))
+            return fs::path(folder) / name;
+    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("There is no {}", name), "PATH",
+                                fmt::format("install {}, or add its folder to PATH", name)});
+}
+
+} // namespace advisor::change
