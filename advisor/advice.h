@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/source_place.h"
 #include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 
@@ -74,6 +75,8 @@ struct Advice {
     /// value is not known.
     std::optional<Toggle> proposed;
     JudgedBy judgedBy = JudgedBy::Time;
+    /// The user's lines that it concerns, in a recorded Python program; the most telling first.
+    std::vector<SourcePlace> source;
     /// What an experiment of this toggle should time: "steps", "epoch" or "validation".
     std::string measure = "steps";
 };

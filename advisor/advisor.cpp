@@ -2,7 +2,9 @@
 
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
+#include "advisor/program_verdict.h"
 #include "advisor/run_facts.h"
+#include "advisor/verdict.h"
 #include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
@@ -85,21 +87,38 @@ int rank(State state)
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
 }
 
+/// What the facts about a recorded program add to a rule's verdict.
+void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramFacts& program)
+{
+    if (auto answer = verdictOnProgram(rule.key, c, program, verdict)) {
+        answer->title = std::move(verdict.title);
+        verdict = *std::move(answer);
+        if (verdict.state == State::Fires)
+            setToggle(verdict, c, rule.key, {});
+    }
+    if (verdict.state != State::CannotTell)
+        verdict.source = sourcesOf(rule.key, program);
+}
+
 std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, const std::stop_token& stop)
 {
     std::vector<RuleAdvice> advice;
     const bool inferred = profiler::analysis::areInferred(c.facts.steps);
+    const std::optional<ProgramFacts> program = c.config ? std::nullopt : programOf(c.trace).facts;
     for (const Rule& rule : rules) {
         if (stop.stop_requested())
             return advice;
         Advice verdict = rule.check(c);
+        if (program)
+            addProgram(verdict, rule, c, *program);
         if (verdict.title.empty())
             verdict.title = rule.title;
         if (verdict.saving && verdict.saving->ofUs == 0)
             verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
         if (verdict.state == State::Fires && inferred)
-            verdict.caveats.push_back(profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
-                                                                          "to steps inferred from repeated work.">());
+            verdict.caveats.push_back(
+                profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
+                                                    "to steps inferred from repeated work.">());
         settlePrediction(verdict);
         const double worth = usPerStep(verdict, c);
         advice.push_back({std::string(rule.key), std::move(verdict), worth});

@@ -22,6 +22,20 @@ Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evi
     return rows;
 }
 
+Json sourceJson(const std::vector<SourcePlace>& source)
+{
+    Json rows = Json::array();
+    for (const SourcePlace& place : source)
+        rows.push_back({{"file", place.file},
+                        {"line", place.line},
+                        {"end_line", place.endLine},
+                        {"column", place.column},
+                        {"end_column", place.endColumn},
+                        {"function", place.function},
+                        {"what", place.what}});
+    return rows;
+}
+
 /// To paste, for what was found.
 Json codeJson(const RuleAdvice& row, const ProgramValues& values)
 {
@@ -69,6 +83,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramV
     json["toggle"] = toggleJson(advice.toggle);
     if (!advice.toggle)
         json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle.text);
+    json["source"] = sourceJson(advice.source);
     json["code"] = codeJson(row, values);
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;

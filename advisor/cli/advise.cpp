@@ -47,6 +47,16 @@ std::string codeText(std::string_view rule, const ProgramValues& values)
     return text;
 }
 
+/// The user's lines that a finding concerns, one below the other.
+std::string sourceText(const std::vector<SourcePlace>& source)
+{
+    std::string text;
+    for (const SourcePlace& place : source)
+        text += fmt::format("             {} {}:{}{}{}\n", text.empty() ? "At" : "  ", place.file, place.line,
+                            place.what.empty() ? "" : "  ", place.what);
+    return text;
+}
+
 /// How the finding's change is made in the recorded program, with its diff.
 std::string patchText(const change::ProgramPatch& patch)
 {
@@ -79,6 +89,7 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values, const Rul
                             advice.toggle->from.empty() ? "" : " (now " + advice.toggle->from + ")");
     else
         text += wrapped(advice.whyNoToggle.text, kWidth, 13);
+    text += sourceText(advice.source);
     const auto patch = patches.find(row.id);
     if (patch != patches.end() && patch->second.patch)
         text += patchText(*patch->second.patch);

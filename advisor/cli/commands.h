@@ -52,6 +52,14 @@ struct PatchOptions {
 /// Changes of a recorded Python program, in its own files.
 int patchSource(const PatchOptions& options, const Streams& streams);
 
+struct LinesOptions {
+    std::filesystem::path trace;
+    std::string file; ///< a path, or the end of one; empty: all files
+    bool json = false;
+};
+/// The user's source lines with host time, device time, waits and findings.
+int lines(const LinesOptions& options, const Streams& streams);
+
 struct DiffOptions {
     std::filesystem::path a, b;
     StepChoice steps;

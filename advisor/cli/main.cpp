@@ -18,6 +18,7 @@ using namespace advisor::cli;
 /// A command's options, where the parser puts them, and what runs it.
 struct CommandLine {
     SummarizeOptions summarize;
+    LinesOptions lines;
     DiffOptions diff;
     ConvertOptions convert;
     AdviseOptions advise;
@@ -85,6 +86,12 @@ void addReaders(CLI::App& app, CommandLine& line)
     advise->add_option("--python", line.advise.python, kPython)->capture_default_str();
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
+
+    CLI::App* lines = app.add_subcommand("lines", "The source lines of a recorded Python program, with their time");
+    lines->add_option("TRACE", line.lines.trace, "Trace file")->required();
+    lines->add_option("FILE", line.lines.file, "Only the lines of this file: its path, or the end of it");
+    lines->add_flag("--json", line.lines.json, kJson);
+    lines->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::lines(line.lines, s); }; });
 
     CLI::App* diff = app.add_subcommand("diff", "What changed between two traces, with spread and comparability");
     diff->add_option("A", line.diff.a, "Trace before")->required();

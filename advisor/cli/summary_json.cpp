@@ -1,6 +1,7 @@
 #include "advisor/cli/closer_look_json.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/summary.h"
+#include "advisor/evidence/program_facts.h"
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/recording_end.h"
@@ -250,6 +251,7 @@ Json toJson(const Trace& trace, const Summary& summary)
         json["ranks"] = ranksJson(summary);
         json["job"] = jobJson(summary);
     }
+    json["program"] = programJson(trace);
     if (summary.look)
         addCloserLook(json, *summary.look);
     return json;

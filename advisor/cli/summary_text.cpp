@@ -1,5 +1,6 @@
 #include "advisor/cli/summary.h"
 
+#include "advisor/cli/program_text.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
 #include "advisor/report/closer_look_tables.h"
@@ -295,7 +296,7 @@ std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
            breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(summary) +
-           (summary.look ? lookText(trace, *summary.look) : std::string());
+           programText(trace) + (summary.look ? lookText(trace, *summary.look) : std::string());
 }
 
 } // namespace advisor::cli

@@ -36,6 +36,7 @@ def _program_ends(session):
     session.phases.program_ended(now)
     session.steps.program_ended(now)
     session.losses.read()
+    session.lines.end()
     session.facts.write()
 
 
@@ -97,6 +98,24 @@ def _tell_libraries(module, session):
         session.metadata("versions.missing", repr(error))
 
 
+def _tell_processor(session):
+    """The processor's name, and those of its instructions that decide which precision pays."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            rows = dict(line.split(":", 1) for line in file.read(20_000).splitlines() if ":" in line)
+    except OSError:
+        return
+    rows = {name.strip(): value.strip() for name, value in rows.items()}
+    wanted = [flag for flag in rows.get("flags", rows.get("Features", "")).split() if _is_vector_flag(flag)]
+    if rows.get("model name"):
+        session.metadata("host.cpu", rows["model name"])
+    session.metadata("host.cpu_flags", " ".join(wanted) or "none")
+
+
+def _is_vector_flag(flag):
+    return flag.startswith(("avx", "amx", "fma", "sve")) or flag in ("bf16", "asimd", "asimdhp", "f16c")
+
+
 def _patch_torch(module):
     """torch itself, once it is whole: facts for the trace, and operators when they are asked for."""
     session = recording.current()
@@ -107,6 +126,7 @@ def _patch_torch(module):
         session.metadata("versions.cuda_runtime", versions.cuda)
     _tell_libraries(module, session)
     session.metadata("host.cores", str(os.cpu_count() or 0))
+    _tell_processor(session)
     _patch_whole_torch(module, session)
     if os.environ.get("STEPSCOPE_OPS") == "1":
         _record_operators(session, module)

@@ -3,6 +3,7 @@ import functools
 import inspect
 
 from . import recording, sites
+from .arguments import plain
 from .loaders import class_name, tell_loader
 
 _KEPT_OUT = ("params", "param_names")  # of a group's settings
@@ -108,6 +109,7 @@ def stepped(session, optimizer):
             session.phases.count_backwards(entry)
             session.facts.called("optimizer_step", entry.name, depth=3)
             session.models.attach()
+            session.lines.start()
         session.steps.optimized(now, optimizer)
         tell_loader(session)
         _tell_optimizer(session, optimizer)
@@ -141,13 +143,17 @@ def _describe(entry, optimizer):
     groups = []
     count = size = 0
     for group in optimizer.param_groups:
-        groups.append({name: _value(value) for name, value in group.items() if name not in _KEPT_OUT})
+        groups.append({name: plain(_value(value)) for name, value in group.items() if name not in _KEPT_OUT})
         for parameter in group["params"]:
             count += parameter.numel()
             size += parameter.numel() * parameter.element_size()
     first = dict(groups[0]) if groups else {}
-    if "initial_lr" in first:
-        first["lr"] = first.pop("initial_lr")
+    # Schedules change the rate: the argument is what it began with.
+    begun = entry.fields.setdefault("first_lr", first.get("initial_lr", first.get("lr")))
+    entry.fields["lr_changed"] = first.get("lr") != begun
+    first.pop("initial_lr", None)
+    if begun is not None:
+        first["lr"] = begun
     entry.settings = first
     entry.fields["groups"] = groups[:20]
     entry.fields["parameters"] = count

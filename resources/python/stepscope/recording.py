@@ -79,6 +79,7 @@ class Session:
         self.told_facts = None
         self.told_optimizers = set()
         from .facts import Facts
+        from .lines import Lines
         from .losses import Losses
         from .model import Models
         from .phases import Phases
@@ -89,6 +90,7 @@ class Session:
         self.phases = Phases(self)
         self.models = Models(self)
         self.losses = Losses(self)
+        self.lines = Lines(self)
         self.facts.sections += [self.losses.add_section, self.models.add_sections]
         self._threads_are_new()
 
@@ -105,6 +107,7 @@ class Session:
         self.steps.forked()
         self.phases.forked()
         self.losses.forked()
+        self.lines.forked()
 
     def lane(self, asks_only=False):
         """The calling thread's. The loop is the main thread, or the first that does more than asking a loader."""

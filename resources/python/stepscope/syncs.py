@@ -91,6 +91,9 @@ def _patch_move(torch, holder, name, kind):
 
 def _note_move(moved, kind, name, target, arguments, named):
     session = recording.current()
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    if caller == "torch" or caller.startswith("torch."):  # within PyTorch: what it does for a call of the program's
+        return
     if kind == "tensor" and (_modules_moving or session.steps.count > _STEPS_OF_MOVES):
         return
     entry = session.facts.called("to", f"torch.Tensor.{name}" if kind == "tensor" else f"torch.nn.Module.{name}", depth=3)

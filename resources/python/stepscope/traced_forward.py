@@ -7,10 +7,12 @@ not followed: a mode would have them compiled once more.
 import sys
 
 from . import recording, sites
+from .arguments import plain
 
 _MOST_FOUND = 200
 # Functions that may stand between attention's products: scaling, masks, dropout, casts, views.
 _MOST_BETWEEN = 14
+_MOST_VALUES = 50_000_000  # of a batch whose mean is taken
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__")
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _SOFTMAXES = ("softmax",)
@@ -122,6 +124,9 @@ def _precision(torch, arguments, named):
         found["input_dtype"] = str(first.dtype).replace("torch.", "")
         found["input_device"] = first.device.type
         found["input_shape"] = list(first.shape)
+        if first.is_floating_point() and 1 < first.numel() <= _MOST_VALUES:
+            values = first.detach().float()
+            found["input_mean"], found["input_std"] = plain(float(values.mean())), plain(float(values.std()))
         if first.dim() == 4:
             last = first.is_contiguous(memory_format=torch.channels_last) and not first.is_contiguous()
             found["input_memory_format"] = "channels_last" if last else "contiguous"

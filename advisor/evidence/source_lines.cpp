@@ -1,0 +1,213 @@
+#include "advisor/evidence/source_lines.h"
+
+#include "advisor/run_facts.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/launched_work.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace advisor {
+namespace {
+
+using namespace profiler;
+using Json = nlohmann::json;
+
+// More than the hooks write: 80,000 samples, and 20,000 stacks of 12 places.
+constexpr std::size_t kMostBytes = 16u << 20;
+constexpr int kMostDepth = 6;
+// A sample stands for the time until the next one, but not for a time in which the sampling thread could not run.
+constexpr double kMostIntervals = 8;
+
+struct Place {
+    std::size_t file = 0;
+    int line = 0;
+    std::string function;
+};
+
+struct Sample {
+    TraceTime time{};
+    int stack = -1;
+};
+
+struct Samples {
+    std::vector<std::string> files;
+    std::vector<Place> places;
+    std::vector<std::vector<std::size_t>> stacks;
+    std::vector<Sample> samples;
+    double intervalUs = 0, costUs = 0;
+};
+
+const Json& list(const Json& json, const char* key)
+{
+    static const Json s_empty = Json::array();
+    const auto entry = json.find(key);
+    return entry != json.end() && entry->is_array() ? *entry : s_empty;
+}
+
+/// A whole number that is not negative and not above `most`; none for all else.
+std::optional<std::int64_t> whole(const Json& value, std::int64_t most)
+{
+    if (!value.is_number_integer())
+        return std::nullopt;
+    const auto number = value.get<std::int64_t>();
+    return number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+std::vector<Place> placesOf(const Json& json, std::size_t files)
+{
+    std::vector<Place> places;
+    for (const Json& entry : list(json, "places")) {
+        Place place;
+        if (entry.is_array() && entry.size() == 3 && entry[2].is_string()) {
+            const auto file = whole(entry[0], static_cast<std::int64_t>(files) - 1);
+            const auto line = whole(entry[1], 100'000'000);
+            if (file && line)
+                place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>()};
+        }
+        places.push_back(std::move(place)); // numbers of places stay good; one without a line is left out later
+    }
+    return places;
+}
+
+std::optional<Samples> read(std::string_view document)
+{
+    if (document.size() > kMostBytes)
+        return std::nullopt;
+    bool tooDeep = false;
+    const auto keep = [&](int depth, Json::parse_event_t, Json&) {
+        tooDeep = tooDeep || depth > kMostDepth;
+        return depth <= kMostDepth;
+    };
+    const Json json = Json::parse(document.begin(), document.end(), keep, false);
+    if (json.is_discarded() || !json.is_object() || tooDeep)
+        return std::nullopt;
+    Samples found;
+    for (const Json& file : list(json, "files"))
+        found.files.push_back(file.is_string() ? file.get<std::string>() : std::string());
+    found.places = placesOf(json, found.files.size());
+    for (const Json& entry : list(json, "stacks")) {
+        std::vector<std::size_t> stack;
+        if (entry.is_array())
+            for (const Json& number : entry)
+                if (const auto place = whole(number, static_cast<std::int64_t>(found.places.size()) - 1))
+                    stack.push_back(static_cast<std::size_t>(*place));
+        found.stacks.push_back(std::move(stack));
+    }
+    const auto begin = json.contains("begin_ns") ? whole(json["begin_ns"], INT64_MAX / 2) : std::nullopt;
+    const Json& samples = list(json, "samples");
+    if (!begin || samples.size() < 4)
+        return std::nullopt;
+    std::int64_t at = *begin;
+    for (std::size_t i = 0; i + 1 < samples.size(); i += 2) {
+        const auto elapsed = whole(samples[i + 1], std::int64_t{1} << 40);
+        if (!samples[i].is_number_integer() || !elapsed)
+            return std::nullopt;
+        at = std::min(at + *elapsed * 1000, INT64_MAX / 2);
+        const auto stack = whole(samples[i], static_cast<std::int64_t>(found.stacks.size()) - 1);
+        found.samples.push_back({traceTime(at), stack ? static_cast<int>(*stack) : -1});
+    }
+    const auto number = [&](const char* key) {
+        const auto entry = json.find(key);
+        return entry != json.end() && entry->is_number() ? std::max(0.0, entry->get<double>()) : 0.0;
+    };
+    found.intervalUs = number("interval_us");
+    found.costUs = number("cost_us");
+    return found;
+}
+
+/// Times in which a host thread waits: for its loader, or for the device.
+analysis::Intervals waits(const Trace& trace)
+{
+    analysis::UnionBuilder found;
+    for (const Slice& phase : trace.ofKind(ActivityKind::Phase))
+        if (trace.name(phase) == phase::kDataWait)
+            found.add(phase.range());
+    for (const Slice& sync : trace.ofKind(ActivityKind::Sync))
+        found.add(sync.range());
+    return found.take();
+}
+
+/// When device work was launched, and how long it took, by launch time.
+std::vector<std::pair<TraceTime, Nanoseconds>> launches(const Trace& trace)
+{
+    std::vector<std::pair<TraceTime, Nanoseconds>> found;
+    const analysis::LaunchCalls calls(trace);
+    for (const ActivityKind kind : {ActivityKind::Kernel, ActivityKind::GpuMemcpy, ActivityKind::GpuMemset})
+        for (const Slice& work : trace.ofKind(kind)) {
+            const analysis::LaunchCall* call = calls.find(work.correlation.value);
+            found.emplace_back(call ? call->range.begin : work.begin, work.duration);
+        }
+    std::ranges::sort(found);
+    return found;
+}
+
+} // namespace
+
+SourceLines sourceLines(const Trace& trace)
+{
+    SourceLines result;
+    const std::string_view document = metadata(trace, "lines");
+    if (document.empty()) {
+        result.problem =
+            message<"lines.not_recorded",
+                    "The trace holds no source lines: record a Python program that trains with an optimizer "
+                    "for at least some milliseconds (stepscope-cli record -- python …).">();
+        return result;
+    }
+    const std::optional<Samples> read = advisor::read(document);
+    if (!read) {
+        result.problem = message<"lines.unreadable", "The trace's source lines are damaged.">();
+        return result;
+    }
+    const analysis::Intervals waiting = waits(trace);
+    const auto work = launches(trace);
+    std::vector<SourceLine> byPlace(read->places.size());
+    auto next = work.begin();
+    for (std::size_t i = 0; i < read->samples.size(); ++i) {
+        const Sample& sample = read->samples[i];
+        const bool last = i + 1 == read->samples.size();
+        const double usual = std::max(read->intervalUs, 1.0);
+        const double elapsed = last ? usual : analysis::toUs(read->samples[i + 1].time - sample.time);
+        const double us = std::min(elapsed, usual * kMostIntervals);
+        const TraceTime end = sample.time + Nanoseconds(static_cast<std::int64_t>(us * 1000));
+        double deviceUs = 0;
+        for (; next != work.end() && next->first < end; ++next)
+            deviceUs += next->first >= sample.time ? analysis::toUs(next->second) : 0;
+        result.sampledUs += us;
+        const auto* stack = sample.stack >= 0 ? &read->stacks[static_cast<std::size_t>(sample.stack)] : nullptr;
+        if (!stack || stack->empty()) {
+            result.outsideUs += us;
+            continue;
+        }
+        SourceLine& innermost = byPlace[stack->front()];
+        ++innermost.samples;
+        innermost.selfUs += us;
+        if (!analysis::overlapping(waiting, {sample.time, sample.time + Nanoseconds(1)}).empty())
+            innermost.waitUs += us;
+        if (!work.empty())
+            innermost.deviceUs = innermost.deviceUs.value_or(0) + deviceUs;
+        for (std::size_t frame = 0; frame < stack->size(); ++frame)
+            if (std::find(stack->begin(), stack->begin() + static_cast<std::ptrdiff_t>(frame), (*stack)[frame]) ==
+                stack->begin() + static_cast<std::ptrdiff_t>(frame)) // once, where a function calls itself
+                byPlace[(*stack)[frame]].totalUs += us;
+    }
+    for (std::size_t i = 0; i < byPlace.size(); ++i) {
+        const Place& place = read->places[i];
+        if (byPlace[i].totalUs == 0 || place.line == 0)
+            continue;
+        byPlace[i].file = read->files[place.file];
+        byPlace[i].line = place.line;
+        byPlace[i].function = place.function;
+        if (!work.empty() && !byPlace[i].deviceUs)
+            byPlace[i].deviceUs = 0;
+        result.lines.push_back(byPlace[i]);
+    }
+    std::ranges::stable_sort(result.lines, std::ranges::greater(), &SourceLine::totalUs);
+    result.samples = static_cast<std::int64_t>(read->samples.size());
+    result.intervalUs = read->intervalUs;
+    result.costUs = read->costUs;
+    return result;
+}
+
+} // namespace advisor

@@ -1,0 +1,388 @@
+#include "advisor/program_verdict.h"
+
+#include "advisor/gpu_facts.h"
+#include "advisor/numbers.h"
+#include "advisor/run_facts.h"
+#include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace advisor {
+namespace {
+
+using namespace profiler;
+using Json = nlohmann::json;
+
+// As the rules of these subjects have them (memory_use.cpp, memory_format.cpp, precision_amp.cpp, model_norm.cpp).
+constexpr double kFullMemory = 0.9;
+constexpr double kWorthALayout = 0.05;
+constexpr double kWorthAPrecision = 0.05;
+constexpr double kPaysOnCpu = 0.5;
+constexpr double kSmallBatch = 8;
+// Files that are written in less of the time than this hold nothing up. Chosen, as rules/host_async_work.cpp has it.
+constexpr double kWorthFixing = 0.01;
+// Inputs whose mean is more than a standard deviation from zero were not normalized: images as they are read have a
+// mean of 1.2 to 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
+constexpr double kFarFromZero = 1;
+
+using Answer = std::optional<Advice> (*)(const Case&, const ProgramFacts&);
+
+std::string name(const ProgramObject& object)
+{
+    return std::string(object.shortName());
+}
+
+double numberOr(const Json& json, const char* key, double fallback)
+{
+    const auto entry = json.find(key);
+    return entry != json.end() && entry->is_number() ? entry->get<double>() : fallback;
+}
+
+std::optional<Advice> onMemory(const Case& c, const ProgramFacts& facts)
+{
+    const double total = numberOr(facts.memory, "host_total", 0), peak = numberOr(facts.memory, "host_peak", 0);
+    if (!ranOnCpu(c) || total <= 0 || peak <= 0 || peak / total > kFullMemory)
+        return std::nullopt;
+    return silent(message<"program.memory.room", "The process took at most {peak} of the machine's {total}.">(
+        {{"peak", peak, bytesText(peak)}, {"total", total, bytesText(total)}}));
+}
+
+std::optional<Advice> onInputs(const Case&, const ProgramFacts& facts)
+{
+    const Json type = facts.precisionOf("input_dtype");
+    if (type.is_string() && type.get_ref<const std::string&>().find("int") != std::string::npos)
+        return silent(message<"program.inputs.tokens", "The model's inputs are whole numbers: there is nothing to "
+                                                       "normalize.">());
+    const double deviation = numberOr(facts.precision, "input_std", 0);
+    const double mean = numberOr(facts.precision, "input_mean", std::nan(""));
+    if (!(deviation > 0) || !std::isfinite(mean))
+        return std::nullopt;
+    const MessageParameter shownMean("mean", mean, fmt::format("{:.3g}", mean));
+    const MessageParameter shownDeviation("deviation", deviation, fmt::format("{:.3g}", deviation));
+    if (std::abs(mean) <= kFarFromZero * deviation)
+        return silent(
+            message<"program.inputs.normalized",
+                    "The first batch has a mean of {mean} and a standard deviation of {deviation}: inputs are "
+                    "near zero already.">({shownMean, shownDeviation}));
+    Advice advice =
+        firesOnLearning(message<"program.inputs.not_normalized",
+                                "The first batch has a mean of {mean} and a standard deviation of {deviation}: "
+                                "inputs are not normalized.">({shownMean, shownDeviation}));
+    return advice;
+}
+
+std::optional<Advice> onTool(const ProgramFacts& facts, std::string_view kind, std::string_view flag)
+{
+    for (const ProgramObject& object : facts.objects) {
+        const bool found = kind == "flag" ? object.className == flag : object.kind == kind;
+        if (!found || object.count == 0 || object.flag("mode") == false || object.flag("enabled") == false)
+            continue;
+        Advice advice = fires(message<"program.tool.used", "The program uses {tool}, which slows its steps down.">(
+            {{"tool", object.className}}));
+        advice.whyNoPrediction = message<"program.tool.cost", "Its cost is spread over all operators: measure it.">();
+        return advice;
+    }
+    return silent(message<"program.tool.unused", "The program does not use it.">());
+}
+
+std::optional<Advice> onValidation(const Case&, const ProgramFacts& facts)
+{
+    const auto validations = facts.ofKind("validation");
+    if (validations.empty())
+        return silent(message<"program.validation.none", "The program did not validate while it was recorded.">());
+    for (const ProgramObject* validation : validations) {
+        if (!validation->flag("grad").value_or(false))
+            continue;
+        const double us = validation->number("time_us").value_or(0);
+        Advice advice = fires(message<"program.validation.grad",
+                                      "Validation records gradients that nobody uses: {passes} passes, {time} in sum.">(
+            {{"passes", validation->count}, {"time", us, timeText(us)}}));
+        advice.whyNoPrediction =
+            message<"program.validation.cost", "What recording gradients costs is not in the trace: "
+                                               "measure it.">();
+        advice.measure = "validation";
+        return advice;
+    }
+    return silent(message<"program.validation.no_grad", "Validation runs without gradients.">());
+}
+
+std::optional<Advice> onClipping(const ProgramFacts& facts, std::string_view function)
+{
+    for (const ProgramObject* clip : facts.ofKind("clip"))
+        if (clip->shortName() == function)
+            return silent(message<"program.clip.on", "The program clips its gradients already ({calls} calls).">(
+                {{"calls", clip->count}}));
+    const double losses = numberOr(facts.loss, "count", 0);
+    const double broken = numberOr(facts.loss, "nan", 0) + numberOr(facts.loss, "inf", 0);
+    if (losses < 1)
+        return std::nullopt;
+    if (broken == 0)
+        return silent(message<"program.clip.finite", "The loss stayed finite in {losses} backward passes.">(
+            {{"losses", losses, countText(losses)}}));
+    return firesOnLearning(message<"program.clip.broken", "{broken} of {losses} losses are NaN or infinite, and "
+                                                          "gradients are not clipped.">(
+        {{"broken", broken, countText(broken)}, {"losses", losses, countText(losses)}}));
+}
+
+std::optional<Advice> onFiles(const Case& c, const ProgramFacts& facts)
+{
+    double us = 0;
+    for (const ProgramObject& object : facts.objects)
+        if (object.kind == "save" || object.kind == "log")
+            us += object.number("time_us").value_or(0);
+    const double steps = static_cast<double>(c.facts.statistics.count) * c.facts.statistics.meanUs;
+    if (steps <= 0)
+        return std::nullopt;
+    const MessageParameter time("time", us, timeText(us)), share("share", us / steps, shareText(us / steps));
+    if (us / steps < kWorthFixing)
+        return silent(message<"program.files.little", "Checkpoints and logs take {time}, {share} of the steps' time.">(
+            {time, share}));
+    Advice advice = fires(
+        message<"program.files.much",
+                "Checkpoints and logs hold the training up for {time}, {share} of the steps' time.">({time, share}));
+    advice.concerns = std::min(1.0, us / steps);
+    advice.whyNoPrediction = message<"program.files.where", "They are written between steps, whose time does not hold "
+                                                            "them.">();
+    return advice;
+}
+
+std::optional<Advice> onLayout(const Case& c, const ProgramFacts& facts)
+{
+    std::int64_t convolutions = 0, contiguous = 0;
+    for (const ProgramModule& module : facts.modules) {
+        if (module.memoryFormat.empty())
+            continue;
+        ++convolutions;
+        contiguous += module.memoryFormat == "contiguous" ? 1 : 0;
+    }
+    const WorkShare work = workShare(c, isConvolution);
+    if (convolutions == 0 || !work.recorded)
+        return convolutions == 0 && !facts.modules.empty()
+                   ? std::optional(silent(message<"program.layout.none", "The model has no convolutions.">()))
+                   : std::nullopt;
+    if (contiguous == 0 && facts.precisionOf("input_memory_format") == "channels_last")
+        return silent(message<"program.layout.on", "The model and its inputs are channels-last already.">());
+    if (work.share < kWorthALayout)
+        return silent(message<"program.layout.little", "Only {share} of the work is convolutions.">(
+            {{"share", work.share, shareText(work.share)}}));
+    Advice advice = fires(message<"program.layout.contiguous",
+                                  "{share} of the work is convolutions, and {contiguous} of {convolutions} have their "
+                                  "weights channels first.">(
+        {{"share", work.share, shareText(work.share)}, {"contiguous", contiguous}, {"convolutions", convolutions}}));
+    advice.concerns = shareOfTime(c, work.share);
+    advice.whyNoPrediction =
+        message<"program.layout.other_kernels",
+                "Another layout runs other kernels, whose times are not in this trace: measure it.">();
+    return advice;
+}
+
+std::optional<Advice> onConvolutionBias(const Case& c, const ProgramFacts& facts)
+{
+    if (!facts.followedForward)
+        return std::nullopt;
+    const auto all = static_cast<std::int64_t>(facts.convolutionsBeforeNorm.size());
+    const auto biased = static_cast<std::int64_t>(
+        std::ranges::count_if(facts.convolutionsBeforeNorm, [](const auto& found) { return found.bias; }));
+    if (biased == 0)
+        return silent(message<"program.conv_bias.none",
+                              "None of the {convolutions} convolutions directly before a batch norm has a bias.">(
+            {{"convolutions", all}}));
+    Advice advice =
+        fires(message<"program.conv_bias.useless",
+                      "{biased} of {convolutions} convolutions directly before a batch norm add a bias that it "
+                      "subtracts.">({{"biased", biased}, {"convolutions", all}}));
+    advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(biased) /
+                      static_cast<double>(std::max<std::int64_t>(all, 1));
+    advice.whyNoPrediction =
+        message<"program.conv_bias.cost", "The cost of the bias is part of the convolution's time: "
+                                          "measure it.">();
+    advice.caveats = {message<"program.conv_bias.checkpoints",
+                              "Checkpoints saved with a bias do not load into layers without one.">()};
+    return advice;
+}
+
+std::optional<Advice> onNorm(const Case&, const ProgramFacts& facts)
+{
+    std::int64_t norms = 0, batchNorms = 0, weighted = 0;
+    for (const ProgramModule& module : facts.modules) {
+        const bool norm = module.className.find("Norm") != std::string::npos;
+        norms += norm ? 1 : 0;
+        batchNorms += module.className.find("BatchNorm") != std::string::npos ? 1 : 0;
+        weighted += !norm && module.parameters > 0 ? 1 : 0;
+    }
+    if (facts.modules.empty())
+        return std::nullopt;
+    const ProgramObject* loader = facts.trainingLoader();
+    const double batch = loader ? loader->number("batch_size").value_or(kSmallBatch) : kSmallBatch;
+    if (batchNorms > 0 && batch < kSmallBatch)
+        return firesOnLearning(
+            message<"program.norm.small_batch", "{norms} batch norms compute their statistics from {batch} samples.">(
+                {{"norms", batchNorms}, {"batch", batch, countText(batch)}}));
+    return silent(message<"program.norm.suits", "The model has {norms} normalization layers for {layers} others with "
+                                                "parameters.">({{"norms", norms}, {"layers", weighted}}));
+}
+
+std::optional<Advice> onOptimizer(const Case&, const ProgramFacts& facts)
+{
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    if (!optimizer)
+        return std::nullopt;
+    const double decay = optimizer->number("weight_decay").value_or(0);
+    const bool decoupled = optimizer->flag("decoupled_weight_decay").value_or(false);
+    if (optimizer->shortName() == "Adam" && decay > 0 && !decoupled)
+        return firesOnLearning(message<"program.optimizer.adam_decay",
+                                       "Adam scales its weight decay of {decay} by the gradients' magnitude; AdamW "
+                                       "decouples the two.">({{"decay", decay, fmt::format("{:.3g}", decay)}}));
+    return silent(
+        message<"program.optimizer.suits", "The program trains with {optimizer}; nothing in its settings speaks "
+                                           "against it.">({{"optimizer", name(*optimizer)}}));
+}
+
+std::optional<Advice> onScaling(const Case&, const ProgramFacts& facts)
+{
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    const ProgramObject* loader = facts.trainingLoader();
+    if (!optimizer)
+        return std::nullopt;
+    const double rate = optimizer->number("lr").value_or(0);
+    const double batch = loader ? loader->number("batch_size").value_or(0) : 0;
+    return silent(message<"program.scaling.as_written",
+                          "The program trains with a rate of {rate} and {batch} samples per batch, as it was written; "
+                          "scale the rate when you change the batch.">(
+        {{"rate", rate, fmt::format("{:.3g}", rate)},
+         {"batch", batch, batch > 0 ? countText(batch) : "its own number of"}}));
+}
+
+std::optional<Advice> onDecay(const Case&, const ProgramFacts& facts)
+{
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    if (!optimizer || !optimizer->number("weight_decay"))
+        return std::nullopt;
+    double decay = 0;
+    if (const auto groups = optimizer->fields.find("groups"); groups != optimizer->fields.end() && groups->is_array())
+        for (const Json& group : *groups)
+            decay = std::max(decay, group.is_object() ? numberOr(group, "weight_decay", 0) : 0);
+    if (decay > 0)
+        return silent(message<"program.decay.on", "The weight decay is {decay}.">(
+            {{"decay", decay, fmt::format("{:.3g}", decay)}}));
+    Advice advice =
+        firesOnLearning(message<"program.decay.none", "The weight decay is 0: nothing regularizes the weights.">());
+    advice.caveats = {message<"program.decay.small_models",
+                              "It is a hyperparameter: small models, and short runs, may need none.">()};
+    return advice;
+}
+
+std::optional<Advice> onSchedule(const Case&, const ProgramFacts& facts)
+{
+    const auto schedulers = facts.ofKind("scheduler");
+    if (!schedulers.empty())
+        return silent(message<"program.schedule.on", "The learning rate follows a schedule ({schedule}).">(
+            {{"schedule", name(*schedulers.front())}}));
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    if (!optimizer)
+        return std::nullopt;
+    if (optimizer->flag("lr_changed").value_or(false))
+        return silent(message<"program.schedule.by_hand", "The program changes the learning rate itself.">());
+    const double losses = numberOr(facts.loss, "count", 0);
+    return silent(message<"program.schedule.constant",
+                          "The learning rate was constant for {steps} backward passes: too few to show that a schedule "
+                          "would help.">({{"steps", losses, countText(losses)}}));
+}
+
+std::optional<Advice> onPrecision(const Case& c, const ProgramFacts& facts)
+{
+    const Json autocast = facts.precisionOf("autocast");
+    if (autocast.is_object())
+        return silent(message<"program.precision.autocast", "The forward pass runs under autocast ({type}).">(
+            {{"type", autocast.value("dtype", Json()).is_string() ? autocast["dtype"].get<std::string>() : "on"}}));
+    std::int64_t full = 0;
+    for (const ProgramModule& module : facts.modules)
+        full += module.dtype == "float32" || module.dtype == "float64" ? 1 : 0;
+    if (facts.modules.empty())
+        return std::nullopt;
+    if (full == 0)
+        return silent(message<"program.precision.half", "The model's weights are of reduced precision already.">());
+    const WorkShare products = workShare(c, isMatrixProduct);
+    if (!products.recorded || !ranOnCpu(c))
+        return std::nullopt;
+    const MessageParameter share("share", products.share, shareText(products.share));
+    if (products.share < kWorthAPrecision)
+        return silent(
+            message<"program.precision.little", "Only {share} of the work is matmuls and convolutions in FP32.">(
+                {share}));
+    const std::string_view flags = metadata(c.trace, "host.cpu_flags");
+    if (flags.empty())
+        return std::nullopt;
+    constexpr std::array<std::string_view, 4> kFlags = {"avx512_bf16", "amx_bf16", "avx_ne_convert", "bf16"};
+    if (std::ranges::none_of(kFlags, [&](std::string_view flag) { return flags.find(flag) != flags.npos; }))
+        return silent(message<"program.precision.no_bf16", "The processor has no BF16 instructions: it would emulate "
+                                                           "them, slower.">());
+    if (products.share < kPaysOnCpu)
+        return silent(
+            message<"program.precision.may_lose",
+                    "{share} of the work is matmuls and convolutions in FP32: on a CPU, the casts and the slower "
+                    "other operators cost about what the rest wins.">({share}));
+    Advice advice =
+        fires(message<"program.precision.fp32", "{share} of the work is matmuls and convolutions in FP32, and "
+                                                "the processor has BF16 instructions.">({share}));
+    advice.concerns = shareOfTime(c, products.share);
+    advice.whyNoPrediction =
+        message<"program.precision.other_kernels", "BF16 runs other kernels, whose times are not in "
+                                                   "this trace: measure it.">();
+    return advice;
+}
+
+struct Row {
+    std::string_view key;
+    Answer answer;
+    bool always = false; ///< not only where the rule itself cannot tell
+};
+
+constexpr std::array<Row, 22> kRows = {{
+    {"batch.find_max", onMemory},
+    {"checkpointing", onMemory},
+    {"gradient.accumulation", onMemory},
+    {"memory.pressure", onMemory},
+    {"data.normalize", onInputs},
+    {"debug.anomaly", [](const Case&, const ProgramFacts& f) { return onTool(f, "anomaly", {}); }, true},
+    {"debug.autograd_profiler", [](const Case&, const ProgramFacts& f) { return onTool(f, "profiler", {}); }},
+    {"debug.emit_nvtx", [](const Case&, const ProgramFacts& f) { return onTool(f, "emit_nvtx", {}); }},
+    {"debug.gradcheck",
+     [](const Case&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradcheck"); }},
+    {"debug.gradgradcheck",
+     [](const Case&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradgradcheck"); }},
+    {"eval.no_grad", onValidation},
+    {"gradient.clip_norm", [](const Case&, const ProgramFacts& f) { return onClipping(f, "clip_grad_norm_"); }},
+    {"gradient.clip_value", [](const Case&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
+    {"host.async_work", onFiles},
+    {"memory_format", onLayout},
+    {"model.conv_bias", onConvolutionBias},
+    {"model.norm", onNorm},
+    {"optimizer.kind", onOptimizer},
+    {"optimizer.lr_scaling", onScaling},
+    {"optimizer.weight_decay", onDecay},
+    {"precision.amp", onPrecision},
+    {"schedule.kind", onSchedule},
+}};
+
+} // namespace
+
+std::optional<Advice> verdictOnProgram(std::string_view key, const Case& c, const ProgramFacts& facts,
+                                       const Advice& own)
+{
+    const auto row = std::ranges::find(kRows, key, &Row::key);
+    if (row == kRows.end())
+        return std::nullopt;
+    if (own.state == State::CannotTell)
+        return row->answer(c, facts);
+    if (!row->always || own.state != State::Silent)
+        return std::nullopt;
+    auto answer = row->answer(c, facts);
+    return answer && answer->state == State::Fires ? answer : std::nullopt;
+}
+
+} // namespace advisor

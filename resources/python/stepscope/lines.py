@@ -1,0 +1,144 @@
+"""Which of the user's lines the training thread is at, 200 times a second.
+
+A thread of ours reads the training thread's frames; nothing is traced, and nothing is installed in the interpreter's
+loop. It can run when the training thread gives Python's lock away, as PyTorch does in its operators, or after the
+interpreter's switch interval. Each sample is the stack of the user's frames, innermost first; stacks are kept once. The
+document `lines` in the trace's metadata:
+
+  schema, interval_us, begin_ns (trace time), files [path], places [[file, line, function]], stacks [[place, …]]
+  samples [stack, µs since the sample before, stack, µs, …]
+  cost_us   what sampling took; samples with the stack −1 are outside the user's files
+"""
+import json
+import os
+import sys
+import threading
+import time
+
+from . import sites
+
+_INTERVAL = 0.005  # seconds
+_MOST_SAMPLES = 80_000  # then every second one is dropped, and the interval doubled
+_MOST_STACKS = 20_000
+_MOST_FRAMES = 12  # of the user's
+_MOST_DEPTH = 150
+_OUTSIDE = -1
+
+
+class Lines:
+    def __init__(self, session):
+        self._session = session
+        self._reset()
+
+    def _reset(self):
+        self._thread = None
+        self._target = None
+        self._stop = threading.Event()
+        self._interval = _INTERVAL
+        self._places = {}
+        self._files = {}
+        self._stacks = {}
+        self._by_code = {}  # (code, line) to place; None: not a user's
+        self._times = []
+        self._samples = []
+        self._cost = 0.0
+        self._written = 0
+
+    def start(self):
+        """Samples the calling thread from now on; once."""
+        if self._thread is not None or os.environ.get("STEPSCOPE_LINES") == "0" or not self._session.is_recording:
+            return
+        self._target = threading.get_ident()
+        self._thread = threading.Thread(target=self._run, name="stepscope lines", daemon=True)
+        self._thread.start()
+
+    def forked(self):
+        """In a child by fork the thread is gone."""
+        self._reset()
+
+    def end(self):
+        """The program ends: writes what was sampled."""
+        if self._thread is None:
+            return
+        self._stop.set()
+        self._thread.join(1.0)
+        self.write()
+
+    def _run(self):
+        due, pause = time.monotonic() + 10, 10
+        while not self._stop.wait(self._interval):
+            began = time.perf_counter()
+            try:
+                self._sample()
+            except Exception as error:  # a thread of ours is not to end the program's output with a traceback
+                self._session.facts.note(f"lines are no longer sampled: {error!r}")
+                return
+            took = time.perf_counter() - began
+            self._cost += took
+            if time.monotonic() > due:
+                pause *= 3
+                due = time.monotonic() + pause
+                self.write()
+
+    def _sample(self):
+        frame = sys._current_frames().get(self._target)
+        if frame is None:
+            self._stop.set()  # the training thread has ended
+            return
+        now = self._session.now()
+        places = []
+        for _ in range(_MOST_DEPTH):
+            if frame is None or len(places) == _MOST_FRAMES:
+                break
+            key = (frame.f_code, frame.f_lineno)
+            place = self._by_code.get(key, self)
+            if place is self:
+                place = self._by_code[key] = self._place(*key)
+            if place is not None:
+                places.append(place)
+            frame = frame.f_back
+        self._times.append(now)
+        self._samples.append(self._stack(tuple(places)))
+        if len(self._samples) > _MOST_SAMPLES:
+            del self._times[::2], self._samples[::2]
+            self._interval *= 2
+
+    def _place(self, code, line):
+        if line is None or not sites.is_user_file(code.co_filename):
+            return None
+        path = os.path.abspath(code.co_filename)
+        file = self._files.setdefault(path, len(self._files))
+        function = getattr(code, "co_qualname", code.co_name)
+        return self._places.setdefault((file, line, function), len(self._places))
+
+    def _stack(self, places):
+        if not places:
+            return _OUTSIDE
+        known = self._stacks.get(places)
+        if known is None:
+            if len(self._stacks) >= _MOST_STACKS:
+                return _OUTSIDE
+            known = self._stacks[places] = len(self._stacks)
+        return known
+
+    def write(self):
+        count = min(len(self._samples), len(self._times))
+        if not count or count == self._written:
+            return
+        self._written = count
+        times, stacks = self._times[:count], self._samples[:count]
+        flat, before = [], times[0]
+        for at, stack in zip(times, stacks):
+            flat += (stack, (at - before) // 1000)
+            before = at
+        document = {
+            "schema": 1,
+            "interval_us": round(self._interval * 1e6),
+            "begin_ns": times[0],
+            "files": list(self._files),
+            "places": list(self._places),
+            "stacks": list(self._stacks),
+            "samples": flat,
+            "cost_us": round(self._cost * 1e6),
+        }
+        self._session.metadata("lines", json.dumps(document, separators=(",", ":")))
