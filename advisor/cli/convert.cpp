@@ -37,8 +37,8 @@ int convert(const ConvertOptions& options, const Streams& streams)
     }
     if (!written)
         return failed(written.error(), streams);
-    for (const std::string& note : (*trace)->captureStats().notes)
-        streams.err << note << '\n';
+    for (const profiler::Message& note : (*trace)->captureStats().notes)
+        streams.err << note.text << '\n';
     streams.out << fmt::format("{} slices, {} bytes: {}\n", (*trace)->sliceCount(),
                                std::filesystem::file_size(options.out, none), options.out.string());
     return kDone;

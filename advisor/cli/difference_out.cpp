@@ -48,14 +48,6 @@ Json intervalJson(const std::optional<std::pair<double, double>>& interval)
     return interval ? Json::array({interval->first, interval->second}) : Json(nullptr);
 }
 
-Json textsJson(const std::vector<profiler::Message>& messages)
-{
-    Json list = Json::array();
-    for (const profiler::Message& message : messages)
-        list.push_back(message.text);
-    return list;
-}
-
 /// The one statistic that `verdict` and `headline` follow from.
 Json statisticJson(const Difference& difference)
 {

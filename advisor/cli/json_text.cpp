@@ -32,4 +32,21 @@ nlohmann::ordered_json messagesJson(const std::vector<profiler::Message>& messag
     return json;
 }
 
+nlohmann::ordered_json textsJson(const std::vector<profiler::Message>& messages)
+{
+    auto json = nlohmann::ordered_json::array();
+    for (const profiler::Message& message : messages)
+        json.push_back(message.text);
+    return json;
+}
+
+nlohmann::ordered_json errorJson(const profiler::Error& error)
+{
+    return {{"id", error.what.id},
+            {"parameters", parametersJson(error.what)},
+            {"what", error.what.text},
+            {"where", error.where},
+            {"mend", error.mend}};
+}
+
 } // namespace advisor::cli

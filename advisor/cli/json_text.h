@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/message.h"
+#include "profiler/model/result.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,5 +19,9 @@ nlohmann::ordered_json parametersJson(const profiler::Message& message);
 nlohmann::ordered_json messageJson(const profiler::Message& message);
 /// messageJson() of each.
 nlohmann::ordered_json messagesJson(const std::vector<profiler::Message>& messages);
+/// The texts alone.
+nlohmann::ordered_json textsJson(const std::vector<profiler::Message>& messages);
+/// {"id", "parameters", "what", "where", "mend"}.
+nlohmann::ordered_json errorJson(const profiler::Error& error);
 
 } // namespace advisor::cli

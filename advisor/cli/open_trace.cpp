@@ -54,10 +54,10 @@ profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::st
     for (const auto& [stem, format] : profiler::formats::all())
         for (const std::string_view extension : format.extensions)
             if (stem != "stepscope" && name.ends_with(extension))
-                return tl::unexpected(Error{
-                    Error::Code::Invalid,
-                    fmt::format("{} writes a recording's own format (.sstrace), which {} is not", command, extension),
-                    path.string(), fmt::format("{} into a .sstrace, then convert that", command)});
+                return profiler::fail<"output.not_sstrace",
+                                      "{command} writes a recording's own format (.sstrace), which {extension} is not">(
+                    Error::Code::Invalid, path.string(), fmt::format("{} into a .sstrace, then convert that", command),
+                    {{"command", command}, {"extension", extension}});
     return {};
 }
 

@@ -27,6 +27,9 @@ namespace {
 namespace capture = profiler::capture;
 namespace fs = std::filesystem;
 using profiler::Error;
+using profiler::makeError;
+using profiler::Message;
+using profiler::message;
 using profiler::Result;
 
 // Workers and servers that outlive the command have this long to end their traces.
@@ -45,9 +48,9 @@ Result<fs::path> findBeside(std::initializer_list<const char*> places, std::stri
     for (const char* place : places)
         if (const auto path = (programFolder() / place).lexically_normal(); fs::exists(path))
             return path;
-    return tl::unexpected(
-        Error{Error::Code::NotFound, std::string(what) + " is missing", programFolder().string(),
-              "install Stepscope again, or build the target stepscope_inject (it needs CUDA's headers)"});
+    return fail<"record.incomplete", "{what} is missing">(
+        Error::Code::NotFound, programFolder().string(),
+        "install Stepscope again, or build the target stepscope_inject (it needs CUDA's headers)", {{"what", what}});
 }
 
 /// The folder must be there and writable before the command runs, not after an hour of it.
@@ -56,16 +59,16 @@ Result<fs::path> checkedOutput(const fs::path& wanted)
     std::error_code ignored;
     const auto path = fs::absolute(wanted, ignored);
     if (path.empty())
-        return tl::unexpected(Error{Error::Code::Invalid, "the output has no name", {}, "give a file's name"});
+        return fail<"record.output.no_name", "the output has no name">(Error::Code::Invalid, {}, "give a file's name");
     if (fs::is_directory(path, ignored))
-        return tl::unexpected(
-            Error{Error::Code::Invalid, "the output is a folder", path.string(), "give a file's name"});
+        return fail<"record.output.folder", "the output is a folder">(Error::Code::Invalid, path.string(),
+                                                                      "give a file's name");
     if (!fs::is_directory(path.parent_path(), ignored))
-        return tl::unexpected(Error{Error::Code::NotFound, "the output's folder is missing",
-                                    path.parent_path().string(), "make it first, or choose one that exists"});
+        return fail<"record.output.missing", "the output's folder is missing">(
+            Error::Code::NotFound, path.parent_path().string(), "make it first, or choose one that exists");
     if (access(path.parent_path().c_str(), W_OK) != 0)
-        return tl::unexpected(Error{Error::Code::Permission, "the output's folder is not writable",
-                                    path.parent_path().string(), "choose one that you may write to"});
+        return fail<"record.output.permission", "the output's folder is not writable">(
+            Error::Code::Permission, path.parent_path().string(), "choose one that you may write to");
     return path;
 }
 
@@ -140,14 +143,16 @@ void setEnvironment(const std::vector<std::string>& assignments)
 }
 
 /// What the command's processes have to say about themselves: each line once.
-std::vector<std::string> takeNotes(const fs::path& trace)
+std::vector<Message> takeNotes(const fs::path& trace)
 {
     const fs::path path = notesFile(trace);
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     std::ifstream file(path);
-    for (std::string line; std::getline(file, line);)
-        if (!line.empty() && std::find(notes.begin(), notes.end(), line) == notes.end())
-            notes.push_back(line);
+    for (std::string line; std::getline(file, line);) {
+        const auto note = message<"record.said", "{note}">({{"note", line}});
+        if (!line.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+            notes.push_back(note);
+    }
     std::error_code ignored;
     fs::remove(path, ignored);
     return notes;
@@ -222,32 +227,33 @@ std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<f
 /// @param trouble  that this process itself met in writing beside the trace: the command's processes met it too
 /// @param said  by the command's processes
 Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble,
-                      const std::vector<std::string>& said)
+                      const std::vector<Message>& said)
 {
     if (!said.empty())
-        return {Error::Code::NotFound, "nothing was recorded: " + said.front(), {}, {}};
-    if (trouble) {
-        Error error = *trouble;
-        error.what.text = "nothing was recorded, since no part of the trace could be written: " + error.what.text;
-        return error;
-    }
+        return makeError<"record.nothing.said", "nothing was recorded: {why}">(Error::Code::NotFound, {}, {},
+                                                                               {{"why", said.front().text}});
+    if (trouble)
+        return {trouble->code,
+                message<"record.nothing.unwritten",
+                        "nothing was recorded, since no part of the trace could be written: {why}">(
+                    {{"why", trouble->what.text}, {"error", trouble->what.id}}),
+                trouble->where, trouble->mend};
     if (options.after > 0)
-        return {Error::Code::NotFound,
-                fmt::format("nothing was recorded after {} s", options.after),
-                {},
-                "begin earlier: the command had ended by then, or did no more with CUDA, NVTX or Python"};
+        return makeError<"record.nothing.after", "nothing was recorded after {after}">(
+            Error::Code::NotFound, {},
+            "begin earlier: the command had ended by then, or did no more with CUDA, NVTX or Python",
+            {{"after", options.after * 1e6, fmt::format("{} s", options.after)}});
     if (!options.python)
-        return {Error::Code::NotFound,
-                "nothing was recorded: the command and its children used neither CUDA nor NVTX, and --no-python leaves "
-                "out what a Python does",
-                {},
-                "Record a Python without --no-python; a statically linked program cannot be recorded"};
-    return {Error::Code::NotFound,
-            "nothing was recorded: the command and its children used neither CUDA nor NVTX, nor a Python that loads "
-            "our module",
-            {},
-            "Record a program that does, unless a process said above why it is not recorded; a Python must not run "
-            "with -I, -E or -S, and a statically linked program cannot be recorded"};
+        return makeError<"record.nothing.no_python",
+                         "nothing was recorded: the command and its children used neither CUDA nor NVTX, and "
+                         "--no-python leaves out what a Python does">(
+            Error::Code::NotFound, {},
+            "Record a Python without --no-python; a statically linked program cannot be recorded");
+    return makeError<"record.nothing.used", "nothing was recorded: the command and its children used neither CUDA nor "
+                                            "NVTX, nor a Python that loads our module">(
+        Error::Code::NotFound, {},
+        "Record a program that does, unless a process said above why it is not recorded; a Python must not run with "
+        "-I, -E or -S, and a statically linked program cannot be recorded");
 }
 
 RecordReport failed(Error error, std::optional<CommandEnd> end = {})
@@ -271,7 +277,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     for (const auto& part : newParts(trace, before, samples.part()))
         written.push_back(part.path);
     const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
-    const std::vector<std::string> said = takeNotes(trace);
+    const std::vector<Message> said = takeNotes(trace);
     const auto parts = newParts(trace, before, samples.part());
     if (parts.empty() || isMachine(parts.front())) {
         capture::removeParts(parts);
@@ -294,7 +300,9 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     }
     for (const auto& part : parts)
         if (std::find(running.begin(), running.end(), part.path) != running.end())
-            collected->notes.push_back(fmt::format("process {} still runs; its trace so far is taken", part.pid));
+            collected->notes.push_back(
+                message<"record.part.still_runs", "process {process} still runs; its trace so far is taken">(
+                    {{"process", part.pid}}));
     capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
     return {end, std::move(*collected), {}};
@@ -305,8 +313,8 @@ Result<std::optional<profiler::os::LockFile>> lockTrace(const fs::path& trace)
 {
     auto lock = profiler::os::LockFile::acquire(trace.string() + ".lock");
     if (!lock && errno == EAGAIN)
-        return tl::unexpected(Error{Error::Code::Unavailable, "another recording is writing this trace", trace.string(),
-                                    "give this one another name, or wait for the other's end"});
+        return fail<"record.output.busy", "another recording is writing this trace">(
+            Error::Code::Unavailable, trace.string(), "give this one another name, or wait for the other's end");
     return lock; // on a file system without locks, recording goes on without one
 }
 

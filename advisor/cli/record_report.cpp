@@ -24,7 +24,8 @@ nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& o
         json["processes"] = report.result->processes;
         json["events"] = report.result->events;
         json["dropped"] = report.result->dropped;
-        json["notes"] = report.result->notes;
+        json["notes"] = textsJson(report.result->notes);
+        json["note_messages"] = messagesJson(report.result->notes);
     }
     if (report.end) {
         json["exit_status"] = report.end->shellStatus();
@@ -32,7 +33,7 @@ nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& o
         json["ended"] = report.end->text();
     }
     if (report.error)
-        json["error"] = {{"what", report.error->what.text}, {"where", report.error->where}, {"mend", report.error->mend}};
+        json["error"] = errorJson(*report.error);
     return json;
 }
 
@@ -47,8 +48,8 @@ void sayInWords(const RecordReport& report, const RecordOptions& options, std::o
         return;
     }
     const auto& result = *report.result;
-    for (const std::string& note : result.notes)
-        to << kName << note << '\n';
+    for (const profiler::Message& note : result.notes)
+        to << kName << note.text << '\n';
     to << kName
        << fmt::format("{} · {} {}, {} events{} · the command {}\n", options.trace.string(), result.processes,
                       result.processes == 1 ? "process" : "processes", result.events,

@@ -47,22 +47,16 @@ sigset_t watchedSignals()
 
 Error cannotStart(int number, const std::string& program)
 {
-    Error error{Error::Code::Unavailable,
-                "the command cannot be started: " + std::generic_category().message(number),
-                program,
-                {}};
-    if (number == ENOENT) {
-        error.code = Error::Code::NotFound;
-        error.what.text = "command not found";
-        error.mend = "check its name, or give its path";
-    } else if (number == EACCES) {
-        error.code = Error::Code::Permission;
-        error.what.text = "the command may not be run";
-        error.mend = "make it executable (chmod +x), or name the program that runs it: python " + program;
-    } else if (number == ENOEXEC) {
-        error.mend = "it is no program; name the one that runs it";
-    }
-    return error;
+    if (number == ENOENT)
+        return profiler::makeError<"launch.command.not_found", "command not found">(Error::Code::NotFound, program,
+                                                                                    "check its name, or give its path");
+    if (number == EACCES)
+        return profiler::makeError<"record.command.permission", "the command may not be run">(
+            Error::Code::Permission, program,
+            "make it executable (chmod +x), or name the program that runs it: python " + program);
+    return profiler::makeError<"record.command.failed", "the command cannot be started: {why}">(
+        Error::Code::Unavailable, program, number == ENOEXEC ? "it is no program; name the one that runs it" : "",
+        {{"why", std::generic_category().message(number)}});
 }
 
 /// "timeout (4711)"; the name of a process that is gone by now is not known.

@@ -70,23 +70,24 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
         if (!found.steps.empty())
             return std::move(found.steps);
         found.whyNot.pop_back(); // the full stop: more follows
-        return tl::unexpected(Error{.code = Error::Code::Invalid,
-                                    .what = "no steps are found by repetition: " + found.whyNot,
-                                    .where = file.string(),
-                                    .mend = "leave --steps-from out, or give a --step-range that the trace has"});
+        return profiler::fail<"steps.no_repetition", "no steps are found by repetition: {why}">(
+            Error::Code::Invalid, file.string(), "leave --steps-from out, or give a --step-range that the trace has",
+            {{"why", found.whyNot}});
     }
     if (choice.search == StepSearch::Automatic && choice.range.empty())
         return profiler::analysis::detectSteps(trace).steps;
     auto steps = profiler::analysis::findSteps(trace, choice.range);
     if (steps.empty() && !choice.range.empty()) {
         const std::string names = namesThatAreThere(trace, choice.range);
-        return tl::unexpected(Error{.code = Error::Code::NotFound,
-                                    .what = "no range of the trace is called " + choice.range,
-                                    .where = file.string(),
-                                    .mend = names.empty() ? "leave --step-range out: no range comes twice"
-                                                          : "leave --step-range out, or give a name that the trace "
-                                                            "has: " +
-                                                                names});
+        return tl::unexpected(
+            Error{.code = Error::Code::NotFound,
+                  .what = profiler::message<"steps.no_range", "no range of the trace is called {range}">(
+                      {{"range", choice.range}}),
+                  .where = file.string(),
+                  .mend = names.empty() ? "leave --step-range out: no range comes twice"
+                                        : "leave --step-range out, or give a name that the trace "
+                                          "has: " +
+                                              names});
     }
     return steps;
 }

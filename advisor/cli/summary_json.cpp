@@ -204,15 +204,15 @@ Json memoryJson(const std::vector<MemoryMoment>& moments)
 Json lossJson(const Trace& trace)
 {
     const CaptureStats stats = trace.losses();
-    Json notes = Json::array();
+    std::vector<Message> notes;
     if (stats.cut)
-        notes.push_back("The trace is cut: the run did not end by itself, or only a part of its file is here.");
-    for (const std::string& note : stats.notes)
-        notes.push_back(note);
-    Json messages = Json::array(); // those of the notes that have an id
-    if (const auto ended = recordingEndMessage(trace.metadata()))
-        messages.push_back(messageJson(*ended));
-    return {{"dropped", stats.dropped}, {"unmatched", stats.unmatched}, {"notes", notes}, {"note_messages", messages}};
+        notes.push_back(message<"trace.cut", "The trace is cut: the run did not end by itself, or only a part of its "
+                                             "file is here.">());
+    notes.insert(notes.end(), stats.notes.begin(), stats.notes.end());
+    return {{"dropped", stats.dropped},
+            {"unmatched", stats.unmatched},
+            {"notes", textsJson(notes)},
+            {"note_messages", messagesJson(notes)}};
 }
 
 } // namespace

@@ -79,8 +79,8 @@ std::string heading(const Trace& trace, const Summary& summary)
         text += fmt::format("{} operations lack their other half (a launch, an end).\n", countText(stats.unmatched));
     if (stats.cut)
         text += "The trace is cut: the run did not end by itself, or only a part of its file is here.\n";
-    for (const std::string& note : stats.notes)
-        text += note + '\n';
+    for (const Message& note : stats.notes)
+        text += note.text + '\n';
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/text_table.h"
+#include "advisor/experiment/config_error.h"
 #include "advisor/experiment/held_prediction.h"
 #include "advisor/experiment/result_text.h"
 #include "advisor/experiment/trainer_process.h"
@@ -155,8 +156,8 @@ profiler::Result<void> writeText(const std::filesystem::path& path, const std::s
     std::ofstream file(path, std::ios::binary);
     if (file << text << std::flush)
         return {};
-    return tl::unexpected(Error{Error::Code::Unavailable, "The file cannot be written", path.string(),
-                                "choose a folder that has room with -o"});
+    return profiler::fail<"tune.output.unwritten", "The file cannot be written">(
+        Error::Code::Unavailable, path.string(), "choose a folder that has room with -o");
 }
 
 /// The folder must be there before an hour of tuning, not after it; and the configuration that is tuned must stay.
@@ -167,15 +168,15 @@ profiler::Result<void> prepareOutput(const TuneOptions& options)
     std::error_code failed;
     std::filesystem::create_directories(options.output, failed);
     if (failed)
-        return tl::unexpected(Error{Error::Code::Unavailable, "The folder cannot be made: " + failed.message(),
-                                    options.output.string(), "choose another with -o"});
+        return profiler::fail<"tune.output.not_made", "The folder cannot be made: {why}">(
+            Error::Code::Unavailable, options.output.string(), "choose another with -o", {{"why", failed.message()}});
     if (::access(options.output.c_str(), W_OK) != 0)
-        return tl::unexpected(Error{Error::Code::Permission, "The folder is not writable", options.output.string(),
-                                    "choose another with -o"});
+        return profiler::fail<"tune.output.permission", "The folder is not writable">(
+            Error::Code::Permission, options.output.string(), "choose another with -o");
     std::error_code none;
     if (std::filesystem::equivalent(options.output / "config.json", options.config, none))
-        return tl::unexpected(Error{Error::Code::Invalid, "The result would replace the configuration that is tuned",
-                                    options.config.string(), "choose another folder with -o"});
+        return profiler::fail<"tune.output.replaces", "The result would replace the configuration that is tuned">(
+            Error::Code::Invalid, options.config.string(), "choose another folder with -o");
     return {};
 }
 
@@ -185,7 +186,7 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& 
     if (options.output.empty())
         return {};
     if (const auto saved = result.best.save(options.output / "config.json"); !saved)
-        return tl::unexpected(Error{Error::Code::Unavailable, saved.error().message(), {}, {}});
+        return tl::unexpected(configError(Error::Code::Unavailable, saved.error()));
     if (const auto written = writeText(options.output / "code.md", codeMarkdown(result)); !written)
         return written;
     ReportInput input;

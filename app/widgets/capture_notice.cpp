@@ -49,8 +49,8 @@ QString captureNotice(const profiler::CaptureStats& stats, Writer writer)
         sentences << (stats.unmatched == 1 ? text("1 event lacks its other half: a begin, an end or a launch.")
                                            : text("%1 events lack their other half: a begin, an end or a launch.")
                                                  .arg(formatCount(static_cast<std::int64_t>(stats.unmatched))));
-    for (const std::string& note : stats.notes)
-        sentences << traceText(note);
+    for (const profiler::Message& note : stats.notes)
+        sentences << traceText(note.text);
     return sentences.join(u'\n');
 }
 

@@ -46,36 +46,40 @@ Result<OpenPart> openPart(const std::filesystem::path& path)
         return tl::unexpected(read.error());
     if (*read < sizeof header || std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) != 0 ||
         header.version == 0 || header.version > wire::kVersion || header.headerBytes < sizeof header)
-        return tl::unexpected(Error{Error::Code::Malformed, "the file is no part of a trace", path.string(), {}});
+        return fail<"record.no_part", "the file is no part of a trace">(Error::Code::Malformed, path.string());
     return OpenPart{header, wire::FrameScanner(std::move(*file), header.headerBytes)};
 }
 
 /// Puts one process's frames into the trace. What cannot be read becomes a note; the result is about writing.
 Result<void> takePart(const TracePart& part, PartRenumbering& to, Collected& collected)
 {
-    const auto note = [&](const std::string& text) {
-        collected.notes.push_back("process " + std::to_string(part.pid) + ": " + text);
+    const MessageParameter process{"process", part.pid};
+    const auto noteError = [&](const Error& error) {
+        collected.notes.push_back(message<"record.part.unread", "process {process}: {why}">(
+            {process, {"why", error.message()}, {"error", error.what.id}}));
     };
     auto open = openPart(part.path);
     if (!open) {
-        note(open.error().message());
+        noteError(open.error());
         return {};
     }
     if (auto sized = open->scanner.refresh(); !sized) {
-        note(sized.error().message());
+        noteError(sized.error());
         return {};
     }
     bool ended = false;
     for (;;) {
         const auto next = open->scanner.next(true);
         if (!next) {
-            note(next.error().message());
+            noteError(next.error());
             break;
         }
         if (next->what == wire::Scanned::What::Nothing)
             break;
         if (next->what == wire::Scanned::What::Damage) {
-            note(std::to_string(next->bytes) + " bytes are damaged at byte " + std::to_string(next->offset));
+            collected.notes.push_back(
+                message<"record.part.damaged", "process {process}: {bytes} bytes are damaged at byte {byte}">(
+                    {process, {"bytes", next->bytes}, {"byte", next->offset}}));
             continue;
         }
         ended = ended || next->header.type == wire::FrameType::End;
@@ -86,10 +90,15 @@ Result<void> takePart(const TracePart& part, PartRenumbering& to, Collected& col
         return {};
     const auto leftovers = wire::recoverRing(part.path, open->header.runId);
     if (!leftovers) {
-        note("it did not end its trace, and its last moments are lost: " + leftovers.error().message());
+        collected.notes.push_back(
+            message<"record.part.lost_end",
+                    "process {process}: it did not end its trace, and its last moments are lost: {why}">(
+                {process, {"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return {};
     }
-    note("it did not end its trace; its threads' last events are complete, the GPU's may be missing up to a flush");
+    collected.notes.push_back(
+        message<"record.part.not_ended", "process {process}: it did not end its trace; its threads' last events are "
+                                         "complete, the GPU's may be missing up to a flush">({process}));
     return to.take(*leftovers);
 }
 
@@ -137,11 +146,8 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     }
     for (const auto& [key, value] : options.metadata)
         numbers.setMetadata(key, value);
-    std::string notes; // lines of what the recording lacks, as each reader shows them
-    for (const std::string& note : collected.notes)
-        notes += note + '\n';
-    if (!notes.empty())
-        numbers.setMetadata("record.note", notes);
+    if (!collected.notes.empty()) // what the recording lacks, as each reader shows it
+        numbers.setMetadata("record.note", messageLines(collected.notes));
     if (auto ended = numbers.finish(); !ended)
         return tl::unexpected(ended.error());
     collected.events = numbers.events();

@@ -24,14 +24,14 @@ struct CollectOptions {
     std::filesystem::path trace;  ///< to be made; one of that name is replaced
     std::int64_t mainProcess = 0; ///< whose metadata counts where several processes say something of one key
     std::vector<std::pair<std::string, std::string>> metadata; ///< added: "record.command"…
-    std::vector<std::string> notes;                            ///< added to those about the parts
+    std::vector<Message> notes;                                ///< added to those about the parts
 };
 
 struct Collected {
     std::uint64_t events = 0; ///< whole slices; no counters
     std::uint64_t dropped = 0;
     std::size_t processes = 0;
-    std::vector<std::string> notes; ///< what is missing, one sentence each
+    std::vector<Message> notes; ///< what is missing, one sentence each
 };
 
 /// Makes one trace of many processes' parts: their frames follow each other, with names and tracks numbered anew; the

@@ -65,9 +65,9 @@ struct CuptiSource::State {
     void detach();
     /// Keeps a status that the recording can do without.
     void note(CUptiResult status, std::string_view doing);
-    void addNote(std::string text);
+    void addNote(Message text);
     void setFirstError(const Error& error);
-    [[nodiscard]] std::vector<std::string> currentNotes();
+    [[nodiscard]] std::vector<Message> currentNotes();
     Result<void> check(CUptiResult status, std::string_view doing);
     void completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
     void countDropped(CUcontext context, std::uint32_t stream);
@@ -84,7 +84,7 @@ struct CuptiSource::State {
 
     std::mutex
         reporting; ///< of the next two. CUPTI may call back while a note is added: no call into CUPTI is made under it
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     std::optional<Error> firstError;
 
     /// Held while a buffer is decoded: CUPTI may hand over two at once. No call into CUPTI is made under it but the
@@ -117,14 +117,6 @@ std::mutex s_starting;
 std::uint64_t CUPTIAPI monotonicNow()
 {
     return static_cast<std::uint64_t>(toNs(TraceClock::now()));
-}
-
-std::string lines(const std::vector<std::string>& notes)
-{
-    std::string text;
-    for (const std::string& note : notes)
-        text += (text.empty() ? "" : "\n") + note;
-    return text;
 }
 
 /// "13.0": of the library, not of the headers.
@@ -167,14 +159,14 @@ void CuptiSource::State::setFirstError(const Error& error)
         firstError = error;
 }
 
-void CuptiSource::State::addNote(std::string text)
+void CuptiSource::State::addNote(Message text)
 {
     const std::lock_guard lock(reporting);
     if (std::find(notes.begin(), notes.end(), text) == notes.end())
         notes.push_back(std::move(text));
 }
 
-std::vector<std::string> CuptiSource::State::currentNotes()
+std::vector<Message> CuptiSource::State::currentNotes()
 {
     const std::lock_guard lock(reporting);
     return notes;
@@ -183,7 +175,7 @@ std::vector<std::string> CuptiSource::State::currentNotes()
 void CuptiSource::State::note(CUptiResult status, std::string_view doing)
 {
     if (status != CUPTI_SUCCESS)
-        addNote(cuptiError(api, status, doing).message());
+        addNote(cuptiError(api, status, doing).asMessage());
 }
 
 /// Called when the state of CUPTI changes. After a fatal state, CUPTI records nothing more, and none of its calls
@@ -199,11 +191,12 @@ void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain
     Error error =
         cuptiError(self.api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
     if (notification.message && *notification.message)
-        error.what.text += std::string(" (CUPTI: ") + notification.message + ")";
+        error.what = message<"cupti.state", "{what} (CUPTI: {said})">(
+            {{"what", error.what.text}, {"said", notification.message}, {"error", error.what.id}});
     if (isFatal)
         self.setFirstError(error);
     else
-        self.addNote(error.message());
+        self.addNote(error.asMessage());
 }
 
 /// Subscribes first: only that says whether CUPTI is free. Then all that must come before a kind is enabled.
@@ -249,7 +242,7 @@ void CuptiSource::State::startWorker()
     try {
         worker = std::jthread([this](const std::stop_token& stop) { work(stop); });
     } catch (const std::system_error& none) { // the program is at its limit of threads
-        addNote(std::string("GPU records are not flushed regularly: ") + none.what());
+        addNote(message<"cupti.no_thread", "GPU records are not flushed regularly: {why}">({{"why", none.what()}}));
     }
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
@@ -294,8 +287,9 @@ void CuptiSource::State::checkOwnership()
     if (probesMissing < kMissingProbes || isTakenOver)
         return;
     isTakenOver = true;
-    addNote("The GPU was recorded only for a part of the run: another profiler in the process (the PyTorch profiler's "
-            "Kineto, for example) took over CUPTI. Record without it.");
+    addNote(message<"cupti.taken_over",
+                    "The GPU was recorded only for a part of the run: another profiler in the process (the PyTorch "
+                    "profiler's Kineto, for example) took over CUPTI. Record without it.">());
     report();
 }
 
@@ -402,16 +396,16 @@ void CuptiSource::State::adaptBuffers(std::int64_t takenAt, std::uint64_t record
 
 void CuptiSource::State::report()
 {
-    std::vector<std::string> all;
+    std::vector<Message> all;
     {
         const std::lock_guard lock(reporting);
         all = notes;
         if (firstError)
-            all.insert(all.begin(), firstError->message());
+            all.insert(all.begin(), firstError->asMessage());
     }
     const std::lock_guard lock(decoding);
     if (recorder && !all.empty())
-        recorder->setMetadata("gpu.note", lines(all));
+        recorder->setMetadata("gpu.note", messageLines(all));
 }
 
 /// From here on nothing reaches the recorder any more.
@@ -456,10 +450,8 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
 {
     const std::lock_guard lock(s_starting);
     if (s_active.load())
-        return tl::unexpected(Error{Error::Code::Unavailable,
-                                    "GPU tracing is on already in this process",
-                                    {},
-                                    "end the first recording before the next"});
+        return fail<"cupti.on_already", "GPU tracing is on already in this process">(
+            Error::Code::Unavailable, {}, "end the first recording before the next");
     std::unique_ptr<CuptiSource> source(new CuptiSource);
     auto state = std::make_unique<State>(recorder, api, options);
     source->m = state.get();
@@ -468,7 +460,8 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
     if (ready)
         ready = state->apply(options.level);
     recorder.setMetadata("versions.cupti", versionText(api));
-    if (const std::string lacks = ready ? lines(state->currentNotes()) : ready.error().message(); !lacks.empty())
+    if (const std::string lacks = ready ? messageLines(state->currentNotes()) : messageLine(ready.error().asMessage());
+        !lacks.empty())
         recorder.setMetadata("gpu.note", lacks);
     if (!ready)
         static_cast<void>(source->stop()); // takes back what was done; what failed first is what counts
@@ -525,7 +518,7 @@ Result<void> CuptiSource::stop()
     return {};
 }
 
-std::vector<std::string> CuptiSource::notes() const
+std::vector<Message> CuptiSource::notes() const
 {
     return m->currentNotes();
 }

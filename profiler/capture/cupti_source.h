@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace profiler::capture {
@@ -62,7 +61,7 @@ public:
     Result<void> stop();
 
     /// What could not be recorded and why, one sentence each: kinds of records that this GPU or driver does not give.
-    [[nodiscard]] std::vector<std::string> notes() const;
+    [[nodiscard]] std::vector<Message> notes() const;
 
 private:
     CuptiSource();

@@ -79,10 +79,8 @@ Result<Nvml> Nvml::open()
     Nvml nvml;
     auto functions = std::make_unique<Functions>();
     if (!functions->load() || functions->init() != kSuccess)
-        return tl::unexpected(Error{Error::Code::Unavailable,
-                                    "the GPU's clocks and power are not recorded: there is no NVIDIA driver",
-                                    "libnvidia-ml.so.1",
-                                    {}});
+        return fail<"nvml.no_driver", "the GPU's clocks and power are not recorded: there is no NVIDIA driver">(
+            Error::Code::Unavailable, "libnvidia-ml.so.1");
     nvml.m = std::move(functions);
     unsigned count = 0;
     if (nvml.m->count(&count) != kSuccess)
@@ -98,8 +96,8 @@ Result<Nvml> Nvml::open()
     if (char version[96] = {}; nvml.m->driver && nvml.m->driver(version, sizeof version - 1) == kSuccess)
         nvml.m_driver = version;
     if (nvml.m_devices.empty())
-        return tl::unexpected(Error{
-            Error::Code::Unavailable, "the GPU's clocks and power are not recorded: no GPU may be asked", {}, {}});
+        return fail<"nvml.no_device", "the GPU's clocks and power are not recorded: no GPU may be asked">(
+            Error::Code::Unavailable);
     return nvml;
 }
 

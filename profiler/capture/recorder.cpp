@@ -52,8 +52,9 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
 {
     RecorderOptions options = wanted;
     if (options.maxThreads < 1 || options.drainEvery <= Nanoseconds{0} || options.ringEvents > (1U << 26))
-        return tl::unexpected(Error{Error::Code::Invalid, "no such recorder can be made", options.path.string(),
-                                    "use at least one thread, a positive interval, and at most 2^26 events a thread"});
+        return fail<"recorder.options", "no such recorder can be made">(
+            Error::Code::Invalid, options.path.string(),
+            "use at least one thread, a positive interval, and at most 2^26 events a thread");
     options.ringEvents = std::bit_ceil(std::max<std::size_t>(options.ringEvents, 2));
     const std::uint64_t runId = randomRunId();
     const wire::RingLayout layout{static_cast<std::uint32_t>(options.maxThreads),
@@ -249,7 +250,7 @@ CaptureStats Recorder::stats() const
     const std::lock_guard lock(m->errorMutex);
     stats.notes = m->notes;
     if (m->firstError)
-        stats.notes.push_back(m->firstError->message());
+        stats.notes.push_back(m->firstError->asMessage());
     return stats;
 }
 

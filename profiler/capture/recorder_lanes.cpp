@@ -46,7 +46,7 @@ bool Recorder::State::anyReleasedRing()
 }
 
 /// More threads than were counted on: what they do is lost and counted, all else is recorded.
-void Recorder::State::noteLaneWithoutRing(const std::string& why)
+void Recorder::State::noteLaneWithoutRing(const Message& why)
 {
     {
         const std::lock_guard lock(errorMutex);
@@ -54,7 +54,7 @@ void Recorder::State::noteLaneWithoutRing(const std::string& why)
             return;
         notes.push_back(why);
     }
-    const std::pair entry(strings.intern("threads.note").id, strings.intern(why).id);
+    const std::pair entry(strings.intern("threads.note").id, strings.intern(messageLine(why)).id);
     const std::lock_guard lock(pendingMutex);
     metadata.push_back(entry);
 }
@@ -68,7 +68,7 @@ Recorder::State::LaneSlot& Recorder::State::newLane(std::uint32_t name, TrackKin
     } else {
         ringsUsedUp = true;
         if (made.error().code == Error::Code::Unavailable)
-            noteLaneWithoutRing(made.error().message());
+            noteLaneWithoutRing(made.error().asMessage());
         else
             keepError(made.error());
     }

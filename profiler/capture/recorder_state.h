@@ -64,7 +64,7 @@ struct Recorder::State {
     LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which);
     bool anyReleasedRing();
     LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
-    void noteLaneWithoutRing(const std::string& why);
+    void noteLaneWithoutRing(const Message& why);
     LaneSlot* slotOf(const HostLane* lane);
 
     void startThread();
@@ -109,7 +109,7 @@ struct Recorder::State {
 
     mutable std::mutex errorMutex;
     std::optional<Error> firstError;
-    std::vector<std::string> notes; ///< of what is missing although nothing failed
+    std::vector<Message> notes; ///< of what is missing although nothing failed
 
     std::mutex wakeMutex;
     std::condition_variable wake;

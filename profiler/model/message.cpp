@@ -1,6 +1,8 @@
 #include "profiler/model/message.h"
 
+#include <array>
 #include <cassert>
+#include <charconv>
 #include <map>
 #include <ostream>
 #include <utility>
@@ -16,9 +18,13 @@ std::map<std::string_view, std::string_view>& registered()
     return texts;
 }
 
-std::string shownOr(std::string_view shown, std::string number)
+/// Of "is|are", the one that agrees with the number.
+std::string_view choice(std::string_view oneAndMany, const MessageParameter& parameter)
 {
-    return shown.empty() ? std::move(number) : std::string(shown);
+    const std::size_t bar = oneAndMany.find('|');
+    const auto* number = std::get_if<std::int64_t>(&parameter.value);
+    assert(bar != oneAndMany.npos && number && "a choice needs two texts and a whole number");
+    return number && *number == 1 ? oneAndMany.substr(0, bar) : oneAndMany.substr(bar + 1);
 }
 
 /// The text with each "{name}" replaced by that parameter. What is in no parameter stays as it is.
@@ -31,15 +37,41 @@ std::string filled(std::string_view text, const std::vector<MessageParameter>& p
         if (close == text.npos)
             return result += text.substr(at);
         result += text.substr(at, open - at);
-        const std::string_view name = text.substr(open + 1, close - open - 1);
+        const std::string_view inside = text.substr(open + 1, close - open - 1);
+        const std::string_view name = inside.substr(0, inside.find('|'));
         const auto parameter = std::find_if(parameters.begin(), parameters.end(),
                                             [&](const MessageParameter& candidate) { return candidate.name == name; });
         assert(parameter != parameters.end() && "a message names a parameter that it was not given");
-        result +=
-            parameter != parameters.end() ? std::string_view(parameter->text) : text.substr(open, close + 1 - open);
+        result += parameter == parameters.end()  ? text.substr(open, close + 1 - open)
+                  : name.size() == inside.size() ? std::string_view(parameter->text)
+                                                 : choice(inside.substr(name.size() + 1), *parameter);
         at = close + 1;
     }
     return result;
+}
+
+constexpr char kSeparator = '\x1f';
+
+/// A field of a line: neither a separator nor a line break is in it.
+std::string withoutSeparators(std::string text)
+{
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == kSeparator || c == '\n'; }, ' ');
+    return text;
+}
+
+std::string exactText(double number)
+{
+    std::array<char, 32> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
+}
+
+template <class Number>
+Number numberIn(std::string_view text)
+{
+    Number number{};
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 } // namespace
@@ -52,16 +84,9 @@ MessageParameter::MessageParameter(std::string_view parameter, double number, st
     : name(parameter), value(number), text(shown)
 {
 }
-MessageParameter::MessageParameter(std::string_view parameter, std::int64_t number, std::string_view shown)
-    : name(parameter), value(number), text(shownOr(shown, std::to_string(number)))
-{
-}
-MessageParameter::MessageParameter(std::string_view parameter, int number, std::string_view shown)
-    : MessageParameter(parameter, static_cast<std::int64_t>(number), shown)
-{
-}
-MessageParameter::MessageParameter(std::string_view parameter, std::size_t number, std::string_view shown)
-    : MessageParameter(parameter, static_cast<std::int64_t>(number), shown)
+MessageParameter::MessageParameter(Exact /*kind*/, std::string_view parameter, std::int64_t number,
+                                   std::string_view shown)
+    : name(parameter), value(number), text(shown.empty() ? std::to_string(number) : std::string(shown))
 {
 }
 
@@ -77,6 +102,60 @@ const MessageParameter* Message::find(std::string_view name) const
     const auto found = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const MessageParameter& parameter) { return parameter.name == name; });
     return found != parameters.end() ? &*found : nullptr;
+}
+
+std::string messageLine(const Message& message)
+{
+    std::string line = withoutSeparators(message.text);
+    if (message.id.empty())
+        return line;
+    line += kSeparator + message.id;
+    for (const MessageParameter& parameter : message.parameters) {
+        line += kSeparator + parameter.name + kSeparator;
+        if (const auto* whole = std::get_if<std::int64_t>(&parameter.value))
+            line += 'i' + std::to_string(*whole);
+        else if (const auto* number = std::get_if<double>(&parameter.value))
+            line += 'd' + exactText(*number);
+        else
+            line += 's' + withoutSeparators(std::get<std::string>(parameter.value));
+        line += kSeparator + withoutSeparators(parameter.text);
+    }
+    return line;
+}
+
+std::string messageLines(const std::vector<Message>& messages)
+{
+    std::string lines;
+    for (const Message& message : messages)
+        lines += (lines.empty() ? "" : "\n") + messageLine(message);
+    return lines;
+}
+
+Message messageOfLine(std::string_view line)
+{
+    std::vector<std::string_view> fields;
+    for (std::size_t at = 0; at != line.npos;) {
+        const std::size_t end = line.find(kSeparator, at);
+        fields.push_back(line.substr(at, end == line.npos ? end : end - at));
+        at = end == line.npos ? end : end + 1;
+    }
+    Message message{{}, {}, std::string(fields.front())};
+    if (fields.size() < 2 || fields.size() % 3 != 2)
+        return message;
+    message.id = fields[1];
+    for (std::size_t i = 2; i < fields.size(); i += 3) {
+        MessageParameter parameter(fields[i], fields[i + 2]);
+        const std::string_view value = fields[i + 1].substr(fields[i + 1].empty() ? 0 : 1);
+        const char kind = fields[i + 1].empty() ? 's' : fields[i + 1].front();
+        if (kind == 'i')
+            parameter.value = numberIn<std::int64_t>(value);
+        else if (kind == 'd')
+            parameter.value = numberIn<double>(value);
+        else
+            parameter.value = std::string(value);
+        message.parameters.push_back(std::move(parameter));
+    }
+    return message;
 }
 
 std::ostream& operator<<(std::ostream& out, const Message& message)

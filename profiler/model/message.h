@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -27,11 +28,18 @@ struct MessageParameter {
     /// @param shown  the value with its unit; a string stands for itself
     MessageParameter(std::string_view parameter, std::string_view shown);
     MessageParameter(std::string_view parameter, double number, std::string_view shown);
-    MessageParameter(std::string_view parameter, std::int64_t number, std::string_view shown = {});
-    MessageParameter(std::string_view parameter, int number, std::string_view shown = {});
-    MessageParameter(std::string_view parameter, std::size_t number, std::string_view shown = {});
+    /// @param shown  empty: the number as it is
+    template <class Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
+    MessageParameter(std::string_view parameter, Integer number, std::string_view shown = {})
+        : MessageParameter(Exact{}, parameter, static_cast<std::int64_t>(number), shown)
+    {
+    }
 
     friend bool operator==(const MessageParameter&, const MessageParameter&) = default;
+
+private:
+    struct Exact {};
+    MessageParameter(Exact, std::string_view parameter, std::int64_t number, std::string_view shown);
 };
 
 struct Message {
@@ -51,6 +59,14 @@ struct Message {
 
     friend bool operator==(const Message&, const Message&) = default;
 };
+
+/// A message as one line of a file: its text, then the id and the parameters, separated by U+001F.
+std::string messageLine(const Message& message);
+/// The message of such a line. A line of another origin is the text of a message without an id.
+Message messageOfLine(std::string_view line);
+
+/// messageLine() of each.
+std::string messageLines(const std::vector<Message>& messages);
 
 /// Prints the id and the text, for tests and logs.
 std::ostream& operator<<(std::ostream& out, const Message& message);
@@ -82,7 +98,8 @@ struct RegisteredMessage {
 
 } // namespace detail
 
-/// A message with the values of its parameters. Each parameter that the text names must be given; more may be.
+/// A message with the values of its parameters. Each parameter that the text names must be given; more may be. In the
+/// text, "{name}" stands for a parameter, and "{name|is|are}" for the first of the two where its number is 1.
 template <detail::Literal Id, detail::Literal Text>
 Message message(std::initializer_list<MessageParameter> parameters = {})
 {

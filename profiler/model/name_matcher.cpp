@@ -55,17 +55,16 @@ Result<NameMatcher> NameMatcher::make(const NamePattern& pattern)
     if (!compiled->code) {
         std::array<PCRE2_UCHAR, 256> words{};
         pcre2_get_error_message(number, words.data(), words.size());
-        return tl::unexpected(
-            Error{Error::Code::Invalid,
-                  std::string("the search pattern is wrong: ") + reinterpret_cast<const char*>(words.data()),
-                  "character " + std::to_string(offset + 1), "correct it, or search for plain text"});
+        return fail<"search.pattern", "the search pattern is wrong: {why}">(
+            Error::Code::Invalid, "character " + std::to_string(offset + 1), "correct it, or search for plain text",
+            {{"why", reinterpret_cast<const char*>(words.data())}});
     }
     // Without the just-in-time compiler (some kernels forbid it) the interpreter does the work.
     static_cast<void>(pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE));
     compiled->match.reset(pcre2_match_data_create(1, nullptr));
     compiled->context.reset(pcre2_match_context_create(nullptr));
     if (!compiled->match || !compiled->context)
-        return tl::unexpected(Error{Error::Code::NoSpace, "there is no memory for the search", {}, {}});
+        return fail<"search.no_memory", "there is no memory for the search">(Error::Code::NoSpace);
     pcre2_set_match_limit(compiled->context.get(), kMaxSteps);
     pcre2_set_depth_limit(compiled->context.get(), kMaxSteps);
     return NameMatcher{std::move(compiled)};

@@ -1,6 +1,5 @@
 #include "profiler/model/recording_end.h"
 
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
@@ -9,21 +8,10 @@ namespace profiler {
 namespace {
 
 // Readers show every fact whose key ends with ".note" among the notes of the trace.
-constexpr std::string_view kNote = "record.ended.note", kRecorderSignal = "record.ended.recorder_signal",
-                           kTerminal = "record.ended.terminal", kSender = "record.ended.sender",
-                           kProgramSignal = "record.ended.program_signal", kStatus = "record.ended.program_status";
+constexpr std::string_view kNote = "record.ended.note";
 
 // A shell reports a child that a signal killed by this status plus the signal's number.
 constexpr int kKilledStatus = 128, kMostSignals = 64;
-
-int numberIn(const std::map<std::string, std::string, std::less<>>& metadata, std::string_view key)
-{
-    const auto entry = metadata.find(key);
-    int number = 0;
-    if (entry != metadata.end())
-        std::from_chars(entry->second.data(), entry->second.data() + entry->second.size(), number);
-    return number;
-}
 
 } // namespace
 
@@ -60,28 +48,7 @@ std::vector<std::pair<std::string, std::string>> recordingEndMetadata(const Reco
     const auto said = recordingEndMessage(end);
     if (!said)
         return {};
-    std::vector<std::pair<std::string, std::string>> facts{{std::string(kNote), said->text}};
-    const auto add = [&](std::string_view key, int number) {
-        if (number != 0)
-            facts.emplace_back(key, std::to_string(number));
-    };
-    add(kRecorderSignal, end.recorderSignal);
-    add(kTerminal, end.terminal ? 1 : 0);
-    if (!end.sender.empty())
-        facts.emplace_back(kSender, end.sender);
-    add(kProgramSignal, end.programSignal);
-    add(kStatus, end.programStatus);
-    return facts;
-}
-
-std::optional<Message> recordingEndMessage(const std::map<std::string, std::string, std::less<>>& metadata)
-{
-    const auto sender = metadata.find(kSender);
-    return recordingEndMessage({.recorderSignal = numberIn(metadata, kRecorderSignal),
-                                .terminal = numberIn(metadata, kTerminal) != 0,
-                                .sender = sender != metadata.end() ? sender->second : std::string(),
-                                .programSignal = numberIn(metadata, kProgramSignal),
-                                .programStatus = numberIn(metadata, kStatus)});
+    return {{std::string(kNote), messageLine(*said)}};
 }
 
 } // namespace profiler

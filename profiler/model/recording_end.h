@@ -2,8 +2,6 @@
 
 #include "profiler/model/message.h"
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +10,7 @@
 namespace profiler {
 
 /// What ended the recording of a program before the program did by itself: a signal to the recorder, or to the program.
-/// It is kept in the trace's metadata, so that every reader can say it.
+/// It is kept in the trace's metadata, as a note that every reader shows.
 struct RecordingEnd {
     int recorderSignal = 0; ///< the first that the recorder received and passed on to the program; 0: none
     bool terminal = false;  ///< the recorder's signal came from the terminal: Ctrl+C
@@ -27,8 +25,6 @@ std::vector<std::pair<std::string, std::string>> recordingEndMetadata(const Reco
 /// The sentence for readers; nothing where the program ended by itself. Where both the recorder and the program
 /// received a signal, the recorder's is named.
 std::optional<Message> recordingEndMessage(const RecordingEnd& end);
-/// The same, of a trace with this metadata.
-std::optional<Message> recordingEndMessage(const std::map<std::string, std::string, std::less<>>& metadata);
 
 /// "SIGTERM"; "signal 34" where there is no name.
 std::string signalName(int signal);

@@ -12,4 +12,9 @@ std::string Error::message() const
     return text;
 }
 
+Message Error::asMessage() const
+{
+    return {what.id, what.parameters, message()};
+}
+
 } // namespace profiler

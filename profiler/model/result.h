@@ -20,6 +20,8 @@ struct Error {
 
     /// One line: "what (where): mend".
     [[nodiscard]] std::string message() const;
+    /// The same line, with the id and the parameters of `what`: for lists of notes.
+    [[nodiscard]] Message asMessage() const;
 };
 
 template <class T>

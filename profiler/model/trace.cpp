@@ -284,13 +284,14 @@ CaptureStats Trace::losses() const
 {
     CaptureStats stats = captureStats();
     const Unread missing = unread();
-    const auto tell = [&](std::uint64_t count, const char* what) {
-        if (count > 0)
-            stats.notes.push_back(countText(count) + what + " cannot be read any more and are missing: " + missing.why +
-                                  '.');
-    };
-    tell(missing.slices, " slices");
-    tell(missing.samples, " values of counters");
+    if (missing.slices > 0)
+        stats.notes.push_back(
+            message<"trace.unread_slices", "{count} slices cannot be read any more and are missing: {why}.">(
+                {{"count", missing.slices, countText(missing.slices)}, {"why", missing.why}}));
+    if (missing.samples > 0)
+        stats.notes.push_back(message<"trace.unread_samples",
+                                      "{count} values of counters cannot be read any more and are missing: {why}.">(
+            {{"count", missing.samples, countText(missing.samples)}, {"why", missing.why}}));
     return stats;
 }
 

@@ -67,7 +67,7 @@ struct TraceBuilder::State {
     void spillBulk();
     void sealSpilled(unsigned threads);
     void sealCounters();
-    void noteLost(std::uint64_t count, const char* what, const std::string& where);
+    void noteLost(std::uint64_t count, const char* what, const std::string& track);
     void sealBulk(unsigned threads, const std::stop_token& stop);
     TrackSlices slicesOf(std::size_t track) const;
 
@@ -171,8 +171,10 @@ void TraceBuilder::State::spillBulk()
     pending = 0;
     if (spill->problem().empty())
         return;
-    stats.notes.push_back("The trace is larger than the memory that it was given, and stays in memory all the same: " +
-                          spill->problem() + '.');
+    stats.notes.push_back(
+        message<"trace.not_spilled",
+                "The trace is larger than the memory that it was given, and stays in memory all the same: {why}.">(
+            {{"why", spill->problem()}}));
     spillBeyond = std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -184,15 +186,16 @@ void TraceBuilder::State::sealSpilled(unsigned threads)
             sealed[track] = bulk[track].sealSpilled(tracks[track].id, *spill, lost[track]);
     });
     for (std::size_t track = 0; track < lost.size(); ++track)
-        noteLost(lost[track], " slices of ", tracks[track].name);
+        noteLost(lost[track], "slices", tracks[track].name);
 }
 
-void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const std::string& where)
+void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const std::string& track)
 {
     if (count == 0)
         return;
     stats.dropped += count;
-    stats.notes.push_back(countText(count) + what + where + " are lost: " + spill->problem() + '.');
+    stats.notes.push_back(message<"trace.lost", "{count} {what} of {track} are lost: {why}.">(
+        {{"count", count, countText(count)}, {"what", what}, {"track", track}, {"why", spill->problem()}}));
 }
 
 void TraceBuilder::State::sealCounters()
@@ -200,7 +203,7 @@ void TraceBuilder::State::sealCounters()
     for (auto& [track, counter] : counters) {
         auto done = counter.seal(spill.get(), [&log = samples[track]](const CounterSample& s) { log.push_back(s); });
         spilledSamples[track] = std::move(done.spilled);
-        noteLost(done.lost, " values of ", tracks[track].name);
+        noteLost(done.lost, "values", tracks[track].name);
     }
     counters.clear();
 }
@@ -389,9 +392,9 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
     trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
     if (const std::size_t count = trace->m->given.unbound(); count > 0) {
         trace->m->stats.unmatched += count;
-        trace->m->stats.notes.push_back(countText(count) +
-                                        (count == 1 ? " arrow has an end where no slice is: it is not shown."
-                                                    : " arrows have an end where no slice is: they are not shown."));
+        trace->m->stats.notes.push_back(
+            message<"trace.unbound_arrows", "{count} {count|arrow has|arrows have} an end where no slice is: "
+                                            "{count|it is|they are} not shown.">({{"count", count, countText(count)}}));
     }
     m = std::make_unique<State>();
     return stop.stop_requested() ? nullptr : trace;

@@ -298,7 +298,7 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     stats.live = true;
     EXPECT_FALSE(captureNotice(stats, Writer::Stepscope).contains("3 events lack"))
         << "their other half may still come";
-    stats.notes = {"2 images could not be read."};
+    stats.notes = {{"images.unread", {}, "2 images could not be read."}};
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("2 images could not be read."));
 }
 

@@ -59,7 +59,7 @@ int main(int argc, char** argv)
                 total, scanned, events == (*trace)->metadata().end() ? "null" : events->second.c_str(),
                 (*trace)->sliceCount(), (*trace)->tracks().size(), static_cast<double>((*trace)->memoryBytes()) / 1e6,
                 anonymousMb(), peakMb());
-    for (const std::string& note : (*trace)->captureStats().notes)
-        std::fprintf(stderr, "%s\n", note.c_str());
+    for (const profiler::Message& note : (*trace)->captureStats().notes)
+        std::fprintf(stderr, "%s\n", note.text.c_str());
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "profiler/capture/cupti_error.h"
 
 #include "profiler/capture/cupti_source.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -10,18 +11,21 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::capture;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
+using profiler::test::hasPart;
 using testing::HasSubstr;
 
 // The states of a machine that a user meets: each has words of its own.
 TEST(CuptiError, EachStateOfAMachineHasItsSentence)
 {
-    std::set<std::string> sentences;
+    std::set<std::string> ids;
     for (const int status : {33, 35, 39, 40, 41, 42, 43, 44, 45, 46, 999}) {
         const Error error = cuptiError(systemCupti(), static_cast<CUptiResult>(status), "start GPU tracing");
-        EXPECT_THAT(error.what.text, HasSubstr("cannot start GPU tracing: "));
+        EXPECT_THAT(error.what, hasPart("doing", "start GPU tracing"));
         EXPECT_EQ(error.where, "CUPTI error " + std::to_string(status));
         EXPECT_FALSE(error.mend.empty());
-        EXPECT_TRUE(sentences.insert(error.what.text).second) << error.what.text;
+        EXPECT_TRUE(ids.insert(error.what.id).second) << error.what;
     }
 }
 
@@ -30,13 +34,13 @@ TEST(CuptiError, NamesTheToolThatIsInTheWay)
     const Error error = cuptiError(systemCupti(), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing",
                                    "Nsight Systems");
     EXPECT_EQ(error.code, Error::Code::Unavailable);
-    EXPECT_THAT(error.what.text, HasSubstr("(Nsight Systems)"));
+    EXPECT_THAT(error.what, hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems"));
 }
 
 TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
 {
-    EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what.text,
-                HasSubstr("CUPTI_ERROR_INVALID_PARAMETER"));
+    EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what,
+                hasId("cupti.other", {{"why", "CUPTI_ERROR_INVALID_PARAMETER"}}));
     EXPECT_THAT(cuptiError(systemCupti(), static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
 }
 

@@ -1,5 +1,6 @@
 #include "profiler/io/wire/tailing_reader.h"
 #include "tests/capture/cupti_source_fixture.h"
+#include "tests/support/message_matchers.h"
 
 #include <atomic>
 #include <chrono>
@@ -10,6 +11,9 @@
 
 namespace capture_test {
 
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
+using profiler::test::hasPart;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -39,7 +43,7 @@ TEST_F(CuptiSourceTest, NamesTheToolThatHoldsCupti)
     cupti.otherTool = "Nsight Systems";
     const auto started = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(started);
-    EXPECT_THAT(started.error().what.text, HasSubstr("Nsight Systems"));
+    EXPECT_THAT(started.error().what, hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems"));
     EXPECT_THAT(cupti.calls, ElementsAre("subscribe")) << "nothing else is touched";
     cupti.failures.clear();
     start(); // and it can be tried again
@@ -53,7 +57,8 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhatKeptTheGpuFromBeingRecorded)
     EXPECT_TRUE(recorder->finish());
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
-    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("Nsight Systems")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                ElementsAre(hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems")));
     EXPECT_FALSE((*trace)->metadata().at("versions.cupti").empty());
 }
 
@@ -68,8 +73,9 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhatElseOfTheGpuItLacks)
     EXPECT_TRUE(recorder->finish());
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
-    EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(HasSubstr("zeroing"), HasSubstr("overheads"),
-                                                            HasSubstr("stop recording"), HasSubstr("let go of CUPTI")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                ElementsAre(hasPart("doing", "zeroing"), hasPart("doing", "overheads"),
+                            hasPart("doing", "stop recording"), hasPart("doing", "let go of CUPTI")));
 }
 
 // This machine's own CUPTI, with a driver or without: either it starts, or it says why not.
@@ -80,7 +86,7 @@ TEST_F(CuptiSourceTest, TheRealLibraryStartsOrSaysWhyNot)
         EXPECT_TRUE((*started)->stop());
         return;
     }
-    EXPECT_FALSE(started.error().what.text.empty());
+    EXPECT_FALSE(started.error().what.id.empty());
     EXPECT_FALSE(started.error().mend.empty());
     EXPECT_THAT(started.error().where, HasSubstr("CUPTI error"));
 }
@@ -90,7 +96,7 @@ TEST_F(CuptiSourceTest, WithoutKernelsItDoesNotStartAndCleansUp)
     cupti.failures[enabling(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)] = CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED;
     const auto started = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(started);
-    EXPECT_THAT(started.error().what.text, HasSubstr("virtual"));
+    EXPECT_THAT(started.error().what, hasId("cupti.virtual_gpu"));
     EXPECT_EQ(cupti.calls.back(), "unsubscribe");
     EXPECT_TRUE(cupti.enabled.empty());
 }
@@ -110,7 +116,7 @@ TEST_F(CuptiSourceTest, OtherKindsThatFailAreNotedAndTheRestIsRecorded)
     cupti.failures[enabling(CUPTI_ACTIVITY_KIND_OVERHEAD)] = CUPTI_ERROR_NOT_SUPPORTED;
     cupti.failures["attribute 5"] = CUPTI_ERROR_INVALID_PARAMETER;
     start();
-    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("zeroing"), HasSubstr("overheads")));
+    EXPECT_THAT(source->notes(), ElementsAre(hasPart("doing", "zeroing"), hasPart("doing", "overheads")));
     EXPECT_THAT(cupti.enabled, Contains(CUPTI_ACTIVITY_KIND_MEMCPY));
     EXPECT_TRUE(source->stop());
 }
@@ -179,7 +185,7 @@ TEST_F(CuptiSourceTest, AnErrorOfALevelChangeIsReportedAtTheEnd)
     startFlushing({.level = CuptiLevel::Always, .flushEvery = std::chrono::hours(1)});
     ASSERT_TRUE(source->setLevel(CuptiLevel::Standard));
     EXPECT_TRUE(source->stop()) << "runtime calls are not required";
-    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("record runtime calls")));
+    EXPECT_THAT(source->notes(), ElementsAre(hasPart("doing", "record runtime calls")));
 }
 
 // libcupti 12 does not know the calls of CUDA 13, and may give their numbers to others.
@@ -207,7 +213,7 @@ TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
     start();
     EXPECT_THAT(cupti.calls, Contains("domain 6 1"));
     cupti.reportState(CUPTI_CBID_STATE_WARNING, CUPTI_ERROR_NOT_SUPPORTED, "some records are missing");
-    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("some records are missing")));
+    EXPECT_THAT(source->notes(), ElementsAre(hasId("cupti.state", {{"said", "some records are missing"}})));
     cupti.reportState(CUPTI_CBID_STATE_FATAL_ERROR, CUPTI_ERROR_HARDWARE, nullptr);
     const auto stopped = source->stop();
     ASSERT_FALSE(stopped);
@@ -216,7 +222,7 @@ TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
-                ElementsAre(HasSubstr("go on recording the GPU"), HasSubstr("some records are missing")));
+                ElementsAre(hasPart("doing", "go on recording the GPU"), hasId("cupti.state")));
 }
 
 TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)

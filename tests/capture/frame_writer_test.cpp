@@ -3,6 +3,7 @@
 #include "profiler/io/wire/frame.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
+#include "tests/support/message_matchers.h"
 
 #include <fcntl.h>
 #include <fstream>
@@ -14,6 +15,7 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::wire;
+using profiler::test::hasId;
 
 namespace {
 
@@ -154,7 +156,7 @@ TEST(FrameWriter, AFileThatWasDeletedIsAnError)
     const auto written = (*writer)->write(FrameType::End, {});
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, profiler::Error::Code::NotFound);
-    EXPECT_NE(written.error().what.text.find("deleted"), std::string::npos);
+    EXPECT_THAT(written.error().what, hasId("trace.deleted"));
 }
 
 } // namespace capture_test

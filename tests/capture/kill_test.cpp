@@ -4,6 +4,7 @@
 #include "tests/capture/killed_recording.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
+#include "tests/support/message_matchers.h"
 
 #include <csignal>
 #include <gmock/gmock.h>
@@ -18,7 +19,8 @@ namespace capture_test {
 using namespace profiler;
 using namespace profiler::capture;
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 
 // 200 rounds are in kill_soak_test.cpp.
 TEST(Kill, AtAnyMomentLosesNothingThatWasRecorded)
@@ -52,8 +54,9 @@ TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_TRUE((*trace)->captureStats().cut);
         EXPECT_EQ((*trace)->captureStats().dropped, 0U);
-        EXPECT_THAT((*trace)->captureStats().notes, testing::IsSupersetOf({HasSubstr("none that had ended is missing"),
-                                                                           HasSubstr("ms before the last event")}));
+        EXPECT_THAT(
+            (*trace)->captureStats().notes,
+            testing::IsSupersetOf({hasIdAndPart("trace.last_moments", "all", "none"), hasId("trace.device_loss")}));
         ASSERT_EQ((*trace)->tracks().size(), std::size_t{kKilledThreads} + 1);
         for (const Track& track : (*trace)->tracks()) {
             if (track.kind == TrackKind::Stream)

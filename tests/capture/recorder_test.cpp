@@ -3,6 +3,7 @@
 #include "profiler/io/wire/ring_file.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -14,6 +15,7 @@ namespace capture_test {
 using namespace profiler;
 using namespace profiler::capture;
 using namespace std::chrono_literals;
+using profiler::test::hasId;
 
 namespace {
 
@@ -191,7 +193,7 @@ TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
     mark(recorder->thisThread(), "op");
     std::thread([&] { mark(recorder->thisThread(), "lost"); }).join();
     EXPECT_EQ(recorder->stats().dropped, 1U);
-    EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(testing::HasSubstr("1 threads are recorded")));
+    EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(hasId("ring.threads", {{"threads", 1}})));
     EXPECT_TRUE(recorder->error()) << "all else is recorded";
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");

@@ -1,5 +1,6 @@
 #include "profiler/io/formats/json/decimal.h"
 #include "tests/formats/json_text.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,50 +10,63 @@ namespace {
 
 using namespace profiler;
 using namespace json_test;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::StartsWith;
 
 constexpr std::string_view kEvent = R"({"ph":"X","ts":1.5,"dur":2,"pid":1,"tid":1,"name":"a"})";
 
-std::string problem(std::string_view bytes)
+Message problem(std::string_view bytes)
 {
     const auto trace = tryOpen(bytes);
-    return trace ? "opened" : trace.error().message();
+    return trace ? Message{} : trace.error().what;
+}
+
+/// No event can be read, because of the loss with this id.
+testing::Matcher<const Message&> noEvent(const std::string& reason)
+{
+    return hasId("json.no_event", {{"reason", reason}});
+}
+testing::Matcher<const Message&> noArray(const std::string& reason)
+{
+    return hasId("json.no_array", {{"reason", reason}});
 }
 
 TEST(BadJson, FilesThatAreNoTraceSayWhy)
 {
-    EXPECT_THAT(problem(""), HasSubstr("the file is empty"));
-    EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), HasSubstr("no trace of a known format"));
-    EXPECT_THAT(problem("hello"),
-                AllOf(HasSubstr("no trace of a known format"), HasSubstr("PyTorch"), testing::Not(HasSubstr(".csv")),
-                      HasSubstr("Perfetto trace files are written")));
-    EXPECT_THAT(problem(R"({"a": 1})"), HasSubstr("no array of trace events"));
+    EXPECT_THAT(problem(""), hasId("file.empty"));
+    EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), hasId("open.unknown_format"));
+    EXPECT_THAT(problem("hello"), hasId("open.unknown_format"));
+    EXPECT_THAT(tryOpen("hello").error().mend,
+                AllOf(HasSubstr("PyTorch"), testing::Not(HasSubstr(".csv")), HasSubstr("Perfetto")));
+    EXPECT_THAT(problem(R"({"a": 1})"), noArray(""));
     EXPECT_THAT(problem(R"({"a": 1, )"),
-                AllOf(HasSubstr("no array of trace events"), HasSubstr("ends too early, at byte 9")));
-    EXPECT_THAT(problem(R"({"a": tru})"), AllOf(HasSubstr("no array of trace events"), HasSubstr("byte 9")));
-    EXPECT_THAT(problem(R"({"traceEvents": 7})"), HasSubstr("no array of trace events"));
+                AllOf(noArray("json.ends_early"), hasIdAndPart("json.no_array", "why", "byte 9")));
+    EXPECT_THAT(problem(R"({"a": tru})"),
+                AllOf(noArray("json.grammar"), hasIdAndPart("json.no_array", "why", "byte 9")));
+    EXPECT_THAT(problem(R"({"traceEvents": 7})"), noArray(""));
 }
 
 TEST(BadJson, EventsBehindABrokenHeaderAreRead)
 {
     struct Case {
-        std::string_view header, note;
+        std::string_view header, id;
+        int byte = 0;
     };
     for (const Case& c : {
-             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0 "name":"x"}],)", "broken at byte 47"},
-             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0,name":"x"}],)", "broken at byte 47"},
-             Case{R"({"a":1}, "b":2,)", "ends before byte 7"},
-             Case{R"({"distributedInfo":{"rank":2,)", "An object or array is not closed"},
-             Case{R"({"deviceProperties":[{"id":0},)", "broken at byte 44"},
-             Case{R"({"a": "an \"traceEvents\": [{} in a text", "b": tru,)", "broken at byte 51"},
-             Case{R"({"key: )", "broken at byte 8"},
-             Case{R"({"a" 1, "o":{"traceEvents":7, "traceEvents" :[1]},)", "broken at byte 5"},
-             Case{R"({"a" 1, "o":{"traceEvents":[]},)", "broken at byte 5"},
+             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0 "name":"x"}],)", "json.grammar_ahead", 47},
+             Case{R"({"schemaVersion":1,"deviceProperties":[{"id":0,name":"x"}],)", "json.grammar_ahead", 47},
+             Case{R"({"a":1}, "b":2,)", "json.rest_ahead", 7},
+             Case{R"({"distributedInfo":{"rank":2,)", "json.not_closed"},
+             Case{R"({"deviceProperties":[{"id":0},)", "json.grammar_ahead", 44},
+             Case{R"({"a": "an \"traceEvents\": [{} in a text", "b": tru,)", "json.grammar_ahead", 51},
+             Case{R"({"key: )", "json.grammar_ahead", 8},
+             Case{R"({"a" 1, "o":{"traceEvents":7, "traceEvents" :[1]},)", "json.grammar_ahead", 5},
+             Case{R"({"a" 1, "o":{"traceEvents":[]},)", "json.grammar_ahead", 5},
          }) {
         const std::string text =
             std::string(c.header) + "\"traceEvents\" : [\n" + std::string(kEvent) + "], \"tail\":1}";
@@ -61,8 +75,9 @@ TEST(BadJson, EventsBehindABrokenHeaderAreRead)
             EXPECT_EQ(trace->sliceCount(), 1U) << text;
             EXPECT_EQ(trace->metadata().count("pytorch.tail"), 1U) << text;
             EXPECT_FALSE(trace->captureStats().cut) << text;
+            const std::string id(c.id);
             EXPECT_THAT(trace->captureStats().notes,
-                        ElementsAre(AllOf(HasSubstr(c.note), HasSubstr("ahead of the events"))))
+                        ElementsAre(c.byte > 0 ? hasId(id, {{"byte", c.byte}}) : hasId(id)))
                 << text;
         }
     }
@@ -77,7 +92,7 @@ TEST(BadJson, EventsFarBehindABrokenPlaceAreFound)
         const auto trace = open(text);
         EXPECT_EQ(trace->sliceCount(), 1U) << shift;
     }
-    EXPECT_THAT(problem("{\"a\" 1,\"b\":\"" + std::string(2U << 20, 'x') + "\"}"), HasSubstr("broken at byte 5"));
+    EXPECT_THAT(problem("{\"a\" 1,\"b\":\"" + std::string(2U << 20, 'x') + "\"}"), noArray("json.grammar"));
 }
 
 TEST(BadJson, ACutFileShowsWhatItHolds)
@@ -92,7 +107,7 @@ TEST(BadJson, ACutFileShowsWhatItHolds)
     const auto trace = open(whole.substr(0, second + 10));
     EXPECT_EQ(trace->sliceCount(), 1U);
     EXPECT_TRUE(trace->captureStats().cut);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("begins at byte " + std::to_string(second))));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.cut", {{"byte", second}})));
 }
 
 TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
@@ -103,7 +118,7 @@ TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
         const std::string text = object(std::string(kEvent) + "," + std::string(broken) + "," + std::string(kEvent));
         const auto trace = open(text);
         EXPECT_EQ(trace->sliceCount(), 2U) << broken;
-        EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("breaks JSON's grammar"))) << broken;
+        EXPECT_THAT(trace->captureStats().notes, Contains(hasId("json.loss.malformed", {{"count", 1}}))) << broken;
         EXPECT_EQ(trace->captureStats().dropped, 1U) << broken;
     }
 }
@@ -118,21 +133,18 @@ TEST(BadJson, WhatIsNoObjectIsLeftOutAndSaidToBeNone)
             EXPECT_EQ(trace->sliceCount(), 2U) << events;
             const std::size_t place = object(events).find(odd, 36);
             EXPECT_THAT(trace->captureStats().notes,
-                        ElementsAre(AllOf(HasSubstr("1 element of the array of events is no object"),
-                                          HasSubstr("byte " + std::to_string(place)))))
+                        ElementsAre(hasId("json.loss.no_object", {{"count", 1}, {"byte", place}})))
                 << events;
             EXPECT_FALSE(trace->captureStats().cut) << events;
         }
-        EXPECT_THAT(problem(object(other)),
-                    AllOf(HasSubstr("no event of this JSON can be read"), HasSubstr("no object"), HasSubstr("byte")));
+        EXPECT_THAT(problem(object(other)), noEvent("json.loss.no_object"));
     }
 }
 
 TEST(BadJson, WhereEveryEventIsBrokenItSaysWhere)
 {
     EXPECT_THAT(problem(object(R"({"ph":"X","ts":01x})")),
-                AllOf(HasSubstr("no event of this JSON can be read"), HasSubstr("breaks JSON's grammar"),
-                      HasSubstr("byte 37"), testing::Not(HasSubstr("no array"))));
+                AllOf(noEvent("json.loss.malformed"), hasIdAndPart("json.no_event", "why", "byte 37")));
 }
 
 constexpr std::string_view kAfter = R"(],"distributedInfo":{"rank":2,"world_size":4},"tail":1})";
@@ -159,7 +171,7 @@ TEST(BadJson, WhatFollowsABrokenLastEventIsRead)
         EXPECT_EQ(trace->sliceCount(), 1U) << broken;
         EXPECT_EQ(trace->metadata().at("rank"), "2") << broken;
         EXPECT_FALSE(trace->captureStats().cut) << broken;
-        EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("breaks JSON's grammar"))) << broken;
+        EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.malformed"))) << broken;
     }
 }
 
@@ -191,9 +203,8 @@ TEST(BadJson, LongOuterValuesAreLeftOutWithANote)
                                 "],\"also\":[{\"a\":" + megabytes(size) + "}],\"tail\":1}");
         EXPECT_EQ(trace->sliceCount(), 1U) << size;
         EXPECT_EQ(trace->metadata().at("pytorch.tail"), "1") << size;
-        EXPECT_THAT(
-            trace->captureStats().notes,
-            ElementsAre(AllOf(HasSubstr("\"long\", at byte 8"), HasSubstr("longer than 1 MiB")), HasSubstr("\"also\"")))
+        EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.long_value", {{"key", "long"}, {"byte", 8}}),
+                                                             hasId("json.long_value", {{"key", "also"}})))
             << size;
     }
 }
@@ -201,35 +212,36 @@ TEST(BadJson, LongOuterValuesAreLeftOutWithANote)
 TEST(BadJson, OddValuesAreCountedWithTheirPlace)
 {
     struct Case {
-        std::string_view event, note;
+        std::string_view event, loss;
         std::size_t slices;
     };
     for (const Case& c : {
-             Case{R"({"ph":"X","dur":2,"pid":1,"tid":1,"name":"a"})", "no readable time", 0},
-             Case{R"({"ph":"X","ts":NaN,"dur":2,"name":"a"})", "no readable time", 0},
-             Case{R"({"ph":"X","ts":"soon","dur":2,"name":"a"})", "no readable time", 0},
-             Case{R"({"ph":"X","ts":1e300,"dur":2,"name":"a"})", "73 years", 0},
-             Case{R"({"ph":"X","ts":99999999999999999999,"dur":2,"name":"a"})", "73 years", 0},
-             Case{R"({"ph":"X","ts":9999999999999999,"dur":2,"name":"a"})", "73 years", 0},
-             Case{R"({"ph":"X","ts":1,"dur":1e400,"name":"a"})", "a duration beyond 73 years", 1},
-             Case{R"({"ph":"X","ts":1,"dur":-5,"name":"a"})", "negative duration", 1},
-             Case{R"({"ph":"X","ts":1,"name":"a"})", "no duration", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":NaN,"y":-Infinity}})", "NaN or Infinity", 1},
-             Case{R"j({"ph":"X","ts":1,"dur":1,"args":{"memory bandwidth (GB/s)": inf}})j", "NaN or Infinity", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":-inf}})", "NaN or Infinity", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":-nan,"y":nan}})", "NaN or Infinity", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":1.5}})", "no 64-bit integer", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":123456789012345678901}})", "no 64-bit integer", 1},
-             Case{R"({"ph":"?","ts":1})", "phase that no view shows", 0},
-             Case{R"({"ts":1,"dur":1})", "phase that no view shows", 0},
-             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"a\tb\"}", "control character", 1},
-             Case{R"({"ph":"X","ts":1,"dur":1,"name":"C:\windows"})", "escapes nothing", 1},
-             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"\xff\xfe\"}", "not UTF-8", 1},
-             Case{R"({"ph":"C","ts":1,"name":"c","args":7})", "arguments that cannot be read", 0},
+             Case{R"({"ph":"X","dur":2,"pid":1,"tid":1,"name":"a"})", "no_time", 0},
+             Case{R"({"ph":"X","ts":NaN,"dur":2,"name":"a"})", "no_time", 0},
+             Case{R"({"ph":"X","ts":"soon","dur":2,"name":"a"})", "no_time", 0},
+             Case{R"({"ph":"X","ts":1e300,"dur":2,"name":"a"})", "huge_time", 0},
+             Case{R"({"ph":"X","ts":99999999999999999999,"dur":2,"name":"a"})", "huge_time", 0},
+             Case{R"({"ph":"X","ts":9999999999999999,"dur":2,"name":"a"})", "huge_time", 0},
+             Case{R"({"ph":"X","ts":1,"dur":1e400,"name":"a"})", "huge_duration", 1},
+             Case{R"({"ph":"X","ts":1,"dur":-5,"name":"a"})", "negative_duration", 1},
+             Case{R"({"ph":"X","ts":1,"name":"a"})", "no_duration", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":NaN,"y":-Infinity}})", "not_a_number", 1},
+             Case{R"j({"ph":"X","ts":1,"dur":1,"args":{"memory bandwidth (GB/s)": inf}})j", "not_a_number", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":-inf}})", "not_a_number", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"x":-nan,"y":nan}})", "not_a_number", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":1.5}})", "bad_number", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"args":{"correlation":123456789012345678901}})", "bad_number", 1},
+             Case{R"({"ph":"?","ts":1})", "other_phase", 0},
+             Case{R"({"ts":1,"dur":1})", "other_phase", 0},
+             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"a\tb\"}", "control_text", 1},
+             Case{R"({"ph":"X","ts":1,"dur":1,"name":"C:\windows"})", "bad_escape", 1},
+             Case{"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"\xff\xfe\"}", "bad_utf8", 1},
+             Case{R"({"ph":"C","ts":1,"name":"c","args":7})", "bad_args", 0},
          }) {
         const auto trace = open(object(c.event));
         EXPECT_EQ(trace->sliceCount(), c.slices) << c.event;
-        EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(HasSubstr(std::string(c.note)), HasSubstr("byte 37"))))
+        EXPECT_THAT(trace->captureStats().notes,
+                    Contains(hasId("json.loss." + std::string(c.loss), {{"count", 1}, {"byte", 37}})))
             << c.event;
     }
 }
@@ -241,7 +253,7 @@ TEST(BadJson, WhatIsLostIsCountedByThousands)
         events += R"({"ph":"X","dur":1},)";
     const auto trace = open(object(events + R"({"ph":"X","ts":1,"dur":1})"));
     EXPECT_EQ(trace->captureStats().dropped, 1'234U);
-    EXPECT_THAT(trace->captureStats().notes, Contains(AllOf(StartsWith("1,234 "), HasSubstr("byte 37"))));
+    EXPECT_THAT(trace->captureStats().notes, Contains(hasId("json.loss.no_time", {{"count", 1'234}, {"byte", 37}})));
 }
 
 TEST(BadJson, TimesAreExact)
@@ -272,7 +284,7 @@ TEST(BadJson, WhatFollowsTheEndIsNoted)
 {
     const auto trace = open(object(kEvent) + " garbage");
     EXPECT_EQ(trace->sliceCount(), 1U);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("Something follows the end")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.rest")));
     EXPECT_THAT(open("\xEF\xBB\xBF \n" + object(kEvent))->captureStats().notes, IsEmpty());
 }
 
@@ -285,7 +297,7 @@ TEST(BadJson, WhatFollowsCompressedTextIsNoted)
         EXPECT_EQ(trace->sliceCount(), 1U);
         EXPECT_FALSE(trace->captureStats().cut);
         EXPECT_THAT(trace->captureStats().notes,
-                    ElementsAre(HasSubstr("at byte " + std::to_string(whole.size() + padding) + " of the compressed")));
+                    ElementsAre(hasId("json.trailing", {{"byte", whole.size() + padding}})));
     }
 }
 
@@ -301,11 +313,10 @@ TEST(BadJson, DeepNestingIsReadAsFarAsItGoes)
         EXPECT_THAT(trace->captureStats().notes, IsEmpty()) << levels;
     }
     const std::string tooDeep = nested(1'000'001);
-    EXPECT_THAT(problem(object(tooDeep)),
-                AllOf(HasSubstr("nested deeper than 1,000,000 levels"), HasSubstr("byte 37")));
+    EXPECT_THAT(problem(object(tooDeep)), noEvent("json.loss.too_deep"));
     const auto trace = open("{\"traceEvents\":[" + std::string(kEvent) + "," + tooDeep + std::string(kAfter));
     EXPECT_EQ(trace->sliceCount(), 1U);
-    EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("nested deeper than 1,000,000 levels")));
+    EXPECT_THAT(trace->captureStats().notes, Contains(hasId("json.loss.too_deep", {{"count", 1}})));
 }
 
 TEST(BadJson, NestingThatIsNotClosedIsRefused)
@@ -313,9 +324,9 @@ TEST(BadJson, NestingThatIsNotClosedIsRefused)
     const std::string deep = R"({"ph":"X","ts":1,"args":{"x":)" + std::string(200000, '[');
     const auto trace = open(object(std::string(kEvent) + "," + deep + "," + std::string(kEvent)));
     EXPECT_EQ(trace->sliceCount(), 2U);
-    EXPECT_THAT(trace->captureStats().notes, Contains(HasSubstr("breaks JSON's grammar")));
-    EXPECT_THAT(problem(std::string(1 << 20, '[')), HasSubstr("no trace of a known format"));
-    EXPECT_THAT(problem("{\"a\":" + std::string(1 << 20, '[')), HasSubstr("nested deeper than 1,000,000 levels"));
+    EXPECT_THAT(trace->captureStats().notes, Contains(hasId("json.loss.malformed")));
+    EXPECT_THAT(problem(std::string(1 << 20, '[')), hasId("open.unknown_format"));
+    EXPECT_THAT(problem("{\"a\":" + std::string(1 << 20, '[')), noArray("json.too_deep"));
 }
 
 TEST(BadJson, AnEventOfAHundredMegabytesIsPassed)
@@ -323,7 +334,7 @@ TEST(BadJson, AnEventOfAHundredMegabytesIsPassed)
     const std::string huge = R"({"ph":"X","ts":1,"name":")" + std::string(100 << 20, 'x') + "\"}";
     const auto trace = open(object(std::string(kEvent) + "," + huge + "," + std::string(kEvent)));
     EXPECT_EQ(trace->sliceCount(), 2U);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("longer than 64 MiB")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.too_long")));
 }
 
 TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
@@ -339,22 +350,22 @@ TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
     checksum[whole.size() - 6] = static_cast<char>(checksum[whole.size() - 6] ^ 1);
     const auto wrong = open(checksum);
     EXPECT_EQ(wrong->sliceCount(), 60000U);
-    EXPECT_THAT(wrong->captureStats().notes, Contains(AllOf(HasSubstr("checksum does not match"), HasSubstr("byte"))));
+    EXPECT_THAT(wrong->captureStats().notes, Contains(hasIdAndPart("json.inflated_in_part", "why", "checksum")));
 
     const auto cut = open(whole.substr(0, whole.size() / 2));
     EXPECT_GT(cut->sliceCount(), 20000U);
     EXPECT_LT(cut->sliceCount(), 40000U);
     EXPECT_TRUE(cut->captureStats().cut);
     EXPECT_THAT(cut->captureStats().notes,
-                Contains(HasSubstr("ends too early, at byte " + std::to_string(whole.size() / 2))));
+                Contains(hasIdAndPart("json.inflated_in_part", "why", "byte " + std::to_string(whole.size() / 2))));
 
     std::string damaged = zstd(object(events));
     damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
     const auto partly = tryOpen(damaged);
     if (partly)
-        EXPECT_THAT((*partly)->captureStats().notes, Contains(HasSubstr("zstd")));
+        EXPECT_THAT((*partly)->captureStats().notes, Contains(hasIdAndPart("json.inflated_in_part", "why", "zstd")));
     else
-        EXPECT_THAT(partly.error().message(), HasSubstr("zstd"));
+        EXPECT_THAT(partly.error().what, noEvent("file.compression"));
 }
 
 TEST(BadJson, AStopEndsTheReading)
@@ -390,7 +401,7 @@ TEST(BadJson, ProgressGrowsToOne)
 TEST(BadJson, AMissingFileAndAFolderAreToldApart)
 {
     EXPECT_EQ(formats::openTrace("/nowhere/trace.json").error().code, Error::Code::NotFound);
-    EXPECT_THAT(formats::openTrace("/").error().message(), HasSubstr("this is a folder"));
+    EXPECT_THAT(formats::openTrace("/").error().what, hasId("file.folder"));
 }
 
 } // namespace

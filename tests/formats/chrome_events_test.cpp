@@ -1,4 +1,5 @@
 #include "tests/formats/json_text.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@ namespace {
 
 using namespace profiler;
 using namespace json_test;
+using profiler::test::hasId;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(ChromeEvents, ABareArrayOpens)
@@ -28,7 +29,7 @@ TEST(ChromeEvents, AnUnclosedArrayOpensAndSaysSo)
         const auto trace = open(text);
         EXPECT_EQ(trace->sliceCount(), 1U);
         EXPECT_TRUE(trace->captureStats().cut);
-        EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("not closed")));
+        EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.array_open")));
     }
 }
 
@@ -61,8 +62,8 @@ TEST(ChromeEvents, BeginsAndEndsMakeRanges)
     EXPECT_EQ(rows[1].depth, 1);
     EXPECT_TRUE(rows[2].is(slice_flag::kOpen));
     EXPECT_EQ(toNs(rows[2].end()), 100000);
-    EXPECT_THAT(trace->captureStats().notes,
-                ElementsAre(HasSubstr("1 end of a range has no begin"), HasSubstr("shown as open")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.end_without_begin", {{"count", 1}}),
+                                                         hasId("json.loss.begin_without_end")));
     EXPECT_EQ(trace->captureStats().unmatched, 2U);
 }
 
@@ -156,7 +157,7 @@ TEST(ChromeEvents, FlowsOfTheFileAreArrows)
     ASSERT_EQ(flows.size(), 1U);
     EXPECT_EQ(flows[0].kind, FlowKind::Async);
     EXPECT_EQ(trace->name(trace->slice(flows[0].to)), "receive");
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 flow has a begin or an end only")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.flow_without_end", {{"count", 1}})));
 }
 
 TEST(ChromeEvents, WhatOverlapsIsCountedWhereverItLies)
@@ -164,8 +165,7 @@ TEST(ChromeEvents, WhatOverlapsIsCountedWhereverItLies)
     const std::string text = object(
         R"({"ph":"X","ts":5,"dur":10,"pid":1,"tid":1,"name":"overlaps"},{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},
 {"ph":"X","ts":2,"dur":8,"pid":1,"tid":1,"name":"inside"},{"ph":"X","ts":3,"dur":1,"pid":1,"tid":1,"name":"late"})");
-    const auto note = ElementsAre(HasSubstr("1 slice ends after the slice that it begins in: it is shown one row "
-                                            "deeper (byte 37)"));
+    const auto note = ElementsAre(hasId("json.loss.overlapping", {{"count", 1}, {"byte", 37}}));
     EXPECT_THAT(open(text)->captureStats().notes, note);
     const TextFile file(text);
     formats::ReadOptions little;

@@ -1,4 +1,5 @@
 #include "tests/formats/json_text.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +9,8 @@ namespace {
 
 using namespace profiler;
 using namespace json_test;
+using profiler::test::hasId;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// "name begin+duration depth" of every slice of a row, in µs.
@@ -59,7 +60,7 @@ TEST(ChromeJoins, AnEndClosesTheRangeOfItsName)
 {"ph":"B","name":"a","ts":0,"pid":1,"tid":1},{"ph":"B","name":"b","ts":5,"pid":1,"tid":1},
 {"ph":"E","name":"a","ts":5,"pid":1,"tid":1},{"ph":"E","name":"b","ts":9,"pid":1,"tid":1})"));
     EXPECT_THAT(rows(*trace, "thread 1"), ElementsAre("a 0+5 0", "b 5+4 0"));
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 range ends before one that begins in it")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.ends_crossed", {{"count", 1}})));
 }
 
 TEST(ChromeJoins, ArgumentsOfEndsAreNoted)
@@ -67,7 +68,7 @@ TEST(ChromeJoins, ArgumentsOfEndsAreNoted)
     const auto trace = open(object(R"(
 {"ph":"B","name":"a","ts":0,"pid":1,"tid":1,"args":{"x":1}},{"ph":"E","ts":7,"pid":1,"tid":1,"args":{ }},
 {"ph":"B","name":"b","ts":8,"pid":1,"tid":1},{"ph":"E","ts":9,"pid":1,"tid":1,"args":{"result":3}})"));
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 end of a range has arguments of its own")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.end_args", {{"count", 1}})));
     EXPECT_EQ(trace->captureStats().dropped, 0U);
 }
 
@@ -76,7 +77,7 @@ TEST(ChromeJoins, AnEndOfAnotherNameIsNoted)
     const auto trace = open(object(R"(
 {"ph":"B","name":"a","ts":0,"pid":1,"tid":1},{"ph":"E","name":"other","ts":7,"pid":1,"tid":1})"));
     EXPECT_THAT(rows(*trace, "thread 1"), ElementsAre("a 0+7 0"));
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 end has a name that no open range has")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.end_of_other", {{"count", 1}})));
 }
 
 TEST(ChromeJoins, IdsBeyond64BitsAreToldApart)
@@ -108,7 +109,7 @@ TEST(ChromeJoins, AFlowsEndBindsToTheNextSliceUnlessItSaysOtherwise)
     EXPECT_THAT(arrows(*opened(R"("ts":25,"bp":"e")")), ElementsAre("a > b"));
     const auto none = opened(R"("ts":45)");
     EXPECT_THAT(arrows(*none), IsEmpty());
-    EXPECT_THAT(none->captureStats().notes, ElementsAre("1 arrow has an end where no slice is: it is not shown."));
+    EXPECT_THAT(none->captureStats().notes, ElementsAre(hasId("trace.unbound_arrows", {{"count", 1}})));
     EXPECT_EQ(none->captureStats().unmatched, 1U);
 }
 
@@ -117,7 +118,7 @@ TEST(ChromeJoins, AFlowToARowWithoutSlicesIsNoted)
     const auto trace = open(object(R"(
 {"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},{"ph":"s","ts":1,"pid":1,"tid":1,"cat":"x","id":7},
 {"ph":"f","ts":15,"pid":1,"tid":9,"cat":"x","id":7})"));
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 flow has an end on a row without slices")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.flow_without_row", {{"count", 1}})));
 }
 
 TEST(ChromeJoins, CountersBelongToProcessesThatHaveNames)
@@ -142,7 +143,7 @@ TEST(ChromeJoins, CounterValuesThatAreNoNumbersAreNoted)
 {
     const auto trace = open(object(R"({"ph":"C","ts":1,"pid":7,"name":"one","args":{"v":"12","w":4}})"));
     EXPECT_EQ(trace->counter(track(*trace, "one: w")->id).at(0).value, 4);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("1 counter event has a value that is no number")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.no_number", {{"count", 1}})));
 }
 
 TEST(ChromeJoins, WorkOfNumbersBeyond32BitsHasItsLaunch)

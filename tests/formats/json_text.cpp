@@ -90,8 +90,8 @@ std::string dump(const Trace& trace)
     std::string text;
     for (const auto& [name, slices] : rows)
         text += name + "\n" + slices;
-    for (const std::string& note : trace.captureStats().notes)
-        text += note + "\n";
+    for (const Message& note : trace.captureStats().notes)
+        text += messageLine(note) + "\n";
     return text;
 }
 

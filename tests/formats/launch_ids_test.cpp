@@ -1,4 +1,5 @@
 #include "tests/formats/json_text.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +9,8 @@ namespace {
 
 using namespace profiler;
 using namespace json_test;
-using testing::AllOf;
+using profiler::test::hasId;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string call(std::string_view category, int process, int time, int correlation)
@@ -32,9 +32,8 @@ TEST(LaunchIds, CallsThatShareAnIdAreCounted)
                               call("cuda_runtime", 1, 21, 6) + "," + call("cuda_runtime", 1, 31, 5);
     for (const std::string& far : {std::string(), "," + call("cuda_runtime", 1, 41, 2'000'000'000)}) {
         const auto trace = open(object(calls + "," + kernel(2, 5) + "," + kernel(12, 5) + far));
-        EXPECT_THAT(
-            trace->captureStats().notes,
-            ElementsAre(AllOf(HasSubstr("3 calls have correlation ids that other calls"), HasSubstr("byte 37"))));
+        EXPECT_THAT(trace->captureStats().notes,
+                    ElementsAre(hasId("json.loss.shared_correlation", {{"count", 3}, {"byte", 37}})));
     }
 }
 
@@ -47,7 +46,7 @@ TEST(LaunchIds, WhatMayShareAnIdIsNotCounted)
                     .notes,
                 IsEmpty());
     const auto two = open(object(call("cuda_runtime", 1, 1, 5) + "," + call("cuda_runtime", 2, 1, 5)));
-    EXPECT_THAT(two->captureStats().notes, ElementsAre(HasSubstr("2 processes launch work")));
+    EXPECT_THAT(two->captureStats().notes, ElementsAre(hasId("json.several_processes", {{"count", 2}})));
     // No id at all.
     EXPECT_THAT(open(object(call("cuda_runtime", 1, 1, 0) + "," + call("cuda_runtime", 1, 5, 0)))->captureStats().notes,
                 IsEmpty());

@@ -1,4 +1,5 @@
 #include "tests/formats/json_text.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@ namespace {
 
 using namespace profiler;
 using namespace json_test;
+using profiler::test::hasId;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
@@ -209,8 +210,7 @@ constexpr std::string_view kNew = R"json({
 TEST(PytorchSchemas, NewFilesAreReadInFull)
 {
     const auto trace = open(kNew);
-    EXPECT_THAT(trace->captureStats().notes,
-                ElementsAre(HasSubstr("1 piece of device work has no launch in the file")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.no_launch", {{"count", 1}})));
     EXPECT_EQ(trace->captureStats().unmatched, 1U);
     const auto& metadata = trace->metadata();
     EXPECT_EQ(metadata.at("versions.cuda_runtime"), "12.4");
@@ -340,7 +340,7 @@ TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
             pids.push_back(row.pid);
     ASSERT_EQ(pids.size(), 2U);
     EXPECT_NE(pids[0], pids[1]);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("2 processes launch work in this file")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.several_processes", {{"count", 2}})));
 }
 
 // Each process calls the only GPU that it sees its device 0; whoever merged their files gave the rows their processes.

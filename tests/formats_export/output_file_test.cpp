@@ -1,5 +1,6 @@
 #include "profiler/io/formats/format.h"
 #include "tests/formats_export/exported.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace formats_export_test {
 namespace {
 
 using namespace profiler;
+using profiler::test::hasId;
 using test_support::traceFromText;
 
 constexpr std::string_view kMany = "main\n repeat 20000 every 10\n op aten::mm 0 5\n end";
@@ -63,7 +65,7 @@ TEST(Saving, AFolderThatIsNotThereIsAnError)
     const Folder folder;
     const auto saved = formats::saveTrace(*traceFromText("main\n op a 0 1"), folder / "none/a.csv");
     ASSERT_FALSE(saved);
-    EXPECT_THAT(saved.error().message(), testing::HasSubstr("none/a.csv"));
+    EXPECT_THAT(saved.error().where, testing::EndsWith("none/a.csv"));
 }
 
 TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
@@ -80,7 +82,7 @@ TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
         const auto saved = formats::saveTrace(**trace, folder / name);
         ASSERT_FALSE(saved) << name;
         EXPECT_EQ(saved.error().code, Error::Code::Io);
-        EXPECT_THAT(saved.error().message(), testing::HasSubstr("cannot be read any more"));
+        EXPECT_THAT(saved.error().what, testing::AnyOf(hasId("save.unread"), hasId("save.unread_part")));
     }
     EXPECT_EQ(folder.files(), 1U);
 }
@@ -102,7 +104,8 @@ TEST(Saving, AnUnknownExtensionNamesTheKnownOnes)
     const Folder folder;
     const auto saved = formats::saveTrace(*traceFromText("main\n op a 0 1"), folder / "a.xyz");
     ASSERT_FALSE(saved);
-    EXPECT_THAT(saved.error().message(), testing::HasSubstr(".pftrace"));
+    EXPECT_THAT(saved.error().what, hasId("save.unknown_format"));
+    EXPECT_THAT(saved.error().mend, testing::HasSubstr(".pftrace"));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
+#include "tests/support/message_matchers.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -12,6 +13,8 @@ namespace formats_sqlite_test {
 namespace {
 
 using namespace profiler;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -41,15 +44,15 @@ TEST(NsysDamage, AnotherProgramsDatabaseIsRefused)
     NsysFile(file.path()).run("CREATE TABLE bookmarks (id INTEGER, url TEXT); INSERT INTO bookmarks VALUES (1, 'x')");
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Unsupported);
-    EXPECT_THAT(error.message(), HasSubstr("no Nsight Systems export"));
-    EXPECT_THAT(error.message(), HasSubstr("nsys export --type sqlite"));
+    EXPECT_THAT(error.what, hasId("nsys.no_export"));
+    EXPECT_THAT(error.mend, HasSubstr("nsys export --type sqlite"));
 }
 
 TEST(NsysDamage, AnEmptyDatabaseIsRefused)
 {
     const TemporaryFile file;
     NsysFile(file.path()).run("CREATE TABLE t (x); DROP TABLE t");
-    EXPECT_THAT(errorOf(file.path()).message(), HasSubstr("no Nsight Systems export"));
+    EXPECT_THAT(errorOf(file.path()).what, hasId("nsys.no_export"));
 }
 
 TEST(NsysDamage, AViewInPlaceOfATableIsNotRun)
@@ -75,7 +78,8 @@ TEST(NsysDamage, ACutFileShowsWhatIsLeft)
     EXPECT_GT((*trace)->sliceCount(), 1000U);
     EXPECT_LT((*trace)->sliceCount(), 20000U);
     EXPECT_TRUE((*trace)->captureStats().cut);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                Contains(hasIdAndPart("nsys.read_in_part", "why", "table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
 }
 
 TEST(NsysDamage, AFileCutBeforeAnyEventIsRefused)
@@ -84,8 +88,9 @@ TEST(NsysDamage, AFileCutBeforeAnyEventIsRefused)
     writeKernels(file.path(), 20000);
     std::filesystem::resize_file(file.path(), 3000);
     const Error error = errorOf(file.path());
-    EXPECT_THAT(error.message(), HasSubstr(file.path().string()));
-    EXPECT_THAT(error.message(), HasSubstr("nsys export"));
+    EXPECT_EQ(error.code, Error::Code::Malformed);
+    EXPECT_THAT(error.where, HasSubstr(file.path().string()));
+    EXPECT_THAT(error.mend, HasSubstr("nsys export"));
 }
 
 TEST(NsysDamage, OverwrittenPagesAreToldWithTableAndRow)
@@ -98,7 +103,8 @@ TEST(NsysDamage, OverwrittenPagesAreToldWithTableAndRow)
     const auto trace = formats::openTrace(file.path());
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_GT((*trace)->sliceCount(), 1000U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                Contains(hasIdAndPart("nsys.read_in_part", "why", "table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
 }
 
 TEST(NsysDamage, AWriteAheadLogIsNotMissed)
@@ -109,8 +115,8 @@ TEST(NsysDamage, AWriteAheadLogIsNotMissed)
     sqlite.makeTables();
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Unavailable);
-    EXPECT_THAT(error.message(), HasSubstr("write-ahead log"));
-    EXPECT_THAT(error.message(), HasSubstr("wal_checkpoint"));
+    EXPECT_THAT(error.what, hasId("nsys.wal"));
+    EXPECT_THAT(error.mend, HasSubstr("wal_checkpoint"));
 }
 
 TEST(NsysDamage, AFileThatIsBeingWrittenIsNotRead)
@@ -135,7 +141,7 @@ TEST(NsysDamage, AFileThatIsBeingWrittenIsNotRead)
     ASSERT_EQ(::read(locked[0], &byte, 1), 1);
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Unavailable);
-    EXPECT_THAT(error.message(), HasSubstr("another program is writing"));
+    EXPECT_THAT(error.what, hasId("nsys.being_written"));
     ASSERT_EQ(::write(done[1], &byte, 1), 1);
     ::waitpid(child, nullptr, 0);
     EXPECT_TRUE(formats::openTrace(file.path()));
@@ -148,7 +154,7 @@ TEST(NsysDamage, AnInterruptedExportIsRefused)
     const TemporaryFile file;
     writeKernels(file.path(), 10);
     std::ofstream(file.path().string() + "-journal") << "left behind";
-    EXPECT_THAT(errorOf(file.path()).message(), HasSubstr("interrupted"));
+    EXPECT_THAT(errorOf(file.path()).what, hasId("nsys.journal"));
 }
 
 TEST(NsysDamage, ReadingLeavesNothingBesideTheFile)
@@ -192,15 +198,11 @@ TEST(NsysDamage, RowsWithImpossibleValuesCostOnlyThemselves)
     EXPECT_EQ((*trace)->sliceCount(), 2U);
     EXPECT_EQ((*trace)->captureStats().dropped, 6U);
     EXPECT_EQ(toNs((*trace)->range().end), 50);
-    const std::string at = " (the first in CUPTI_ACTIVITY_KIND_KERNEL, row ";
-    EXPECT_THAT(
-        (*trace)->captureStats().notes,
-        testing::ElementsAre("3 rows have no time and are left out" + at + "2).",
-                             "2 rows have times more than 30 days away from the others' and are left out" + at + "6).",
-                             "1 row is of a device or stream whose number cannot be and is left out "
-                             "(CUPTI_ACTIVITY_KIND_KERNEL, row 8).",
-                             "1 row ends before it begins: it is shown as empty "
-                             "(CUPTI_ACTIVITY_KIND_KERNEL, row 5)."));
+    const auto lost = [](const std::string& id, int count, int row) {
+        return hasId("nsys.loss." + id, {{"count", count}, {"table", "CUPTI_ACTIVITY_KIND_KERNEL"}, {"row", row}});
+    };
+    EXPECT_THAT((*trace)->captureStats().notes, testing::ElementsAre(lost("no_time", 3, 2), lost("far_time", 2, 6),
+                                                                     lost("no_place", 1, 8), lost("backwards", 1, 5)));
 }
 
 TEST(NsysDamage, ARowWithAWildTimeSpoilsNoFigure)
@@ -217,7 +219,8 @@ TEST(NsysDamage, ARowWithAWildTimeSpoilsNoFigure)
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_EQ((*trace)->sliceCount(), 999U) << change;
         EXPECT_EQ((*trace)->range(), (TimeRange{traceTime(10), traceTime(10'005)})) << change;
-        EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("(CUPTI_ACTIVITY_KIND_KERNEL, row 10)")));
+        EXPECT_THAT((*trace)->captureStats().notes,
+                    Contains(hasId("nsys.loss.far_time", {{"table", "CUPTI_ACTIVITY_KIND_KERNEL"}, {"row", 10}})));
         EXPECT_EQ((*trace)->captureStats().dropped, 1U);
     }
 }
@@ -233,7 +236,7 @@ TEST(NsysDamage, TimesByTheWallClockAreNoWildOnes)
     const auto trace = formats::openTrace(file.path());
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_EQ((*trace)->sliceCount(), 999U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("row 20)")));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("nsys.loss.far_time", {{"row", 20}})));
 }
 
 TEST(NsysDamage, ValuesThatCannotBeAreNoted)
@@ -250,13 +253,14 @@ TEST(NsysDamage, ValuesThatCannotBeAreNoted)
     const auto trace = formats::openTrace(file.path());
     ASSERT_TRUE(trace) << trace.error().message();
     const auto& notes = (*trace)->captureStats().notes;
-    EXPECT_THAT(notes, Contains("2 rows move a negative number of bytes: the numbers are left out (the first in "
-                                "CUPTI_ACTIVITY_KIND_MEMCPY, row 2)."));
-    EXPECT_THAT(notes,
-                Contains(HasSubstr("at a negative time: it is shown there (CUPTI_ACTIVITY_KIND_KERNEL, row 2)")));
-    EXPECT_THAT(notes, Contains("3 rows have names that the file does not hold: they are shown without them (the first "
-                                "in CUPTI_ACTIVITY_KIND_KERNEL, row 1)."));
-    EXPECT_THAT(notes, Contains(HasSubstr("cannot be and is left out (CUPTI_ACTIVITY_KIND_MEMSET, row 1)")));
+    const auto lost = [](const std::string& id, int count, const std::string& table, int row) {
+        return Contains(
+            hasId("nsys.loss." + id, {{"count", count}, {"table", "CUPTI_ACTIVITY_KIND_" + table}, {"row", row}}));
+    };
+    EXPECT_THAT(notes, lost("negative_bytes", 2, "MEMCPY", 2));
+    EXPECT_THAT(notes, lost("negative_time", 1, "KERNEL", 2));
+    EXPECT_THAT(notes, lost("no_name", 3, "KERNEL", 1));
+    EXPECT_THAT(notes, lost("no_place", 1, "MEMSET", 1));
     for (const Slice& slice : (*trace)->ofKind(ActivityKind::GpuMemcpy))
         EXPECT_GE(slice.args.bytes, 0);
 }

@@ -2,6 +2,7 @@
 #include "profiler/analysis/device_use.h"
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -11,13 +12,12 @@ namespace formats_sqlite_test {
 namespace {
 
 using namespace profiler;
+using profiler::test::hasId;
 using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Key;
 using testing::Not;
 using testing::Pair;
-using testing::UnorderedElementsAre;
 
 std::shared_ptr<const Trace> opened(const std::filesystem::path& path, const formats::ReadOptions& options = {})
 {
@@ -148,7 +148,7 @@ TEST_F(TwoProcesses, ARangeWithoutEndIsOpenToTheLast)
     EXPECT_TRUE(open.is(slice_flag::kOpen));
     EXPECT_EQ(toNs(open.end()), 9800);
     EXPECT_THAT(m_trace->captureStats().notes,
-                Contains("2 ranges have no end: they are shown as open (the first in NVTX_EVENTS, row 7)."));
+                Contains(hasId("nsys.loss.open", {{"count", 2}, {"table", "NVTX_EVENTS"}, {"row", 7}})));
 }
 
 TEST_F(TwoProcesses, RangesOfEmitNvtxGroupByOperator)
@@ -177,7 +177,9 @@ TEST_F(TwoProcesses, TellWhatWasLost)
 {
     EXPECT_EQ(m_trace->captureStats().dropped, 12U);
     EXPECT_EQ(m_trace->captureStats().unmatched, 8U); // copies and the memset have no call
-    EXPECT_THAT(m_trace->captureStats().notes, Contains("Nsight Systems, warning: Number of dropped events: 12"));
+    EXPECT_THAT(
+        m_trace->captureStats().notes,
+        Contains(hasId("nsys.diagnostic", {{"severity", "warning"}, {"said", "Number of dropped events: 12"}})));
     EXPECT_FALSE(m_trace->captureStats().cut);
 }
 

@@ -1,6 +1,7 @@
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/io/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@ namespace formats_sqlite_test {
 namespace {
 
 using namespace profiler;
+using profiler::test::hasId;
 
 std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
 {
@@ -81,9 +83,9 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
     ASSERT_EQ(trace->flowsOf(kernel.id).size(), 1U);
     EXPECT_EQ(trace->name(trace->slice(trace->flowsOf(kernel.id)[0].from)), "cuLaunchKernel");
     EXPECT_EQ(trace->captureStats().unmatched, 1U); // a copy
-    EXPECT_THAT(
-        trace->captureStats().notes,
-        testing::ElementsAre("1 piece of device work has no launch in the file (CUPTI_ACTIVITY_KIND_MEMCPY, row 2)."));
+    EXPECT_THAT(trace->captureStats().notes,
+                testing::ElementsAre(
+                    hasId("nsys.loss.no_launch", {{"count", 1}, {"table", "CUPTI_ACTIVITY_KIND_MEMCPY"}, {"row", 2}})));
 }
 
 TEST(NsysVersions, OfSeveralProcessesNoneIsGuessed)
@@ -118,9 +120,9 @@ TEST(NsysVersions, TablesThatNoViewShowsAreNoted)
     EXPECT_EQ(trace->metadata().at("source.events"), "9");
     EXPECT_THAT(trace->captureStats().notes,
                 testing::UnorderedElementsAre(
-                    testing::HasSubstr("no launch"),
-                    "2 rows of the table SCHED_EVENTS are not shown: no view has a place for them.",
-                    "The row of the table CUDA_UM_CPU_PAGE_FAULT_EVENTS is not shown: no view has a place for it."));
+                    hasId("nsys.loss.no_launch"),
+                    hasId("nsys.table_not_shown", {{"count", 2}, {"table", "SCHED_EVENTS"}}),
+                    hasId("nsys.table_not_shown", {{"count", 1}, {"table", "CUDA_UM_CPU_PAGE_FAULT_EVENTS"}})));
 }
 
 TEST(NsysVersions, MetricsOfAGpuAreCounters)
@@ -230,7 +232,8 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
     file.write("QUADD report of some kind");
     const auto trace = formats::openTrace(file.path());
     ASSERT_FALSE(trace);
-    EXPECT_THAT(trace.error().message(), testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
+    EXPECT_THAT(trace.error().what, hasId("nsys.report"));
+    EXPECT_THAT(trace.error().mend, testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
 }
 
 TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)

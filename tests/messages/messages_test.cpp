@@ -28,7 +28,7 @@ std::string listed(const std::vector<MessageText>& messages)
 
 std::vector<std::string> parameterNames(std::string_view text)
 {
-    static const std::regex braces("\\{([^}]*)\\}");
+    static const std::regex braces("\\{([^}|]*)[^}]*\\}"); // of "{count|is|are}" the name
     const std::string copy(text);
     std::vector<std::string> names;
     for (auto at = std::sregex_iterator(copy.begin(), copy.end(), braces); at != std::sregex_iterator(); ++at)
@@ -79,6 +79,43 @@ TEST(Messages, AreSentencesWithoutSlips)
         EXPECT_EQ(message.text.find("  "), std::string_view::npos) << message.id << ": two spaces";
         EXPECT_NE(message.text.back(), ' ') << message.id;
     }
+}
+
+TEST(Messages, AgreeWithTheirNumbers)
+{
+    const auto of = [](int count) {
+        return profiler::detail::makeMessage("test.chosen", "{count} {count|event is|events are} lost{count||, all}.",
+                                             {{"count", count}})
+            .text;
+    };
+    EXPECT_EQ(of(1), "1 event is lost.");
+    EXPECT_EQ(of(0), "0 events are lost, all.");
+    EXPECT_EQ(of(12), "12 events are lost, all.");
+}
+
+TEST(Messages, AreTheSameAfterTheWayThroughALineOfAFile)
+{
+    const profiler::Message message = profiler::detail::makeMessage(
+        "test.line", "{share} of {file} at {byte}.",
+        {{"share", 0.1, "10 %"}, {"file", "a b.json"}, {"byte", std::int64_t{1} << 60, "far"}, {"none", ""}});
+    const std::string line = profiler::messageLine(message);
+    EXPECT_EQ(profiler::messageOfLine(line), message);
+    EXPECT_TRUE(line.starts_with(message.text)) << "a reader of the raw file sees the sentence first";
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+
+    const profiler::Message plain = profiler::messageOfLine("of a script");
+    EXPECT_TRUE(plain.id.empty());
+    EXPECT_EQ(plain.text, "of a script");
+    EXPECT_EQ(profiler::messageOfLine("cut\x1ftest.line\x1fshare\x1f").text, "cut") << "half a line is a text";
+    EXPECT_TRUE(profiler::messageOfLine("cut\x1ftest.line\x1fshare\x1f").id.empty());
+    EXPECT_TRUE(profiler::messageOfLine("").empty());
+}
+
+TEST(Messages, LinesHoldNoBreaks)
+{
+    const auto broken = profiler::detail::makeMessage("test.break", "{said}", {{"said", "two\nlines\x1f"}});
+    EXPECT_EQ(profiler::messageLine(broken).find('\n'), std::string::npos);
+    EXPECT_EQ(profiler::messageOfLine(profiler::messageLine(broken)).id, "test.break");
 }
 
 TEST(Messages, FillInTheirParameters)

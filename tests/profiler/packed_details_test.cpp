@@ -3,6 +3,7 @@
 #include "profiler/io/packed/packed_writer.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/model/trace_builder.h"
+#include "tests/support/message_matchers.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -15,6 +16,8 @@ namespace {
 using namespace profiler;
 using packed::readPacked;
 using packed::writePacked;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -150,7 +153,7 @@ public:
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
     {
         if (source >= m_goneFrom)
-            return tl::unexpected(Error{Error::Code::NotFound, "the file went away", "a.json", {}});
+            return tl::unexpected(Error{Error::Code::NotFound, {"test.gone", {}, "the file went away"}, "a.json", {}});
         if (source % 5 == 0)
             return SliceDetails{};
         return SliceDetails{{"place", std::to_string(source)}, {source % 2 == 0 ? "even" : "odd", "yes"}};
@@ -248,7 +251,8 @@ TEST_F(PackedDetailsOfTraces, ThatCouldNotBeReadAreCountedInTheCopy)
     ASSERT_TRUE(writePacked(*trace, m_path));
     const auto copy = open(m_path);
     EXPECT_THAT(copy->captureStats().notes,
-                ElementsAre(testing::AllOf(HasSubstr("16,286 slices"), HasSubstr("the file went away"))));
+                ElementsAre(testing::AllOf(hasId("trace.unread_details", {{"count", 16'286}}),
+                                           hasIdAndPart("trace.unread_details", "why", "the file went away"))));
     EXPECT_EQ(copy->details({TrackId{0}, 3}).value(), trace->details({TrackId{0}, 3}).value());
     EXPECT_THAT(copy->details({TrackId{0}, 9000}).value(), IsEmpty());
 }

@@ -2,6 +2,7 @@
 #include "profiler/io/packed/packed_writer.h"
 #include "profiler/io/packed/section.h"
 #include "profiler/model/trace_builder.h"
+#include "tests/support/message_matchers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,6 +19,7 @@ namespace {
 using namespace profiler;
 using packed::UnpackOptions;
 using packed::writePacked;
+using profiler::test::hasId;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -115,7 +117,7 @@ TEST_F(PackedSamples, AreFoundWhereTheNamesAreDamaged)
     const auto opened = read();
     EXPECT_THAT(opened->counter(TrackId{1}), SizeIs(kManySamples));
     EXPECT_EQ(opened->unread().samples, 0U);
-    EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(HasSubstr("names and tracks at byte 40")));
+    EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(hasId("trace.names_copy", {{"byte", 40}})));
 }
 
 TEST_F(PackedSamples, MoreSamplesThanThereIsMemoryForAreLeftOut)
@@ -124,7 +126,7 @@ TEST_F(PackedSamples, MoreSamplesThanThereIsMemoryForAreLeftOut)
     UnpackOptions options;
     options.memoryBudget = 2 * 65'536 * sizeof(CounterSample);
     const auto opened = read(options);
-    EXPECT_THAT(opened->captureStats().notes, testing::Contains(HasSubstr("68,928 values of counters")));
+    EXPECT_THAT(opened->captureStats().notes, testing::Contains(hasId("trace.too_many_samples", {{"count", 68'928}})));
 }
 
 TEST_F(PackedSamples, OfVersion3LieInMeta)

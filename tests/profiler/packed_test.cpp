@@ -4,6 +4,7 @@
 #include "profiler/io/packed/section.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/profiler/packed_trace.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <cstring>
@@ -20,6 +21,8 @@ using namespace profiler;
 using packed::readPacked;
 using packed::UnpackOptions;
 using packed::writePacked;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using test_support::traceFromText;
 using test_support::traceToText;
 using testing::HasSubstr;
@@ -154,10 +157,10 @@ TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
         seen += opened->sorted(track.id).size();
     ASSERT_LT(seen, 200'000U);
     EXPECT_EQ(opened->unread().slices, 300'000U - seen);
-    EXPECT_THAT(opened->losses().notes, testing::Contains(HasSubstr(path().string())));
+    EXPECT_THAT(opened->losses().notes, testing::Contains(hasIdAndPart("trace.unread_slices", "why", path().string())));
     const auto written = writePacked(*opened, m_folder / "copy.sspack");
     ASSERT_FALSE(written);
-    EXPECT_THAT(written.error().message(), HasSubstr("cannot be read any more"));
+    EXPECT_THAT(written.error().what, hasId("save.unread_part"));
     put(whole); // the disk is back
     for (const Track& track : opened->tracks())
         static_cast<void>(opened->sorted(track.id));
@@ -199,8 +202,10 @@ TEST_F(Packed, ADamagedBlockCostsItsSlicesOnly)
         const auto opened = read(options);
         EXPECT_EQ(opened->sliceCount(), 200'000U - 65'536);
         ASSERT_THAT(opened->captureStats().notes, SizeIs(1));
-        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("65,536 slices of track \"thread 0\" are missing"));
-        EXPECT_THAT(opened->captureStats().notes[0], HasSubstr("byte " + std::to_string(block)));
+        EXPECT_THAT(opened->captureStats().notes[0],
+                    hasId("trace.missing_slices", {{"count", 65'536}, {"track", "thread 0"}}));
+        EXPECT_THAT(opened->captureStats().notes[0],
+                    hasIdAndPart("trace.missing_slices", "why", "byte " + std::to_string(block)));
         const Slice first = opened->slice({TrackId{0}, 0});
         const Slice same = trace->slice({TrackId{0}, 65'536});
         EXPECT_EQ(first.begin, same.begin);
@@ -227,7 +232,7 @@ TEST_F(Packed, DamagedNamesAreReadFromTheirCopy)
         packed_test::expectSame(**opened, *trace);
         EXPECT_EQ((*opened)->tracks()[1].name, "thread 1");
         ASSERT_THAT((*opened)->captureStats().notes, SizeIs(1)) << at;
-        EXPECT_THAT((*opened)->captureStats().notes[0], HasSubstr("names and tracks at byte 40 are damaged"));
+        EXPECT_THAT((*opened)->captureStats().notes[0], hasId("trace.names_copy", {{"byte", 40}}));
     }
 }
 
@@ -242,7 +247,7 @@ TEST_F(Packed, ACutFileShowsItsFirstBlocks)
     EXPECT_EQ(opened->sliceCount() % 65'536, 0U);
     EXPECT_GE(opened->sliceCount(), 65'536U);
     EXPECT_TRUE(opened->captureStats().cut);
-    EXPECT_THAT(opened->captureStats().notes.back(), HasSubstr("no whole block"));
+    EXPECT_THAT(opened->captureStats().notes.back(), hasId("trace.cut_block"));
 }
 
 TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
@@ -254,19 +259,19 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     put(newer);
     ASSERT_FALSE(readPacked(path()));
     EXPECT_EQ(readPacked(path()).error().code, Error::Code::Unsupported);
-    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("newer Stepscope"));
+    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.newer_packed"));
     auto other = good;
     other[0] = 'X';
     put(other);
-    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("not a packed Stepscope trace"));
+    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.not_packed"));
     auto damagedMeta = good;
     damagedMeta[80] ^= 1;
     damagedMeta.resize(damagedMeta.size() / 2); // the copy is gone, too
     put(damagedMeta);
-    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("byte 40"));
+    EXPECT_THAT(readPacked(path()).error().where, HasSubstr("byte 40"));
     EXPECT_THAT(readPacked(path()).error().mend, HasSubstr("convert the trace"));
     put({});
-    EXPECT_THAT(readPacked(path()).error().message(), HasSubstr("empty"));
+    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.empty"));
     EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);
     EXPECT_EQ(readPacked(m_folder).error().code, Error::Code::Invalid);
 }
@@ -287,8 +292,7 @@ TEST_F(Packed, OlderVersionsOpen)
         const auto trace = read();
         EXPECT_EQ(trace->sliceCount(), 3U);
         EXPECT_THAT(trace->devices(), testing::IsEmpty());
-        for (const std::string& note : trace->captureStats().notes)
-            EXPECT_THAT(note, testing::Not(HasSubstr("damaged")));
+        EXPECT_THAT(trace->captureStats().notes, testing::IsEmpty());
         for (const Track& track : trace->tracks())
             EXPECT_EQ(track.processSortIndex, 0);
     }
@@ -323,7 +327,7 @@ TEST_F(Packed, APartThatNoReaderTakesIsNotWritten)
     const packed::Bytes tooLarge((std::size_t{8} << 20) + 1);
     const auto block = packed::packSection(packed::SectionType::Block, tooLarge);
     ASSERT_FALSE(block);
-    EXPECT_THAT(block.error().message(), HasSubstr("8,388,609 bytes"));
+    EXPECT_THAT(block.error().what, hasId("save.too_large", {{"bytes", 8'388'609}}));
     EXPECT_TRUE(packed::packSection(packed::SectionType::Details, tooLarge));
 }
 
@@ -344,7 +348,7 @@ TEST_F(Packed, BlocksBehindDamageThatLooksLikeThemAreFound)
     EXPECT_EQ(opened->sliceCount(), 200'000U);
     EXPECT_TRUE(opened->captureStats().cut);
     EXPECT_THAT(opened->captureStats().notes,
-                testing::Contains(HasSubstr("3,000,001 bytes at byte " + std::to_string(block))));
+                testing::Contains(hasId("trace.damaged", {{"bytes", 3'000'001}, {"byte", block}})));
 }
 
 TEST_F(Packed, ABlockThatCouldNotBeReadIsAskedForAgain)

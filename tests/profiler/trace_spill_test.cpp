@@ -1,5 +1,6 @@
 #include "profiler/io/packed/spill_file.h"
 #include "tests/profiler/packed_trace.h"
+#include "tests/support/message_matchers.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,8 @@ namespace {
 
 using namespace profiler;
 using packed::SpillFile;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -91,8 +94,8 @@ TEST(Spill, WhatTheDiskDoesNotTakeStaysInMemory)
     const auto trace = builder.finish(2);
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("stays in memory all the same: cannot write to " +
-                                                                   std::filesystem::temp_directory_path().string())));
+    EXPECT_THAT(trace->captureStats().notes,
+                ElementsAre(hasIdAndPart("trace.not_spilled", "why", std::filesystem::temp_directory_path().string())));
     EXPECT_EQ(trace->captureStats().dropped, 0);
     packed_test::expectSame(*trace, *expected);
 }
@@ -101,7 +104,8 @@ TEST(Spill, AFolderThatIsNotThereIsNamed)
 {
     const auto file = SpillFile::make("/nowhere/at/all", kBudget);
     ASSERT_FALSE(file);
-    EXPECT_THAT(file.error().message(), HasSubstr("/nowhere/at/all"));
+    EXPECT_THAT(file.error().what, hasId("spill.make"));
+    EXPECT_EQ(file.error().where, "/nowhere/at/all");
 }
 
 TEST(Spill, AStoppedBuilderGivesNothing)
@@ -195,7 +199,7 @@ TEST(Spill, CountersThatTheDiskDoesNotTakeStayInMemory)
     const auto trace = builder.finish();
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(trace->captureStats().notes, ElementsAre(HasSubstr("stays in memory all the same")));
+    EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("trace.not_spilled")));
     expectSameCounters(*trace, *expected);
 }
 
@@ -238,8 +242,7 @@ TEST(Spill, WhatCannotBeReadLaterIsCounted)
         EXPECT_GT(missing.samples, std::size_t{kSamples});
         EXPECT_THAT(missing.why, HasSubstr(std::filesystem::temp_directory_path().string()));
     }
-    EXPECT_THAT(trace->losses().notes,
-                ElementsAre(HasSubstr("slices cannot be read any more"), HasSubstr("values of counters cannot be")));
+    EXPECT_THAT(trace->losses().notes, ElementsAre(hasId("trace.unread_slices"), hasId("trace.unread_samples")));
     EXPECT_THAT(trace->captureStats().notes, IsEmpty()) << "of the opening";
 }
 

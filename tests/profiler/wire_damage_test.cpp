@@ -1,5 +1,6 @@
 #include "profiler/io/wire/tailing_reader.h"
 #include "tests/profiler/wire_file.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace {
 using namespace profiler;
 using namespace profiler::wire;
 using namespace wire_test;
+using profiler::test::hasId;
 using testing::Contains;
-using testing::HasSubstr;
 
 TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
 {
@@ -32,7 +33,7 @@ TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
             slices.push_back((*trace)->sliceCount());
         ASSERT_EQ((*trace)->sliceCount(), slices.back()) << size;
         ASSERT_TRUE((*trace)->captureStats().cut);
-        const auto partial = Contains(HasSubstr("from byte " + std::to_string(boundaries[slices.size() - 1])));
+        const auto partial = Contains(hasId("trace.cut_frame", {{"byte", boundaries[slices.size() - 1]}}));
         if (atBoundary) {
             ASSERT_THAT((*trace)->captureStats().notes, Not(partial)) << size;
         } else {
@@ -57,8 +58,9 @@ TEST(WireDamage, AFlippedByteCostsOneFrame)
         ASSERT_TRUE(trace) << i << trace.error().message();
         const auto frame = std::upper_bound(boundaries.begin(), boundaries.end(), i) - 1;
         const bool last = frame + 2 == boundaries.end();
-        const std::string where = last ? "from byte " + std::to_string(*frame) : "at byte " + std::to_string(*frame);
-        ASSERT_THAT((*trace)->captureStats().notes, Contains(HasSubstr(where))) << i;
+        ASSERT_THAT((*trace)->captureStats().notes,
+                    Contains(hasId(last ? "trace.cut_frame" : "trace.damaged", {{"byte", *frame}})))
+            << i;
         ASSERT_EQ((*trace)->captureStats().cut, last) << i;
         ASSERT_GE((*trace)->sliceCount() + 4, (*full)->sliceCount()) << i << ": no frame has more than four slices";
     }
@@ -79,7 +81,7 @@ TEST(WireDamage, LostEventsAreCounted)
     ASSERT_TRUE(trace);
     EXPECT_EQ((*trace)->sliceCount(), 12U);
     EXPECT_EQ((*trace)->captureStats().dropped, 3U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("3 events of host threads are missing")));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.missing_events", {{"count", 3}})));
 }
 
 TEST(WireDamage, MissingAndRepeatedFramesAreTold)
@@ -88,14 +90,15 @@ TEST(WireDamage, MissingAndRepeatedFramesAreTold)
     const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0, 5, 6, -1);
     WireFile file;
     file.events(0, kNotFromRing, {&op, 1}).jumpTo(4).events(0, kNotFromRing, {&op, 1});
-    const std::string gapAt = std::to_string(file.boundaries()[1]);
-    const std::string againAt = std::to_string(file.boundaries()[2]);
+    const auto gapAt = file.boundaries()[1];
+    const auto againAt = file.boundaries()[2];
     file.jumpTo(4).events(0, kNotFromRing, {&op, 1}).end();
     const auto trace = readTrace(folder.write("a.sstrace", file.bytes()));
     ASSERT_TRUE(trace);
     EXPECT_EQ((*trace)->sliceCount(), 2U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("3 frames are missing before byte " + gapAt)));
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("at byte " + againAt + " comes a second time")));
+    EXPECT_THAT((*trace)->captureStats().notes,
+                Contains(hasId("trace.frames_missing", {{"count", 3}, {"byte", gapAt}})));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.frame_twice", {{"byte", againAt}})));
 }
 
 TEST(WireDamage, AGiantLengthTakesNoMemoryAndHidesNoFrame)
@@ -128,8 +131,7 @@ TEST(WireDamage, PayloadsThatDoNotFitAreTold)
                        type == FrameType::Loss || type == FrameType::Device || type == FrameType::Clock ? 7 : 19));
         const auto trace = readTrace(folder.write("a.sstrace", file.end().bytes()));
         ASSERT_TRUE(trace);
-        EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("was not taken wholly")))
-            << static_cast<int>(type);
+        EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.frame_in_part"))) << static_cast<int>(type);
     }
 }
 
@@ -142,7 +144,7 @@ TEST(WireDamage, NotesAreFew)
     const auto trace = readTrace(folder.write("a.sstrace", file.end().bytes()));
     ASSERT_TRUE(trace);
     EXPECT_LE((*trace)->captureStats().notes.size(), 25U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains("and 80 more of these"));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.many_more_notes", {{"count", 80}})));
 }
 
 } // namespace

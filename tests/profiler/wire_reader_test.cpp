@@ -3,6 +3,7 @@
 #include "profiler/io/wire/tailing_reader.h"
 #include "profiler/os/file_lock.h"
 #include "tests/profiler/wire_file.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ namespace {
 using namespace profiler;
 using namespace profiler::wire;
 using namespace wire_test;
+using profiler::test::hasId;
 using test_support::traceToText;
 using testing::Contains;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kEverythingAsText = R"(format stepscope
@@ -90,13 +91,13 @@ TEST(WireReader, ErrorsSayWhatIsWrong)
     const TestFolder folder;
     const auto error = [&](const std::filesystem::path& path) {
         const auto trace = readTrace(path);
-        return trace ? Error{Error::Code::Io, "no error", "", ""} : trace.error();
+        return trace ? Error{} : trace.error();
     };
     EXPECT_EQ(error(folder / "missing").code, Error::Code::NotFound);
     EXPECT_EQ(error(folder / ".").code, Error::Code::Invalid);
-    EXPECT_THAT(error(folder.write("empty", {})).what.text, HasSubstr("empty"));
+    EXPECT_THAT(error(folder.write("empty", {})).what, hasId("trace.empty"));
     const std::string_view other = "{\"traceEvents\": [";
-    EXPECT_THAT(error(folder.write("other", std::as_bytes(std::span{other}))).what.text, HasSubstr("not a Stepscope trace"));
+    EXPECT_THAT(error(folder.write("other", std::as_bytes(std::span{other}))).what, hasId("trace.no_trace"));
 
     auto bytes = everything().bytes();
     auto header =
@@ -108,7 +109,7 @@ TEST(WireReader, ErrorsSayWhatIsWrong)
     };
     header.version = kVersion + 1;
     EXPECT_EQ(error(withHeader()).code, Error::Code::Unsupported);
-    EXPECT_THAT(error(withHeader()).message(), HasSubstr("newer"));
+    EXPECT_THAT(error(withHeader()).what, hasId("trace.newer"));
     header.version = 0;
     EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
     header.version = kVersion;
@@ -199,7 +200,7 @@ TEST(WireReader, SaysWhenAFileShrinks)
     folder.write("a.sstrace", std::span{file.bytes()}.first(file.boundaries()[4]));
     const auto polled = (*reader)->poll();
     ASSERT_FALSE(polled);
-    EXPECT_THAT(polled.error().what.text, HasSubstr("shorter"));
+    EXPECT_THAT(polled.error().what, hasId("trace.shorter"));
 }
 
 TEST(WireReader, NewEntriesChangeTracks)
@@ -302,7 +303,7 @@ TEST(WireReader, CompletesAKilledRunFromItsRingFile)
     EXPECT_TRUE(stats.cut);
     EXPECT_FALSE(stats.live);
     EXPECT_EQ(stats.dropped, 5U);
-    EXPECT_THAT(stats.notes, Contains(HasSubstr("2 events of the threads' last moments")));
+    EXPECT_THAT(stats.notes, Contains(hasId("trace.last_moments", {{"count", 2}})));
     EXPECT_EQ((*trace)->sliceCount(), 3U) << "the event that is in both files counts once";
 }
 
@@ -315,7 +316,7 @@ TEST(WireReader, LeavesTheRingFileOfAnotherRunAlone)
     ASSERT_TRUE(trace);
     EXPECT_TRUE((*trace)->captureStats().cut);
     EXPECT_EQ((*trace)->sliceCount(), 1U);
-    EXPECT_THAT((*trace)->captureStats().notes, Contains(HasSubstr("last moments of the run are missing")));
+    EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.last_moments_missing")));
 }
 
 TEST(WireReader, ATraceIsLiveWhileItsWriterHoldsTheLock)

@@ -182,7 +182,7 @@ TEST(Record, AReportTakesTheLinesPlace)
     EXPECT_GT(said["events"], 0);
     EXPECT_FALSE(said.contains("error"));
     said = report("no-such-command-here");
-    EXPECT_EQ(said["error"]["what"], "command not found");
+    EXPECT_EQ(said["error"]["id"], "launch.command.not_found");
     EXPECT_FALSE(said.contains("exit_status"));
     said = report("sh -c 'exit 7'");
     EXPECT_EQ(said["exit_status"], 7);

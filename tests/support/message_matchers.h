@@ -2,54 +2,49 @@
 
 #include "profiler/model/message.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
+#include <string>
+#include <vector>
 
-/// Matchers for messages. Tests check ids and values; only the golden test of messages checks texts.
-namespace test_support {
+/// Matchers of messages by id and parameters. The wording is the golden test's alone.
+namespace profiler::test {
 
-/// Of that id.
-inline auto HasId(const std::string& id)
+/// A message with that id and, among others, these values.
+inline testing::Matcher<const Message&> hasId(const std::string& id,
+                                              const std::vector<MessageParameter>& parameters = {})
 {
-    return testing::Field("id", &profiler::Message::id, testing::StrEq(id));
+    std::vector<testing::Matcher<const Message&>> all{testing::Field("id", &Message::id, id)};
+    for (const MessageParameter& wanted : parameters)
+        all.push_back(testing::Field(
+            "parameters", &Message::parameters,
+            testing::Contains(testing::AllOf(testing::Field("name", &MessageParameter::name, wanted.name),
+                                             testing::Field("value", &MessageParameter::value, wanted.value)))));
+    return testing::AllOfArray(all);
 }
 
-/// Whose parameter `name` holds a number that matches. µs, bytes, shares in 0…1, counts.
-MATCHER_P2(HasNumber, name, matcher, "has a parameter " + std::string(name) + " that matches")
+/// A message with a parameter of that name, whose text has `part` in it.
+inline testing::Matcher<const Message&> hasPart(const std::string& name, const std::string& part)
 {
-    const profiler::MessageParameter* parameter = arg.find(name);
-    if (!parameter) {
-        *result_listener << "which has no such parameter";
-        return false;
-    }
-    double number = 0;
-    if (const auto* real = std::get_if<double>(&parameter->value))
-        number = *real;
-    else if (const auto* whole = std::get_if<std::int64_t>(&parameter->value))
-        number = static_cast<double>(*whole);
-    else {
-        *result_listener << "whose parameter is the text " << parameter->text;
-        return false;
-    }
-    *result_listener << "whose parameter is " << number << ", ";
-    return testing::ExplainMatchResult(testing::Matcher<double>(matcher), number, result_listener);
+    return testing::Field(
+        "parameters", &Message::parameters,
+        testing::Contains(testing::AllOf(testing::Field("name", &MessageParameter::name, name),
+                                         testing::Field("text", &MessageParameter::text, testing::HasSubstr(part)))));
 }
 
-/// Whose parameter `name` reads so.
-MATCHER_P2(HasText, name, matcher, "has a parameter " + std::string(name) + " whose text matches")
+inline testing::Matcher<const Message&> hasIdAndPart(const std::string& id, const std::string& name,
+                                                     const std::string& part)
 {
-    const profiler::MessageParameter* parameter = arg.find(name);
-    if (!parameter) {
-        *result_listener << "which has no such parameter";
-        return false;
-    }
-    return testing::ExplainMatchResult(testing::Matcher<std::string>(matcher), parameter->text, result_listener);
+    return testing::AllOf(hasId(id), hasPart(name, part));
 }
 
-/// Whose sentence matches: for messages without ids.
-template <typename Matcher>
-auto TextIs(Matcher matcher)
+/// The ids, in order.
+inline std::vector<std::string> idsOf(const std::vector<Message>& messages)
 {
-    return testing::Field("text", &profiler::Message::text, matcher);
+    std::vector<std::string> ids;
+    for (const Message& message : messages)
+        ids.push_back(message.id);
+    return ids;
 }
 
-} // namespace test_support
+} // namespace profiler::test

@@ -160,8 +160,8 @@ std::string head(const Trace& trace)
     if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)
         text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched,
                             stats.cut ? " cut" : "", stats.live ? " live" : "");
-    for (const std::string& note : stats.notes)
-        text += fmt::format("lost note={}\n", quoted(note));
+    for (const Message& note : stats.notes)
+        text += fmt::format("lost note={}\n", quoted(note.text));
     return text;
 }
 

@@ -242,7 +242,7 @@ void TextFeeder::State::lost(const TextLine& line)
     stats.cut |= line.has("cut");
     stats.live |= line.has("live");
     if (const std::string* note = line.option("note"))
-        stats.notes.push_back(*note);
+        stats.notes.push_back({{}, {}, *note});
 }
 
 std::string TextFeeder::State::sliceName(const TextLine& line, Slice& slice, const Turn& turn)

@@ -42,14 +42,14 @@ void Recording::nameThings()
                   m_recorder->addCounter("learning rate", ""), m_recorder->addCounter("samples", "samples")};
 }
 
-std::vector<std::string> Recording::recordGpu()
+std::vector<profiler::Message> Recording::recordGpu()
 {
     if (!m_events)
         return {};
     auto source =
         capture::CuptiSource::start(*m_recorder, capture::systemCupti(), {.level = capture::CuptiLevel::Always});
     if (!source)
-        return {source.error().message()};
+        return {source.error().asMessage()};
     m_gpu = std::move(*source);
     return m_gpu->notes();
 }

@@ -32,7 +32,7 @@ public:
 
     /// Records the GPU's work as well. Before the process's first CUDA call.
     /// @return what cannot be recorded, and why; the rest is
-    std::vector<std::string> recordGpu();
+    std::vector<profiler::Message> recordGpu();
     /// Samples the machine's and this process's load from now on, at every level: it costs the training's threads
     /// nothing, and what it costs its own is in the trace.
     /// @param gpu  ask the driver for the GPUs' as well

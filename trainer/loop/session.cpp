@@ -200,8 +200,8 @@ private:
         m_recording = std::move(*started);
         const bool usesGpu = gpu.available && m_config[key::device] != "cpu";
         if (usesGpu)
-            for (const std::string& note : m_recording->recordGpu())
-                m_progress.warn("Not all of the GPU's work can be recorded: " + note);
+            for (const profiler::Message& note : m_recording->recordGpu())
+                m_progress.warn("Not all of the GPU's work can be recorded: " + note.text);
         m_recording->sampleSystem(usesGpu);
         return {};
     }

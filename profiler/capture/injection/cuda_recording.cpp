@@ -33,7 +33,7 @@ void startCupti(Recorder& recorder)
 {
     const auto& api = loadedCupti();
     if (!api) {
-        recorder.setMetadata("gpu.note", api.error().message());
+        recorder.setMetadata("gpu.note", profiler::messageLine(api.error().asMessage()));
         return;
     }
     auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()}); // what fails is in the trace

@@ -41,9 +41,9 @@ Result<const CuptiApi*> load()
 {
     void* const library = openCupti();
     if (!library)
-        return tl::unexpected(Error{Error::Code::Unavailable,
-                                    "the GPU's work is not recorded: CUPTI is not to be found", "libcupti.so.13",
-                                    "put its folder (cuda/extras/CUPTI/lib64) into LD_LIBRARY_PATH"});
+        return fail<"cupti.not_found", "the GPU's work is not recorded: CUPTI was not found">(
+            Error::Code::Unavailable, "libcupti.so.13",
+            "put its folder (cuda/extras/CUPTI/lib64) into LD_LIBRARY_PATH");
     static CuptiApi s_api;
     Symbols symbols(library);
     symbols.get(s_api.subscribe, "cuptiSubscribe_v2");
@@ -73,10 +73,8 @@ Result<const CuptiApi*> load()
     symbols.get(s_api.getResultString, "cuptiGetResultString");
     symbols.get(s_api.getVersion, "cuptiGetVersion");
     if (symbols.missing())
-        return tl::unexpected(
-            Error{Error::Code::Unsupported,
-                  std::string("the GPU's work is not recorded: this CUPTI lacks ") + symbols.missing(), "libcupti",
-                  "use CUDA 12.0 or later"});
+        return fail<"cupti.too_old", "the GPU's work is not recorded: this CUPTI lacks {function}">(
+            Error::Code::Unsupported, "libcupti", "use CUDA 12.0 or later", {{"function", symbols.missing()}});
     symbols.get(s_api.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
     if (symbols.missing()) // newer than some of version 12: all synchronization records come then
         s_api.enableAllSyncRecords = [](std::uint8_t) { return CUPTI_SUCCESS; };

@@ -20,10 +20,9 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path& pa
 Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
 {
     if (isReport(path))
-        return tl::unexpected(Error{.code = Error::Code::Unsupported,
-                                    .what = "a report of Nsight Systems can be read by NVIDIA's programs only",
-                                    .where = path.string(),
-                                    .mend = "export it: nsys export --type sqlite " + path.filename().string()});
+        return fail<"nsys.report", "a report of Nsight Systems can be read by NVIDIA's programs only">(
+            Error::Code::Unsupported, path.string(),
+            "export it: nsys export --type sqlite " + path.filename().string());
     return nsys::readExport(path, options);
 }
 

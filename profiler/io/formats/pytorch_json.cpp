@@ -27,8 +27,8 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
 Result<void> write(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
     if (path.extension() == ".zst")
-        return tl::unexpected(Error{Error::Code::Unsupported, "PyTorch JSON is not written with zstd", path.string(),
-                                    "end the name with .json.gz, which PyTorch's tools read too"});
+        return fail<"json.no_zstd", "PyTorch JSON is not written with zstd">(
+            Error::Code::Unsupported, path.string(), "end the name with .json.gz, which PyTorch's tools read too");
     return writers::writePytorchJson(trace, path, options);
 }
 

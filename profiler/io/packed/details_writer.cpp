@@ -77,7 +77,7 @@ Result<PackedDetailsOfBlock> packDetails(const ArgSource* source, std::span<RawS
             done = sections.add(std::move(*details));
         ++next;
         if (stop.stop_requested())
-            done = tl::unexpected(Error{Error::Code::Cancelled, "writing the trace was cancelled", {}, {}});
+            done = fail<"save.trace_cancelled", "writing the trace was cancelled">(Error::Code::Cancelled);
         return done.has_value();
     };
     if (!places.empty())

@@ -121,8 +121,8 @@ void putStats(ByteWriter& writer, const CaptureStats& stats)
     writer.put(stats.unmatched);
     writer.put(static_cast<std::uint8_t>((stats.cut ? 1 : 0) | (stats.live ? 2 : 0)));
     writer.put(static_cast<std::uint32_t>(stats.notes.size()));
-    for (const std::string& note : stats.notes)
-        writer.putText(note);
+    for (const Message& note : stats.notes)
+        writer.putText(messageLine(note));
 }
 
 void takeStats(ByteReader& reader, CaptureStats& stats)
@@ -133,7 +133,7 @@ void takeStats(ByteReader& reader, CaptureStats& stats)
     stats.cut = (flags & 1) != 0;
     stats.live = (flags & 2) != 0;
     for (std::uint32_t count = reader.takeCount(sizeof count); count > 0; --count)
-        stats.notes.emplace_back(reader.takeText());
+        stats.notes.push_back(messageOfLine(reader.takeText()));
 }
 
 void takePools(ByteReader& reader, TraceBuilder& builder, DecodedMeta& meta)

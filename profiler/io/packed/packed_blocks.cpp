@@ -8,24 +8,20 @@ namespace profiler::packed {
 Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, const BlockEntry& entry,
                                                     const BlockLimits& limits)
 {
-    const auto damaged = [&](std::string what) {
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    std::move(what),
-                                    fmt::format("{}, byte {}", file.path().string(), entry.offset),
-                                    {}});
-    };
+    const auto place = [&] { return fmt::format("{}, byte {}", file.path().string(), entry.offset); };
     const auto raw = file.read(entry.offset, SectionType::Block);
     if (!raw)
         return tl::unexpected(raw.error());
     auto decoded = decodeBlock(*raw, limits);
     if (!decoded || decoded->track != entry.track || decoded->slices.size() != entry.count)
-        return damaged("a block of slices says what cannot be");
+        return fail<"trace.bad_block", "a block of slices says what cannot be">(Error::Code::Malformed, place());
     for (std::uint32_t i = 0; i < decoded->slices.size(); ++i)
         decoded->slices[i].ordinal = entry.firstOrdinal + i;
     auto block = TrackBlock::make(decoded->slices);
     // Queries go by the overview's rows: what is read must be what it promised.
     if (entry.summary && !sameBlock(*entry.summary, block->summary))
-        return damaged("a block of slices is not what the overview says");
+        return fail<"trace.other_block", "a block of slices is not what the overview says">(Error::Code::Malformed,
+                                                                                            place());
     return block;
 }
 

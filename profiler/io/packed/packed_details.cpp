@@ -62,10 +62,8 @@ Result<PackedDetails::Section> PackedDetails::sectionOf(std::uint64_t source) co
         return tl::unexpected(raw.error());
     auto decoded = decodeDetails(*raw);
     if (!decoded || decoded->first != entry.first)
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    "the details of these slices are damaged",
-                                    fmt::format("{}, byte {}", m_file->path().string(), entry.offset),
-                                    {}});
+        return fail<"trace.bad_details", "the details of these slices are damaged">(
+            Error::Code::Malformed, fmt::format("{}, byte {}", m_file->path().string(), entry.offset));
     auto section = std::make_shared<const DecodedDetails>(std::move(*decoded));
     const std::scoped_lock lock(m_mutex);
     m_last = section;

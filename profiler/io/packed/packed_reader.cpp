@@ -25,24 +25,23 @@ constexpr std::uint64_t kBytesASlice = 40; ///< in memory, at most for most trac
 
 Result<FileHeader> readHeader(const SectionFile& file)
 {
-    const auto malformed = [&](std::string what) {
-        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), file.path().string(), {}});
-    };
+    const std::string path = file.path().string();
     FileHeader header{};
+    if (file.size() == 0)
+        return fail<"trace.empty", "the trace file is empty">(Error::Code::Malformed, path);
     if (file.size() < sizeof header)
-        return malformed(file.size() == 0 ? "the trace file is empty" : "the trace file ends within its header");
+        return fail<"trace.short_header", "the trace file ends within its header">(Error::Code::Malformed, path);
     if (auto read = file.readAt(0, std::as_writable_bytes(std::span{&header, 1})); !read)
         return tl::unexpected(read.error());
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-        return malformed("this is not a packed Stepscope trace");
+        return fail<"trace.not_packed", "this is not a packed Stepscope trace">(Error::Code::Malformed, path);
     if (header.version > kVersion)
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    fmt::format("the trace has version {} of the packed format; this program reads up "
-                                                "to {}",
-                                                header.version, kVersion),
-                                    file.path().string(), "open it with a newer Stepscope"});
+        return fail<"trace.newer_packed",
+                    "the trace has version {version} of the packed format; this program reads up to {most}">(
+            Error::Code::Unsupported, path, "open it with a newer Stepscope",
+            {{"version", header.version}, {"most", kVersion}});
     if (header.checksum != headerChecksum(header) || header.version == 0 || header.headerBytes < sizeof header)
-        return malformed("the header of the trace file is damaged");
+        return fail<"trace.bad_header", "the header of the trace file is damaged">(Error::Code::Malformed, path);
     return header;
 }
 
@@ -69,7 +68,7 @@ private:
     bool eachBlock(const std::function<void(std::size_t)>& work);
     void leaveOutDamaged();
     void addFlows();
-    void note(std::string text);
+    void note(Message text);
     [[nodiscard]] std::uint64_t budget() const;
 
     std::shared_ptr<const SectionFile> m_file;
@@ -88,13 +87,13 @@ private:
     std::size_t m_notes = 0;
 };
 
-void Reading::note(std::string text)
+void Reading::note(Message text)
 {
     CaptureStats& stats = m_builder.captureStats();
     if (++m_notes <= kMaxNotes)
         stats.notes.push_back(std::move(text));
     else if (m_notes == kMaxNotes + 1)
-        stats.notes.emplace_back("and more of these");
+        stats.notes.push_back(message<"trace.more_notes", "and more of these">());
 }
 
 std::uint64_t Reading::budget() const
@@ -114,15 +113,18 @@ Result<void> Reading::readMeta()
     if (raw)
         m_meta = decodeMeta(*raw, m_header.version, m_builder);
     if (!m_meta.good)
-        return tl::unexpected(Error{.code = raw ? Error::Code::Malformed : raw.error().code,
-                                    .what = raw ? "the names and tracks of the trace are damaged" : raw.error().what.text,
-                                    .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
-                                    .mend = "convert the trace that it was saved of again"});
+        return tl::unexpected(
+            Error{.code = raw ? Error::Code::Malformed : raw.error().code,
+                  .what = raw ? message<"trace.bad_names", "the names and tracks of the trace are damaged">()
+                              : raw.error().what,
+                  .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
+                  .mend = "convert the trace that it was saved of again"});
     const auto header = m_file->headerAt(at); // of the copy, which is as long
     m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
     if (at != m_header.headerBytes)
-        note(fmt::format("the names and tracks at byte {} are damaged: their copy at byte {} was read",
-                         m_header.headerBytes, at));
+        note(message<"trace.names_copy",
+                     "the names and tracks at byte {byte} are damaged: their copy at byte {copy} was read">(
+            {{"byte", m_header.headerBytes}, {"copy", at}}));
     return {};
 }
 
@@ -150,15 +152,17 @@ void Reading::readDetailsIndex()
     auto index = raw ? decodeDetailsIndex(*raw) : std::nullopt;
     if (!index) {
         m_builder.captureStats().cut = true;
-        note(fmt::format("the index of details, at byte {}, is missing or damaged: what could be found is there",
-                         offset));
+        note(message<"trace.bad_index",
+                     "the index of details, at byte {byte}, is missing or damaged: what could be found is there">(
+            {{"byte", offset}}));
         findDetails(m_header.overviewOffset);
         return;
     }
     m_details = std::move(index->entries);
     if (index->unread > 0)
-        note(fmt::format("the details of {} slices could not be read when this copy was made: {}",
-                         countText(index->unread), index->whyUnread));
+        note(message<"trace.unread_details",
+                     "the details of {count} slices could not be read when this copy was made: {why}">(
+            {{"count", index->unread, countText(index->unread)}, {"why", index->whyUnread}}));
 }
 
 /// Goes from section to section, as far as they are whole.
@@ -202,29 +206,32 @@ void Reading::scanBlocks(std::uint64_t offset)
             continue;
         }
         if (damagedFrom != 0)
-            note(fmt::format("{} bytes at byte {} are damaged and were left out", countText(offset - damagedFrom),
-                             damagedFrom));
+            note(message<"trace.damaged", "{bytes} bytes at byte {byte} are damaged and were left out">(
+                {{"bytes", offset - damagedFrom, countText(offset - damagedFrom)}, {"byte", damagedFrom}}));
         damagedFrom = 0;
         if (header->type == SectionType::Block) {
             const auto raw = m_file->read(offset, SectionType::Block);
             const BlockHead head = raw ? headOfBlock(*raw).value_or(BlockHead{}) : BlockHead{};
             slices += head.count;
             if (slices * kBytesASlice > budget()) {
-                note(fmt::format("from byte {} on the file has more slices than there is memory for", offset));
+                note(message<"trace.too_many_slices",
+                             "from byte {byte} on the file has more slices than there is memory for">(
+                    {{"byte", offset}}));
                 break;
             }
             if (head.count > 0 && head.track < m_meta.limits.tracks)
                 m_entries.push_back({head.track, offset, head.count, head.firstOrdinal, {}});
             else
-                note(fmt::format("the block at byte {} is damaged and was left out", offset));
+                note(message<"trace.bad_block_left_out", "the block at byte {byte} is damaged and was left out">(
+                    {{"byte", offset}}));
         }
         if (header->type == SectionType::Details)
             takeDetails(offset);
         offset += sizeof(SectionHeader) + header->packedBytes;
     }
     if (damagedFrom != 0)
-        note(fmt::format("the last {} bytes, from byte {}, are no whole block", countText(m_file->size() - damagedFrom),
-                         damagedFrom));
+        note(message<"trace.cut_block", "the last {bytes} bytes, from byte {byte}, are no whole block">(
+            {{"bytes", m_file->size() - damagedFrom, countText(m_file->size() - damagedFrom)}, {"byte", damagedFrom}}));
     std::stable_sort(m_entries.begin(), m_entries.end(), [](const BlockEntry& a, const BlockEntry& b) {
         return std::pair{a.track, a.firstOrdinal} < std::pair{b.track, b.firstOrdinal};
     });
@@ -292,8 +299,10 @@ void Reading::leaveOutDamaged()
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
         BlockEntry& entry = m_entries[i];
         if (!m_faults[i].empty()) {
-            note(fmt::format("{} slices of track \"{}\" are missing: {}", countText(entry.count),
-                             m_builder.trackName(TrackId{entry.track}), m_faults[i]));
+            note(message<"trace.missing_slices", "{count} slices of track \"{track}\" are missing: {why}">(
+                {{"count", entry.count, countText(entry.count)},
+                 {"track", m_builder.trackName(TrackId{entry.track})},
+                 {"why", m_faults[i]}}));
             continue;
         }
         const std::uint32_t old = entry.firstOrdinal;
@@ -339,11 +348,15 @@ Result<std::shared_ptr<const Trace>> Reading::read()
     if (auto meta = readMeta(); !meta)
         return tl::unexpected(meta.error());
     if (const auto left = leaveSamples(m_builder, m_file, m_metaEnd, m_meta.pieces, budget()); left > 0)
-        note(fmt::format("{} values of counters are more than there is memory for and were left out", countText(left)));
+        note(message<"trace.too_many_samples",
+                     "{count} values of counters are more than there is memory for and were left out">(
+            {{"count", left, countText(left)}}));
     const bool overview = readOverview();
     if (!overview) {
         m_builder.captureStats().cut = true;
-        note("the overview at the end of the file is missing or damaged: what blocks could be found are shown");
+        note(message<"trace.no_overview",
+                     "the overview at the end of the file is missing or damaged: what blocks could be found are "
+                     "shown">());
         scanBlocks(m_metaEnd);
     } else {
         readDetailsIndex();
@@ -373,8 +386,8 @@ Result<std::shared_ptr<const Trace>> Reading::read()
             m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
     }
     if (m_options.stop.stop_requested() || !finished)
-        return tl::unexpected(
-            Error{Error::Code::Cancelled, "reading the trace was cancelled", m_file->path().string(), {}});
+        return fail<"open.trace_cancelled", "reading the trace was cancelled">(Error::Code::Cancelled,
+                                                                               m_file->path().string());
     addFlows();
     auto trace = m_builder.finish();
     if (m_options.progress)

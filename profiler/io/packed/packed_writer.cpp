@@ -29,10 +29,8 @@ namespace {
 
 Error unreadable()
 {
-    return {Error::Code::Io,
-            "a part of the trace cannot be read any more, so it cannot be copied",
-            {},
-            "open the trace again"};
+    return makeError<"save.unread_part", "a part of the trace cannot be read any more, so it cannot be copied">(
+        Error::Code::Io, {}, "open the trace again");
 }
 
 /// Beside the file. The process id alone is not unique: processes of two containers may write to one folder.
@@ -76,7 +74,10 @@ public:
     [[nodiscard]] std::uint64_t size() const { return m_size; }
 
 private:
-    Result<void> fail() const { return tl::unexpected(wire::fileError(errno, "cannot write the trace", m_path)); }
+    Result<void> fail() const
+    {
+        return tl::unexpected(wire::fileError<"trace.write", "cannot write the trace: {why}">(errno, m_path));
+    }
     Result<void> put(std::span<const std::byte> bytes, std::uint64_t offset)
     {
         while (!bytes.empty()) {
@@ -265,7 +266,7 @@ Result<void> Packer::writeBlocks()
     const std::size_t together = std::size_t{m_threads} * 4;
     for (std::size_t first = 0; first < m_sources.size(); first += together) {
         if (m_options.stop.stop_requested())
-            return tl::unexpected(Error{Error::Code::Cancelled, "writing the trace was cancelled", {}, {}});
+            return fail<"save.trace_cancelled", "writing the trace was cancelled">(Error::Code::Cancelled);
         std::vector<std::optional<Packed>> packed(std::min(together, m_sources.size() - first));
         parallelFor(packed.size(), m_threads, [&](std::size_t i) {
             packed[i] = pack(m_sources[first + i], m_trace.argSource(), m_options.stop);

@@ -39,9 +39,10 @@ std::uint64_t sectionChecksum(const SectionHeader& header, std::span<const std::
     return XXH3_64bits_withSeed(packed.data(), packed.size(), seed);
 }
 
-Error damaged(std::string what, const std::filesystem::path& path, std::uint64_t offset)
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<Error> damaged(const std::filesystem::path& path, std::uint64_t offset)
 {
-    return {Error::Code::Malformed, std::move(what), fmt::format("{}, byte {}", path.string(), offset), {}};
+    return fail<Id, Text>(Error::Code::Malformed, fmt::format("{}, byte {}", path.string(), offset));
 }
 
 std::uint64_t mostRawBytes(SectionType type)
@@ -103,13 +104,13 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
 {
     thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
     if (raw.size() > mostRawBytes(type))
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    fmt::format("a part of the trace takes {} bytes, more than the {} that its place "
-                                                "in a packed file can hold",
-                                                countText(raw.size()), countText(mostRawBytes(type))),
-                                    {},
-                                    "save the trace in another format, or a part of it"});
-    const Error noMemory{Error::Code::NoSpace, "there is no memory to compress a part of the trace", {}, {}};
+        return fail<"save.too_large", "a part of the trace takes {bytes} bytes, more than the {most} that its place "
+                                      "in a packed file can hold">(
+            Error::Code::Invalid, {}, "save the trace in another format, or a part of it",
+            {{"bytes", raw.size(), countText(raw.size())},
+             {"most", mostRawBytes(type), countText(mostRawBytes(type))}});
+    const auto noMemory =
+        makeError<"save.no_memory", "there is no memory to compress a part of the trace">(Error::Code::NoSpace);
     if (!context)
         return tl::unexpected(noMemory);
     SectionHeader header{kSectionMagic, type, 0, raw.size(), 0};
@@ -150,11 +151,11 @@ Result<SectionFile> SectionFile::open(const std::filesystem::path& path)
 {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return tl::unexpected(wire::fileError(errno, "cannot open the trace", path));
+        return tl::unexpected(wire::fileError<"trace.open", "cannot open the trace: {why}">(errno, path));
     SectionFile file{descriptor, path};
     struct stat status {};
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-        return tl::unexpected(Error{Error::Code::Invalid, "this is no regular file", path.string(), {}});
+        return fail<"file.irregular", "this is no regular file">(Error::Code::Invalid, path.string());
     return file;
 }
 
@@ -165,9 +166,9 @@ Result<void> SectionFile::readAt(std::uint64_t offset, std::span<std::byte> into
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return tl::unexpected(wire::fileError(errno, "cannot read the trace", m_path));
+            return tl::unexpected(wire::fileError<"trace.read", "cannot read the trace: {why}">(errno, m_path));
         if (got == 0)
-            return tl::unexpected(damaged("the file ends too early", m_path, offset));
+            return damaged<"trace.ends_early", "the file ends too early">(m_path, offset);
         into = into.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::uint64_t>(got);
     }
@@ -178,11 +179,11 @@ Result<SectionHeader> SectionFile::headerAt(std::uint64_t offset) const
 {
     SectionHeader header{};
     if (offset > m_size || m_size - offset < sizeof header)
-        return tl::unexpected(damaged("the file ends too early", m_path, offset));
+        return damaged<"trace.ends_early", "the file ends too early">(m_path, offset);
     if (auto read = readAt(offset, std::as_writable_bytes(std::span{&header, 1})); !read)
         return tl::unexpected(std::move(read.error()));
     if (header.magic != kSectionMagic || !isPlausible(header, m_size - offset - sizeof header))
-        return tl::unexpected(damaged("no part of the trace begins here", m_path, offset));
+        return damaged<"trace.no_part", "no part of the trace begins here">(m_path, offset);
     return header;
 }
 
@@ -193,12 +194,12 @@ Result<Bytes> SectionFile::readPacked(std::uint64_t offset, SectionType type, Se
         return tl::unexpected(std::move(found.error()));
     header = *found;
     if (header.type != type)
-        return tl::unexpected(damaged("another part of the trace lies here", m_path, offset));
+        return damaged<"trace.other_part", "another part of the trace lies here">(m_path, offset);
     Bytes packed(header.packedBytes);
     if (auto read = readAt(offset + sizeof header, packed); !read)
         return tl::unexpected(std::move(read.error()));
     if (sectionChecksum(header, packed) != header.checksum)
-        return tl::unexpected(damaged("the checksum of a part does not match", m_path, offset));
+        return damaged<"trace.checksum", "the checksum of a part does not match">(m_path, offset);
     return packed;
 }
 
@@ -219,7 +220,7 @@ Result<Bytes> SectionFile::read(std::uint64_t offset, SectionType type) const
         return packed;
     auto raw = context ? decompressed(*context, *packed, header.rawBytes) : std::nullopt;
     if (!raw)
-        return tl::unexpected(damaged("a part of the trace cannot be decompressed", m_path, offset));
+        return damaged<"trace.not_inflated", "a part of the trace cannot be decompressed">(m_path, offset);
     return std::move(*raw);
 }
 

@@ -43,7 +43,8 @@ Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& 
     std::string name = (folder / "stepscope-XXXXXX").string();
     const int descriptor = mkostemp(name.data(), O_CLOEXEC);
     if (descriptor < 0)
-        return tl::unexpected(wire::fileError(errno, "cannot make a file for what memory does not hold", folder));
+        return tl::unexpected(
+            wire::fileError<"spill.make", "cannot make a file for what memory does not hold: {why}">(errno, folder));
     unlink(name.c_str());
     return std::shared_ptr<SpillFile>{new SpillFile(descriptor, folder, cacheBudget)};
 }
@@ -157,7 +158,7 @@ Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) 
         return tl::unexpected(raw.error());
     auto samples = decodeSamples(*raw, place.count);
     if (!samples)
-        return tl::unexpected(Error{Error::Code::Malformed, "values of a counter are damaged", m_folder.string(), {}});
+        return fail<"spill.samples", "values of a counter are damaged">(Error::Code::Malformed, m_folder.string());
     return std::move(*samples);
 }
 

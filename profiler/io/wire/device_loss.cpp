@@ -36,7 +36,7 @@ std::optional<TraceTime> lastEnd(const Trace& trace, TrackId track)
 
 } // namespace
 
-std::string deviceLossText(const Trace& trace)
+Message deviceLoss(const Trace& trace)
 {
     std::map<DeviceId, TraceTime> lastOfDevice;
     for (const Track& track : trace.tracks())
@@ -49,10 +49,10 @@ std::string deviceLossText(const Trace& trace)
         return {};
     const auto first = std::min_element(lastOfDevice.begin(), lastOfDevice.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return fmt::format(
-        "the GPU's work is there until {:.1f} ms before the last event: what ran since then the driver had "
-        "not handed over",
-        (static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second))) / 1e6);
+    const double ns = static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second));
+    return message<"trace.device_loss", "the GPU's work is there until {time} before the last event: what ran since "
+                                        "then the driver had not handed over">(
+        {{"time", ns / 1e3, fmt::format("{:.1f} ms", ns / 1e6)}});
 }
 
 } // namespace profiler::wire

@@ -1,14 +1,19 @@
 #include "profiler/io/wire/file_error.h"
 
 #include <cerrno>
-#include <string>
 #include <system_error>
+#include <utility>
 
 namespace profiler::wire {
 
-Error fileError(int number, std::string_view what, const std::filesystem::path& path)
+std::string reasonOf(int number)
 {
-    Error error{Error::Code::Io, std::string(what) + ": " + std::generic_category().message(number), path.string(), {}};
+    return std::generic_category().message(number);
+}
+
+Error fileError(int number, Message what, const std::filesystem::path& path)
+{
+    Error error{Error::Code::Io, std::move(what), path.string(), {}};
     switch (number) {
     case ENOSPC:
     case EDQUOT:

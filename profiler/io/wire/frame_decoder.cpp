@@ -142,14 +142,25 @@ std::string FrameDecoder::takeDevice(Bytes payload)
 
 void FrameDecoder::takeFact(const std::string& key, const std::string& value)
 {
-    m_builder.setMetadata(key, value);
-    if (!key.ends_with(".note"))
+    constexpr std::string_view kNote = ".note";
+    if (!key.ends_with(kNote)) {
+        m_builder.setMetadata(key, value);
         return;
+    }
     std::istringstream lines(value);
-    for (std::string line; std::getline(lines, line);)
-        if (!line.empty() && m_notes.size() < kMostNotes &&
-            std::find(m_notes.begin(), m_notes.end(), line) == m_notes.end())
-            m_notes.push_back(line);
+    std::string texts;
+    for (std::string line; std::getline(lines, line);) {
+        Message note = messageOfLine(line);
+        if (note.empty())
+            continue;
+        texts += (texts.empty() ? "" : "\n") + note.text;
+        if (note.id.empty()) // from a program without messages: a script, a hook
+            note = message<"recording.note", "{note}">(
+                {{"note", note.text}, {"source", key.substr(0, key.size() - kNote.size())}});
+        if (m_notes.size() < kMostNotes && std::find(m_notes.begin(), m_notes.end(), note) == m_notes.end())
+            m_notes.push_back(std::move(note));
+    }
+    m_builder.setMetadata(key, texts);
 }
 
 std::string FrameDecoder::takeMetadata(Bytes payload)

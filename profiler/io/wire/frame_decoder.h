@@ -29,7 +29,7 @@ public:
 
     [[nodiscard]] const LossEntry& loss() const { return m_loss; }
     /// What the recording says that it lacks: lines of the facts that are called "….note".
-    [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }
+    [[nodiscard]] const std::vector<Message>& notes() const { return m_notes; }
     /// Host events that lay in frames which are missing: the gaps in the running indexes of the threads.
     [[nodiscard]] std::uint64_t missingEvents() const { return m_missing; }
     /// Records that say what cannot be: an end before its begin, an unknown kind, a device record without its second
@@ -74,7 +74,7 @@ private:
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
     std::unordered_map<std::int64_t, std::string> m_processes; ///< names by pid
     LossEntry m_loss{};
-    std::vector<std::string> m_notes;
+    std::vector<Message> m_notes;
     static constexpr std::size_t kMostNotes = 100; ///< a damaged file may hold any number
     std::uint64_t m_missing = 0, m_odd = 0;
 };

@@ -22,14 +22,14 @@ constexpr std::uint64_t kMaxHashed = 64U << 20;
 
 Error readError(int number, const std::filesystem::path& path)
 {
-    Error error{
-        Error::Code::Io, "cannot read the trace file: " + std::generic_category().message(number), path.string(), {}};
     if (number == ENOENT || number == ENOTDIR)
-        error = {Error::Code::NotFound, "there is no such trace file", path.string(), "check the path"};
-    else if (number == EACCES || number == EPERM)
-        error = {Error::Code::Permission, "the trace file may not be read", path.string(),
-                 "ask its owner for read permission"};
-    return error;
+        return makeError<"trace.missing", "there is no such trace file">(Error::Code::NotFound, path.string(),
+                                                                         "check the path");
+    if (number == EACCES || number == EPERM)
+        return makeError<"trace.no_permission", "the trace file may not be read">(
+            Error::Code::Permission, path.string(), "ask its owner for read permission");
+    return makeError<"trace.unreadable", "cannot read the trace file: {why}">(
+        Error::Code::Io, path.string(), {}, {{"why", std::generic_category().message(number)}});
 }
 
 } // namespace
@@ -58,8 +58,8 @@ Result<InputFile> InputFile::open(const std::filesystem::path& path)
     if (fstat(descriptor, &info) != 0)
         return tl::unexpected(readError(errno, path));
     if (!S_ISREG(info.st_mode))
-        return tl::unexpected(Error{Error::Code::Invalid, "this is a folder or device, not a trace file", path.string(),
-                                    "choose a .sstrace file"});
+        return fail<"trace.no_file", "this is a folder or device, not a trace file">(
+            Error::Code::Invalid, path.string(), "choose a .sstrace file");
     return file;
 }
 
@@ -96,9 +96,8 @@ Result<void> FrameScanner::refresh()
     if (!size)
         return tl::unexpected(size.error());
     if (*size < m_offset)
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    "the trace file became shorter while it was read: something else changed it",
-                                    m_file.path().string(), "open it again"});
+        return fail<"trace.shorter", "the trace file became shorter while it was read: something else changed it">(
+            Error::Code::Malformed, m_file.path().string(), "open it again");
     m_size = *size;
     m_hashed = 0;
     // A writer whose disk was full takes an unfinished frame back and writes another in its place.

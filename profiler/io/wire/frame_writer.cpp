@@ -98,25 +98,27 @@ int giveName(const std::filesystem::path& from, const std::filesystem::path& to,
 Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::path& path, std::uint64_t runId,
                                                          bool replace)
 {
-    const std::string_view what = "cannot make the trace file";
+    const auto failed = [&](int number) {
+        return tl::unexpected(fileError<"trace.make", "cannot make the trace file: {why}">(number, path));
+    };
     // rename() would put a file in the place of an empty folder's name only to fail; say so before.
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
-        return tl::unexpected(fileError(EISDIR, what, path));
+        return failed(EISDIR);
     std::unique_ptr<FrameWriter> writer(new FrameWriter);
     State& state = *writer->m;
     state.path = path;
     auto temporary = path;
     temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId) + ".new";
     if (!state.file.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
-        return tl::unexpected(fileError(errno, what, path));
+        return failed(errno);
     state.temporary = temporary;
     state.file.lock();
     const FileHeader header = makeFileHeader(getpid(), runId);
     if (const int number = state.writeAll(std::as_bytes(std::span(&header, 1)), {}))
-        return tl::unexpected(fileError(number, what, path));
+        return failed(number);
     if (const int number = giveName(temporary, path, replace))
-        return tl::unexpected(fileError(number, what, path));
+        return failed(number);
     state.temporary.clear();
     return writer;
 }
@@ -124,24 +126,20 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
 Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> payload)
 {
     if (payload.size() > kMaxPayloadBytes)
-        return tl::unexpected(
-            Error{Error::Code::Invalid,
-                  "a frame of " + std::to_string(payload.size()) + " bytes is larger than readers take",
-                  m->path.string(),
-                  {}});
+        return fail<"trace.frame_size", "a frame of {bytes} bytes is larger than readers take">(
+            Error::Code::Invalid, m->path.string(), {}, {{"bytes", payload.size()}});
     if (m->broken)
         m->cutOff();
     if (m->broken)
-        return tl::unexpected(Error{Error::Code::Io,
-                                    "the end of the trace file could not be mended after a failed write",
-                                    m->path.string(), "check the disk; what was written before is readable"});
+        return fail<"trace.broken_end", "the end of the trace file could not be mended after a failed write">(
+            Error::Code::Io, m->path.string(), "check the disk; what was written before is readable");
     // Writing into a deleted file succeeds, and nobody would ever see it.
     if (m->file.number(m->path) >= 0 && m->file.isDeleted())
-        return tl::unexpected(Error{Error::Code::NotFound, "the trace file was deleted while it was written",
-                                    m->path.string(), "record anew; leave the folder alone meanwhile"});
+        return fail<"trace.deleted", "the trace file was deleted while it was written">(
+            Error::Code::NotFound, m->path.string(), "record anew; leave the folder alone meanwhile");
     const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
     if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))
-        return tl::unexpected(fileError(number, "cannot write the trace", m->path));
+        return tl::unexpected(fileError<"trace.write", "cannot write the trace: {why}">(number, m->path));
     ++m->sequence;
     return {};
 }

@@ -145,19 +145,19 @@ Result<RingLeftovers> recoverRing(const std::filesystem::path& trace, std::uint6
     // O_NONBLOCK: whatever lies there under that name, opening it must not wait.
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return tl::unexpected(fileError(errno, "cannot open the ring file of the recording", path));
+        return tl::unexpected(fileError<"ring.open", "cannot open the ring file of the recording: {why}">(errno, path));
     const RingReader file(descriptor);
     RingHeader header{};
-    const Error malformed{Error::Code::Malformed, "the ring file of the recording is damaged", path.string(),
-                          "the trace opens without its last moments"};
+    const auto malformed = makeError<"ring.damaged", "the ring file of the recording is damaged">(
+        Error::Code::Malformed, path.string(), "the trace opens without its last moments");
     if (!file.read(0, header))
         return tl::unexpected(malformed);
     const auto layout = layoutOf(header);
     if (!layout)
         return tl::unexpected(malformed);
     if (header.runId != runId)
-        return tl::unexpected(
-            Error{Error::Code::NotFound, "the ring file belongs to another run than the trace", path.string(), {}});
+        return fail<"ring.other_run", "the ring file belongs to another run than the trace">(Error::Code::NotFound,
+                                                                                             path.string());
 
     RingLeftovers found;
     found.dropped = header.dropped;

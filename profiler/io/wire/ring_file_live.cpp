@@ -42,17 +42,17 @@ Result<std::unique_ptr<LiveRing>> LiveRing::create(const std::filesystem::path& 
     auto temporary = path;
     temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId);
     if (!ring->m_file.open(temporary, O_RDWR | O_CREAT | O_EXCL))
-        return tl::unexpected(fileError(errno, "cannot make the ring file of the recording", path));
+        return tl::unexpected(fileError<"ring.make", "cannot make the ring file of the recording: {why}">(errno, path));
     ring->m_temporary = temporary;
     const int file = ring->m_file.number(temporary);
     if (ftruncate(file, static_cast<off_t>(layout.fileBytes())) != 0)
-        return tl::unexpected(fileError(errno, "cannot make the ring file of the recording", path));
+        return tl::unexpected(fileError<"ring.make", "cannot make the ring file of the recording: {why}">(errno, path));
     // The first lane's space too: a recording without room for the main thread's events must not start.
     if (auto taken = ring->takeSpace(0, layout.laneAt(1)); !taken)
         return tl::unexpected(taken.error());
     void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
-        return tl::unexpected(fileError(errno, "cannot map the ring file of the recording", path));
+        return tl::unexpected(fileError<"ring.map", "cannot map the ring file of the recording: {why}">(errno, path));
     ring->m_memory = static_cast<std::byte*>(memory);
     fillHeader(ring->header(), layout, runId);
     return ring;
@@ -69,7 +69,8 @@ LiveRing::~LiveRing()
 Result<void> LiveRing::publish()
 {
     if (rename(m_temporary.c_str(), m_path.c_str()) != 0)
-        return tl::unexpected(fileError(errno, "cannot name the ring file of the recording", m_path));
+        return tl::unexpected(
+            fileError<"ring.name", "cannot name the ring file of the recording: {why}">(errno, m_path));
     m_temporary.clear();
     return {};
 }
@@ -83,13 +84,15 @@ Result<void> LiveRing::takeSpace(std::uint64_t offset, std::uint64_t bytes)
 {
     const int file = m_file.number(m_temporary.empty() ? m_path : m_temporary);
     if (file < 0)
-        return tl::unexpected(fileError(errno, "no room for the ring file of the recording", m_path));
+        return tl::unexpected(
+            fileError<"ring.no_room", "no room for the ring file of the recording: {why}">(errno, m_path));
     int failed = 0;
     do
         failed = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
     while (failed == EINTR);
     if (failed)
-        return tl::unexpected(fileError(failed, "no room for the ring file of the recording", m_path));
+        return tl::unexpected(
+            fileError<"ring.no_room", "no room for the ring file of the recording: {why}">(failed, m_path));
     return {};
 }
 
@@ -104,9 +107,8 @@ Result<LiveRing::Lane> LiveRing::addLane(std::uint32_t track)
     std::atomic_ref made(header().lanes);
     const std::uint32_t index = made.load(std::memory_order_relaxed);
     if (index >= m_layout.maxLanes)
-        return tl::unexpected(Error{Error::Code::Unavailable,
-                                    std::to_string(index) + " threads are recorded, and there are more of them",
-                                    m_path.string(), "what the others do is counted as lost"});
+        return fail<"ring.threads", "{threads} threads are recorded, and there are more of them">(
+            Error::Code::Unavailable, m_path.string(), "what the others do is counted as lost", {{"threads", index}});
     if (auto taken = takeSpace(m_layout.laneAt(index), m_layout.laneBytes()); !taken)
         return tl::unexpected(taken.error());
     std::byte* at = m_memory + m_layout.laneAt(index);

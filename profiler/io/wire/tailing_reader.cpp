@@ -21,9 +21,10 @@ constexpr std::size_t kMaxNotes = 20;
 constexpr std::uint32_t kMaxHeaderBytes = 4096;
 constexpr std::uint64_t kBytesBetweenProgress = 4U << 20;
 
-Error notOurs(std::string what, const std::filesystem::path& path)
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<Error> notOurs(const std::filesystem::path& path)
 {
-    return {Error::Code::Malformed, std::move(what), path.string(), "choose a .sstrace file that Stepscope recorded"};
+    return fail<Id, Text>(Error::Code::Malformed, path.string(), "choose a .sstrace file that Stepscope recorded");
 }
 
 Result<FileHeader> readHeader(const InputFile& file)
@@ -33,17 +34,17 @@ Result<FileHeader> readHeader(const InputFile& file)
     if (!read)
         return tl::unexpected(read.error());
     if (std::memcmp(header.magic, kFileMagic, std::min(*read, sizeof kFileMagic)) != 0)
-        return tl::unexpected(notOurs("this is not a Stepscope trace", file.path()));
+        return notOurs<"trace.no_trace", "this is not a Stepscope trace">(file.path());
+    if (*read == 0)
+        return notOurs<"trace.empty", "the trace file is empty">(file.path());
     if (*read < sizeof header)
-        return tl::unexpected(
-            notOurs(*read == 0 ? "the trace file is empty" : "the trace file ends within its header", file.path()));
+        return notOurs<"trace.short_header", "the trace file ends within its header">(file.path());
     if (header.version > kVersion)
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    fmt::format("the trace has version {} of the format; this program reads up to {}",
-                                                header.version, kVersion),
-                                    file.path().string(), "open it with a newer Stepscope"});
+        return fail<"trace.newer", "the trace has version {version} of the format; this program reads up to {most}">(
+            Error::Code::Unsupported, file.path().string(), "open it with a newer Stepscope",
+            {{"version", header.version}, {"most", kVersion}});
     if (header.version == 0 || header.headerBytes < sizeof header || header.headerBytes > kMaxHeaderBytes)
-        return tl::unexpected(notOurs("the header of the trace file is damaged", file.path()));
+        return notOurs<"trace.bad_header", "the header of the trace file is damaged">(file.path());
     return header;
 }
 
@@ -59,7 +60,7 @@ struct TailingReader::State {
     Result<bool> advance(std::uint64_t bytes, bool last);
     void takeFrame(const Scanned& frame);
     void takeLeftovers();
-    void note(std::string text);
+    void note(Message text);
     CaptureStats stats() const;
     std::shared_ptr<const Trace> preview(); ///< what was read so far, as of a file that nobody writes
     /// A writer holds the lock on the file. Where the file system has no locks, this is unknown, and false.
@@ -73,7 +74,7 @@ struct TailingReader::State {
     std::uint32_t nextSequence = 0;
     bool afterDamage = false; ///< the gap in the sequence that follows is explained already
     bool ended = false, cut = false;
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     std::size_t moreNotes = 0;
     std::shared_ptr<const Trace> latest; ///< empty when something came since
 };
@@ -95,10 +96,12 @@ Result<bool> TailingReader::State::advance(std::uint64_t bytes, bool last)
             takeFrame(*scanned);
         } else {
             const bool tail = scanned->offset + scanned->bytes == scanner.size();
-            note(tail ? fmt::format("the last {} bytes, from byte {}, are no whole frame", countText(scanned->bytes),
-                                    scanned->offset)
-                      : fmt::format("{} bytes at byte {} are damaged and were left out", countText(scanned->bytes),
-                                    scanned->offset));
+            const MessageParameter size{"bytes", scanned->bytes, countText(scanned->bytes)};
+            const MessageParameter place{"byte", scanned->offset};
+            note(tail ? message<"trace.cut_frame", "the last {bytes} bytes, from byte {byte}, are no whole frame">(
+                            {size, place})
+                      : message<"trace.damaged", "{bytes} bytes at byte {byte} are damaged and were left out">(
+                            {size, place}));
             afterDamage = true;
         }
     }
@@ -109,15 +112,18 @@ void TailingReader::State::takeFrame(const Scanned& frame)
 {
     const std::uint32_t sequence = frame.header.sequence;
     if (sequence < nextSequence) {
-        note(fmt::format("the frame at byte {} comes a second time and was left out", frame.offset));
+        note(message<"trace.frame_twice", "the frame at byte {byte} comes a second time and was left out">(
+            {{"byte", frame.offset}}));
         return;
     }
     if (sequence > nextSequence && !afterDamage)
-        note(fmt::format("{} frames are missing before byte {}", countText(sequence - nextSequence), frame.offset));
+        note(message<"trace.frames_missing", "{count} frames are missing before byte {byte}">(
+            {{"count", sequence - nextSequence, countText(sequence - nextSequence)}, {"byte", frame.offset}}));
     afterDamage = false;
     nextSequence = sequence + 1;
     if (const std::string fault = decoder.take(frame.header.type, frame.payload); !fault.empty())
-        note(fmt::format("the frame at byte {} was not taken wholly: {}", frame.offset, fault));
+        note(message<"trace.frame_in_part", "the frame at byte {byte} was not taken wholly: {why}">(
+            {{"byte", frame.offset}, {"why", fault}}));
     ended = frame.header.type == FrameType::End;
 }
 
@@ -125,20 +131,23 @@ void TailingReader::State::takeLeftovers()
 {
     const auto leftovers = recoverRing(path, header.runId);
     if (!leftovers) {
-        note("the last moments of the run are missing: " + leftovers.error().message());
+        note(message<"trace.last_moments_missing", "the last moments of the run are missing: {why}">(
+            {{"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return;
     }
     const std::size_t events = decoder.takeLeftovers(*leftovers);
-    note(fmt::format("{} events of the threads' last moments were recovered from {}{}", countText(events),
-                     ringPath(path).filename().string(),
-                     leftovers->damaged == 0 ? ": none that had ended is missing" : ""));
-    if (std::string lost = deviceLossText(*builder.snapshot()); !lost.empty())
+    note(message<"trace.last_moments", "{count} events of the threads' last moments were recovered from {file}{all}">(
+        {{"count", events, countText(events)},
+         {"file", ringPath(path).filename().string()},
+         {"all", leftovers->damaged == 0 ? ": none that had ended is missing" : ""}}));
+    if (Message lost = deviceLoss(*builder.snapshot()); !lost.empty())
         note(std::move(lost));
     if (leftovers->damaged > 0)
-        note(fmt::format("{} lists of the ring file could not be read to their end", countText(leftovers->damaged)));
+        note(message<"trace.ring_in_part", "{count} lists of the ring file could not be read to their end">(
+            {{"count", leftovers->damaged, countText(leftovers->damaged)}}));
 }
 
-void TailingReader::State::note(std::string text)
+void TailingReader::State::note(Message text)
 {
     if (notes.size() < kMaxNotes)
         notes.push_back(std::move(text));
@@ -163,12 +172,15 @@ CaptureStats TailingReader::State::stats() const
     stats.notes = decoder.notes();
     stats.notes.insert(stats.notes.end(), notes.begin(), notes.end());
     if (moreNotes > 0)
-        stats.notes.push_back(fmt::format("and {} more of these", countText(moreNotes)));
+        stats.notes.push_back(message<"trace.many_more_notes", "and {count} more of these">(
+            {{"count", moreNotes, countText(moreNotes)}}));
     if (decoder.missingEvents() > 0)
         stats.notes.push_back(
-            fmt::format("{} events of host threads are missing from the file", countText(decoder.missingEvents())));
+            message<"trace.missing_events", "{count} events of host threads are missing from the file">(
+                {{"count", decoder.missingEvents(), countText(decoder.missingEvents())}}));
     if (decoder.oddRecords() > 0)
-        stats.notes.push_back(fmt::format("{} records say what cannot be", countText(decoder.oddRecords())));
+        stats.notes.push_back(message<"trace.odd_records", "{count} records say what cannot be">(
+            {{"count", decoder.oddRecords(), countText(decoder.oddRecords())}}));
     return stats;
 }
 
@@ -226,7 +238,8 @@ void TailingReader::closeAsCut()
                 : "the run was cut off: its trace has no end");
     auto taken = m->scanner.refresh().and_then([this] { return m->advance(m->scanner.size(), true); });
     if (!taken)
-        m->note("the rest of the file was not read: " + taken.error().message());
+        m->note(message<"trace.rest_not_read", "the rest of the file was not read: {why}">(
+            {{"why", taken.error().message()}, {"error", taken.error().what.id}}));
     m->cut = !m->ended; // the end may have come since the last poll
     if (m->cut)
         m->takeLeftovers();
@@ -246,7 +259,8 @@ Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path
     const auto size = static_cast<double>(std::max<std::uint64_t>(state.scanner.size(), 1));
     for (bool more = true; more;) {
         if (stop.stop_requested())
-            return tl::unexpected(Error{Error::Code::Cancelled, "reading the trace was cancelled", path.string(), {}});
+            return fail<"open.trace_cancelled", "reading the trace was cancelled">(Error::Code::Cancelled,
+                                                                                   path.string());
         const auto taken = state.advance(kBytesBetweenProgress, false);
         if (!taken)
             return tl::unexpected(taken.error());

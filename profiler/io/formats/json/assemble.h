@@ -29,7 +29,7 @@ std::map<std::string, std::string> counterUnits(const std::map<std::string, std:
 /// @return the processes of all rows, those of counters too
 Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses);
 /// Takes out what was noted of the trace that the file is a copy of and is as true of the file itself.
-void dropNotesToldTwice(std::vector<std::string>& notes);
+void dropNotesToldTwice(std::vector<Message>& notes);
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);
 
 } // namespace profiler::formats::json

@@ -79,6 +79,13 @@ std::string_view withoutPlace(std::string_view note)
     return note;
 }
 
+/// A note of the trace that the file is a copy of; as it is where that was a copy itself.
+Message copiedNote(std::string_view note, std::string_view id)
+{
+    note.remove_prefix(note.starts_with(kOfCopy) ? kOfCopy.size() : 0);
+    return message<"json.copied_note", "In what this file is a copy of: {note}">({{"note", note}, {"note_id", id}});
+}
+
 /// What the trace that the file is a copy of had lost.
 void addCapture(CaptureStats& stats, std::string_view json)
 {
@@ -94,9 +101,15 @@ void addCapture(CaptureStats& stats, std::string_view json)
     simdjson::dom::array notes;
     if (capture["notes"].get(notes) != SUCCESS)
         return;
-    for (const simdjson::dom::element element : notes)
-        if (std::string_view note; element.get(note) == SUCCESS)
-            stats.notes.push_back((note.starts_with(kOfCopy) ? "" : std::string(kOfCopy)) + std::string(note));
+    simdjson::dom::array ids;
+    const bool haveIds = capture["note_ids"].get(ids) == SUCCESS && ids.size() == notes.size();
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+        std::string_view note, id;
+        if (haveIds && ids.at(i).get(id) != SUCCESS)
+            id = {};
+        if (notes.at(i).get(note) == SUCCESS)
+            stats.notes.push_back(copiedNote(note, id));
+    }
 }
 
 void addVersion(TraceBuilder& builder, const std::string& key, std::string_view raw)
@@ -146,14 +159,15 @@ std::map<std::string, std::string> counterUnits(const std::map<std::string, std:
     return units;
 }
 
-void dropNotesToldTwice(std::vector<std::string>& notes)
+void dropNotesToldTwice(std::vector<Message>& notes)
 {
     std::set<std::string, std::less<>> own;
-    for (const std::string& note : notes)
-        if (!note.starts_with(kOfCopy))
-            own.emplace(withoutPlace(note));
-    std::erase_if(notes, [&](const std::string& note) {
-        return note.starts_with(kOfCopy) && own.contains(withoutPlace(std::string_view(note).substr(kOfCopy.size())));
+    for (const Message& note : notes)
+        if (!note.text.starts_with(kOfCopy))
+            own.emplace(withoutPlace(note.text));
+    std::erase_if(notes, [&](const Message& note) {
+        const std::string_view text = note.text;
+        return text.starts_with(kOfCopy) && own.contains(withoutPlace(text.substr(kOfCopy.size())));
     });
 }
 

@@ -188,9 +188,10 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
     }
     if (calling.size() > 1)
         shared.builder.captureStats().notes.push_back(
-            countText(calling.size()) +
-            " processes launch work in this file and may number it alike: an arrow may lead to the work of another "
-            "process. Figures are reported for each process by itself.");
+            message<"json.several_processes",
+                    "{count} processes launch work in this file and may number it alike: an arrow may lead to the "
+                    "work of another process. Figures are reported for each process by itself.">(
+                {{"count", calling.size(), countText(calling.size())}}));
     if (calling.size() > 1)
         renumberDevices(shared, calling);
 }

@@ -72,8 +72,8 @@ Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::filesystem::path
     std::shared_ptr<ByteSource> source(new ByteSource(std::move(*file), path));
     source->m_modified = modifiedNs(source->m_file.descriptor());
     if (compression != Compression::None && !source->startInflating(compression, std::move(stop)))
-        return tl::unexpected(Error{Error::Code::Io, "cannot make a temporary file for what the compressed trace holds",
-                                    path.string(), "set TMPDIR to a folder with room for it"});
+        return fail<"json.no_temporary_file", "cannot make a temporary file for what the compressed trace holds">(
+            Error::Code::Io, path.string(), "set TMPDIR to a folder with room for it");
     return source;
 }
 

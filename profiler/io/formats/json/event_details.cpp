@@ -112,7 +112,8 @@ private:
     }
     [[nodiscard]] Error changed(std::uint64_t source) const
     {
-        return {Error::Code::Invalid, "the file has changed since it was opened", placeOf(source), "open it again"};
+        return makeError<"file.changed", "the file has changed since it was opened">(Error::Code::Invalid,
+                                                                                     placeOf(source), "open it again");
     }
 
     /// An event that lies wholly in the window is read from there.
@@ -138,8 +139,8 @@ private:
             if (!window.readOn(window.begin()))
                 break;
         }
-        return tl::unexpected(
-            Error{Error::Code::Malformed, "the event can no longer be read", placeOf(source), "open the file again"});
+        return fail<"json.event_gone", "the event can no longer be read">(Error::Code::Malformed, placeOf(source),
+                                                                          "open the file again");
     }
 
     std::shared_ptr<ByteSource> m_source;

@@ -80,11 +80,13 @@ public:
             stats.notes.push_back(m_top.problem());
         if (const std::string damage = m_source->damage(); !damage.empty()) {
             stats.cut = true;
-            stats.notes.push_back("Only a part could be inflated: " + damage + ".");
+            stats.notes.push_back(
+                message<"json.inflated_in_part", "Only a part could be inflated: {why}.">({{"why", damage}}));
         }
         if (const std::uint64_t trailing = m_source->trailing(); trailing != 0)
-            stats.notes.push_back("Something that is not compressed follows the trace, at byte " +
-                                  std::to_string(trailing) + " of the compressed file; it was not read.");
+            stats.notes.push_back(
+                message<"json.trailing", "Something that is not compressed follows the trace, at byte {byte} of the "
+                                         "compressed file; it was not read.">({{"byte", trailing}}));
         dropNotesToldTwice(stats.notes);
         m_shared.builder.setArgSource(eventDetails(m_source));
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
@@ -129,36 +131,49 @@ private:
         CaptureStats& stats = m_shared.builder.captureStats();
         stats.cut = true;
         if (end.cutAt)
-            stats.notes.push_back("The file ends inside an event, which begins at byte " + std::to_string(*end.cutAt) +
-                                  "; all before it was read.");
+            stats.notes.push_back(
+                message<"json.cut", "The file ends inside an event, which begins at byte {byte}; all before it was "
+                                    "read.">({{"byte", *end.cutAt}}));
         else if (end.brokenAt)
-            stats.notes.push_back("No event was found behind the broken one at byte " + std::to_string(*end.brokenAt) +
-                                  ": what follows it in the file was not read.");
+            stats.notes.push_back(
+                message<"json.broken", "No event was found behind the broken one at byte {byte}: what follows it in "
+                                       "the file was not read.">({{"byte", *end.brokenAt}}));
         else
-            stats.notes.push_back("The array of events is not closed where the file ends, at byte " +
-                                  std::to_string(end.offset) + "; every event of it was read.");
+            stats.notes.push_back(
+                message<"json.array_open", "The array of events is not closed where the file ends, at byte {byte}; "
+                                           "every event of it was read.">({{"byte", end.offset}}));
         stats.dropped += end.cutAt.has_value();
     }
 
     [[nodiscard]] Error cancelled() const
     {
-        return {Error::Code::Cancelled, "the opening was cancelled", m_source->path().string(), {}};
+        return makeError<"open.cancelled", "the opening was cancelled">(Error::Code::Cancelled,
+                                                                        m_source->path().string());
     }
 
     [[nodiscard]] Error noEvents(bool anyArray) const
     {
-        std::string what = anyArray ? "no event of this JSON can be read" : "this JSON holds no array of trace events";
+        std::string why, reason;
         CaptureStats losses;
         m_whole.losses.report(losses);
         if (!losses.notes.empty()) {
-            what += ":";
-            for (const std::string& note : losses.notes)
-                what += " " + note;
-        } else if (const std::string damage = m_source->damage(); !damage.empty())
-            what += "; " + damage;
-        else if (!m_top.problem().empty())
-            what += ": " + m_top.problem();
-        return {Error::Code::Malformed, what, m_source->path().string(),
+            why = ":";
+            for (const Message& note : losses.notes)
+                why += " " + note.text;
+            reason = losses.notes.front().id;
+        } else if (const std::string damage = m_source->damage(); !damage.empty()) {
+            why = "; " + damage;
+            reason = "file.compression";
+        } else if (!m_top.problem().empty()) {
+            why = ": " + m_top.problem().text;
+            reason = m_top.problem().id;
+        }
+        return {Error::Code::Malformed,
+                anyArray ? message<"json.no_event", "no event of this JSON can be read{why}">(
+                               {{"why", why}, {"reason", reason}})
+                         : message<"json.no_array", "this JSON holds no array of trace events{why}">(
+                               {{"why", why}, {"reason", reason}}),
+                m_source->path().string(),
                 "choose a file that torch.profiler's export_chrome_trace wrote, or a trace in Chrome's format"};
     }
 

@@ -5,6 +5,7 @@
 #include "profiler/io/formats/json/values.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profiler::formats::json {
 
@@ -35,36 +36,49 @@ std::optional<std::uint64_t> TopLevel::nextArray()
             if (m_window.atEnd() || !passLongEntry(cursor))
                 // What holds the events may be closed where another should have been: look at all of it.
                 return searchOn(m_anyArray ? m_window.offsetOf(cursor) : 0,
-                                "The text ends too early, at byte " + std::to_string(m_window.offsetOf(m_window.end())),
-                                "An object or array is not closed");
+                                message<"json.ends_early", "The text ends too early, at byte {byte}.">(
+                                    {{"byte", m_window.offsetOf(m_window.end())}}),
+                                message<"json.not_closed", "An object or array is not closed, ahead of the events: "
+                                                           "what stands between there and them was not read.">());
             break;
         }
         case Outcome::Wrong: {
-            const std::string place = " at byte " + std::to_string(m_window.offsetOf(m_wrong));
-            const std::string broken = m_tooDeep ? "What stands" + place + " is nested deeper than 1,000,000 levels"
-                                                 : "JSON's grammar is broken" + place;
-            return searchOn(m_window.offsetOf(cursor), broken, broken);
+            const MessageParameter place{"byte", m_window.offsetOf(m_wrong)};
+            if (m_tooDeep)
+                return searchOn(
+                    m_window.offsetOf(cursor),
+                    message<"json.too_deep", "What stands at byte {byte} is nested deeper than 1,000,000 levels.">(
+                        {place}),
+                    message<"json.too_deep_ahead",
+                            "What stands at byte {byte} is nested deeper than 1,000,000 levels, ahead of the events: "
+                            "what stands between there and them was not read.">({place}));
+            return searchOn(
+                m_window.offsetOf(cursor), message<"json.grammar", "JSON's grammar is broken at byte {byte}.">({place}),
+                message<"json.grammar_ahead", "JSON's grammar is broken at byte {byte}, ahead of the "
+                                              "events: what stands between there and them was not read.">({place}));
         }
         case Outcome::Rest: {
-            const std::string rest = "Something follows the end of the trace, at byte " +
-                                     std::to_string(m_window.offsetOf(m_wrong)) + "; it was not read";
-            return searchOn(m_window.offsetOf(cursor), rest,
-                            "The outermost object ends before byte " + std::to_string(m_window.offsetOf(m_wrong)));
+            const MessageParameter place{"byte", m_window.offsetOf(m_wrong)};
+            return searchOn(
+                m_window.offsetOf(cursor),
+                message<"json.rest", "Something follows the end of the trace, at byte {byte}; it was not read.">(
+                    {place}),
+                message<"json.rest_ahead", "The outermost object ends before byte {byte}, ahead of the events: what "
+                                           "stands between there and them was not read.">({place}));
         }
         }
     }
 }
 
-std::optional<std::uint64_t> TopLevel::searchOn(std::uint64_t from, const std::string& atEnd, const std::string& before)
+std::optional<std::uint64_t> TopLevel::searchOn(std::uint64_t from, Message atEnd, Message before)
 {
     if (m_anyArray && m_problem.empty()) {
-        m_problem = atEnd + ".";
+        m_problem = std::move(atEnd);
         return std::nullopt;
     }
     const auto found = findEvents(from);
     if (m_problem.empty())
-        m_problem =
-            found ? before + ", ahead of the events: what stands between there and them was not read." : atEnd + ".";
+        m_problem = std::move(found ? before : atEnd);
     m_anyArray = m_anyArray || found.has_value();
     m_at = At::InObject;
     return found;
@@ -160,8 +174,8 @@ void TopLevel::noteLong(std::string_view key, std::uint64_t offset)
 {
     constexpr std::size_t kMostNotes = 20;
     if (notes.size() < kMostNotes)
-        notes.push_back("The value of \"" + std::string(key.substr(0, 64)) + "\", at byte " + std::to_string(offset) +
-                        ", is longer than 1 MiB and is left out.");
+        notes.push_back(message<"json.long_value", "The value of \"{key}\", at byte {byte}, is longer than 1 MiB and "
+                                                   "is left out.">({{"key", key.substr(0, 64)}, {"byte", offset}}));
 }
 
 TopLevel::Outcome TopLevel::finish(const char* p)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/io/formats/json/text_window.h"
+#include "profiler/model/message.h"
 
 #include <cstdint>
 #include <map>
@@ -26,9 +27,9 @@ public:
     /// Raw JSON of the other values by key; what is longer than 1 MiB is left out, and noted.
     std::map<std::string, std::string> values;
     /// A sentence on each value that was left out.
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     /// A sentence on what keeps the rest from being read; empty: nothing.
-    [[nodiscard]] const std::string& problem() const { return m_problem; }
+    [[nodiscard]] const Message& problem() const { return m_problem; }
 
 private:
     enum class At : std::uint8_t { Begin, ObjectBegin, InObject, InArray, End };
@@ -44,7 +45,7 @@ private:
     /// far.
     /// @param atEnd   what is wrong if there are none
     /// @param before  what is wrong if there are
-    std::optional<std::uint64_t> searchOn(std::uint64_t from, const std::string& atEnd, const std::string& before);
+    std::optional<std::uint64_t> searchOn(std::uint64_t from, Message atEnd, Message before);
     /// The next key of events whose value is an array of objects: the place behind its bracket.
     std::optional<std::uint64_t> findEvents(std::uint64_t from);
 
@@ -56,7 +57,7 @@ private:
     std::string m_key;             ///< of the entry that is being read
     const char* m_value = nullptr; ///< its value; null: not reached
     bool m_anyArray = false;       ///< one was found
-    std::string m_problem;
+    Message m_problem;
 };
 
 } // namespace profiler::formats::json

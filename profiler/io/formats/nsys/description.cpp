@@ -77,17 +77,18 @@ std::uint64_t lostIn(std::string_view message)
 
 Result<void> readDiagnostics(Import& import)
 {
-    std::vector<std::string> said;
+    std::vector<Message> said;
     return forEachRow(import, "DIAGNOSTIC_EVENT", {"severity", "text"}, [&](const Rows& row) {
         const auto severity = import.enums.severities.find(row.integer(1).value_or(-1));
         const std::string name = severity == import.enums.severities.end() ? std::string() : lower(severity->second);
         if (name != "warning" && name != "error")
             return;
-        const std::string text = fmt::format("Nsight Systems, {}: {}", name, row.text(2));
+        const Message note = message<"nsys.diagnostic", "Nsight Systems, {severity}: {said}">(
+            {{"severity", name}, {"said", row.text(2)}});
         import.losses.lost += lostIn(row.text(2));
-        if (said.size() < kMostNotes && std::find(said.begin(), said.end(), text) == said.end()) {
-            said.push_back(text);
-            import.builder.captureStats().notes.push_back(text);
+        if (said.size() < kMostNotes && std::find(said.begin(), said.end(), note) == said.end()) {
+            said.push_back(note);
+            import.builder.captureStats().notes.push_back(note);
         }
     });
 }

@@ -66,7 +66,7 @@ Result<void> forEachRow(Import& import, std::string_view table, const std::vecto
         return {};
     if (more.error().code != Error::Code::Malformed)
         return tl::unexpected(more.error());
-    import.losses.damaged.push_back(more.error().message());
+    import.losses.damaged.push_back(more.error());
     return {};
 }
 

@@ -21,10 +21,9 @@ bool isExport(const ExportSchema& schema)
 
 Error notAnExport(const SqliteFile& file)
 {
-    return {.code = Error::Code::Unsupported,
-            .what = "this SQLite file is no Nsight Systems export: it has none of its tables",
-            .where = file.path().string(),
-            .mend = "export the report with: nsys export --type sqlite REPORT.nsys-rep"};
+    return makeError<"nsys.no_export", "this SQLite file is no Nsight Systems export: it has none of its tables">(
+        Error::Code::Unsupported, file.path().string(),
+        "export the report with: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 Error inFile(const SqliteFile& file, Error error)

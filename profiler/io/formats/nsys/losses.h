@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/capture_stats.h"
+#include "profiler/model/result.h"
 
 #include <array>
 #include <cstdint>
@@ -35,8 +36,8 @@ public:
     /// A sentence each, and the sums.
     void report(CaptureStats& stats) const;
 
-    std::vector<std::string> damaged; ///< sentences: which tables could be read in part
-    std::uint64_t lost = 0;           ///< events that the profiler says it lost
+    std::vector<Error> damaged; ///< of tables that could be read in part
+    std::uint64_t lost = 0;     ///< events that the profiler says it lost
 
 private:
     struct Met {

@@ -35,10 +35,14 @@ std::int64_t countEvents(const Import& import)
         const std::int64_t count = found && *found ? rows->integer(0).value_or(0) : 0;
         sum += count;
         if (count > 0)
-            import.builder.captureStats().notes.push_back(
-                fmt::format("{} of the table {} {} shown: no view has a place for {}.",
-                            count == 1 ? "The row" : countText(static_cast<std::uint64_t>(count)) + " rows", table,
-                            count == 1 ? "is not" : "are not", count == 1 ? "it" : "them"));
+            import.builder.captureStats().notes.push_back(message<"nsys.table_not_shown", "{rows} of the table {table} "
+                                                                                          "{count|is|are} not shown: "
+                                                                                          "no view has a "
+                                                "place for {count|it|them}.">(
+                {{"count", count},
+                 {"rows", count == 1 ? "The row" : countText(static_cast<std::uint64_t>(count)) + " rows"},
+                 { "table",
+                   table }}));
     }
     return sum;
 }
@@ -99,7 +103,8 @@ void noteLosses(Import& import)
 Error nothingRead(const SqliteFile& file, const Losses& losses)
 {
     return {.code = Error::Code::Malformed,
-            .what = losses.damaged.empty() ? "the file is cut, and no event is left in it" : losses.damaged.front(),
+            .what = losses.damaged.empty() ? message<"nsys.cut", "the file is cut, and no event is left in it">()
+                                           : losses.damaged.front().asMessage(),
             .where = file.path().string(),
             .mend = "export the report again: nsys export --type sqlite REPORT.nsys-rep"};
 }
@@ -158,7 +163,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
         builder.setArgSource(std::move(*details));
     auto trace = builder.finish(options.threads, options.stop);
     if (!trace)
-        return tl::unexpected(Error{Error::Code::Cancelled, "the opening was cancelled", path.string(), {}});
+        return fail<"open.cancelled", "the opening was cancelled">(Error::Code::Cancelled, path.string());
     if (trace->sliceCount() == 0 && (file->isCut() || !import.losses.damaged.empty()))
         return tl::unexpected(nothingRead(*file, import.losses));
     if (options.progress)

@@ -33,11 +33,10 @@ constexpr std::array kMeanings = {
 
 Error gone(const SqliteFile& file, const Place& place)
 {
-    return {.code = Error::Code::NotFound,
-            .what = "the row that this slice came from is no longer there",
-            .where = file.path().string() + ", table " + std::string(tableOf(place.source)) + ", row " +
-                     std::to_string(place.row),
-            .mend = "open the file again"};
+    return makeError<"nsys.row_gone", "the row that this slice came from is no longer there">(
+        Error::Code::NotFound,
+        file.path().string() + ", table " + std::string(tableOf(place.source)) + ", row " + std::to_string(place.row),
+        "open the file again");
 }
 
 constexpr std::size_t kMostWords = 100'000; ///< kept: with more, all are let go of and asked for anew

@@ -26,24 +26,21 @@ std::string printable(std::string text)
 
 Error damaged(sqlite3* database, const std::string& where)
 {
-    return {.code = Error::Code::Malformed,
-            .what = fmt::format("the file is damaged ({})", printable(sqlite3_errmsg(database))),
-            .where = where,
-            .mend = "export it again from the report: nsys export --type sqlite REPORT.nsys-rep"};
+    return makeError<"nsys.damaged", "the file is damaged ({why})">(
+        Error::Code::Malformed, where, "export it again from the report: nsys export --type sqlite REPORT.nsys-rep",
+        {{"why", printable(sqlite3_errmsg(database))}});
 }
 
 Error failed(sqlite3* database, const std::string& where)
 {
     switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_INTERRUPT:
-        return {.code = Error::Code::Cancelled, .what = "reading was stopped", .where = where, .mend = {}};
+        return makeError<"nsys.stopped", "reading was stopped">(Error::Code::Cancelled, where);
     case SQLITE_NOMEM:
-        return {.code = Error::Code::NoSpace,
-                .what = "there is not enough memory",
-                .where = where,
-                .mend = "close other programs, or export a shorter window of the report"};
+        return makeError<"nsys.no_memory", "there is not enough memory">(
+            Error::Code::NoSpace, where, "close other programs, or export a shorter window of the report");
     case SQLITE_IOERR:
-        return {.code = Error::Code::Io, .what = sqlite3_errmsg(database), .where = where, .mend = {}};
+        return makeError<"nsys.io", "{why}">(Error::Code::Io, where, {}, {{"why", sqlite3_errmsg(database)}});
     default:
         return damaged(database, where);
     }
@@ -186,10 +183,8 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::stop
                                        SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
     file.m_database.reset(database);
     if (status != SQLITE_OK)
-        return tl::unexpected(Error{.code = Error::Code::Io,
-                                    .what = database ? sqlite3_errmsg(database) : "there is not enough memory",
-                                    .where = path.string(),
-                                    .mend = {}});
+        return fail<"nsys.io", "{why}">(Error::Code::Io, path.string(), {},
+                                        {{"why", database ? sqlite3_errmsg(database) : "there is not enough memory"}});
     harden(database, file.m_cut);
     sqlite3_progress_handler(database, kStepsBetweenLooks, shallStop, file.m_stop.get());
     return file;

@@ -41,7 +41,7 @@ Error cannotOpen(const std::filesystem::path& path, int error)
     const Error::Code code = error == ENOENT                     ? Error::Code::NotFound
                              : error == EACCES || error == EPERM ? Error::Code::Permission
                                                                  : Error::Code::Io;
-    return {.code = code, .what = std::strerror(error), .where = path.string(), .mend = {}};
+    return makeError<"nsys.io", "{why}">(code, path.string(), {}, {{"why", std::strerror(error)}});
 }
 
 std::uint64_t bigEndian(std::span<const std::byte> bytes)
@@ -69,11 +69,6 @@ bool hasNeighbour(const std::filesystem::path& path, std::string_view suffix)
     return !none && bytes > 0;
 }
 
-Error unavailable(const std::filesystem::path& path, std::string what, std::string mend)
-{
-    return {.code = Error::Code::Unavailable, .what = std::move(what), .where = path.string(), .mend = std::move(mend)};
-}
-
 } // namespace
 
 bool isSqlite(std::span<const std::byte> head)
@@ -93,18 +88,21 @@ Result<SqliteHeader> readHeader(const std::filesystem::path& path)
     const ssize_t got = ::pread(file.get(), head.data(), head.size(), 0);
     if (got < static_cast<ssize_t>(kHeaderBytes) || !isSqlite(head))
         return tl::unexpected(Error{.code = Error::Code::Malformed,
-                                    .what = status.st_size == 0 ? "the file is empty" : "this is no SQLite file",
+                                    .what = status.st_size == 0 ? message<"file.empty", "the file is empty">()
+                                                                : message<"nsys.no_sqlite", "this is no SQLite file">(),
                                     .where = path.string(),
                                     .mend = "export the report again: nsys export --type sqlite REPORT.nsys-rep"});
     if (isBeingWritten(file.get()))
-        return tl::unexpected(unavailable(path, "another program is writing this file", "wait until it is done"));
+        return fail<"nsys.being_written", "another program is writing this file">(
+            Error::Code::Unavailable, path.string(), "wait until it is done");
     if (hasNeighbour(path, "-wal"))
-        return tl::unexpected(
-            unavailable(path, "changes to this file lie in a write-ahead log beside it (…-wal) and would be missed",
-                        "close the program that wrote them, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"));
+        return fail<"nsys.wal", "changes to this file lie in a write-ahead log beside it (…-wal) and would be missed">(
+            Error::Code::Unavailable, path.string(),
+            "close the program that wrote them, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
     if (hasNeighbour(path, "-journal"))
-        return tl::unexpected(unavailable(path, "the program that wrote this file was interrupted (…-journal)",
-                                          "export the report again: nsys export --type sqlite REPORT.nsys-rep"));
+        return fail<"nsys.journal", "the program that wrote this file was interrupted (…-journal)">(
+            Error::Code::Unavailable, path.string(),
+            "export the report again: nsys export --type sqlite REPORT.nsys-rep");
     const std::span bytes(head);
     SqliteHeader header;
     header.fileBytes = static_cast<std::uint64_t>(status.st_size);

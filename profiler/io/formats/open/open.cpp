@@ -36,7 +36,8 @@ Result<Head> readHead(const std::filesystem::path& path)
         head.bytes.resize(kHeadBytes);
         head.bytes.resize(stream.read(head.bytes));
         if (head.bytes.empty() && !stream.damage().empty())
-            return tl::unexpected(Error{Error::Code::Malformed, stream.damage(), path.string(), "get the file anew"});
+            return fail<"file.compression", "{why}">(Error::Code::Malformed, path.string(), "get the file anew",
+                                                     {{"why", stream.damage()}});
     }
     return head;
 }
@@ -87,18 +88,18 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
     if (!head)
         return tl::unexpected(head.error());
     if (head->bytes.empty())
-        return tl::unexpected(
-            Error{Error::Code::Malformed, "the file is empty", path.string(), "record or export it anew"});
+        return fail<"file.empty", "the file is empty">(Error::Code::Malformed, path.string(),
+                                                       "record or export it anew");
     for (const auto& [stem, format] : all()) {
         if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
             continue;
         if (head->compression != Compression::None && !format.readsCompressed)
-            return tl::unexpected(Error{Error::Code::Unsupported, "this is a compressed " + std::string(format.title),
-                                        path.string(), "decompress it first"});
+            return fail<"open.compressed", "this is a compressed {format}">(
+                Error::Code::Unsupported, path.string(), "decompress it first", {{"format", format.title}});
         return format.read(path, options);
     }
-    return tl::unexpected(Error{Error::Code::Unsupported, "this is no trace of a known format", path.string(),
-                                "choose one of: " + knownFormats(false) + writtenOnly()});
+    return fail<"open.unknown_format", "this is no trace of a known format">(
+        Error::Code::Unsupported, path.string(), "choose one of: " + knownFormats(false) + writtenOnly());
 }
 
 } // namespace
@@ -108,8 +109,8 @@ Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path
     // A file may claim more than the machine has, or hold it: either way the program goes on. std::length_error is what
     // containers throw for sizes that no machine has.
     const auto outOfMemory = [&] {
-        return tl::unexpected(Error{Error::Code::Unavailable, "not enough memory to open the trace", path.string(),
-                                    "close other programs, or record fewer steps"});
+        return fail<"open.no_memory", "not enough memory to open the trace">(
+            Error::Code::Unavailable, path.string(), "close other programs, or record fewer steps");
     };
     try {
         return openKnown(path, options);
@@ -133,8 +134,8 @@ Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, co
                 longest = extension.size();
             }
     if (!best)
-        return tl::unexpected(Error{Error::Code::Unsupported, "the name does not say which format to write",
-                                    path.string(), "end it with the extension of one of: " + knownFormats(true)});
+        return fail<"save.unknown_format", "the name does not say which format to write">(
+            Error::Code::Unsupported, path.string(), "end it with the extension of one of: " + knownFormats(true));
     return best->write(trace, path, options);
 }
 

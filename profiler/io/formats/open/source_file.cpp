@@ -12,7 +12,8 @@ namespace profiler::formats {
 
 Error readError(int number, const std::filesystem::path& path)
 {
-    Error error{Error::Code::Io, "cannot read the file: " + std::generic_category().message(number), path.string(), {}};
+    auto error = makeError<"file.unreadable", "cannot read the file: {why}">(
+        Error::Code::Io, path.string(), {}, {{"why", std::generic_category().message(number)}});
     if (number == EACCES || number == EPERM) {
         error.code = Error::Code::Permission;
         error.mend = "ask its owner for the right to read it";
@@ -31,10 +32,11 @@ Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
     if (file.m_descriptor < 0 || ::fstat(file.m_descriptor, &status) != 0)
         return tl::unexpected(readError(errno, path));
     if (!S_ISREG(status.st_mode)) {
-        const bool folder = S_ISDIR(status.st_mode);
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    folder ? "this is a folder, not a file" : "this is no regular file", path.string(),
-                                    folder ? "name one file in it" : "copy its content into a file first"});
+        if (S_ISDIR(status.st_mode))
+            return fail<"file.folder", "this is a folder, not a file">(Error::Code::Invalid, path.string(),
+                                                                       "name one file in it");
+        return fail<"file.irregular", "this is no regular file">(Error::Code::Invalid, path.string(),
+                                                                 "copy its content into a file first");
     }
     file.m_size = static_cast<std::uint64_t>(status.st_size);
     return file;

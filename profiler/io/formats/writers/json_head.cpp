@@ -193,12 +193,17 @@ void appendJsonCapture(std::string& out, const CaptureStats& stats)
         return;
     fmt::format_to(std::back_inserter(out), ",\n\"{}\": {{\"dropped\": {}, \"cut\": {}, \"notes\": [",
                    json::kCaptureKey, stats.dropped, stats.cut);
-    const char* comma = "";
-    for (const std::string& note : stats.notes) {
-        out += std::exchange(comma, ",");
-        out += "\n  ";
-        appendJsonString(out, note);
-    }
+    const auto append = [&](std::string Message::*field) {
+        const char* comma = "";
+        for (const Message& note : stats.notes) {
+            out += std::exchange(comma, ",");
+            out += "\n  ";
+            appendJsonString(out, note.*field);
+        }
+    };
+    append(&Message::text);
+    out += "], \"note_ids\": [";
+    append(&Message::id);
     out += "]}";
 }
 

@@ -104,7 +104,8 @@ Error OutputFile::error() const
     return {.code = full        ? Error::Code::NoSpace
                     : forbidden ? Error::Code::Permission
                                 : Error::Code::Io,
-            .what = full ? "the disk is full" : std::string("it cannot be written: ") + std::strerror(m_error),
+            .what = full ? message<"save.disk_full", "the disk is full">()
+                         : message<"save.unwritable", "it cannot be written: {why}">({{"why", std::strerror(m_error)}}),
             .where = m_path.string(),
             .mend = full ? "free some space, or write elsewhere" : "write to a folder that is yours"};
 }
@@ -151,14 +152,11 @@ Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, co
     if (!file)
         return tl::unexpected(file.error());
     if (!write(*file) && !file->failed())
-        return tl::unexpected(
-            Error{.code = Error::Code::Cancelled, .what = "writing was stopped", .where = path.string(), .mend = {}});
+        return profiler::fail<"save.cancelled", "writing was stopped">(Error::Code::Cancelled, path.string());
     if (const Unread missing = trace.unread(); missing.slices + missing.samples > 0)
-        return tl::unexpected(
-            Error{.code = Error::Code::Io,
-                  .what = "a part of the trace cannot be read any more, so it cannot be copied: " + missing.why,
-                  .where = path.string(),
-                  .mend = "open the trace again"});
+        return profiler::fail<"save.unread",
+                              "a part of the trace cannot be read any more, so it cannot be copied: {why}">(
+            Error::Code::Io, path.string(), "open the trace again", {{"why", missing.why}});
     if (auto done = file->commit(); !done)
         return done;
     if (options.progress)
