@@ -51,12 +51,14 @@ struct ChildEnds {
     pid_t parent = 0;
 };
 
-Error systemError(std::string_view what)
+/// @tparam Text  ends with the reason: "No pipe could be made: {why}"
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+Error systemError()
 {
     const auto code = errno == ENOENT   ? Error::Code::NotFound
                       : errno == EACCES ? Error::Code::Permission
                                         : Error::Code::Unavailable;
-    return {code, fmt::format("{}: {}", what, std::strerror(errno)), {}, {}};
+    return profiler::makeError<Id, Text>(code, {}, {}, {{"why", std::strerror(errno)}});
 }
 
 // The child puts its standard streams on 0, 1 and 2: nothing else may lie there.
@@ -169,13 +171,13 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
                        (command.fileOption.empty() || makeFile(child.file, command.file)) &&
                        adopt(child.silence, ::open("/dev/null", O_WRONLY | O_CLOEXEC));
     if (!ready)
-        return tl::unexpected(systemError("No pipe could be made"));
+        return tl::unexpected(systemError<"process.no_pipe", "No pipe could be made: {why}">());
     prepareArguments(command, child);
     process.m_pid = ::fork();
     if (process.m_pid == 0)
         become(child);
     if (process.m_pid < 0)
-        return tl::unexpected(systemError("No process could be started"));
+        return tl::unexpected(systemError<"process.no_process", "No process could be started: {why}">());
     child = {};
     // At its exec the child closes this pipe without a word.
     int why = 0;
@@ -184,7 +186,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
     }
     if (got == static_cast<ssize_t>(sizeof(why))) {
         errno = why;
-        Error error = systemError("The program cannot be started");
+        auto error = systemError<"process.not_started", "The program cannot be started: {why}">();
         error.where = command.program.string();
         return tl::unexpected(std::move(error));
     }

@@ -66,9 +66,10 @@ double geometricMean(const std::vector<Pair>& pairs, double Pair::*arm)
     return std::exp(sum / static_cast<double>(pairs.size()));
 }
 
-Interruption failure(Error::Code code, std::string what, std::string where, std::string hint)
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+Interruption failure(Error::Code code, std::string where, std::string hint)
 {
-    return {Interruption::Why::Failed, {code, std::move(what), std::move(where), std::move(hint)}};
+    return {Interruption::Why::Failed, profiler::makeError<Id, Text>(code, std::move(where), std::move(hint))};
 }
 
 class Driver {
@@ -402,8 +403,8 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
     (*program)->finish();
     m_aloneSeconds[arm] = std::chrono::duration<double>(Clock::now() - begin).count();
     if (m_memory && turn.result.peakBytes <= 0)
-        return tl::unexpected(
-            failure(Error::Code::Unsupported, "The trainer does not report its peak memory", m_programs.name(arm), {}));
+        return tl::unexpected(failure<"trainer.no_peak_memory", "The trainer does not report its peak memory">(
+            Error::Code::Unsupported, m_programs.name(arm), {}));
     return turn;
 }
 
@@ -490,9 +491,10 @@ Outcome<void> Driver::planScreening()
     }
     m_validates = hellos[0].validationSamples > 0 && hellos[1].validationSamples > 0;
     if (!m_validates && changesTrainingSamples(m_plan))
-        return tl::unexpected(failure(
-            Error::Code::Unsupported, "Losses of samples with different augmentation cannot be compared",
-            m_programs.name(1), "keep samples for a validation (dataset.validation_share), which are not augmented"));
+        return tl::unexpected(failure<"experiment.augmentation_differs",
+                                      "Losses of samples with different augmentation cannot be compared">(
+            Error::Code::Unsupported, m_programs.name(1),
+            "keep samples for a validation (dataset.validation_share), which are not augmented"));
     reportDoing("warming up");
     const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
     const auto warm = warmUp(arms, "steps", m_drop, m_bounds);
@@ -628,8 +630,8 @@ Outcome<double> Driver::validate(std::size_t arm)
     if (!turn)
         return tl::unexpected(turn.error());
     if (turn->losses.empty())
-        return tl::unexpected(failure(Error::Code::Unsupported, "The trainer reports no loss of its validation",
-                                      m_programs.name(arm), "use the trainer that came with this program"));
+        return tl::unexpected(failure<"trainer.no_validation_loss", "The trainer reports no loss of its validation">(
+            Error::Code::Unsupported, m_programs.name(arm), "use the trainer that came with this program"));
     return turn->losses.back();
 }
 
@@ -639,8 +641,8 @@ Outcome<double> Driver::lossAfterTraining(std::size_t arm)
         return validate(arm);
     const auto loss = m_now.curves[arm].endOf(m_horizon);
     if (!loss)
-        return tl::unexpected(failure(Error::Code::Unsupported, "The trainer reports no losses", m_programs.name(arm),
-                                      "check that its data are read"));
+        return tl::unexpected(failure<"trainer.no_losses", "The trainer reports no losses">(
+            Error::Code::Unsupported, m_programs.name(arm), "check that its data are read"));
     return *loss;
 }
 

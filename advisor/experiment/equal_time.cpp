@@ -58,16 +58,12 @@ std::size_t LearningCurve::stepsAtEndOf(double horizonSeconds) const
 profiler::Result<void> EqualTimeLosses::add(std::array<double, 2> losses, double untrained)
 {
     if (!std::isfinite(untrained))
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Unsupported,
-                                              "The loss is no number before anything was learnt",
-                                              {},
-                                              "look for values in the data that are no numbers"});
+        return profiler::fail<"experiment.loss_no_number", "The loss is no number before anything was learnt">(
+            profiler::Error::Code::Unsupported, {}, "look for values in the data that are no numbers");
     if (untrained <= 0 || losses[0] < 0 || losses[1] < 0)
-        return tl::unexpected(
-            profiler::Error{profiler::Error::Code::Unsupported,
-                            "A loss that is zero before anything was learnt, or negative, has no ratio",
-                            {},
-                            "give a loss that falls towards zero"});
+        return profiler::fail<"experiment.loss_no_ratio",
+                              "A loss that is zero before anything was learnt, or negative, has no ratio">(
+            profiler::Error::Code::Unsupported, {}, "give a loss that falls towards zero");
     for (std::size_t arm = 0; arm < 2; ++arm) {
         const bool lost = !std::isfinite(losses[arm]) || losses[arm] > kLostBeyond * untrained;
         m_found.diverged[arm] += lost ? 1 : 0;

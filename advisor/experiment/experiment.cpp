@@ -1,5 +1,6 @@
 #include "advisor/experiment/experiment.h"
 
+#include "advisor/experiment/config_error.h"
 #include "advisor/experiment/driver.h"
 #include "advisor/experiment/scratch_files.h"
 #include "advisor/experiment/trainer_arm.h"
@@ -29,7 +30,7 @@ Result<std::array<config::TrainingConfig, 2>> armConfigurations(const Experiment
             static_cast<void>(config.set(config::key::findMax.name, "false"));
     for (const Toggle& change : plan.changes)
         if (const auto set = configs[1].set(change.key, change.to); !set)
-            return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+            return tl::unexpected(configError(Error::Code::Invalid, set.error()));
     return configs;
 }
 
@@ -46,17 +47,16 @@ Result<void> checkLosses(const std::vector<Toggle>& changes)
 {
     for (const Toggle& change : changes)
         if (const config::Knob* knob = config::findKnob(change.key); knob && !knob->comparableLoss)
-            return tl::unexpected(Error{Error::Code::Unsupported,
-                                        "Losses of different data or models cannot be compared",
-                                        change.key + "=" + change.to, "compare both runs by their metric instead"});
+            return profiler::fail<"experiment.losses_differ", "Losses of different data or models cannot be compared">(
+                Error::Code::Unsupported, change.key + "=" + change.to, "compare both runs by their metric instead");
     return {};
 }
 
 Result<void> checkPlan(const ExperimentPlan& plan)
 {
     if (plan.measure != "steps" && plan.measure != "epoch" && plan.measure != "validation")
-        return tl::unexpected(
-            Error{Error::Code::Invalid, "Unknown measure", plan.measure, "measure steps, epoch or validation"});
+        return profiler::fail<"experiment.unknown_measure", "Unknown measure">(Error::Code::Invalid, plan.measure,
+                                                                               "measure steps, epoch or validation");
     if (isScreening(plan))
         return checkLosses(plan.changes);
     return {};

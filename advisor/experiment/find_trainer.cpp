@@ -12,6 +12,7 @@ namespace advisor {
 
 namespace fs = std::filesystem;
 using profiler::Error;
+using profiler::message;
 using profiler::Result;
 using Clock = std::chrono::steady_clock;
 
@@ -75,15 +76,16 @@ Result<fs::path> find(const Program& program)
     if (const char* chosen = std::getenv(program.variable); chosen && *chosen) {
         if (canRun(chosen))
             return fs::absolute(chosen);
-        return tl::unexpected(Error{Error::Code::NotFound,
-                                    fmt::format("{} names no program that can be run", program.variable), chosen,
-                                    fmt::format("unset it, or set it to the path of {}", program.name)});
+        return profiler::fail<"program.bad_variable", "{variable} names no program that can be run">(
+            Error::Code::NotFound, chosen, fmt::format("unset it, or set it to the path of {}", program.name),
+            {{"variable", program.variable}});
     }
     if (const auto near = firstThatRuns(nearThisProgram(program.name)))
         return *near;
     if (const auto found = firstThatRuns(inPath(program.name)))
         return *found;
-    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("There is no {}", program.name), {}, program.mend});
+    return profiler::fail<"program.not_found", "There is no {program}">(Error::Code::NotFound, {}, program.mend,
+                                                                        {{"program", program.name}});
 }
 
 } // namespace
@@ -101,7 +103,7 @@ Result<fs::path> findCommandLineProgram()
 
 Result<config::protocol::Description> describeTrainer(const fs::path& program)
 {
-    const auto fail = [&](std::string what) {
+    const auto failed = [&](profiler::Message what) {
         return tl::unexpected(Error{Error::Code::Unavailable, std::move(what), program.string(), {}});
     };
     ChildCommand command;
@@ -120,7 +122,8 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
         if (ended)
             break;
         if (Clock::now() > until || text.size() > kLongestDescription)
-            return fail(fmt::format("The trainer did not describe itself within {} s", kDescribeLimit.count()));
+            return failed(message<"trainer.describes_not", "The trainer did not describe itself within {limit}">(
+                {{"limit", kDescribeLimit.count() * 1e6, fmt::format("{} s", kDescribeLimit.count())}}));
         pollfd watched{open ? process->output() : process->end(), POLLIN, 0};
         ::poll(&watched, 1, 100);
     }
@@ -129,11 +132,12 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
         TrainerExit exit;
         exit.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
         exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        return fail(exit.message());
+        return failed(exit.asMessage());
     }
     auto description = config::protocol::parseDescription(text);
     if (!description)
-        return fail("The trainer's description of itself cannot be read: " + description.error());
+        return failed(message<"trainer.bad_description", "The trainer's description of itself cannot be read: {why}">(
+            {{"why", description.error()}}));
     return std::move(*description);
 }
 

@@ -1,5 +1,6 @@
 #include "advisor/experiment/scratch_files.h"
 
+#include "advisor/experiment/config_error.h"
 #include "trainer/config/keys.h"
 
 #include <cerrno>
@@ -30,10 +31,10 @@ Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
         beside = beside.parent_path();
     std::string pattern = (beside / ".stepscope-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        return tl::unexpected(
-            Error{Error::Code::Unavailable,
-                  std::string("No folder can be made for what a measured training writes: ") + std::strerror(errno),
-                  beside.string(), "let run.log_file and run.checkpoint_path lie where you may write"});
+        return profiler::fail<"experiment.no_folder",
+                              "No folder can be made for what a measured training writes: {why}">(
+            Error::Code::Unavailable, beside.string(),
+            "let run.log_file and run.checkpoint_path lie where you may write", {{"why", std::strerror(errno)}});
     m_folders.emplace_back(pattern);
     return m_folders.back();
 }
@@ -46,7 +47,7 @@ Result<void> ScratchFiles::redirect(config::TrainingConfig& config)
         if (!folder)
             return tl::unexpected(folder.error());
         if (const auto set = config.set(name, (*folder / wanted.filename()).string()); !set)
-            return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+            return tl::unexpected(configError(Error::Code::Invalid, set.error()));
         return {};
     };
     if (const fs::path log = std::string(config[key::logFile]); !log.empty())

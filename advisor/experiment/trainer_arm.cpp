@@ -1,5 +1,6 @@
 #include "advisor/experiment/trainer_arm.h"
 
+#include "advisor/experiment/config_error.h"
 #include "trainer/config/keys.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr std::chrono::seconds kStartPatience{120};
 // After this a trainer that was asked to stop is killed.
 constexpr std::chrono::seconds kStopPatience{60};
 
-Interruption interruption(Why why, std::string what, std::string where = {}, std::string mend = {})
+Interruption interruption(Why why, profiler::Message what, std::string where = {}, std::string mend = {})
 {
     const auto code = why == Why::Cancelled ? Error::Code::Cancelled : Error::Code::Unavailable;
     return {why, {code, std::move(what), std::move(where), std::move(mend)}};
@@ -50,7 +51,10 @@ Interruption TrainerArm::died()
     while (m_process->next(std::chrono::milliseconds(0))) {
     }
     const auto exit = m_process->exited();
-    return interruption(Why::Failed, exit ? exit->message() : "The trainer takes no more commands", m_name);
+    return interruption(Why::Failed,
+                        exit ? exit->asMessage()
+                             : profiler::message<"trainer.takes_no_commands", "The trainer takes no more commands">(),
+                        m_name);
 }
 
 template <class Record>
@@ -59,14 +63,15 @@ Outcome<Record> TrainerArm::waitFor(const Bounds& bounds, std::chrono::seconds p
     auto heard = Bounds::Clock::now();
     for (;;) {
         if (bounds.stop.stop_requested())
-            return tl::unexpected(interruption(Why::Cancelled, "The experiment was cancelled"));
+            return tl::unexpected(interruption(
+                Why::Cancelled, profiler::message<"experiment.cancelled", "The experiment was cancelled">()));
         const auto now = Bounds::Clock::now();
         if (now >= bounds.deadline)
-            return tl::unexpected(interruption(Why::OutOfTime, "The time for the experiment is over"));
+            return tl::unexpected(interruption(
+                Why::OutOfTime, profiler::message<"experiment.time_is_over", "The time for the experiment is over">()));
         if (now - heard >= patience)
-            return tl::unexpected(
-                interruption(Why::Failed, fmt::format("The trainer did not answer for {} s", patience.count()), m_name,
-                             "run the training by itself and see on its timeline where it hangs"));
+            return tl::unexpected(interruption(Why::Failed, noAnswer(patience), m_name,
+                                               "run the training by itself and see on its timeline where it hangs"));
         const auto progress = m_process->next(kHeartbeat);
         if (!progress) {
             if (m_process->exited())
@@ -101,7 +106,8 @@ Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const
         seconds += unit;
     if (result->samples <= 0 || !(seconds > 0))
         return tl::unexpected(
-            interruption(Why::Failed, "The trainer did no work in its turn", m_name + ", " + turn.what,
+            interruption(Why::Failed, profiler::message<"trainer.no_work", "The trainer did no work in its turn">(),
+                         m_name + ", " + turn.what,
                          "see that the data set has images, also to validate with where validation is timed"));
     return result;
 }
@@ -151,7 +157,8 @@ Outcome<std::vector<RescaledSetting>> TrainerArms::setLength(std::size_t arm, st
     std::vector<RescaledSetting> rescaled;
     const auto set = [&](std::string_view name, std::int64_t value) -> Outcome<void> {
         if (const auto done = config.set(name, std::to_string(value)); !done)
-            return tl::unexpected(interruption(Why::Failed, done.error().message(), m_names.at(arm)));
+            return tl::unexpected(
+                interruption(Why::Failed, configError(Error::Code::Invalid, done.error()).what, m_names.at(arm)));
         return {};
     };
     for (const config::Knob& knob : config::knobs()) {

@@ -59,4 +59,15 @@ std::string TrainerExit::message() const
     return how + ".";
 }
 
+profiler::Message TrainerExit::asMessage() const
+{
+    return profiler::message<"trainer.ended", "{how}">({{"how", message()}, {"status", status}, {"signal", signal}});
+}
+
+profiler::Message noAnswer(std::chrono::seconds patience)
+{
+    return profiler::message<"trainer.no_answer", "The trainer did not answer for {time}">(
+        {{"time", static_cast<double>(patience.count()) * 1e6, std::to_string(patience.count()) + " s"}});
+}
+
 } // namespace advisor

@@ -37,7 +37,7 @@ protocol::Notice unreadable(std::string what)
 
 std::string oneLine(const protocol::Notice& notice)
 {
-    return Error{Error::Code::Io, notice.what, notice.where, notice.mend}.message();
+    return Error{Error::Code::Io, {{}, {}, notice.what}, notice.where, notice.mend}.message();
 }
 
 } // namespace
@@ -130,7 +130,8 @@ Result<std::unique_ptr<TrainerProcess>> TrainerProcess::start(const config::Trai
     auto process = ChildProcess::start(command);
     if (!process) {
         Error error = std::move(process.error());
-        error.what.text = "The trainer could not be started. " + error.what.text;
+        error.what = profiler::message<"trainer.not_started", "The trainer could not be started. {why}">(
+            {{"why", error.what.text}, {"error", error.what.id}});
         return tl::unexpected(std::move(error));
     }
     auto trainer = std::unique_ptr<TrainerProcess>(new TrainerProcess);
@@ -178,8 +179,8 @@ Result<void> TrainerProcess::send(const protocol::Command& command)
         if (sent >= 0)
             done += static_cast<std::size_t>(sent);
         else if (errno != EINTR)
-            return tl::unexpected(
-                Error{Error::Code::Unavailable, "The trainer takes no command", std::strerror(errno), {}});
+            return profiler::fail<"trainer.takes_no_command", "The trainer takes no command">(Error::Code::Unavailable,
+                                                                                              std::strerror(errno));
     }
     return {};
 }

@@ -27,7 +27,12 @@ struct TrainerExit {
     std::string lastError;  ///< its last Notice of severity Error that next() gave out, as one line
     /// What a user should read: "The trainer was killed (signal 9: out of memory?) …"
     [[nodiscard]] std::string message() const;
+    /// The same with an id, the status and the signal.
+    [[nodiscard]] profiler::Message asMessage() const;
 };
+
+/// "The trainer did not answer for 60 s".
+profiler::Message noAnswer(std::chrono::seconds patience);
 
 /// A running stepscope-train: starts it, reads its progress, sends commands. No thread of its own; one owner, any
 /// thread. Start it from a thread that outlives it: the kernel ends the trainer with that thread, so that a crash of

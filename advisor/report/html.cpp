@@ -132,8 +132,8 @@ profiler::Result<void> writeReport(const std::filesystem::path& path, const Repo
         if (!(file << html << std::flush)) {
             file.close();
             std::filesystem::remove(partial, failed);
-            return tl::unexpected(Error{Error::Code::Unavailable, "The report cannot be written", path.string(),
-                                        "choose a folder that exists and has room"});
+            return profiler::fail<"report.unwritten", "The report cannot be written">(
+                Error::Code::Unavailable, path.string(), "choose a folder that exists and has room");
         }
     }
     std::filesystem::rename(partial, path, failed);
@@ -141,8 +141,8 @@ profiler::Result<void> writeReport(const std::filesystem::path& path, const Repo
         return {};
     const std::string why = failed.message();
     std::filesystem::remove(partial, failed);
-    return tl::unexpected(
-        Error{Error::Code::Unavailable, "The report cannot be written: " + why, path.string(), "choose another name"});
+    return profiler::fail<"report.unnamed", "The report cannot be written: {why}">(
+        Error::Code::Unavailable, path.string(), "choose another name", {{"why", why}});
 }
 
 } // namespace advisor

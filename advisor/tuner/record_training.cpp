@@ -1,5 +1,6 @@
 #include "advisor/tuner/record_training.h"
 
+#include "advisor/experiment/config_error.h"
 #include "advisor/experiment/scratch_files.h"
 #include "advisor/experiment/trainer_process.h"
 
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds kPatience{300};
 profiler::Result<void> outcome(const TrainerExit& exit)
 {
     if (exit.signal != 0 || exit.status != 0)
-        return tl::unexpected(Error{Error::Code::Unavailable, exit.message(), {}, {}});
+        return tl::unexpected(Error{Error::Code::Unavailable, exit.asMessage(), {}, {}});
     return {};
 }
 
@@ -33,7 +34,7 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
 {
     config::TrainingConfig recorded = config;
     if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
-        return tl::unexpected(Error{Error::Code::Invalid, set.error().message(), {}, {}});
+        return tl::unexpected(configError(Error::Code::Invalid, set.error()));
     ScratchFiles scratch;
     if (const auto moved = scratch.redirect(recorded); !moved)
         return tl::unexpected(moved.error());
@@ -50,13 +51,13 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
             heard = now;
         else if (now - heard > kPatience && !told)
             return tl::unexpected(Error{Error::Code::Unavailable,
-                                        fmt::format("The trainer did not answer for {} s", kPatience.count()),
+                                        noAnswer(kPatience),
                                         {},
                                         "run the training by itself and see on its timeline where it hangs"});
         if (progress && std::holds_alternative<config::protocol::StepProgress>(*progress) && !firstStep)
             firstStep = now;
         if (stop.stop_requested()) // nobody wants the trace: the trainer is killed as it goes out of scope
-            return tl::unexpected(Error{Error::Code::Cancelled, "The recording was cancelled", {}, {}});
+            return profiler::fail<"tune.recording_cancelled", "The recording was cancelled">(Error::Code::Cancelled);
         if (!told && firstStep && now - *firstStep > least) {
             static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have ended just now
             told = now;
