@@ -50,12 +50,9 @@ void appendRow(std::string& out, const TableRows& table, std::size_t row, TableT
 
 profiler::Error writeError(const QSaveFile& file)
 {
-    return {profiler::Error::Code::Io,
-            QCoreApplication::translate("TableText", "the file cannot be written: %1")
-                .arg(file.errorString())
-                .toStdString(),
-            file.fileName().toStdString(),
-            QCoreApplication::translate("TableText", "choose another place").toStdString()};
+    return profiler::makeError<"table.unwritten", "the file cannot be written: {why}">(
+        profiler::Error::Code::Io, file.fileName().toStdString(), "choose another place",
+        {{"why", file.errorString().toStdString()}});
 }
 
 } // namespace
@@ -91,7 +88,7 @@ profiler::Result<void> saveCsv(const TableRows& table, const std::filesystem::pa
         if (row == table.size() || piece.size() > kPiece) {
             if (stop.stop_requested()) {
                 file.cancelWriting();
-                return tl::unexpected(profiler::Error{profiler::Error::Code::Cancelled, "stopped", path.string(), {}});
+                return profiler::fail<"work.stopped", "stopped">(profiler::Error::Code::Cancelled, path.string());
             }
             const auto bytes = static_cast<qint64>(piece.size());
             if (file.write(piece.data(), bytes) != bytes)

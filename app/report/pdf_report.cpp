@@ -96,9 +96,9 @@ profiler::Result<void> writePdfReport(const std::filesystem::path& path, const a
     }
     if (written && file.commit())
         return {};
-    return tl::unexpected(profiler::Error{profiler::Error::Code::Io,
-                                          "The report cannot be written: " + file.errorString().toStdString(),
-                                          path.string(), "choose a folder that exists and has room"});
+    return profiler::fail<"report.pdf_unwritten", "The report cannot be written: {why}">(
+        profiler::Error::Code::Io, path.string(), "choose a folder that exists and has room",
+        {{"why", file.errorString().toStdString()}});
 }
 
 } // namespace app

@@ -16,11 +16,9 @@ profiler::Error errorOf(const std::exception& thrown)
 {
     using profiler::Error;
     if (dynamic_cast<const std::bad_alloc*>(&thrown))
-        return {Error::Code::Unavailable,
-                QCoreApplication::translate("Background", "there is not enough memory").toStdString(),
-                {},
-                QCoreApplication::translate("Background", "close other programs, then try again").toStdString()};
-    return {Error::Code::Unavailable, thrown.what(), {}, {}};
+        return profiler::makeError<"work.no_memory", "there is not enough memory">(
+            Error::Code::Unavailable, {}, "close other programs, then try again");
+    return profiler::makeError<"work.failed", "{why}">(Error::Code::Unavailable, {}, {}, {{"why", thrown.what()}});
 }
 
 } // namespace

@@ -20,8 +20,9 @@ QString settingsKey(const std::filesystem::path& path)
 
 profiler::Error unreadable(const std::filesystem::path& path, const QString& why)
 {
-    return {profiler::Error::Code::Io, "the model file cannot be read: " + why.toStdString(), path.string(),
-            "choose a file that exists and that you may read under Model file"};
+    return profiler::makeError<"model.unreadable", "the model file cannot be read: {why}">(
+        profiler::Error::Code::Io, path.string(), "choose a file that exists and that you may read under Model file",
+        {{"why", why.toStdString()}});
 }
 
 } // namespace
@@ -49,7 +50,7 @@ profiler::Result<CodeFile> readCode(const config::TrainingConfig& configuration,
     QByteArray block(kBlock, Qt::Uninitialized);
     for (;;) {
         if (stop.stop_requested())
-            return tl::unexpected(profiler::Error{profiler::Error::Code::Cancelled, "cancelled", {}, {}});
+            return profiler::fail<"work.cancelled", "cancelled">(profiler::Error::Code::Cancelled);
         const qint64 got = file.read(block.data(), kBlock);
         if (got < 0)
             return tl::unexpected(unreadable(code.path, file.errorString()));

@@ -43,7 +43,7 @@ config::TrainingConfig measuredRun(config::TrainingConfig configuration, const s
 
 Error cancelled()
 {
-    return {Error::Code::Cancelled, "cancelled", {}, {}};
+    return profiler::makeError<"work.cancelled", "cancelled">(Error::Code::Cancelled);
 }
 
 /// Follows the trainer until it has ended; tells its steps. Asks it to stop when it has run as long as it may, and
@@ -62,8 +62,8 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
         if (Clock::now() > until) {
             if (std::exchange(told, true)) {
                 trainer.kill();
-                return tl::unexpected(
-                    Error{Error::Code::Unavailable, "the trainer did not end when it was asked to", {}, {}});
+                return profiler::fail<"trainer.does_not_end", "the trainer did not end when it was asked to">(
+                    Error::Code::Unavailable);
             }
             until = Clock::now() + kUntilEnd;
             static_cast<void>(trainer.send(config::protocol::Stop{}));
@@ -77,7 +77,7 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
         } else if (const auto exit = trainer.exited()) {
             if (exit->status == 0 && exit->signal == 0)
                 return {};
-            return tl::unexpected(Error{Error::Code::Unavailable, exit->message(), {}, {}});
+            return tl::unexpected(Error{Error::Code::Unavailable, exit->asMessage(), {}, {}});
         }
     }
 }
@@ -90,8 +90,8 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
         return tl::unexpected(program.error());
     const QTemporaryDir folder;
     if (!folder.isValid())
-        return tl::unexpected(Error{Error::Code::Io, "no temporary folder can be made",
-                                    folder.errorString().toStdString(), "make room on the disk"});
+        return profiler::fail<"files.no_temporary_folder", "no temporary folder can be made">(
+            Error::Code::Io, folder.errorString().toStdString(), "make room on the disk");
     const std::filesystem::path trace = folder.filePath("trace.sstrace").toStdString();
     auto trainer = advisor::TrainerProcess::start(configuration, {*program, trace, false});
     if (!trainer)
@@ -103,11 +103,9 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
         return tl::unexpected(read.error());
     const auto cost = profiler::analysis::recordingCost(profiler::analysis::findSteps(**read));
     if (!cost)
-        return tl::unexpected(Error{Error::Code::Unavailable,
-                                    "the run had too few steady steps to tell what recording "
-                                    "costs",
-                                    {},
-                                    "let a training of this configuration run for longer: it tells as well"});
+        return profiler::fail<"overhead.too_few_steps",
+                              "the run had too few steady steps to tell what recording costs">(
+            Error::Code::Unavailable, {}, "let a training of this configuration run for longer: it tells as well");
     return *cost;
 }
 

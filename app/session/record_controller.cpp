@@ -40,16 +40,16 @@ bool setsVariable(const std::string& word)
 
 Error refused(int reason)
 {
-    const auto error = [](const QString& what, const QString& mend) {
-        return Error{Error::Code::Invalid, what.toStdString(), {}, mend.toStdString()};
-    };
     if (reason == WRDE_SYNTAX)
-        return error(RecordController::tr("The command has a quote that is not closed."),
-                     RecordController::tr("Close it, or put \\ before a quote that is meant as such."));
+        return profiler::makeError<"record.command.quote", "The command has a quote that is not closed.">(
+            Error::Code::Invalid, {}, "Close it, or put \\ before a quote that is meant as such.");
     if (reason == WRDE_NOSPACE)
-        return error(RecordController::tr("The command is too long."), RecordController::tr("Put it into a script."));
-    return error(RecordController::tr("One command is recorded, without | & ; < > ( ) { } $(…) between commands."),
-                 RecordController::tr("Put such characters in quotes, or record a script: bash train.sh"));
+        return profiler::makeError<"record.command.long", "The command is too long.">(Error::Code::Invalid, {},
+                                                                                      "Put it into a script.");
+    return profiler::makeError<"record.command.several", "One command is recorded, without {characters} between "
+                                                         "commands.">(
+        Error::Code::Invalid, {}, "Put such characters in quotes, or record a script: bash train.sh",
+        {{"characters", "| & ; < > ( ) { } $(…)"}});
 }
 
 /// "20260131-142503-train.sstrace" in the user's recordings, made as an empty file: of two windows that start a
@@ -58,8 +58,8 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
 {
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/recordings";
     if (!QDir().mkpath(folder))
-        return tl::unexpected(Error{Error::Code::Permission, "The folder for recordings cannot be made",
-                                    folder.toStdString(), "make room there, or make it writable"});
+        return profiler::fail<"record.folder.not_made", "The folder for recordings cannot be made">(
+            Error::Code::Permission, folder.toStdString(), "make room there, or make it writable");
     QString name;
     for (const std::string& word : command) // a script's name says more than its interpreter's
         if (const QString stem = QFileInfo(QString::fromStdString(word)).completeBaseName();
@@ -72,12 +72,12 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
         if (file.open(QIODevice::WriteOnly | QIODevice::NewOnly))
             return std::filesystem::path(file.fileName().toStdString());
         if (!QFileInfo::exists(file.fileName()))
-            return tl::unexpected(Error{Error::Code::Permission,
-                                        "The recording cannot be stored: " + file.errorString().toStdString(),
-                                        folder.toStdString(), "make room there, or make it writable"});
+            return profiler::fail<"record.folder.not_stored", "The recording cannot be stored: {why}">(
+                Error::Code::Permission, folder.toStdString(), "make room there, or make it writable",
+                {{"why", file.errorString().toStdString()}});
     }
-    return tl::unexpected(Error{Error::Code::Unavailable, "The folder for recordings has no free name",
-                                folder.toStdString(), "delete recordings that you no longer need"});
+    return profiler::fail<"record.folder.no_name", "The folder for recordings has no free name">(
+        Error::Code::Unavailable, folder.toStdString(), "delete recordings that you no longer need");
 }
 
 QStringList argumentsOf(const RecordRequest& request, const std::filesystem::path& trace, const QString& report)
@@ -117,10 +117,8 @@ Result<std::vector<std::string>> commandWords(const QString& line)
     if (reason != 0)
         return tl::unexpected(refused(reason));
     if (words.empty())
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    RecordController::tr("There is no command.").toStdString(),
-                                    {},
-                                    RecordController::tr("Write one: python train.py").toStdString()});
+        return profiler::fail<"record.command.none", "There is no command.">(Error::Code::Invalid, {},
+                                                                             "Write one: python train.py");
     if (setsVariable(words.front()))
         words.insert(words.begin(), "env");
     return words;
@@ -174,8 +172,8 @@ Result<void> RecordController::start(const RecordRequest& request)
         return tl::unexpected(trace.error());
     m_folder = std::make_unique<QTemporaryDir>();
     if (!m_folder->isValid())
-        return tl::unexpected(Error{Error::Code::NoSpace, "There is no room for temporary files",
-                                    QDir::tempPath().toStdString(), "make room there"});
+        return profiler::fail<"files.no_temporary", "There is no room for temporary files">(
+            Error::Code::NoSpace, QDir::tempPath().toStdString(), "make room there");
     m_trace = std::move(*trace);
     m_asked = 0;
     m_decoder = QStringDecoder(QStringDecoder::System);

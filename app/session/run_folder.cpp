@@ -23,10 +23,12 @@ QString toQString(const std::filesystem::path& path)
     return QString::fromStdString(path.string());
 }
 
-profiler::Error ioError(const std::string& what, const std::filesystem::path& where)
+/// @tparam Text  ends with the reason: "the run cannot be removed: {why}"
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<profiler::Error> ioError(const std::string& why, const std::filesystem::path& where)
 {
-    return {profiler::Error::Code::Io, what, where.string(),
-            "check that the disk has room and the folder can be written"};
+    return profiler::fail<Id, Text>(profiler::Error::Code::Io, where.string(),
+                                    "check that the disk has room and the folder can be written", {{"why", why}});
 }
 
 /// A window trains it, this one or another: it holds the lock, which the lock of an app that crashed is not.
@@ -81,9 +83,9 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
             break;
     }
     if (failed)
-        return tl::unexpected(ioError("the folder of the run cannot be made: " + failed.message(), root));
+        return ioError<"run.not_made", "the folder of the run cannot be made: {why}">(failed.message(), root);
     if (const auto saved = configuration.save(run.folder / "config.json"); !saved)
-        return tl::unexpected(ioError(saved.error().message(), run.folder));
+        return ioError<"run.no_configuration", "{why}">(saved.error().message(), run.folder);
     return run;
 }
 
@@ -107,8 +109,8 @@ profiler::Result<void> saveOutcome(const RunRecord& run)
     const auto path = run.folder / "result.json";
     QSaveFile out(toQString(path));
     if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(json).toJson()) < 0 || !out.commit())
-        return tl::unexpected(
-            ioError("the result of the run cannot be written: " + out.errorString().toStdString(), path));
+        return ioError<"run.no_result", "the result of the run cannot be written: {why}">(
+            out.errorString().toStdString(), path);
     return {};
 }
 
@@ -139,13 +141,13 @@ std::vector<RunRecord> readRuns(const std::filesystem::path& root, const std::st
 profiler::Result<void> removeRun(const RunRecord& run)
 {
     if (isBeingTrained(run.folder))
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, "the run is being trained",
-                                              run.folder.string(),
-                                              "stop its training first, in the window it runs in"});
+        return profiler::fail<"run.in_training", "the run is being trained">(
+            profiler::Error::Code::Unavailable, run.folder.string(),
+            "stop its training first, in the window it runs in");
     std::error_code failed;
     std::filesystem::remove_all(run.folder, failed);
     if (failed)
-        return tl::unexpected(ioError("the run cannot be removed: " + failed.message(), run.folder));
+        return ioError<"run.not_removed", "the run cannot be removed: {why}">(failed.message(), run.folder);
     return {};
 }
 

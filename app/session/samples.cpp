@@ -35,17 +35,16 @@ profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
     const QString path = folder() + '/' + sample.id + ".sspack";
     QFile resource(":/samples/" + sample.id + ".sspack");
     if (!resource.open(QIODevice::ReadOnly))
-        return tl::unexpected(profiler::Error{
-            profiler::Error::Code::NotFound, "this sample does not come with the app", sample.id.toStdString(), {}});
+        return profiler::fail<"sample.missing", "this sample does not come with the app">(
+            profiler::Error::Code::NotFound, sample.id.toStdString());
     if (QFileInfo(path).size() == resource.size())
         return std::filesystem::path(path.toStdString());
     QDir().mkpath(folder());
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(resource.readAll()) != resource.size() || !file.commit())
-        return tl::unexpected(
-            profiler::Error{profiler::Error::Code::Io,
-                            "the sample cannot be put into the app's folder: " + file.errorString().toStdString(),
-                            path.toStdString(), "make room there, or make the folder writable"});
+        return profiler::fail<"sample.unwritten", "the sample cannot be put into the app's folder: {why}">(
+            profiler::Error::Code::Io, path.toStdString(), "make room there, or make the folder writable",
+            {{"why", file.errorString().toStdString()}});
     return std::filesystem::path(path.toStdString());
 }
 

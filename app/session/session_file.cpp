@@ -113,10 +113,11 @@ std::optional<SessionChange> stepFrom(const QJsonObject& json)
     return change;
 }
 
-profiler::Error unreadable(const std::filesystem::path& path, std::string why)
+profiler::Error unreadable(const std::filesystem::path& path, const std::string& why)
 {
-    return {profiler::Error::Code::Malformed, "the last session cannot be read: " + std::move(why), path.string(),
-            "the app begins with defaults; your runs are not affected"};
+    return profiler::makeError<"session.unreadable", "the last session cannot be read: {why}">(
+        profiler::Error::Code::Malformed, path.string(), "the app begins with defaults; your runs are not affected",
+        {{"why", why}});
 }
 
 profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const std::filesystem::path& path)
@@ -185,9 +186,9 @@ profiler::Result<void> saveSession(const KeptSession& session, const std::filesy
     QSaveFile out(name);
     const QByteArray text = QJsonDocument(json).toJson();
     if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit())
-        return tl::unexpected(
-            profiler::Error{profiler::Error::Code::Io, "the session cannot be kept: " + out.errorString().toStdString(),
-                            path.string(), "check that the disk has room and the folder can be written"});
+        return profiler::fail<"session.unwritten", "the session cannot be kept: {why}">(
+            profiler::Error::Code::Io, path.string(), "check that the disk has room and the folder can be written",
+            {{"why", out.errorString().toStdString()}});
     return {};
 }
 

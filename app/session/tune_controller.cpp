@@ -19,8 +19,8 @@ profiler::Result<advisor::TuneResult> tuneIn(const QTemporaryDir& folder, adviso
     if (!trainer)
         return tl::unexpected(trainer.error());
     if (!folder.isValid())
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Io, "There is no room for temporary files",
-                                              folder.path().toStdString(), "make room, or set TMPDIR"});
+        return profiler::fail<"files.no_temporary", "There is no room for temporary files">(
+            profiler::Error::Code::Io, folder.path().toStdString(), "make room, or set TMPDIR");
     plan.trainer = *trainer;
     plan.record =
         [&, recordings =

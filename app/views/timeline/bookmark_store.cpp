@@ -72,11 +72,12 @@ profiler::Result<void> BookmarkStore::save(const std::filesystem::path& trace,
 {
     const QString name = fileFor(trace);
     if (name.isEmpty())
-        return tl::unexpected(profiler::Error{profiler::Error::Code::NotFound, "the trace's file is gone",
-                                              trace.string(), "export the trace: the copy takes them along"});
+        return profiler::fail<"bookmarks.no_trace", "the trace's file is gone">(
+            profiler::Error::Code::NotFound, trace.string(), "export the trace: the copy takes them along");
     const auto failed = [&](const QString& why) {
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Io, why.toStdString(), name.toStdString(),
-                                              "make room there, or make the folder writable"});
+        return profiler::fail<"bookmarks.unwritten", "{why}">(profiler::Error::Code::Io, name.toStdString(),
+                                                              "make room there, or make the folder writable",
+                                                              {{"why", why.toStdString()}});
     };
     if (bookmarks.empty() && !evenNone) {
         QFile old(name);
