@@ -40,7 +40,7 @@ TEST(CuptiError, NamesTheToolThatIsInTheWay)
 TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
 {
     EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what,
-                hasId("cupti.other", {{"why", "CUPTI_ERROR_INVALID_PARAMETER"}}));
+                hasIdAndPart("cupti.other", "why", "CUPTI_ERROR_INVALID_PARAMETER"));
     EXPECT_THAT(cuptiError(systemCupti(), static_cast<CUptiResult>(4242), "flush").where, HasSubstr("4242"));
 }
 

@@ -180,14 +180,15 @@ TEST(JsonCopy, TellsWhatItLacks)
     ASSERT_TRUE(formats::saveTrace(*trace, folder / "b.json"));
     const Json file = Json::parse(bytesOf(folder / "b.json"));
     EXPECT_EQ(event(file, "a")["dur"], 5);
-    EXPECT_EQ(file["stepscopeCapture"]["note_ids"], Json({"json.unread_details"}));
+    EXPECT_EQ(file["stepscopeCapture"]["note_ids"], Json::array({"json.unread_details"}));
 
     TraceBuilder builder;
     Track counter;
     counter.kind = TrackKind::Counter;
     builder.addSample(builder.addTrack(counter), {traceTime(1), std::numeric_limits<double>::quiet_NaN()});
     ASSERT_TRUE(formats::saveTrace(*builder.finish(), folder / "c.json"));
-    EXPECT_EQ(Json::parse(bytesOf(folder / "c.json"))["stepscopeCapture"]["note_ids"], Json({"json.not_finite"}));
+    EXPECT_EQ(Json::parse(bytesOf(folder / "c.json"))["stepscopeCapture"]["note_ids"],
+              Json::array({"json.not_finite"}));
 }
 
 TEST(JsonCopy, ManySlicesKeepTheirOwnArguments)

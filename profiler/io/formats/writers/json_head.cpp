@@ -193,17 +193,20 @@ void appendJsonCapture(std::string& out, const CaptureStats& stats)
         return;
     fmt::format_to(std::back_inserter(out), ",\n\"{}\": {{\"dropped\": {}, \"cut\": {}, \"notes\": [",
                    json::kCaptureKey, stats.dropped, stats.cut);
-    const auto append = [&](std::string Message::*field) {
+    const auto append = [&](const auto& field) {
         const char* comma = "";
         for (const Message& note : stats.notes) {
             out += std::exchange(comma, ",");
             out += "\n  ";
-            appendJsonString(out, note.*field);
+            appendJsonString(out, field(note));
         }
     };
-    append(&Message::text);
+    append([](const Message& note) -> const std::string& { return note.text; });
     out += "], \"note_ids\": [";
-    append(&Message::id);
+    append([](const Message& note) -> const std::string& { // of a copied note the original's
+        const MessageParameter* const original = note.find("note_id");
+        return original ? original->text : note.id;
+    });
     out += "]}";
 }
 
