@@ -16,7 +16,12 @@ using profiler::analysis::percentile;
 
 namespace {
 
+// Samples before one that it is compared with. Chosen: the fewest whose median absolute deviation is stable, and few
+// enough that the loss has hardly fallen since the first of them.
 constexpr std::size_t kBefore = 10;
+// Median absolute deviations above their median, and share of the median. Chosen: ten deviations are 6.7 standard
+// deviations of normal noise, which chance hardly ever reaches; half of the loss more than before is a spike that a
+// user sees.
 constexpr double kDeviations = 10, kAbove = 0.5;
 // A batch of hard samples is over with the next one; weights that were thrown off stay so for some steps.
 constexpr std::size_t kAfter = 4;

@@ -22,12 +22,13 @@ struct LaunchBound {
     double latencyUs = 0;      ///< median from a launch to the start of its work
     const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
 
+    /// Of the judged window, idle for the host. Source of the first: XProf calls 15 % of the step in kernel launches
+    /// high. The second is the launches' own part of it. Chosen: a twentieth, what the other rules call worth a change.
     static constexpr double kShare = 0.15, kPart = 0.05;
     /// From here on the host is ahead for good: what gaps there are follow a wait. Chosen: a tenth of the launches that
     /// a CUDA stream holds before a launch blocks (about 1,024, measured by others on Volta to Hopper).
     static constexpr double kDeepQueue = 100;
-    /// Idle for the host's sake long enough to matter, whatever else it idles for.
-    /// Source of the share: XProf calls 15 % of the step in kernel launches high.
+    /// It waits for the host long enough to matter, even if it waits for something else as well.
     [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
     /// The same by operators and launches alone, and for nothing else as long. Without steps nothing else counts: a
     /// server that waits for requests looks like Python at work.

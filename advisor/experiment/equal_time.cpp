@@ -9,8 +9,13 @@ namespace advisor {
 
 namespace {
 
+// Of the horizon. Chosen: the losses of single batches vary, so that a mean needs many steps; in the last fifth a loss
+// hardly falls any more.
 constexpr double kLastShare = 0.2;
+// Times the loss before anything was learnt. Chosen: a training that still learns never gets there, and a limit keeps
+// one lost seed from deciding by its size.
 constexpr double kLostBeyond = 10;
+// The same. Chosen: the resolution of 32-bit floats; a smaller loss is rounding.
 constexpr double kNothingLeft = 1e-6;
 
 } // namespace

@@ -10,10 +10,13 @@ namespace advisor {
 
 namespace {
 
+// Steps of the first turn. Chosen: the first allocates and tunes; two more show what a step takes.
 constexpr std::int64_t kFirstSteps = 3;
+// Seconds of each later turn. Chosen: short against the time limit, and long against the wake-up of a process.
 constexpr double kChunkSeconds = 0.3;
 // With fewer units (epochs, say, of minutes each) the last two are compared instead of testing for a change.
 constexpr std::size_t kFewestToTest = 6;
+// Ratio of the last two. Chosen: epochs on an idle machine vary by a few percent, and a warm-up by more than a tenth.
 constexpr double kSteady = 1.1;
 // Nothing is known yet of how long a step, or an epoch, takes.
 constexpr std::chrono::seconds kFirstEpochPatience = std::chrono::hours(24);
@@ -99,6 +102,7 @@ Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::strin
 
 std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::duration<double> turn)
 {
+    // Chosen: with fewer steps, the one during which the turn passes to the other arm is a large part of it.
     constexpr std::int64_t kFewestSteps = 5;
     constexpr double kMost = 1e6;
     const auto units = std::llround(std::min(turn.count() / std::max(unitSeconds, 1e-9), kMost));

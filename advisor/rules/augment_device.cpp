@@ -16,7 +16,8 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "augment.device";
 // Of the step: below, the loader is fast enough as it is.
 constexpr double kWorthFixing = 0.05;
-// Of a batch's loading: below, something else is what loading takes.
+// Of a batch's loading. Chosen: without a quarter of it, loading is faster by a third; with less, the wait hardly
+// changes.
 constexpr double kLargePart = 0.25;
 
 Advice check(const Case& c)

@@ -14,39 +14,36 @@ namespace {
 
 using profiler::analysis::toUs;
 
-/// The same where a device works beside the host: by the replay, since it may hide all of that.
-/// @param shareOutside  of what lies outside of the phases, at least the profiler's
-/// @param shareInside  of what the host does inside them, at most
-std::optional<Saving> besideADevice(const Case& c, double shareOutside, double shareInside)
+// Times the time that a step spends outside of its phases, gathering what the profiler wrote; writing it, in between
+// the operators, costs as well. Measured: without the profiler, steps are 0.7 to 1.5 times that time shorter (an MLP, a
+// convolutional network and a GPT on one core, PyTorch 2.11).
+constexpr double kMost = 2;
+
+/// What a step is shorter by without all that the host does outside of the phases and this share of what it does in
+/// them; a device may hide some of it.
+std::optional<Saving> besideADevice(const Case& c, double shareInside)
 {
     using profiler::analysis::ReplayChange;
     using profiler::analysis::ReplayWork;
-    const auto without = [](double outside, double inside) {
-        return [outside, inside](const ReplayWork& work) {
-            const bool works =
-                work.where == ReplayWork::Where::Host && !work.waits && work.phase != profiler::phase::kDataWait;
-            return ReplayChange{.factor = 1 - (!works ? 0 : work.phase.empty() ? outside : inside)};
-        };
+    const auto without = [shareInside](const ReplayWork& work) {
+        const bool works =
+            work.where == ReplayWork::Where::Host && !work.waits && work.phase != profiler::phase::kDataWait;
+        return ReplayChange{.factor = 1 - (!works ? 0 : work.phase.empty() ? 1 : shareInside)};
     };
-    return savingByReplay(c, without(shareOutside, 0), without(1, shareInside));
+    const auto replayed = savingByReplay(c, without, without);
+    return replayed ? std::optional(upperBound(SavingUnit::UsPerStep, std::max(0.0, replayed->high))) : std::nullopt;
 }
 
-/// What a step spends outside of its phases is gathering what the profiler wrote; writing it takes about as long again,
-/// in between the operators, where nothing tells them apart.
 std::optional<Saving> saving(const Case& c)
 {
     std::vector<double> outside;
     for (const profiler::analysis::Step& step : c.facts.steps)
         if (profiler::analysis::isSteady(step))
             outside.push_back(toUs(step.parts.other));
-    const double low = profiler::analysis::percentile(outside, 0.1);
     const double usual = profiler::analysis::mean(outside), step = c.facts.statistics.steadyMeanUs;
     if (hasDeviceWork(c.trace))
-        return usual > 0 ? besideADevice(c, low / usual, std::min(1.0, usual / (step - usual))) : std::nullopt;
-    std::vector<double> twice;
-    for (const double us : outside)
-        twice.push_back(std::min(2 * us, step));
-    return meanOverSteps(outside, twice);
+        return usual > 0 ? besideADevice(c, std::min(1.0, (kMost - 1) * usual / (step - usual))) : std::nullopt;
+    return upperBound(SavingUnit::UsPerStep, std::min(kMost * usual, step));
 }
 
 constexpr DebugTool kTool = {

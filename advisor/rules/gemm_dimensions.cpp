@@ -25,6 +25,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "gemm.dimensions";
+// Compute capability 7.0. Source: the CUDA programming guide's table of features by compute capability.
 constexpr int kFirstWithTensorCores = 70;
 // Of the time: below, other sizes buy nothing that can be measured, nor where the device waits for the host.
 constexpr double kWorthFixing = 0.05;

@@ -15,7 +15,8 @@ using namespace profiler::analysis;
 using profiler::message;
 
 constexpr std::string_view kKey = "loader.prefetch_factor";
-// As for the workers: a shorter wait costs more host memory than it wins back.
+// Of the step, for the reasons given in loader_workers.cpp: the least wait, the least saving, and the saving that a
+// larger factor has to add.
 constexpr double kWorthFixing = 0.05;
 constexpr double kLeastGain = 0.01;
 constexpr double kSameGain = 0.02;

@@ -10,7 +10,8 @@ namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "optimizer.weight_decay";
-// From here on a batch averages away most of the noise that used to keep weights small.
+// Times the reference batch. Chosen: the noise of a gradient falls with the root of the batch, so that four times the
+// batch halves the noise that regularized the weights.
 constexpr double kGrown = 4;
 
 Message noDecay()

@@ -14,6 +14,7 @@ using namespace profiler::analysis;
 using profiler::message;
 
 constexpr std::string_view kKey = "precision.tf32";
+// Compute capability 8.0. Source: the CUDA programming guide's table of features by compute capability.
 constexpr int kFirstWithTf32 = 80;
 // Of kernel time: below, fewer digits buy nothing that can be measured.
 constexpr double kWorthTrying = 0.05;
