@@ -94,6 +94,7 @@ const std::vector<Module>& modules()
           "app/session/", "app/models/"}},
         {"app/record/", kAppMayInclude},
         {"app/report/", kAppMayInclude},
+        {"app/services/", kAppMayInclude},
         {"app/session/", kAppMayInclude},
         {"app/shell/", kAppMayInclude},
         {"app/tables/", kAppMayInclude},

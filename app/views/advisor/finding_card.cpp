@@ -1,16 +1,19 @@
 #include "app/views/advisor/finding_card.h"
 
-#include "app/session/analyser.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
+#include "app/services/editor.h"
+#include "app/session/analyser.h"
 #include "app/session/origin.h"
 #include "app/session/selection.h"
 #include "app/views/advisor/measurement_box.h"
+#include "app/views/advisor/patch_box.h"
 #include "app/views/advisor/tip_box.h"
 
 #include <QApplication>
 #include <QEvent>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -24,6 +27,7 @@ namespace {
 
 constexpr int kBadge = 20;
 constexpr int kMargin = 12;
+constexpr std::size_t kMostPlaces = 3; ///< of the user's lines
 
 QLabel* makeWords(const QString& name, QWidget* parent)
 {
@@ -48,6 +52,22 @@ profiler::TimeRange withSurroundings(profiler::TimeRange range)
     return {range.begin - room, range.end + room};
 }
 
+/// The user's lines, as links that carry their index.
+QString sourceText(const std::vector<advisor::SourcePlace>& source)
+{
+    QStringList lines;
+    for (std::size_t i = 0; i < std::min(source.size(), kMostPlaces); ++i) {
+        const QString file = QFileInfo(QString::fromStdString(source[i].file)).fileName();
+        QString line = QString("<a href=\"%1\">%2:%3</a>").arg(i).arg(file.toHtmlEscaped()).arg(source[i].line);
+        if (!source[i].what.empty())
+            line += ' ' + QString::fromStdString(source[i].what).toHtmlEscaped();
+        lines << line;
+    }
+    if (source.size() > kMostPlaces)
+        lines << FindingCard::tr("and %1 more places").arg(source.size() - kMostPlaces);
+    return lines.join("<br>");
+}
+
 } // namespace
 
 FindingCard::FindingCard(const ViewContext& context, advisor::RuleAdvice advice, QWidget* parent)
@@ -65,6 +85,10 @@ void FindingCard::build()
     m_title->setIndent(0);
     setBold(m_title, true);
     m_reason = makeWords("reason", this);
+    m_source = makeWords("source", this);
+    m_source->setTextFormat(Qt::RichText);
+    m_source->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    connect(m_source, &QLabel::linkActivated, this, &FindingCard::openSource);
     m_saving = makeWords("saving", this);
     m_note = makeWords("note", this);
     m_note->setForegroundRole(QPalette::PlaceholderText);
@@ -80,6 +104,7 @@ void FindingCard::build()
     layout->setSpacing(6);
     layout->addLayout(head);
     layout->addWidget(m_reason);
+    layout->addWidget(m_source);
     layout->addWidget(m_saving);
     layout->addWidget(m_buttons = makeButtons());
     layout->addWidget(m_note);
@@ -143,10 +168,12 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     const advisor::Advice before = std::exchange(m_advice, advice).advice;
     m_rank = rank;
     const advisor::Advice& a = m_advice.advice;
-    if (m_tip && (a.toggle != before.toggle || a.caveats != before.caveats))
+    if (m_tip && (a.toggle != before.toggle || a.proposed != before.proposed || a.caveats != before.caveats))
         makeTip(); // its code has the toggle's value
     m_title->setText(QString::fromStdString(a.title));
     m_reason->setText(QString::fromStdString(a.reason.text));
+    m_source->setText(sourceText(a.source));
+    m_source->setVisible(!a.source.empty());
     m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
@@ -274,10 +301,23 @@ void FindingCard::makeTip()
     for (const profiler::Message& caveat : m_advice.advice.caveats)
         caveats << QString::fromStdString(caveat.text);
     const auto advised = m_context.session->advice();
-    m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle,
-                       advised ? advised->program : advisor::ProgramValues(), this);
+    m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, advised ? advised->program : advisor::ProgramValues(),
+                       this);
+    const auto trace = m_context.session->trace();
+    if (m_advice.advice.proposed && !m_context.session->isRunOpen() && advisor::change::describesProgram(*trace))
+        m_tip->setPatch(new PatchBox(trace, *m_advice.advice.proposed, m_tip));
     m_tip->setVisible(unfolded);
     layout()->addWidget(m_tip);
+}
+
+void FindingCard::openSource(const QString& index)
+{
+    const std::size_t at = index.toUInt();
+    if (at >= m_advice.advice.source.size())
+        return;
+    const advisor::SourcePlace& place = m_advice.advice.source[at];
+    if (const QString problem = openInEditor(QString::fromStdString(place.file), place.line); !problem.isEmpty())
+        emit m_context.session->noticed(problem, {}, true);
 }
 
 void FindingCard::toggleTip()

@@ -43,6 +43,7 @@ private:
     void showNextEvidence();
     void makeTip();
     void toggleTip();
+    void openSource(const QString& index);
     void refreshApply();
     void refreshMeasurement();
     [[nodiscard]] const KeptChange* keptChange() const;
@@ -54,7 +55,7 @@ private:
     advisor::RuleAdvice m_advice;
     int m_rank = 0;
     profiler::TimeRange m_shown; ///< of the evidence that was shown last
-    QLabel *m_title = nullptr, *m_reason = nullptr, *m_saving = nullptr, *m_note = nullptr;
+    QLabel *m_title = nullptr, *m_reason = nullptr, *m_source = nullptr, *m_saving = nullptr, *m_note = nullptr;
     QPushButton *m_show = nullptr, *m_apply = nullptr, *m_stopAndApply = nullptr;
     QToolButton* m_why = nullptr;
     QWidget* m_buttons = nullptr;

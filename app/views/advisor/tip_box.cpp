@@ -111,7 +111,7 @@ QWidget* makeCode(const QString& code, QWidget* parent)
 
 TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
                const advisor::ProgramValues& values, QWidget* parent)
-    : QWidget(parent)
+    : QWidget(parent), m_code(nullptr)
 {
     const std::string key = ruleId.toStdString();
     const auto section = [&](std::string_view heading) { return asQString(advisor::tipSection(key, heading)); };
@@ -130,6 +130,13 @@ TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::opt
             code->addTab(makeCode(text, code), asQString(heading));
     code->setVisible(code->count() > 0);
     layout->addWidget(code);
+    m_code = code;
+}
+
+void TipBox::setPatch(QWidget* patch)
+{
+    m_code->hide();
+    layout()->addWidget(patch);
 }
 
 } // namespace app

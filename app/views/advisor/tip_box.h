@@ -20,6 +20,11 @@ class TipBox : public QWidget {
 public:
     TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
            const advisor::ProgramValues& values, QWidget* parent);
+    /// Shows the change of the user's own program, in place of the code to paste.
+    void setPatch(QWidget* patch);
+
+private:
+    QWidget* m_code;
 };
 
 } // namespace app
