@@ -54,12 +54,13 @@ Json claimsJson(const std::vector<TimeClaim>& claims)
     return rows;
 }
 
-/// "source", "patch" and "why_no_patch".
+/// "patch" and "why_no_patch"; "source" too, where only the patch says which lines the finding concerns.
 void addPatch(Json& json, const RulePatches& patches, const std::string& rule)
 {
     const auto found = patches.find(rule);
     const RulePatch* entry = found == patches.end() ? nullptr : &found->second;
-    json["source"] = entry && entry->patch ? sourceJson(*entry->patch) : Json::array();
+    if (entry && entry->patch && json["source"].empty())
+        json["source"] = cli::sourceJson(*entry->patch);
     json["patch"] = entry && entry->patch ? patchJson(*entry->patch) : Json(nullptr);
     if (!entry || !entry->patch)
         json["why_no_patch"] = entry && !entry->whyNot.empty() ? Json(entry->whyNot.text) : Json(nullptr);

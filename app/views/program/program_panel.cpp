@@ -18,7 +18,8 @@ namespace app {
 namespace {
 
 enum Column { Name, Value, Where, kColumns };
-enum Role { FileRole = Qt::UserRole, LineRole };
+constexpr int kFileRole = Qt::UserRole;
+constexpr int kLineRole = Qt::UserRole + 1;
 
 QString toText(const std::string& text)
 {
@@ -72,8 +73,8 @@ QStandardItem* cell(const QString& text, const std::optional<advisor::SourcePlac
     auto* item = new QStandardItem(text);
     item->setEditable(false);
     if (site) {
-        item->setData(toText(site->file), FileRole);
-        item->setData(site->line, LineRole);
+        item->setData(toText(site->file), kFileRole);
+        item->setData(site->line, kLineRole);
     }
     return item;
 }
@@ -183,8 +184,8 @@ ProgramPanel::ProgramPanel(QWidget* parent)
     m_tree->header()->setSectionResizeMode(Value, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(Where, QHeaderView::ResizeToContents);
     connect(m_tree, &QTreeView::activated, this, [this](const QModelIndex& index) {
-        if (const QString file = index.data(FileRole).toString(); !file.isEmpty())
-            emit lineActivated(file, index.data(LineRole).toInt());
+        if (const QString file = index.data(kFileRole).toString(); !file.isEmpty())
+            emit lineActivated(file, index.data(kLineRole).toInt());
     });
     connect(m_filter, &QLineEdit::textChanged, this, &ProgramPanel::filter);
     auto* head = new QHBoxLayout;
