@@ -126,7 +126,7 @@ TEST_F(SharedTraces, ExportsOfNsightAreAdvisedByTheirKernels)
         if (IsSkipped())
             return;
         EXPECT_THAT(findings(), ElementsAre("fuse.pointwise")) << file;
-        EXPECT_EQ(m_advice.at("optimizer.fused").reason.id, "steps.none");
+        EXPECT_EQ(m_advice.at("optimizer.fused").reason.id, "ops.not_recorded");
     }
     // Of the rank that is judged two gaps in three begin with work in the launch queue.
     EXPECT_EQ(state("host.bound"), State::Silent);
