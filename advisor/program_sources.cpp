@@ -83,6 +83,23 @@ bool fits(const ProgramObject& object, const Subject& subject)
            object.className.ends_with(subject.className);
 }
 
+/// Where the user sets what the object gets: its own place, or that of the trainer which made it from its arguments.
+std::optional<SourcePlace> placeOf(const ProgramObject& object, const ProgramFacts& facts)
+{
+    const auto arguments = object.fields.find("framework_arguments");
+    if (object.framework.empty() || arguments == object.fields.end() || !arguments->is_object())
+        return object.site;
+    for (const auto& [name, entry] : arguments->items()) {
+        const auto id = entry.is_object() ? entry.find("object") : entry.end();
+        if (!entry.is_object() || id == entry.end() || !id->is_string())
+            continue;
+        const auto trainer = std::ranges::find(facts.objects, id->get_ref<const std::string&>(), &ProgramObject::id);
+        if (trainer != facts.objects.end() && trainer->site)
+            return trainer->site;
+    }
+    return object.site;
+}
+
 /// The objects of a subject, those that are used most first.
 void addObjects(std::vector<SourcePlace>& places, const ProgramFacts& facts, const Subject& subject)
 {
@@ -93,7 +110,7 @@ void addObjects(std::vector<SourcePlace>& places, const ProgramFacts& facts, con
             found.push_back(&object);
     std::ranges::stable_sort(found, std::ranges::greater(), &ProgramObject::count);
     for (const ProgramObject* object : found)
-        add(places, object->site);
+        add(places, placeOf(*object, facts));
 }
 
 } // namespace

@@ -7,7 +7,7 @@ document `lines` in the trace's metadata:
 
   schema, interval_us, begin_ns (trace time), files [path], places [[file, line, function]], stacks [[place, …]]
   samples [stack, µs since the sample before, stack, µs, …]
-  cost_us   what sampling took; samples with the stack −1 are outside the user's files
+  cost_us   processor time that sampling took; samples with the stack −1 are outside the user's files
 """
 import json
 import os
@@ -67,14 +67,12 @@ class Lines:
     def _run(self):
         due, pause = time.monotonic() + 10, 10
         while not self._stop.wait(self._interval):
-            began = time.perf_counter()
             try:
                 self._sample()
             except Exception as error:  # a thread of ours is not to end the program's output with a traceback
                 self._session.facts.note(f"lines are no longer sampled: {error!r}")
                 return
-            took = time.perf_counter() - began
-            self._cost += took
+            self._cost = time.thread_time()
             if time.monotonic() > due:
                 pause *= 3
                 due = time.monotonic() + pause

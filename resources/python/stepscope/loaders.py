@@ -104,7 +104,7 @@ def _join_wrapped(document):
             same = first is not None and getattr(first, "dataset", 0) is getattr(loader, "dataset", 1)
             if other is entry or other.count or not same or other.id not in described or entry.id not in described:
                 continue
-            if other.call is None or other.call.framework:
+            if other.call is None or other.call.framework == entry.call.framework:
                 continue
             made, wrapper = described[other.id], described.pop(entry.id)
             made["role"], made["count"] = wrapper["role"], wrapper["count"]

@@ -53,7 +53,7 @@ class TracedForward:
             site = session.facts.sources.site(call.frames[0], ("softmax",)) if call.frames else None
             yield kind, count, site
 
-    def saw(self, function, arguments, result):
+    def saw(self, function, arguments, named, result):
         """A function was called, and returned."""
         name = getattr(function, "__name__", "")
         if name in _CONVOLUTIONS:
@@ -63,7 +63,8 @@ class TracedForward:
             before, self._convolution = self._convolution, None
             # F.batch_norm(input, mean, var, weight, …) calls torch.batch_norm(input, weight, bias, …).
             if before is not None and before[1] is not None and arguments and arguments[0] is before[0]:
-                norm = next((self._owners[id(a)] for a in arguments[1:4] if id(a) in self._owners), None)
+                passed = [*arguments[1:4], named.get("weight")]
+                norm = next((self._owners[id(value)] for value in passed if id(value) in self._owners), None)
                 if not any(known is before[1][1] for _, known, _ in self.conv_bn) and len(self.conv_bn) < _MOST_FOUND:
                     self.conv_bn.append((before[1][0], before[1][1], norm[0] if norm else None))
         elif self._convolution is not None and _computes(name):
@@ -109,7 +110,7 @@ def _mode(torch, traced):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             result = function(*args, **(kwargs or {}))
             try:
-                traced.saw(function, args, result)
+                traced.saw(function, args, kwargs or {}, result)
             except Exception:  # what is not understood is not followed
                 pass
             return result

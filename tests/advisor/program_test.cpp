@@ -1,0 +1,226 @@
+// What the advisor reads of a recorded Python program: the facts that its hooks wrote, the verdicts that follow from
+// them, and the lines that were sampled.
+
+#include "advisor/evidence/program_facts.h"
+#include "advisor/evidence/source_lines.h"
+#include "advisor/rule.h"
+#include "tests/support/trace_text.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <map>
+#include <string>
+
+namespace advisor_test {
+namespace {
+
+using advisor::Advice;
+using advisor::ProgramDocument;
+using advisor::SourceLine;
+using advisor::State;
+using test_support::traceFromText;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::string_view kDocument =
+    R"({"schema":1,"script":"/p/train.py","module":null,"cwd":"/p","python":"3.11.7","torch":"2.11.0","argv":["python","train.py"],)"
+    R"("objects":[)"
+    R"({"id":"loader:0","kind":"loader","class":"torch.utils.data.DataLoader","framework":null,"role":"training","count":40,)"
+    R"("site":{"file":"/p/train.py","line":10,"column":11,"end_line":14,"end_column":5,"function":"main"},"chain":[],)"
+    R"("settings":{"batch_size":{"value":4,"given":true,"argument":"batch_size"},"num_workers":{"value":0,"given":false,"argument":null}}},)"
+    R"({"id":"loader:1","kind":"loader","class":"torch.utils.data.DataLoader","role":"validation","count":9000,"settings":{}},)"
+    R"({"id":"optimizer:0","kind":"optimizer","class":"torch.optim.Adam","count":40,)"
+    R"("site":{"file":"/p/train.py","line":20,"column":0,"end_line":20,"end_column":40,"function":"main"},)"
+    R"("settings":{"lr":{"value":0.001,"given":true},"weight_decay":{"value":0.1,"given":true}},"groups":[{"weight_decay":0.1}]},)"
+    R"({"id":"validation:0","kind":"validation","class":"Net","count":2,"grad":true,"time_us":5000,)"
+    R"("site":{"file":"/p/train.py","line":44,"column":8,"end_line":44,"end_column":20,"function":"validate"},"settings":{}},)"
+    R"({"id":"zero_grad:0","kind":"zero_grad","class":"Optimizer.zero_grad","count":40,"settings":{}}],)"
+    R"("modules":[{"model":"model:0","name":"conv","class":"torch.nn.Conv2d","parameters":10,"dtype":"float32","bias":true,"requires_grad":true,"memory_format":"contiguous"},)"
+    R"({"model":"model:0","name":"bn","class":"torch.nn.BatchNorm2d","parameters":4,"dtype":"float32"}],)"
+    R"("conv_bn":[{"conv":"conv","bn":"bn","bias":true,"site":{"file":"/p/train.py","line":7,"end_line":7,"column":4,"end_column":9}}],)"
+    R"("attention":[],"forward_order":true,"loss":{"count":40,"nan":0,"inf":0},"precision":{"autocast":null,"input_mean":0.01,"input_std":1.0,"input_dtype":"float32"},)"
+    R"("memory":{"host_total":16000000000,"host_peak":1000000000}})";
+
+std::string run(std::string_view document, std::string_view more = {})
+{
+    return "meta program " + std::string(document) + "\n" + std::string(more) +
+           "\nrepeat 12 every 1000\n  main\n    step 0 0 1000\n    phase forward 0 500\n    op aten::conv2d 0 400\n"
+           "    phase backward 500 300\nend\n";
+}
+
+std::map<std::string, Advice> advised(std::string_view document)
+{
+    std::map<std::string, Advice> found;
+    for (auto& row : advisor::advise(*traceFromText(run(document)), nullptr))
+        found.emplace(row.id, std::move(row.advice));
+    return found;
+}
+
+} // namespace
+
+TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
+{
+    const ProgramDocument read = advisor::readProgram(kDocument);
+    ASSERT_TRUE(read.facts) << read.problem;
+    const advisor::ProgramObject* loader = read.facts->trainingLoader();
+    ASSERT_TRUE(loader);
+    EXPECT_EQ(loader->id, "loader:0") << "not the one that was asked most";
+    ASSERT_TRUE(loader->site);
+    EXPECT_EQ(loader->site->line, 10);
+    EXPECT_EQ(loader->site->endLine, 14);
+    EXPECT_EQ(loader->site->what, "DataLoader (training)");
+    EXPECT_EQ(loader->setting("batch_size")->argument, "batch_size");
+    EXPECT_EQ(loader->valueText("num_workers"), "0");
+    EXPECT_FALSE(loader->setting("num_workers")->given);
+    EXPECT_EQ(loader->number("batch_size"), 4);
+    EXPECT_EQ(read.facts->mainOptimizer()->shortName(), "Adam");
+    EXPECT_EQ(read.facts->modules.size(), 2U);
+    EXPECT_TRUE(read.facts->convolutionsBeforeNorm.at(0).bias);
+}
+
+TEST(ProgramFacts, ADocumentThatIsCutAtAnyPlaceIsLeftOut)
+{
+    for (std::size_t length = 0; length < kDocument.size(); length += 7) {
+        const ProgramDocument read = advisor::readProgram(kDocument.substr(0, length));
+        EXPECT_FALSE(read.facts);
+        EXPECT_EQ(read.problem.id, "program.unreadable");
+    }
+}
+
+TEST(ProgramFacts, ValuesOfAnotherTypeAreLeftOut)
+{
+    const ProgramDocument read = advisor::readProgram(
+        R"({"schema":1,"script":7,"objects":[1,{"kind":["loader"],"site":"x","settings":[],"count":-5},)"
+        R"({"kind":"loader","count":1e300,"site":{"file":"f","line":-3},"settings":{"a":3,"b":{"value":{"c":[]},"given":"yes"}}}],)"
+        R"("modules":{"name":1},"conv_bn":[{}],"precision":[],"loss":null,"argv":[1,"x"]})");
+    ASSERT_TRUE(read.facts) << read.problem;
+    EXPECT_EQ(read.facts->script, "");
+    ASSERT_EQ(read.facts->objects.size(), 2U);
+    EXPECT_EQ(read.facts->objects[0].count, 0);
+    EXPECT_FALSE(read.facts->objects[1].site);
+    EXPECT_EQ(read.facts->objects[1].settings.size(), 1U);
+    EXPECT_FALSE(read.facts->objects[1].settings[0].given);
+    EXPECT_THAT(read.facts->command, ElementsAre("x"));
+    EXPECT_TRUE(read.facts->precisionOf("autocast").is_null());
+}
+
+TEST(ProgramFacts, HostileDocumentsAreLeftOut)
+{
+    const std::string deep = R"({"schema":1,"objects":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+    EXPECT_EQ(advisor::readProgram(deep).problem.id, "program.unreadable");
+    EXPECT_EQ(advisor::readProgram(std::string(9u << 20, ' ')).problem.id, "program.too_large");
+    EXPECT_EQ(advisor::readProgram("{\"schema\":1,\"script\":\"\xff\"}").problem.id, "program.unreadable");
+    EXPECT_EQ(advisor::readProgram(R"({"schema":2})").problem.id, "program.other_version");
+    const ProgramDocument none = advisor::programOf(*traceFromText("main\n  step 0 0 10\n"));
+    EXPECT_FALSE(none.facts);
+    EXPECT_TRUE(none.problem.empty());
+}
+
+TEST(ProgramVerdicts, FindingsNameTheLinesThatTheyConcern)
+{
+    const auto advice = advised(kDocument);
+    const auto lineOf = [&](const char* rule) {
+        const auto& source = advice.at(rule).source;
+        return source.empty() ? 0 : source.front().line;
+    };
+    EXPECT_EQ(advice.at("eval.no_grad").state, State::Fires);
+    EXPECT_EQ(lineOf("eval.no_grad"), 44);
+    EXPECT_EQ(advice.at("model.conv_bias").state, State::Fires);
+    EXPECT_EQ(lineOf("model.conv_bias"), 7);
+    EXPECT_EQ(advice.at("optimizer.kind").state, State::Fires) << "Adam with weight decay";
+    EXPECT_EQ(lineOf("optimizer.kind"), 20);
+    EXPECT_EQ(advice.at("model.norm").state, State::Fires) << "batch norm over four samples";
+    EXPECT_EQ(lineOf("loader.workers"), advice.at("loader.workers").state == State::CannotTell ? 0 : 10);
+    EXPECT_EQ(advice.at("data.normalize").state, State::Silent);
+    EXPECT_EQ(advice.at("debug.gradcheck").state, State::Silent);
+    EXPECT_EQ(advice.at("gradient.clip_norm").state, State::Silent) << "the loss stayed finite";
+    EXPECT_EQ(advice.at("memory.pressure").state, State::Silent);
+}
+
+TEST(ProgramVerdicts, OtherSettingsGiveOtherVerdicts)
+{
+    std::string document(kDocument);
+    const auto replace = [&](std::string_view what, std::string_view by) {
+        const auto at = document.find(what);
+        ASSERT_NE(at, std::string::npos) << what;
+        document.replace(at, what.size(), by);
+    };
+    replace("torch.optim.Adam", "torch.optim.AdamW");
+    replace(R"("grad":true)", R"("grad":false)");
+    replace(R"("input_mean":0.01)", R"("input_mean":128.0)");
+    replace(R"("nan":0)", R"("nan":3)");
+    replace(R"("host_peak":1000000000)", R"("host_peak":15900000000)");
+    replace(R"("bias":true,"site")", R"("bias":false,"site")");
+    const auto advice = advised(document);
+    EXPECT_EQ(advice.at("optimizer.kind").state, State::Silent);
+    EXPECT_EQ(advice.at("eval.no_grad").state, State::Silent);
+    EXPECT_EQ(advice.at("data.normalize").state, State::Fires);
+    EXPECT_EQ(advice.at("gradient.clip_norm").state, State::Fires);
+    EXPECT_EQ(advice.at("memory.pressure").state, State::CannotTell);
+    EXPECT_EQ(advice.at("model.conv_bias").state, State::Silent);
+    EXPECT_THAT(advice.at("memory.pressure").source, IsEmpty());
+}
+
+TEST(ProgramVerdicts, ATraceWithoutFactsKeepsTheRulesOwnAnswers)
+{
+    for (const auto& row : advisor::advise(*traceFromText(run("not a document")), nullptr)) {
+        EXPECT_THAT(row.advice.source, IsEmpty());
+        EXPECT_THAT(row.advice.reason.id, Not(testing::StartsWith("program.")));
+    }
+}
+
+namespace {
+
+constexpr std::string_view kLines =
+    R"(meta lines {"schema":1,"interval_us":1000,"begin_ns":1000000,"files":["/p/train.py"],)"
+    R"("places":[[0,3,"main"],[0,9,"loss"],[0,12,"load"]],"stacks":[[1,0],[2,0],[1,1,0]],)"
+    R"("samples":[0,0,0,1000,1,1000,-1,1000,2,1000,0,1000],"cost_us":12})";
+
+} // namespace
+
+TEST(SourceLines, HaveTheTimeUntilTheNextSample)
+{
+    const auto found = advisor::sourceLines(
+        *traceFromText(std::string(kLines) + "\nmain\n  step 0 0 9000\n  phase \"data wait\" 2500 1000\n"));
+    ASSERT_TRUE(found.problem.empty()) << found.problem;
+    EXPECT_EQ(found.samples, 6);
+    EXPECT_DOUBLE_EQ(found.sampledUs, 6000);
+    EXPECT_DOUBLE_EQ(found.outsideUs, 1000);
+    ASSERT_EQ(found.lines.size(), 3U);
+    EXPECT_EQ(found.lines[0].line, 3);
+    EXPECT_DOUBLE_EQ(found.lines[0].totalUs, 5000);
+    EXPECT_DOUBLE_EQ(found.lines[0].selfUs, 0);
+    EXPECT_EQ(found.lines[1].line, 9);
+    EXPECT_DOUBLE_EQ(found.lines[1].totalUs, 4000) << "a function that calls itself counts once";
+    EXPECT_EQ(found.lines[2].line, 12);
+    EXPECT_DOUBLE_EQ(found.lines[2].waitUs, 1000);
+    EXPECT_FALSE(found.lines[0].deviceUs) << "no device worked";
+}
+
+TEST(SourceLines, HaveTheDeviceTimeOfWhatTheyLaunched)
+{
+    const auto found = advisor::sourceLines(*traceFromText(
+        std::string(kLines) + "\ndevice 0 GPU\nmain\n  step 0 0 9000\n  call cudaLaunchKernel 1500 10 corr=1\n"
+                              "  call cudaLaunchKernel 3500 10 corr=2\nstream 0 7\n  kernel k 6000 70 corr=1\n"
+                              "  kernel k 7000 30 corr=2\n"));
+    ASSERT_EQ(found.lines.size(), 3U);
+    EXPECT_EQ(found.lines[1].line, 9);
+    EXPECT_DOUBLE_EQ(found.lines[1].deviceUs.value_or(-1), 70);
+    EXPECT_DOUBLE_EQ(found.lines[2].deviceUs.value_or(-1), 30);
+}
+
+TEST(SourceLines, DamagedOnesAreLeftOut)
+{
+    const auto problem = [](const std::string& text) { return advisor::sourceLines(*traceFromText(text)).problem.id; };
+    const std::string step = "\nmain\n  step 0 0 10\n";
+    EXPECT_EQ(problem(step), "lines.not_recorded");
+    for (std::size_t length = 12; length < kLines.size(); length += 5)
+        EXPECT_EQ(problem(std::string(kLines.substr(0, length)) + step), "lines.unreadable");
+    EXPECT_EQ(problem("meta lines {\"begin_ns\":5,\"samples\":[0,0,\"x\",9]}" + step), "lines.unreadable");
+    EXPECT_EQ(
+        problem("meta lines {\"begin_ns\":5,\"places\":[[9,9,9]],\"stacks\":[[0,7]],\"samples\":[5,0,0,9]}" + step),
+        "");
+}
+
+} // namespace advisor_test

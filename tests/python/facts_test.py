@@ -1,0 +1,173 @@
+"""Cycles of optimizers, places of calls and options of the command line, without PyTorch: any Python from 3.9 on.
+
+usage: facts_test.py FOLDER_OF_THE_MODULE [TEST]
+"""
+import argparse
+import ast
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+sys.path.insert(0, os.path.join(sys.argv.pop(1), ".."))
+from stepscope import arguments, sites  # noqa: E402
+from stepscope.cycle import Cycle  # noqa: E402
+from stepscope.facts import Facts  # noqa: E402
+
+_PROGRAM = '''
+def make(*parts, **named):
+    return capture()
+
+def main(args, options):
+    first = make(
+        [1, 2],
+        workers=args.workers,  # of the loader
+        **options,
+    )
+    ö = "ä"; second = make(batch=int(args.batch_size)); third = make(1)
+    return first, second, third
+'''
+
+
+def ends(tokens, alone=False):
+    """Where a step ends in a sequence of optimizer steps: | for each that ends one."""
+    cycle, found = Cycle(), []
+    for token in tokens:
+        found += cycle.add(token, alone) or []
+    found += cycle.flush()
+    return "".join("|" if each else "." for each in found)
+
+
+class CycleTest(unittest.TestCase):
+    def test_one_optimizer_ends_a_step_each_time(self):
+        self.assertEqual(ends("AAAAA", alone=True), "|||||")
+        self.assertEqual(ends("A" * 20), "|" * 20)
+
+    def test_the_last_optimizer_of_a_cycle_ends_it(self):
+        self.assertEqual(ends("DGDGDG"), ".|.|.|")
+        self.assertEqual(ends("DDDDDG" * 3), ".....|" * 3)
+        self.assertEqual(ends("DGGDGGDGG"), "..|..|..|")
+
+    def test_a_cycle_that_an_epoch_cuts_goes_on(self):
+        self.assertEqual(ends("DDG" * 3 + "D" + "DDG" * 2), "..|" * 3 + "...|" + "..|")
+
+    def test_models_that_are_trained_one_after_another_have_steps_each(self):
+        self.assertEqual(ends("A" * 6 + "B" * 6), "|" * 12)
+        self.assertEqual(ends("A" * 30 + "B" * 30), "|" * 60)
+        self.assertEqual(ends("A" * 30 + "DG" * 5), "|" * 30 + ".|" * 5)
+
+    def test_a_program_of_one_cycle_has_one_step(self):
+        self.assertEqual(ends("DG"), ".|")
+
+
+class SitesTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "program.py")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(_PROGRAM)
+        module = types.ModuleType("program")
+        module.capture = lambda: sites.capture(sys._getframe(2))
+        exec(compile(_PROGRAM, self.path, "exec"), module.__dict__)
+        options = types.SimpleNamespace(workers=3, batch_size=8)
+        self.calls = module.main(options, {"drop_last": True})
+        self.sources = sites.Sources()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def site(self, number):
+        return self.sources.site(self.calls[number].frames[0], ("make",))
+
+    def test_a_call_over_several_lines_has_its_first_and_last(self):
+        site = self.site(0)
+        self.assertEqual((site["line"], site["end_line"]), (6, 10))
+        self.assertEqual(site["column"], 12)
+        self.assertEqual(site["file"], self.path)
+
+    @unittest.skipIf(sys.version_info < (3, 11), "the interpreter tells no columns: see the next test")
+    def test_columns_are_bytes_and_tell_calls_of_a_line_apart(self):
+        second, third = self.site(1), self.site(2)
+        line = _PROGRAM.split("\n")[second["line"] - 1].encode()
+        self.assertEqual(line[second["column"] : second["end_column"]].decode(), "make(batch=int(args.batch_size))")
+        self.assertEqual(line[third["column"] : third["end_column"]].decode(), "make(1)")
+
+    def test_the_call_of_a_line_is_found_by_its_name(self):
+        node = self.sources._call_of_line(self.path, 11, ("make",))
+        self.assertEqual(ast.unparse(node), "make(batch=int(args.batch_size))")
+
+    def test_what_a_call_passes_is_read_from_the_file(self):
+        passed, starred = sites.argument_expressions(self.sources, self.site(0), ("data", "workers"))
+        self.assertEqual(sorted(passed), ["data", "workers"])
+        self.assertTrue(starred)
+
+    def test_files_have_their_hash_and_lines(self):
+        self.site(0)
+        (file,) = self.sources.list()
+        self.assertEqual(file["lines"], 12)
+        self.assertEqual(len(file["sha256"]), 64)
+
+    def test_library_files_are_not_the_users(self):
+        self.assertFalse(sites.is_user_file(os.__file__))
+        self.assertFalse(sites.is_user_file("/x/site-packages/torch/nn/module.py"))
+        self.assertFalse(sites.is_user_file("<frozen importlib._bootstrap>"))
+        self.assertTrue(sites.is_user_file(self.path))
+
+
+class _Session:
+    """What the facts ask of a recording."""
+
+    is_recording = True
+
+    def __init__(self):
+        self.written = {}
+        self.steps = types.SimpleNamespace(count=0, phases=[])
+
+    def metadata(self, key, value):
+        self.written[key] = value
+
+
+class FactsTest(unittest.TestCase):
+    def test_settings_name_the_option_that_their_value_came_from(self):
+        module = types.ModuleType("program")
+        session = _Session()
+        facts = Facts(session)
+        parser = argparse.ArgumentParser()
+        arguments.patch_argparse(argparse, facts.arguments)
+        parser.add_argument("--workers", "-j", type=int, default=2)
+        parser.add_argument("--batch-size", type=int, default=8)
+        parsed = parser.parse_args(["-j", "3"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(_PROGRAM)
+            module.capture = lambda: sites.capture(sys._getframe(2))
+            exec(compile(_PROGRAM, path, "exec"), module.__dict__)
+            first, second, _ = module.main(parsed, {})
+            for call, settings in ((first, {"workers": 3}), (second, {"batch": 8, "other": 1})):
+                entry = facts.add("loader", "program.make", call)
+                entry.settings = settings
+            facts.write()
+        document = json.loads(session.written["program"])
+        workers = document["objects"][0]["settings"]["workers"]
+        self.assertEqual(workers, {"value": 3, "given": True, "argument": "workers"})
+        if sys.version_info >= (3, 11):
+            batch = document["objects"][1]["settings"]
+            self.assertEqual(batch["batch"], {"value": 8, "given": True, "argument": "batch_size"})
+            self.assertEqual(batch["other"], {"value": 1, "given": False, "argument": None})
+        options = {entry["dest"]: entry for entry in document["arguments"]}
+        self.assertEqual(options["workers"]["options"], ["--workers", "-j"])
+        self.assertTrue(options["workers"]["given"])
+        self.assertFalse(options["batch_size"]["given"])
+        self.assertEqual(options["batch_size"]["default"], 8)
+
+    def test_values_that_json_cannot_hold_are_texts(self):
+        self.assertEqual(arguments.plain(float("nan")), "nan")
+        self.assertEqual(arguments.plain([1, float("inf"), None]), [1, "inf", None])
+        self.assertEqual(arguments.plain({1: object})["1"], "<class 'object'>")
+
+
+if __name__ == "__main__":
+    unittest.main()
