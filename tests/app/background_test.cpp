@@ -150,7 +150,7 @@ void BackgroundTest::workThatRunsOutOfMemoryIsReported()
         },
         [&](const Error& error) { failures.push_back(error); });
     QTRY_COMPARE_WITH_TIMEOUT(failures.size(), std::size_t{1}, kPatienceMs);
-    QVERIFY2(failures[0].what.find("memory") != std::string::npos, failures[0].what.c_str());
+    QCOMPARE(QString::fromStdString(failures[0].what.id), QString("work.no_memory"));
     QVERIFY(!answered);
     background.start([&](const std::stop_token&, const Background::Post& post) { post([&] { answered = true; }); },
                      unexpected);

@@ -197,7 +197,7 @@ protected:
         git("init -q -b main . && git config user.name A && git config user.email a@b.c && git config core.autocrlf false");
         git("add train.py && git commit -q -m first");
     }
-    [[nodiscard]] std::string git(const std::string& words) const
+    std::string git(const std::string& words) const
     {
         return shell("cd '" + m_script.parent_path().string() + "' && git " + words + " 2>&1");
     }
@@ -265,8 +265,9 @@ TEST_F(PatchCommand, AFindingHasItsDiffAndCanBeMeasured)
     ASSERT_TRUE(json.is_object());
     bool seen = false;
     for (const Json& row : json["advice"]) {
-        if (row["state"] != "fires")
+        if (row["state"] != "fires") {
             EXPECT_TRUE(row["patch"].is_null());
+        }
         if (row["id"] != "loader.workers")
             continue;
         seen = true;

@@ -158,12 +158,12 @@ void PatchBox::prepare()
 {
     m_thread.start(
         [this, trace = m_trace, change = m_change](const std::stop_token&, const Background::Post& post) {
-            post([this, patch = advisor::change::patchProgram(*trace, {{change.key, change.to}})] { show(patch); });
+            post([this, patch = advisor::change::patchProgram(*trace, {{change.key, change.to}})] { showPatch(patch); });
         },
-        [this](const profiler::Error& error) { show(tl::unexpected(error)); });
+        [this](const profiler::Error& error) { showPatch(tl::unexpected(error)); });
 }
 
-void PatchBox::show(const profiler::Result<advisor::change::ProgramPatch>& patch)
+void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& patch)
 {
     if (!patch || patch->changes.empty()) {
         m_how->setText(patch ? tr("There is no change to show.") : toText(patch.error().message()));

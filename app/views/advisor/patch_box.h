@@ -29,7 +29,7 @@ protected:
 private:
     enum class Action { Apply, Revert };
     void prepare();
-    void show(const profiler::Result<advisor::change::ProgramPatch>& patch);
+    void showPatch(const profiler::Result<advisor::change::ProgramPatch>& patch);
     void carryOut(Action action);
     void showOutcome(Action action, const profiler::Result<std::vector<std::filesystem::path>>& written);
     void setButtons(bool enabled);
