@@ -2,13 +2,14 @@
 import ast
 import base64
 import difflib
+import importlib.util
 import os
+import sys
 
 from . import command
 from .arguments import set_argument
 from .code import Code, site_of
 from .edits import Edits
-from .frameworks import adapters
 from .refusal import Refusal
 from .source import Source
 from .table import ROWS
@@ -235,7 +236,7 @@ class _Plan:
 
     def _by_framework(self, row, text, value):
         reason = None
-        for adapter in adapters().values():
+        for adapter in _frameworks().tables():
             for last, arguments in adapter.CALLS.items():
                 if row.key not in arguments:
                     continue
@@ -294,6 +295,19 @@ class _Plan:
         except Refusal as refusal:
             answer["why_not"] = refusal.message()
         return answer
+
+
+def _frameworks():
+    """The tables of the frameworks, which the hooks read too: the folder beside this one, without what else is there."""
+    name = "stepscope_frameworks"
+    if name not in sys.modules:
+        folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "frameworks")
+        spec = importlib.util.spec_from_file_location(
+            name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+        )
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def _framework_calls(work, roots, last):

@@ -1,4 +1,5 @@
 """Hugging Face Accelerate: the Accelerator's arguments. Loaders and optimizers are the user's own, and wrapped."""
+from . import number
 
 TRAINERS = {"accelerate.accelerator": ("Accelerator",)}
 
@@ -6,4 +7,12 @@ ARGUMENTS = {
     "autocast": {"dtype": ("Accelerator", "mixed_precision"), "enabled": ("Accelerator", "mixed_precision")},
     "optimizer": {"backward_passes": ("Accelerator", "gradient_accumulation_steps")},
     "compile": {"mode": ("Accelerator", "dynamo_backend")},
+}
+
+ROOTS = ("accelerate",)
+CALLS = {
+    "Accelerator": {
+        "precision.amp": [("mixed_precision", {"bf16": '"bf16"', "fp16": '"fp16"', "off": '"no"'})],
+        "gradient.accumulation": [number("gradient_accumulation_steps")],
+    }
 }

@@ -1,4 +1,5 @@
 """PyTorch Lightning: the Trainer's arguments. Loaders and optimizers are made by the user's own code."""
+from . import flag, number
 
 _TRAINER = ("Trainer",)
 
@@ -15,4 +16,15 @@ ARGUMENTS = {
     "flag": {"torch.backends.cudnn.benchmark": ("Trainer", "benchmark")},
     "optimizer": {"backward_passes": ("Trainer", "accumulate_grad_batches")},
     "data_parallel": {"kind": ("Trainer", "strategy")},
+}
+
+ROOTS = ("lightning", "pytorch_lightning")
+CALLS = {
+    "Trainer": {
+        "precision.amp": [("precision", {"bf16": '"bf16-mixed"', "fp16": '"16-mixed"', "off": '"32-true"'})],
+        "cudnn.benchmark": [flag("benchmark")],
+        "debug.anomaly": [flag("detect_anomaly")],
+        "gradient.accumulation": [number("accumulate_grad_batches")],
+        "gradient.clip_norm": [number("gradient_clip_val")],
+    }
 }

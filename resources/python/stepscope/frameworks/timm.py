@@ -1,4 +1,5 @@
 """timm: functions that make loaders and optimizers from arguments of the command line."""
+from . import flag, number
 
 TRAINERS = {
     "timm.data.loader": ("create_loader",),
@@ -21,4 +22,14 @@ ARGUMENTS = {
         "foreach": ("create_optimizer_v2", "foreach"),
     },
     "scheduler": {"class": ("create_scheduler_v2", "sched")},
+}
+
+ROOTS = ("timm",)
+CALLS = {
+    "create_loader": {
+        "loader.workers": [number("num_workers")],
+        "loader.pin_memory": [flag("pin_memory")],
+        "loader.persistent_workers": [flag("persistent_workers")],
+        "batch.size": [number("batch_size")],
+    }
 }

@@ -1,4 +1,5 @@
 """Hugging Face Transformers: TrainingArguments, from which the Trainer makes its loaders and its optimizer."""
+from . import flag, number
 
 TRAINERS = {
     "transformers.training_args": ("TrainingArguments",),
@@ -32,3 +33,25 @@ ARGUMENTS = {
     "log": {"interval": (_ARGUMENTS, "logging_steps")},
     "save": {"interval": (_ARGUMENTS, "save_steps")},
 }
+
+ROOTS = ("transformers",)
+_CHANGES = {
+    "loader.workers": [number("dataloader_num_workers")],
+    "loader.prefetch_factor": [number("dataloader_prefetch_factor")],
+    "loader.persistent_workers": [flag("dataloader_persistent_workers")],
+    "loader.pin_memory": [flag("dataloader_pin_memory")],
+    "batch.size": [number("per_device_train_batch_size")],
+    "precision.amp": [
+        ("bf16", {"bf16": "True", "fp16": "False", "off": "False"}),
+        ("fp16", {"bf16": "False", "fp16": "True", "off": "False"}),
+    ],
+    "precision.tf32": [flag("tf32")],
+    "compile": [flag("torch_compile")],
+    "checkpointing": [("gradient_checkpointing", {"all": "True", "off": "False"})],
+    "optimizer.implementation": [("optim", {"fused": '"adamw_torch_fused"', "foreach": '"adamw_torch"', "plain": None})],
+    "gradient.accumulation": [number("gradient_accumulation_steps")],
+    "gradient.clip_norm": [number("max_grad_norm")],
+    "optimizer.learning_rate": [number("learning_rate")],
+    "optimizer.weight_decay": [number("weight_decay")],
+}
+CALLS = {name: _CHANGES for name in ("TrainingArguments", "Seq2SeqTrainingArguments")}
