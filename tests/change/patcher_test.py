@@ -382,6 +382,13 @@ class Answers(Patcher):
         rows = program.answer({"loader.workers": "4", "loader.pin_memory": "true", "compile": "true"})["changes"]
         self.assertEqual([row["from"] for row in rows], ["0", "false", None])
 
+    def test_what_the_program_has_already_is_no_change(self):
+        program = self.program("o.zero_grad()\n").add("zero_grad", "zero_grad", settings={"set_to_none": setting(True, False)})
+        self.assertEqual(self.only_row(program, "zero_grad.set_to_none", "true")["why_not"]["id"], "change.already")
+        program = self.program("x.to('cpu')\n").add("to", "to", settings={"device": setting("cpu")}, of="tensor")
+        row = self.only_row(program, "transfer.non_blocking", "true")
+        self.assertEqual((row["how"], row["why_not"]["id"]), ("to read", "change.no_object"))
+
     def test_each_change_by_itself(self):
         program = self.loader("x = DataLoader(d)\n")
         answer = program.answer([("loader.workers", "4"), ("loader.pin_memory", "true")], each=True)

@@ -183,6 +183,12 @@ class _Plan:
         text = values.pop() if len(values) == 1 else "None"
         return None if text == "None" else {"True": "true", "False": "false"}.get(text, text)
 
+    def _has(self, row, value):
+        """Whether all recorded objects have the value."""
+        kind, name = row.setting or (None, None)
+        items = self._work.training(kind) if kind else []
+        return bool(items) and all(_setting(item, name) == value for item in items)
+
     def _file(self, path, text):
         source = self._work.code(path).source
         before, after = (base64.b64encode(source.encode(part)).decode("ascii") for part in (source.text, text))
@@ -270,6 +276,8 @@ class _Plan:
     def _by_source(self, row, text, value):
         if row.source is None:
             return None
+        if self._has(row, value):
+            raise Refusal("already", f"{row.key} is {text} in the recorded program.")
         work = self._work.attempt()
         row.source(work, value)
         return self._keep(row, text, work)

@@ -252,7 +252,10 @@ def _is_upload(item):
 
 
 def _called(work, kind, otherwise, fits=lambda item: True):
-    items = [item for item in work.objects(kind) if item.get("site") and fits(item)]
+    known = work.objects(kind)
+    items = [item for item in known if item.get("site") and fits(item)]
+    if known and not any(fits(item) for item in known):
+        raise Refusal("no_object", otherwise)
     if not items:
         raise Refusal("no_site", otherwise)
     return items
@@ -302,7 +305,7 @@ ROWS = {
         Row("optimizer.learning_rate", real, _optimizer("lr", 1), False, ("optimizer", "lr")),
         Row("optimizer.weight_decay", real, _optimizer("weight_decay", None), False, ("optimizer", "weight_decay")),
         Row("optimizer.implementation", choice("plain", "foreach", "fused"), _implementation, True),
-        Row("zero_grad.set_to_none", flag, _set_to_none, True),
+        Row("zero_grad.set_to_none", flag, _set_to_none, True, ("zero_grad", "set_to_none")),
         Row("transfer.non_blocking", flag, _non_blocking, True),
         Row("cudnn.benchmark", flag, flags.cudnn_benchmark, True),
         Row("precision.tf32", flag, flags.tf32, True),
