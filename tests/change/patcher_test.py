@@ -358,6 +358,15 @@ class Others(Patcher):
         changed = program.new_text({"precision.amp": "bf16", "loader.workers": "4"})
         self.assertIn("TrainingArguments('out', fp16=False, bf16=True, dataloader_num_workers=4)", changed)
 
+    def test_of_several_calls_of_a_framework_the_trainings_is_changed(self):
+        text = "from timm.data import create_loader\ntrain = create_loader(a, num_workers=n)\ntest = create_loader(b, num_workers=n)\n"
+        program = self.program(text).add("loader", "create_loader", 0, role="training", framework="timm")
+        program.add("loader", "create_loader", 1, role="validation", framework="timm")
+        self.assertEqual(program.new_text({"loader.workers": "4"}), text.replace("a, num_workers=n", "a, num_workers=4"))
+        program.add("trainer", "create_loader", 0, settings={"num_workers": setting(2, True, "workers")})
+        program.facts["arguments"] = [{"dest": "workers", "options": ["-j"], "value": 2, "default": 2, "type": "int"}]
+        self.assertEqual(program.answer({"loader.workers": "4"})["command"], ["python", "train.py", "-j", "4"])
+
     def test_what_a_person_must_judge_is_proposed(self):
         program = self.program("total += loss.item()\n").add("sync", "item")
         row = self.only_row(program, "sync.every_n_steps", "10")

@@ -251,14 +251,33 @@ class _Plan:
                 if not calls or any(source is None for _, source in names):
                     continue
                 if len(calls) > 1:
+                    calls = self._calls_of_training(row, calls)
+                if len(calls) != 1:
                     reason = Refusal("several", f"{last} is called at several places.")
                     continue
-                options = [a for a in self._program.get("arguments") or [] if a.get("dest") == names[0][0]]
-                if options:
-                    return self._set_option(row, text, value, names[0][0])
+                destination = self._destination(calls[0], names[0][0])
+                if destination is not None:
+                    return self._set_option(row, text, value, destination)
                 return self._framework_argument(row, text, calls[0], names)
         if reason is not None:
             raise reason
+        return None
+
+    def _calls_of_training(self, row, calls):
+        """Those calls through which the training's own objects were made: a program calls create_loader() twice."""
+        kind = row.setting[0] if row.setting else None
+        recorded = [site for item in self._work.training(kind) for site in [item.get("site"), *(item.get("chain") or [])]]
+        return [found for found in calls if any(_is_at(site, *found) for site in recorded)]
+
+    def _destination(self, found, name):
+        """The option of the command line that reaches a framework's argument; None. Hugging Face's parser has an option for
+        each argument; other options reach a call, whose arguments are recorded."""
+        for argument in self._program.get("arguments") or []:
+            if argument.get("dest") == name:
+                return name
+        for item in self._work.objects("trainer"):
+            if _is_at(item.get("site"), *found):
+                return ((item.get("settings") or {}).get(name) or {}).get("argument")
         return None
 
     def _framework_argument(self, row, text, found, names):
@@ -303,6 +322,11 @@ class _Plan:
         except Refusal as refusal:
             answer["why_not"] = refusal.message()
         return answer
+
+
+def _is_at(site, code, call):
+    """Whether a recorded site is this call."""
+    return bool(site) and site["file"] == code.source.path and code.call_at(site) is call
 
 
 def _frameworks():
