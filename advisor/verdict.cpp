@@ -108,7 +108,8 @@ void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::
 {
     Message refused;
     const auto from = setting(c, key);
-    advice.proposed = Toggle{std::string(key), from.value_or(std::string()), std::string(*to.begin())};
+    if (!to.begin()->empty()) // else there is no value to propose
+        advice.proposed = Toggle{std::string(key), from.value_or(std::string()), std::string(*to.begin())};
     if (from) {
         for (const std::string_view value : to) {
             const Toggle toggle{std::string(key), *from, std::string(value)};

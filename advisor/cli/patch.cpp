@@ -199,7 +199,7 @@ int patchSource(const PatchOptions& options, const Streams& streams)
     if (options.apply || !options.branch.empty()) {
         if (patch->files.empty()) {
             const change::ChangeResult& first = patch->changes.front();
-            streams.err << fmt::format("No file changes: {} = {} is {}\n", first.key, first.to, howText(first));
+            streams.err << fmt::format("No file changes. {} = {}: {}\n", first.key, first.to, howText(first));
             return kBadInput;
         }
         std::string done;

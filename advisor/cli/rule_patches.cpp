@@ -109,7 +109,7 @@ std::string howText(const change::ChangeResult& change)
     if (!change.sites.empty())
         text += fmt::format(", {}:{}", change.sites.front().file, change.sites.front().line);
     if (change.sites.size() > 1)
-        text += fmt::format(" and {} more places", change.sites.size() - 1);
+        text += fmt::format(" and {} more place{}", change.sites.size() - 1, change.sites.size() > 2 ? "s" : "");
     return change.whyNot.empty() ? text : text + ": " + change.whyNot.text;
 }
 

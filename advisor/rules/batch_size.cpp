@@ -1,3 +1,4 @@
+#include "advisor/evidence/program_values.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/memory_use.h"
 #include "advisor/numbers.h"
@@ -154,7 +155,8 @@ Advice check(const Case& c)
         message<"batch.size.memory", "Memory limits the batch: batch.find_max searches for the largest.">(),
         message<"batch.size.rate", "Double the learning rate with the batch and warm it up: see optimizer.lr_scaling. "
                                    "Very large batches may generalise worse.">()};
-    setToggle(advice, c, kKey, c.config ? config::toText(2 * (*c.config)[config::key::batchSize]) : "");
+    const auto size = programValues(c.trace, c.config).batchSize;
+    setToggle(advice, c, kKey, size ? config::toText(2 * *size) : "");
     std::vector<Slice> phases = c.trace.ofKind(ActivityKind::Phase);
     std::erase_if(phases, [&](const Slice& slice) { return c.trace.name(slice) != phase::kOptimizer; });
     for (const Slice& slice : phases)
