@@ -4,6 +4,7 @@
 #include "advisor/evidence/program_facts.h"
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
+#include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
@@ -212,15 +213,19 @@ TEST(SourceLines, HaveTheDeviceTimeOfWhatTheyLaunched)
 
 TEST(SourceLines, DamagedOnesAreLeftOut)
 {
-    const auto problem = [](const std::string& text) { return advisor::sourceLines(*traceFromText(text)).problem.id; };
-    const std::string step = "\nmain\n  step 0 0 10\n";
-    EXPECT_EQ(problem(step), "lines.not_recorded");
-    for (std::size_t length = 12; length < kLines.size(); length += 5)
-        EXPECT_EQ(problem(std::string(kLines.substr(0, length)) + step), "lines.unreadable");
-    EXPECT_EQ(problem("meta lines {\"begin_ns\":5,\"samples\":[0,0,\"x\",9]}" + step), "lines.unreadable");
-    EXPECT_EQ(
-        problem("meta lines {\"begin_ns\":5,\"places\":[[9,9,9]],\"stacks\":[[0,7]],\"samples\":[5,0,0,9]}" + step),
-        "");
+    const auto problem = [](std::string_view document) {
+        profiler::TraceBuilder builder; // the text of a trace has no open quotes
+        builder.setMetadata("lines", std::string(document));
+        return advisor::sourceLines(*builder.finish()).problem.id;
+    };
+    EXPECT_EQ(problem(""), "lines.not_recorded");
+    const std::string_view document = kLines.substr(kLines.find('{'));
+    EXPECT_EQ(problem(document), "");
+    for (std::size_t length = 1; length < document.size(); length += 5)
+        EXPECT_EQ(problem(document.substr(0, length)), "lines.unreadable");
+    EXPECT_EQ(problem(R"({"begin_ns":5,"samples":[0,0,"x",9]})"), "lines.unreadable");
+    EXPECT_EQ(problem(R"({"begin_ns":5,"places":[[9,9,9]],"stacks":[[0,7]],"samples":[5,0,0,9]})"), "")
+        << "a place without a file, and a stack without a place";
 }
 
 } // namespace advisor_test

@@ -41,8 +41,8 @@ struct Recorded {
 
     Json json(const std::string& command) const
     {
-        const Ended ended =
-            shell(folder, std::string(STEPSCOPE_CLI) + " " + command + " --json '" + (folder / "t.sstrace").string() + "'");
+        const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " " + command + " --json '" +
+                                              (folder / "t.sstrace").string() + "'");
         EXPECT_EQ(ended.status, 0) << command << ": " << ended.err;
         return Json::parse(ended.out, nullptr, false);
     }
