@@ -239,14 +239,17 @@ class _Roots:
         roots = self
 
         def __call__(module, *arguments, **named):
+            if roots._steps >= 2:
+                return roots._call(module, *arguments, **named)
             return roots.called(module, roots._call, arguments, named)
 
-        self._torch.nn.Module.__call__ = __call__
+        self._watcher = self._torch.nn.Module.__call__ = __call__
         importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(self._stepped)
 
     def _stepped(self, *_):
         self._steps += 1
-        if self._steps == 2:
+        # A recording may have put a function of its own around it.
+        if self._steps == 2 and self._torch.nn.Module.__call__ is self._watcher:
             self._torch.nn.Module.__call__ = self._call
 
     def called(self, module, call, arguments, named):
@@ -283,7 +286,7 @@ class _Roots:
         if kind not in self._classes:
             self._classes.add(kind)
             roots, call = self, kind.__call__
-            original = self._call if call is self._torch.nn.Module.__call__ else call
+            original = self._call if call is self._watcher else call
             kind.__call__ = lambda module, *arguments, **named: roots.called(module, original, arguments, named)
 
     def _mapped(self, module, functions, value):
