@@ -38,6 +38,7 @@ private slots:
     {
         m_folder = std::make_unique<QTemporaryDir>();
         qputenv("XDG_STATE_HOME", m_folder->filePath("state").toUtf8());
+        qputenv("STEPSCOPE_PROGRAMS", PROGRAMS);
         m_file = m_folder->filePath("train.py");
         write(kScript);
     }

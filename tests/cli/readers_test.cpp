@@ -83,7 +83,7 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
     const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
     EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy",
                                         "devices", "steps", "versions", "breakdown", "loader", "comm", "sync", "idle",
-                                        "top_kernels", "memory", "data_loss"));
+                                        "top_kernels", "memory", "data_loss", "program"));
     EXPECT_EQ(json["schema"], 1);
     EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
     EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
@@ -221,8 +221,8 @@ TEST(Advise, HasEveryRuleWithItsFields)
     ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
-                                         "code", "judged_by", "measure", "reason_id", "parameters", "messages",
-                                         "claims", "shares_with"));
+                                         "source", "code", "judged_by", "measure", "reason_id", "parameters",
+                                         "messages", "claims", "patch", "why_no_patch", "shares_with"));
     EXPECT_THAT(first["code"]["python"], HasSubstr("num_workers"));
     EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");
@@ -292,7 +292,8 @@ TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
     EXPECT_THAT(keys(json["knobs"][0]),
                 ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit", "zero", "doc",
                             "where", "needs_gpu", "advanced", "objective", "changes_batches", "batches", "batch_values",
-                            "may_change_loss", "comparable_loss", "settings", "enabled_if"));
+                            "may_change_loss", "comparable_loss", "changes_training_samples", "scales_with_length",
+                            "settings", "enabled_if"));
     EXPECT_THAT(keys(json["messages"][0]), ElementsAre("id", "text"));
     const auto hasId = [](const Json& message) { return message["id"] == "toggle.no_configuration"; };
     EXPECT_TRUE(std::any_of(json["messages"].begin(), json["messages"].end(), hasId));
