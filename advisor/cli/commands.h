@@ -115,8 +115,22 @@ struct ExperimentOptions {
     std::int64_t horizonSeconds = 0;      ///< see ExperimentPlan
     std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
     bool json = false;
+
+    // A program instead of a configuration.
+    std::vector<std::string> command;
+    std::filesystem::path patch;          ///< a unified diff of the second arm; may be empty
+    std::string against;                  ///< the second arm's command; may be empty
+    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
+    std::string isolation = "overlay";    ///< "overlay", "copy", "in-place"
+    bool terminal = false;                ///< the command gets a pseudo-terminal
+    bool seeds = true;                    ///< seed what the program does not seed
+    std::int64_t patienceSeconds = 300;   ///< see ProgramSetup::startPatience
+    std::filesystem::path logs;           ///< folder for what the arms print; empty: a new temporary one
 };
+/// Exit status kDone whatever the verdict is.
 int experiment(const ExperimentOptions& options, const Streams& streams);
+/// The part of it for `-- COMMAND`.
+int programExperiment(const ExperimentOptions& options, const Streams& streams);
 
 struct TuneOptions {
     std::filesystem::path config;

@@ -204,4 +204,31 @@ Json toJson(const ExperimentResult& result)
     return json;
 }
 
+Json toJson(const ProgramPlan& plan, const ProgramPatch& patch, const ProgramResult& result)
+{
+    Json json = toJson(result.measured);
+    const ProgramSetup& setup = plan.setup;
+    const ProgramReport& report = result.program;
+    json["baseline"] = {{"command", setup.arms[0].command}};
+    json["verdict"] = verdictName(result);
+    json["peak_bytes"]["of"] = report.device == "cpu" ? "process" : "tensors";
+    json["program"] = {
+        {"command", setup.arms[0].command},
+        {"cwd", setup.folder.string()},
+        {"isolation", runner::isolationName(setup.isolation)},
+        {"restarts", report.restarts[0] + report.restarts[1]},
+        {"seeded", report.seeded},
+        {"python", report.pythonVersion},
+        {"torch", report.torchVersion},
+        {"device", report.device},
+        {"ranks", report.ranks},
+        {"logs", {{"a", (setup.logs / kBaselineLog).string()}, {"b", (setup.logs / kChangeLog).string()}}}};
+    json["patch"] = {{"how", patch.how},
+                     {"diff", patch.diff.empty() ? Json(nullptr) : Json(patch.diff)},
+                     {"command", patch.command.empty() ? Json(nullptr) : Json(patch.command)},
+                     {"measurable", true}};
+    json["traceback"] = result.isRefused ? Json(report.failure->traceback) : Json(nullptr);
+    return json;
+}
+
 } // namespace advisor::cli

@@ -147,11 +147,52 @@ void addRunners(CLI::App& app, CommandLine& line)
 
     CLI::App* experiment =
         app.add_subcommand("experiment", "Baseline against change, alternately, with a confidence interval");
-    experiment->add_option("--config", line.experiment.config, kConfig)->required();
+    CLI::Option* config = experiment->add_option("--config", line.experiment.config, kConfig);
+    CLI::Option* command = experiment->add_option(
+        "COMMAND", line.experiment.command, "After --: a program that trains with PyTorch, instead of a configuration");
+    command->excludes(config);
+    CLI::Option* set = experiment
+                           ->add_option("--set", line.experiment.assignments,
+                                        "What the second arm has different: key=value; may be repeated; none: A "
+                                        "against A")
+                           ->take_all()
+                           ->allow_extra_args(false);
+    CLI::Option* patch = experiment
+                             ->add_option("--patch", line.experiment.patch,
+                                          "A unified diff that the second arm has: any change of the program's files")
+                             ->needs(command)
+                             ->excludes(set);
+    experiment->add_option("--against", line.experiment.against, "The second arm's command, in quotes")
+        ->needs(command)
+        ->excludes(set)
+        ->excludes(patch);
     experiment
-        ->add_option("--set", line.experiment.assignments,
-                     "What the second arm has different: key=value; none: A against A")
-        ->take_all();
+        ->add_option("--env", line.experiment.environment,
+                     "Adds a variable to the command's environment; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->needs(command);
+    experiment
+        ->add_option("--isolation", line.experiment.isolation,
+                     "Where the command runs: in a private view of the file system, in a copy of its folder, or in "
+                     "place, where it writes what it always writes")
+        ->check(CLI::IsMember({"overlay", "copy", "in-place"}))
+        ->needs(command)
+        ->capture_default_str();
+    experiment->add_flag("--terminal", line.experiment.terminal, "The command gets a pseudo-terminal")->needs(command);
+    experiment
+        ->add_flag("!--no-seeds", line.experiment.seeds,
+                   "Seed nothing: torch, random and NumPy are else seeded equally where the program does not do so")
+        ->needs(command);
+    experiment
+        ->add_option("--patience", line.experiment.patienceSeconds,
+                     "Seconds without output or a step at the command's start that count as a hang")
+        ->check(positive())
+        ->needs(command)
+        ->capture_default_str();
+    experiment->add_option("--logs", line.experiment.logs, "Folder for what both arms print; else a temporary one")
+        ->needs(command);
+    experiment->positionals_at_end();
     experiment->add_option("--trace", line.experiment.trace, "Trace of the baseline to predict from");
     experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
@@ -165,8 +206,11 @@ void addRunners(CLI::App& app, CommandLine& line)
         ->check(positive())
         ->capture_default_str();
     experiment->add_flag("--json", line.experiment.json, kJson);
-    experiment->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); }; });
+    experiment->callback([&line] {
+        if (line.experiment.config.empty() && line.experiment.command.empty())
+            throw CLI::RequiredError("--config FILE or -- COMMAND");
+        line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); };
+    });
 }
 
 void addProof(CLI::App& app, CommandLine& line)

@@ -3,6 +3,8 @@
 #include "advisor/cli/record_report.h"
 #include "advisor/cli/recorded_process.h"
 #include "advisor/runner/launch_check.h"
+#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/shell_words.h"
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
@@ -34,24 +36,6 @@ using profiler::Result;
 
 // Workers and servers that outlive the command have this long to end their traces.
 constexpr auto kWaitForOthers = std::chrono::seconds(5);
-
-fs::path programFolder()
-{
-    std::error_code failed;
-    const auto program = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::path() : program.parent_path();
-}
-
-/// What lies beside the program, in a build as installed.
-Result<fs::path> findBeside(std::initializer_list<const char*> places, std::string_view what)
-{
-    for (const char* place : places)
-        if (const auto path = (programFolder() / place).lexically_normal(); fs::exists(path))
-            return path;
-    return fail<"record.incomplete", "{what} is missing">(
-        Error::Code::NotFound, programFolder().string(),
-        "install Stepscope again, or build the target stepscope_inject (it needs CUDA's headers)", {{"what", what}});
-}
 
 /// The folder must be there and writable before the command runs, not after an hour of it.
 Result<fs::path> checkedOutput(const fs::path& wanted)
@@ -95,8 +79,8 @@ fs::path notesFile(const fs::path& trace)
 Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
-    const auto library = findBeside({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"},
-                                    "the injection library");
+    const auto library = runner::findBeside(
+        {"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"}, "the injection library");
     if (!library)
         return tl::unexpected(library.error());
     Variables variables{{variable::kTrace, trace.string()},
@@ -116,19 +100,13 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     if (!options.python)
         return variables;
     // Python is only one of the programs that can be recorded: without its module the others still are.
-    if (const auto python = findBeside({"../share/stepscope/python/startup"}, "the Python module")) {
-        const auto inFront = [&](const char* name, const std::string& value) {
-            const char* before = std::getenv(name);
-            variables.emplace_back(name, before && *before ? value + ":" + before : value);
-        };
-        inFront("PYTHONPATH", python->string());
-        variables.emplace_back(variable::kPython, python->string());
+    if (const auto hooks = runner::findPythonHooks()) {
+        runner::EnvironmentVariables environment = runner::currentEnvironment();
+        runner::addHooks(environment, *hooks);
+        for (const char* name : {"PYTHONPATH", "LD_PRELOAD", variable::kPython})
+            if (const auto found = environment.find(name); found != environment.end())
+                variables.emplace_back(*found);
         variables.emplace_back(variable::kNotes, notesFile(trace).string());
-        // It puts the folder there again in each Python whose PYTHONPATH the command has set otherwise.
-        const auto preload = findBeside({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
-                                        "the library for Python's path");
-        if (preload && preload->string().find_first_of(": ") == std::string::npos) // which separate its entries
-            inFront("LD_PRELOAD", preload->string());
     }
     return variables;
 }
@@ -156,26 +134,6 @@ std::vector<Message> takeNotes(const fs::path& trace)
     std::error_code ignored;
     fs::remove(path, ignored);
     return notes;
-}
-
-/// As a shell would read it.
-std::string quoted(const std::string& argument)
-{
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos)
-        return argument;
-    std::string text = "'";
-    for (const char letter : argument)
-        text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    return text + "'";
-}
-
-std::string commandLine(const std::vector<std::string>& command)
-{
-    std::string line;
-    for (const std::string& argument : command)
-        line += (line.empty() ? "" : " ") + quoted(argument);
-    return line;
 }
 
 /// Samples of the machine and of the command's first process: taken here, so that they cost the command nothing.
@@ -284,7 +242,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         return failed(nothingRecorded(options, samples.trouble(), said), end);
     }
     std::vector<std::pair<std::string, std::string>> metadata = {
-        {"record.command", commandLine(options.command)},
+        {"record.command", runner::commandLine(options.command)},
         {"record.directory", workingDirectory()},
         {"record.exit_status", std::to_string(end.shellStatus())},
         {"capture.level", options.level}};

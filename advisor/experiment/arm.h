@@ -12,7 +12,7 @@
 #include <vector>
 
 /// The arms of an experiment as its driver sees them: programs that train and take turns. The driver knows neither how
-/// an arm is started nor what kind of program it is; TrainerArms are our own trainer.
+/// an arm is started nor what kind of program it is; TrainerArms are our own trainer, ProgramArms Python programs.
 namespace advisor {
 
 /// Why an experiment ended early.
@@ -63,6 +63,7 @@ public:
     /// @param seed  0, 1, …: both arms of one seed begin with equal weights and see the same samples
     virtual Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) = 0;
     /// Steps at the start of a turn that do not count, equal for both arms: their batches were ready before the turn.
+    /// Asked for after each hello: an arm may not know it earlier.
     [[nodiscard]] virtual std::int64_t stepsToDrop() const = 0;
     /// Steps of an arm's whole training; 0: not known.
     [[nodiscard]] virtual std::int64_t plannedSteps(std::size_t arm, const config::protocol::Hello& hello) const = 0;

@@ -20,26 +20,6 @@ namespace advisor {
 using profiler::Error;
 using profiler::Result;
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept
-{
-    if (this != &other) {
-        reset();
-        m_descriptor = other.release();
-    }
-    return *this;
-}
-
-int Descriptor::release()
-{
-    return std::exchange(m_descriptor, -1);
-}
-
-void Descriptor::reset()
-{
-    if (m_descriptor >= 0)
-        ::close(release());
-}
-
 namespace {
 
 /// The child's ends; everything that it needs is prepared before the fork, after which nothing may be allocated.
@@ -249,24 +229,6 @@ void ChildProcess::kill() const
     // Once it was waited for, its number may be another's.
     if (m_pid > 0 && !m_status)
         ::kill(m_pid, SIGKILL);
-}
-
-bool readAvailable(int descriptor, std::string& text)
-{
-    constexpr std::size_t kMostAtOnce = 1 << 20; // a program that floods must not keep its reader
-    std::array<char, 16384> buffer{};
-    for (std::size_t total = 0; total < kMostAtOnce;) {
-        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-        if (got == 0)
-            return false;
-        if (got < 0 && errno != EINTR)
-            return errno == EAGAIN;
-        if (got > 0) {
-            text.append(buffer.data(), static_cast<std::size_t>(got));
-            total += static_cast<std::size_t>(got);
-        }
-    }
-    return true;
 }
 
 } // namespace advisor

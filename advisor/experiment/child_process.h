@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/descriptor.h"
 
 #include <chrono>
 #include <filesystem>
@@ -11,22 +12,7 @@
 
 namespace advisor {
 
-/// A descriptor of our own; closed with its owner. Never inherited by a program that is started.
-class Descriptor {
-public:
-    Descriptor() = default;
-    explicit Descriptor(int descriptor) : m_descriptor(descriptor) {}
-    ~Descriptor() { reset(); }
-    Descriptor(Descriptor&& other) noexcept : m_descriptor(other.release()) {}
-    Descriptor& operator=(Descriptor&& other) noexcept;
-    [[nodiscard]] int get() const { return m_descriptor; }
-    explicit operator bool() const { return m_descriptor >= 0; }
-    int release();
-    void reset();
-
-private:
-    int m_descriptor = -1;
-};
+using profiler::os::Descriptor;
 
 /// Program, arguments and what the program gets beside its standard descriptors.
 struct ChildCommand {
@@ -69,9 +55,5 @@ private:
     std::optional<int> m_status;
     Descriptor m_input, m_output, m_extra, m_end;
 };
-
-/// Reads what is there without waiting, at most about a megabyte, and appends it to `text`. False at the end of the
-/// data.
-bool readAvailable(int descriptor, std::string& text);
 
 } // namespace advisor

@@ -31,10 +31,12 @@ constexpr double kPieceSeconds = 1;
 constexpr std::chrono::hours kFirstValidationPatience{24};
 constexpr std::chrono::milliseconds kPreparingInterval{200};
 
-bool isOutOfMemory(const Interruption& interruption)
+/// Both programs at once need what only one of them can have: memory, or a port that a program's text names.
+bool competesForResources(const Interruption& interruption)
 {
+    const std::string text = interruption.error.message();
     return interruption.why == Interruption::Why::Failed &&
-           interruption.error.message().find("ut of memory") != std::string::npos;
+           (text.find("ut of memory") != std::string::npos || text.find("ddress already in use") != std::string::npos);
 }
 
 bool changesTrainingSamples(const ExperimentPlan& plan)
@@ -79,8 +81,7 @@ public:
           m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.judgedBy == JudgedBy::Memory),
           m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
           m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
-          m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isAlone(m_memory),
-          m_drop(m_steps ? setup.arms.stepsToDrop() : 0)
+          m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isAlone(m_memory)
     {
         m_result.plan = setup.plan;
         m_result.noise.cores = m_monitor.cores();
@@ -136,6 +137,7 @@ private:
 
     // --- turns and pairs ---
     Outcome<void> startBoth(std::size_t seed);
+    Outcome<protocol::Hello> greet(Arm& arm);
     Outcome<void> warmBoth();
     Outcome<void> compareFirstLosses();
     Outcome<void> observePairs();
@@ -184,8 +186,8 @@ private:
     const bool m_steps;        // else epochs or validations are timed
     const bool m_otherBatches; // judged by time: the arms' losses are compared at equal time
     const std::size_t m_pairsPerStart;
-    bool m_isAlone; // each turn has a process to itself
-    const std::int64_t m_drop;
+    bool m_isAlone;          // each turn has a process to itself
+    std::int64_t m_drop = 0; // steps at the start of each turn; known once the arms have said hello
     const Clock::time_point m_begin = Clock::now();
 
     std::array<std::unique_ptr<Arm>, 2> m_arms;
@@ -222,6 +224,13 @@ Outcome<void> Driver::startBoth(std::size_t seed)
         m_arms[arm] = std::move(*started);
     }
     return {};
+}
+
+Outcome<protocol::Hello> Driver::greet(Arm& arm)
+{
+    auto hello = arm.hello(m_bounds);
+    m_drop = m_steps ? m_programs.stepsToDrop() : 0;
+    return hello;
 }
 
 void Driver::noteWarmUp(std::size_t arm, const WarmUp& warm)
@@ -284,7 +293,7 @@ Outcome<void> Driver::observePairs()
         if (auto started = startBoth(m_observations.size()); !started)
             return started;
         for (const auto& arm : m_arms)
-            if (const auto hello = arm->hello(m_bounds); !hello)
+            if (const auto hello = greet(*arm); !hello)
                 return tl::unexpected(hello.error());
         const auto begin = Clock::now();
         if (!m_steps)
@@ -376,7 +385,7 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
     auto program = m_programs.start(arm, m_observations.size());
     if (!program)
         return tl::unexpected(program.error());
-    if (const auto hello = (*program)->hello(m_bounds); !hello)
+    if (const auto hello = greet(**program); !hello)
         return tl::unexpected(hello.error());
     Turn turn;
     std::int64_t drop = m_drop + m_aloneWarmUp;
@@ -459,10 +468,10 @@ Outcome<void> Driver::keepObservation()
     return {};
 }
 
-/// Two resident trainers need the memory of both: one at a time may have enough.
+/// Two resident programs compete for memory: one at a time may have enough.
 bool Driver::continuesAlone(const Interruption& interruption)
 {
-    if (m_isAlone || m_screens || !m_steps || !isOutOfMemory(interruption))
+    if (m_isAlone || m_screens || !m_steps || !competesForResources(interruption))
         return false;
     m_arms = {}; // what they hold is free for the next one
     m_isAlone = m_result.oneAtATime = true;
@@ -484,7 +493,7 @@ Outcome<void> Driver::planScreening()
         return started;
     std::array<protocol::Hello, 2> hellos;
     for (std::size_t arm = 0; arm < 2; ++arm) {
-        const auto hello = m_arms[arm]->hello(m_bounds);
+        const auto hello = greet(*m_arms[arm]);
         if (!hello)
             return tl::unexpected(hello.error());
         hellos[arm] = *hello;
@@ -562,7 +571,7 @@ Outcome<void> Driver::trainSeed(std::vector<TurnConditions>& conditions, std::ar
     if (const auto started = startBoth(seed); !started)
         return started;
     for (const auto& arm : m_arms)
-        if (const auto hello = arm->hello(m_bounds); !hello)
+        if (const auto hello = greet(*arm); !hello)
             return tl::unexpected(hello.error());
     for (std::size_t arm = 0; arm < 2; ++arm)
         if (const auto begun = beginLearning(arm); !begun)

@@ -1,5 +1,6 @@
 #include "advisor/experiment/child_process.h"
 #include "advisor/experiment/trainer_process.h"
+#include "profiler/os/local_socket.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
     while (true) {
         // Asked before reading: what it wrote before its end is then there.
         const bool ended = process->status().has_value();
-        const bool open = readAvailable(process->output(), text);
+        const bool open = profiler::os::readAvailable(process->output(), text);
         if (ended)
             break;
         if (Clock::now() > until || text.size() > kLongestDescription)

@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/child_process.h"
 #include "advisor/experiment/output_tail.h"
+#include "profiler/os/local_socket.h"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +64,7 @@ void TrainerProcess::State::readOutput()
     if (!outputOpen)
         return;
     std::string text;
-    outputOpen = readAvailable(process.output(), text);
+    outputOpen = profiler::os::readAvailable(process.output(), text);
     output.add(text);
 }
 
@@ -71,7 +72,7 @@ void TrainerProcess::State::readAll()
 {
     readOutput();
     if (progressOpen)
-        progressOpen = readAvailable(process.extra(), pending);
+        progressOpen = profiler::os::readAvailable(process.extra(), pending);
 }
 
 std::optional<std::string> TrainerProcess::State::takeLine()

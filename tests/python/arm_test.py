@@ -154,7 +154,9 @@ class ArmTest(unittest.TestCase):
         with Program(["turns.py", "plain", "7"]) as program:
             peer, _ = program.greeted()
             peer.send_turn(0, 100)
-            self.assertEqual(peer.read(), {"type": "done", "steps": 6})
+            done = peer.read()
+            self.assertEqual((done["type"], done["steps"]), ("done", 6))
+            self.assertEqual((len(done["turn"]["ns"]), len(done["turn"]["losses"])), (5, 5), "of the turn that it could not end")
             self.assertIsNone(peer.read())
             self.assertEqual(program.process.wait(PATIENCE), 0)
 
@@ -168,7 +170,7 @@ class ArmTest(unittest.TestCase):
     def test_a_program_without_steps_says_no_hello(self):
         with Program(["turns.py", "without steps"]) as program:
             _, next_record = program.greeted()
-            self.assertEqual(next_record, {"type": "done", "steps": 0})
+            self.assertEqual(next_record, {"type": "done", "steps": 0, "turn": None})
 
     def test_marked_steps_are_turns(self):
         with Program(["turns.py", "marks"]) as program:

@@ -9,7 +9,8 @@ inherited descriptors (torchrun) need no care. Both sides write JSON objects, on
                                                                                     at the end of the first step
     ← {"type": "turn", "drop": 3, "count": 20}
     → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "peak_bytes": 1, "peak_of": "process"}
-    → {"type": "done", "steps": 23}                                                 when the program ends by itself
+    → {"type": "done", "steps": 23, "turn": {...}}                                  when the program ends by itself: what
+                                                                                    it did of its turn, or null
     → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
 
 In a distributed program every rank connects and gets the same turns. Ranks make their steps together, so each of them
@@ -264,7 +265,8 @@ class Arm:
     def program_ended(self):
         """The last step, which ends only now, is in no turn: nothing may wait any more."""
         self._ended = True
-        self._send({"type": "done", "steps": self._steps})
+        turn = self._turn() if self._times and self._left > 0 else None
+        self._send({"type": "done", "steps": self._steps, "turn": turn})
 
     def failed(self, kind, error, trace):
         if kind is SystemExit or not (self._torch or self._socket):
@@ -338,18 +340,19 @@ class Arm:
         self._synchronize()
         # What the device still had to do belongs to the steps that asked for it.
         self._times[-1] += self._session.now() - ended
+        self._send(self._turn())
+
+    def _turn(self):
         losses = [_mean(losses) for losses in self._turn_losses]
         peak, of = self._peak()
-        self._send(
-            {
-                "type": "turn",
-                "ns": self._times,
-                "losses": losses if all(losses_of_step for losses_of_step in self._turn_losses) else [],
-                "samples": self._samples,
-                "peak_bytes": peak,
-                "peak_of": of,
-            }
-        )
+        return {
+            "type": "turn",
+            "ns": self._times,
+            "losses": losses if all(losses_of_step for losses_of_step in self._turn_losses) else [],
+            "samples": self._samples,
+            "peak_bytes": peak,
+            "peak_of": of,
+        }
 
     def _peak(self):
         if self._uses_cuda():

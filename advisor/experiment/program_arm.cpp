@@ -1,0 +1,603 @@
+#include "advisor/experiment/program_arm.h"
+
+#include "advisor/experiment/output_tail.h"
+#include "advisor/experiment/warm_up.h"
+#include "profiler/os/local_socket.h"
+#include "profiler/os/process_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace advisor {
+
+namespace protocol = config::protocol;
+namespace os = profiler::os;
+using nlohmann::json;
+using profiler::Error;
+using runner::EnvironmentVariables;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = Bounds::Clock;
+using Why = Interruption::Why;
+
+namespace {
+
+// How late a cancellation may be noticed.
+constexpr milliseconds kHeartbeat{50};
+// A program whose training processes have ended has so long to end as well, and to say how.
+constexpr seconds kEndPatience{20};
+// So long the stacks of a program that hangs are waited for.
+constexpr milliseconds kStackPatience{1500};
+constexpr milliseconds kSendPatience{5000};
+// A program that is started this often in one experiment takes longer to start than to train.
+constexpr std::int64_t kMostRestarts = 40;
+// A process that has just started makes its first steps slowly; they are left out where a turn goes on in it.
+constexpr std::int64_t kRestartDrop = 5;
+// Starts one after another in which the program ends before a single step of the turn was timed.
+constexpr int kMostIdleRestarts = 2;
+// Not used by programs: the first ones belong to glibc, and those that programs choose are the next or the last ones.
+const int kStackSignal = SIGRTMIN + 7;
+constexpr std::size_t kTracebackLines = 20;
+
+std::string_view fileNameOf(std::size_t arm)
+{
+    return arm == 0 ? kBaselineLog : kChangeLog;
+}
+
+Interruption interruption(Why why, std::string what, std::string where = {}, std::string hint = {})
+{
+    const auto code = why == Why::Cancelled ? Error::Code::Cancelled : Error::Code::Unavailable;
+    return {why, {code, std::move(what), std::move(where), std::move(hint)}};
+}
+
+std::string endText(int status)
+{
+    if (WIFSIGNALED(status)) {
+        const int number = WTERMSIG(status);
+        return fmt::format("The program was ended by signal {} ({}){}", number, ::strsignal(number),
+                           number == SIGKILL ? "; the machine may have run out of memory" : "");
+    }
+    return fmt::format("The program ended with status {}", WEXITSTATUS(status));
+}
+
+/// Services that the program may report to, kept off the network and out of the user's accounts.
+void keepPrivate(EnvironmentVariables& environment)
+{
+    environment["WANDB_MODE"] = "offline";
+    environment["COMET_START_ONLINE"] = "0";
+    environment["NEPTUNE_MODE"] = "offline";
+    environment["CLEARML_OFFLINE_MODE"] = "1";
+    environment["MLFLOW_TRACKING_URI"] = "file:mlruns";
+    // Two arms cannot listen on one port.
+    if (const int port = os::freePort())
+        environment["MASTER_PORT"] = environment["PET_MASTER_PORT"] = std::to_string(port);
+    // The order of Python's sets is that of their hashes.
+    environment.emplace("PYTHONHASHSEED", "0");
+}
+
+/// A process of the program that has connected.
+struct Peer {
+    os::LocalPeer end;
+    std::string pending;
+    bool isOpen = true, isDone = false;
+    std::optional<json> hello, turn;
+};
+
+std::vector<std::string> linesOf(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(std::move(line));
+    if (lines.size() > kTracebackLines)
+        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kTracebackLines));
+    return lines;
+}
+
+/// What a process reports of its turn, added to what was there.
+void addTurn(protocol::TurnResult& result, const json& turn, bool isFirstRank)
+{
+    result.samples += turn.value("samples", std::int64_t{0});
+    result.peakBytes = std::max(result.peakBytes, turn.value("peak_bytes", std::int64_t{0}));
+    if (!isFirstRank)
+        return;
+    for (const json& step : turn.at("ns"))
+        result.seconds.push_back(1e-9 * step.get<double>());
+    for (const json& loss : turn.at("losses"))
+        result.losses.push_back(loss.is_number() ? loss.get<double>() : std::numeric_limits<double>::quiet_NaN());
+}
+
+} // namespace
+
+struct ProgramArms::Shared {
+    ProgramSetup setup;
+    ProgramReport report;
+    std::array<std::int64_t, 2> drop{}, batch{};
+    std::array<std::int64_t, 2> mostSteps{}; ///< in one start
+};
+
+namespace {
+
+/// One start of the program, and those that follow it where the program ends before its turn does.
+class ProgramArm final : public Arm {
+public:
+    ProgramArm(ProgramArms::Shared& shared, std::size_t arm, std::size_t seed)
+        : m_shared(shared), m_arm(arm), m_seed(seed)
+    {
+    }
+
+    Outcome<void> launch();
+    Outcome<protocol::Hello> hello(const Bounds& bounds) override;
+    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const Bounds& bounds, seconds patience) override;
+    void finish() override { end(); }
+    [[nodiscard]] std::vector<std::int64_t> processes() const override
+    {
+        return m_tree ? std::vector<std::int64_t>{m_tree->keeper()} : std::vector<std::int64_t>{};
+    }
+
+private:
+    enum class Event { Reached, ProgramEnded };
+    [[nodiscard]] const ProgramVariant& variant() const { return m_shared.setup.arms.at(m_arm); }
+    [[nodiscard]] std::string name() const { return m_arm == 0 ? "the baseline" : "the change"; }
+    [[nodiscard]] EnvironmentVariables environment() const;
+    void end();
+    void pump(milliseconds atMost);
+    void readPeer(Peer& peer);
+    void hear(Peer& peer, const json& record);
+    template <class Reached>
+    Outcome<Event> waitFor(Reached reached, const Bounds& bounds, seconds patience, bool outputCounts);
+    [[nodiscard]] bool allRanksHere() const;
+    [[nodiscard]] bool haveRanksEnded() const;
+    Outcome<void> judgeEnd(const Bounds& bounds);
+    Interruption failed(std::string how, std::vector<std::string> traceback, std::string hint = {});
+    Interruption hung(seconds patience);
+    [[nodiscard]] std::string outputSince(off_t begin) const;
+    [[nodiscard]] off_t outputSize() const;
+    Outcome<void> relaunch(const Bounds& bounds);
+    Outcome<void> greet(const Bounds& bounds);
+    std::vector<Peer*> ranks();
+
+    ProgramArms::Shared& m_shared;
+    const std::size_t m_arm, m_seed;
+    // In the order of their making: the program ends before its files are removed.
+    std::optional<runner::Workspace> m_workspace;
+    std::optional<os::LocalListener> m_listener;
+    os::Descriptor m_log;
+    off_t m_logBegin = 0; // of this start
+    std::optional<os::ProcessTree> m_tree;
+    std::vector<std::unique_ptr<Peer>> m_peers;
+    std::vector<std::string> m_traceback; // that the program reported
+    bool m_hasTorch = false;
+    std::int64_t m_steps = 0;     // of this start, that are known to have ended
+    std::int64_t m_mostSteps = 0; // that it can have ended
+};
+
+EnvironmentVariables ProgramArm::environment() const
+{
+    const ProgramSetup& setup = m_shared.setup;
+    EnvironmentVariables environment = runner::currentEnvironment();
+    for (const std::string& assignment : setup.environment) {
+        const std::size_t equals = assignment.find('=');
+        environment[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+    }
+    keepPrivate(environment);
+    runner::addHooks(environment, setup.hooks);
+    environment["STEPSCOPE_ARM"] = m_listener->name();
+    environment["STEPSCOPE_ARM_STACK_SIGNAL"] = std::to_string(kStackSignal);
+    if (setup.seeds)
+        environment["STEPSCOPE_ARM_SEED"] = std::to_string(m_seed + 1);
+    if (!variant().hookChanges.empty())
+        environment["STEPSCOPE_CHANGES"] = variant().hookChanges;
+    return environment;
+}
+
+Outcome<void> ProgramArm::launch()
+{
+    const ProgramSetup& setup = m_shared.setup;
+    auto workspace = runner::Workspace::make(setup.folder, setup.isolation, variant().files);
+    if (!workspace)
+        return tl::unexpected(Interruption{Why::Failed, workspace.error()});
+    m_workspace.emplace(std::move(*workspace));
+    m_listener = os::LocalListener::make();
+    if (!m_listener)
+        return tl::unexpected(interruption(Why::Failed, "No socket could be made", std::strerror(errno)));
+    const auto log = setup.logs / fileNameOf(m_arm);
+    m_log = os::Descriptor(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    if (!m_log)
+        return tl::unexpected(interruption(Why::Failed, "The log cannot be written", log.string(),
+                                           "see that the disk has room and that the folder is yours"));
+    m_logBegin = outputSize();
+    os::ProcessSpec spec;
+    for (const std::string& word : variant().command)
+        spec.words.push_back(m_workspace->inside(word));
+    for (const auto& [variable, value] : environment())
+        spec.environment.push_back(fmt::format("{}={}", variable, value));
+    spec.folder = m_workspace->folder();
+    spec.output = m_log.get();
+    spec.terminal = setup.terminal;
+    spec.view = m_workspace->view();
+    os::StartFailure failure;
+    m_tree = os::ProcessTree::start(spec, failure);
+    if (m_tree)
+        return {};
+    const std::string why = std::strerror(failure.number);
+    switch (failure.stage) {
+    case os::StartFailure::Stage::View:
+        return tl::unexpected(interruption(
+            Why::Failed, "A private view of the file system cannot be entered: " + why, setup.folder.string(),
+            "run the program in a copy of its folder (--isolation copy) or in place (--isolation in-place)"));
+    case os::StartFailure::Stage::Folder:
+        return tl::unexpected(interruption(Why::Failed, "The working directory cannot be entered: " + why,
+                                           setup.folder.string(), "choose a folder that you may enter"));
+    case os::StartFailure::Stage::Program:
+        return tl::unexpected(interruption(Why::Failed, "The command cannot be started: " + why, spec.words.front(),
+                                           "check its name, or name the program that runs it: python …"));
+    case os::StartFailure::Stage::Resources:
+        break;
+    }
+    return tl::unexpected(
+        interruption(Why::Failed, "No process could be started: " + why, spec.words.front(), "end other programs"));
+}
+
+void ProgramArm::end()
+{
+    m_peers.clear(); // processes that wait for their turn exit by themselves
+    m_tree.reset();
+    m_listener.reset();
+    m_workspace.reset();
+}
+
+void ProgramArm::pump(milliseconds atMost)
+{
+    std::vector<int> watched = {m_listener->descriptor(), m_tree->status() ? -1 : m_tree->descriptor()};
+    for (const auto& peer : m_peers)
+        if (peer->isOpen)
+            watched.push_back(peer->end.socket.get());
+    os::waitForAny(watched, atMost);
+    while (auto connected = m_listener->accept()) {
+        auto peer = std::make_unique<Peer>();
+        peer->end = std::move(*connected);
+        m_peers.push_back(std::move(peer));
+    }
+    for (const auto& peer : m_peers)
+        if (peer->isOpen)
+            readPeer(*peer);
+}
+
+void ProgramArm::readPeer(Peer& peer)
+{
+    peer.isOpen = os::readAvailable(peer.end.socket.get(), peer.pending);
+    for (std::size_t end = 0; (end = peer.pending.find('\n')) != std::string::npos;) {
+        const auto record = json::parse(peer.pending.substr(0, end), nullptr, false);
+        peer.pending.erase(0, end + 1);
+        if (record.is_object())
+            hear(peer, record);
+    }
+}
+
+void ProgramArm::hear(Peer& peer, const json& record)
+{
+    ProgramReport& report = m_shared.report;
+    const std::string type = record.value("type", "");
+    if (type == "started") {
+        m_hasTorch = true;
+        report.pythonVersion = record.value("python", "");
+        report.torchVersion = record.value("torch", "");
+    } else if (type == "hello") {
+        peer.hello = record;
+    } else if (type == "turn") {
+        peer.turn = record;
+    } else if (type == "done") {
+        peer.isDone = true;
+        if (record.contains("turn") && record["turn"].is_object())
+            peer.turn = record["turn"];
+    } else if (type == "failed" && m_traceback.empty()) {
+        // The first one: ranks fail because another one did, and launchers last.
+        m_traceback = record.value("traceback", std::vector<std::string>{});
+        m_mostSteps = record.value("steps", m_mostSteps);
+    }
+}
+
+std::vector<Peer*> ProgramArm::ranks()
+{
+    std::vector<Peer*> found;
+    for (const auto& peer : m_peers)
+        if (peer->hello)
+            found.push_back(peer.get());
+    return found;
+}
+
+bool ProgramArm::allRanksHere() const
+{
+    std::int64_t here = 0, wanted = 1;
+    for (const auto& peer : m_peers)
+        if (peer->hello) {
+            ++here;
+            wanted = peer->hello->value("ranks", std::int64_t{1});
+        }
+    return here >= wanted && here > 0;
+}
+
+/// Every process that trained has ended, or has closed its connection.
+bool ProgramArm::haveRanksEnded() const
+{
+    bool anyTrained = false;
+    for (const auto& peer : m_peers)
+        if (peer->hello) {
+            anyTrained = true;
+            if (peer->isOpen && !peer->isDone)
+                return false;
+        }
+    return anyTrained;
+}
+
+off_t ProgramArm::outputSize() const
+{
+    struct stat status {};
+    return ::fstat(m_log.get(), &status) == 0 ? status.st_size : 0;
+}
+
+/// The end of what was printed after `begin`.
+std::string ProgramArm::outputSince(off_t begin) const
+{
+    constexpr off_t kMostBytes = 1 << 16;
+    std::ifstream file(m_shared.setup.logs / fileNameOf(m_arm), std::ios::binary);
+    file.seekg(std::max(begin, outputSize() - kMostBytes));
+    OutputTail tail;
+    tail.add(std::string(std::istreambuf_iterator<char>(file), {}));
+    return tail.lastLines();
+}
+
+Interruption ProgramArm::failed(std::string how, std::vector<std::string> traceback, std::string hint)
+{
+    if (traceback.empty())
+        traceback = linesOf(outputSince(m_logBegin));
+    // The message has to be found in both forms by whoever looks for a lack of memory.
+    const std::string last = traceback.empty() ? std::string() : ": " + traceback.back();
+    Interruption result = interruption(Why::Failed, how + last, name(), std::move(hint));
+    m_shared.report.failure = ProgramFailure{m_arm, std::move(how), std::move(traceback), m_mostSteps, m_seed};
+    end();
+    return result;
+}
+
+Interruption ProgramArm::hung(seconds patience)
+{
+    const off_t begin = outputSize();
+    for (const auto& peer : m_peers)
+        if (peer->isOpen)
+            ::kill(peer->end.process, kStackSignal);
+    const auto until = Clock::now() + kStackPatience;
+    while (Clock::now() < until)
+        pump(kHeartbeat);
+    return failed(fmt::format("The program made no step for {} s", patience.count()), linesOf(outputSince(begin)),
+                  "the log has the stacks of its threads: " + (m_shared.setup.logs / fileNameOf(m_arm)).string());
+}
+
+/// The program, or the part of it that trains, has ended. Nothing: it came to its end; else why it failed.
+Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
+{
+    const auto until = Clock::now() + kEndPatience;
+    const auto isClear = [&] {
+        const auto trained = ranks();
+        const bool allDone =
+            !trained.empty() && std::all_of(trained.begin(), trained.end(), [](Peer* peer) { return peer->isDone; });
+        return m_tree->status() || allDone;
+    };
+    while (!isClear() && Clock::now() < until && !bounds.stop.stop_requested())
+        pump(kHeartbeat);
+    pump(milliseconds(0)); // what it reported before its end
+    const auto status = m_tree->status();
+    if (!m_traceback.empty())
+        return tl::unexpected(failed(status ? endText(*status) : "An exception ended the program", m_traceback));
+    if (status && *status != 0)
+        return tl::unexpected(failed(endText(*status), {}));
+    if (!ranks().empty())
+        return {};
+    if (!m_hasTorch)
+        return tl::unexpected(
+            failed("The program ended, and no Python of it imported torch", {},
+                   "name a command that trains with PyTorch; a Python must not run with -I, -E or -S"));
+    return tl::unexpected(failed("The program ended without a training step", {},
+                                 "mark its steps: with stepscope.step(), from `import stepscope`"));
+}
+
+/// @param outputCounts  a program that prints something is not hanging
+template <class Reached>
+Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bounds, seconds patience,
+                                               bool outputCounts)
+{
+    auto heard = Clock::now();
+    off_t printed = outputSize();
+    for (;;) {
+        if (bounds.stop.stop_requested())
+            return tl::unexpected(interruption(Why::Cancelled, "The experiment was cancelled"));
+        const auto now = Clock::now();
+        if (now >= bounds.deadline)
+            return tl::unexpected(interruption(Why::OutOfTime, "The time for the experiment is over"));
+        if (now - heard >= patience)
+            return tl::unexpected(hung(patience));
+        pump(kHeartbeat);
+        if (reached())
+            return Event::Reached;
+        if (!m_traceback.empty() || haveRanksEnded() || (m_tree->status() && ranks().empty())) {
+            if (auto ended = judgeEnd(bounds); !ended)
+                return tl::unexpected(ended.error());
+            return Event::ProgramEnded;
+        }
+        if (const off_t size = outputSize(); outputCounts && size != printed) {
+            printed = size;
+            heard = Clock::now();
+        }
+    }
+}
+
+Outcome<void> ProgramArm::greet(const Bounds& bounds)
+{
+    const auto event = waitFor([this] { return allRanksHere(); }, bounds, m_shared.setup.startPatience, true);
+    if (!event)
+        return tl::unexpected(event.error());
+    if (*event == Event::ProgramEnded)
+        return tl::unexpected(failed("The program ended before all its ranks made a step", {}));
+    m_steps = ranks().front()->hello->value("steps", std::int64_t{1});
+    m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
+    return {};
+}
+
+Outcome<protocol::Hello> ProgramArm::hello(const Bounds& bounds)
+{
+    if (const auto greeted = greet(bounds); !greeted)
+        return tl::unexpected(greeted.error());
+    const json& said = *ranks().front()->hello;
+    const json loader = said.value("loader", json::object());
+    m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
+    m_shared.batch.at(m_arm) = loader.value("batch_size", std::int64_t{0});
+    ProgramReport& report = m_shared.report;
+    report.device = said.value("device", "");
+    report.ranks = said.value("ranks", std::int64_t{1});
+    report.seeded = said.value("seeded", std::vector<std::string>{});
+    protocol::Hello hello;
+    hello.pid = m_tree->program();
+    hello.torchVersion = report.torchVersion;
+    hello.device = report.device;
+    return hello;
+}
+
+Outcome<void> ProgramArm::relaunch(const Bounds& bounds)
+{
+    end();
+    m_traceback.clear();
+    m_steps = m_mostSteps = 0;
+    if (auto started = launch(); !started)
+        return started;
+    return greet(bounds);
+}
+
+Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const Bounds& bounds, seconds patience)
+{
+    if (turn.what != "steps")
+        return tl::unexpected(interruption(Why::Failed, "Only the steps of a program are measured", turn.what));
+    protocol::TurnResult result;
+    result.what = turn.what;
+    std::int64_t drop = turn.drop, left = turn.count;
+    for (int idle = 0; left > 0;) {
+        m_mostSteps = m_steps + drop + left;
+        for (Peer* rank : ranks()) {
+            rank->turn.reset();
+            const json command = {{"type", "turn"}, {"drop", drop}, {"count", left}};
+            os::sendAll(rank->end.socket.get(), command.dump() + '\n', kSendPatience); // else its end is seen below
+        }
+        const auto answered = [this] {
+            const auto all = ranks();
+            return std::all_of(all.begin(), all.end(), [](Peer* rank) { return rank->turn.has_value(); });
+        };
+        const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, bounds, patience, false);
+        if (!event)
+            return tl::unexpected(event.error());
+        const std::size_t before = result.seconds.size();
+        for (Peer* rank : ranks())
+            if (rank->turn)
+                addTurn(result, *rank->turn, rank->hello->value("rank", 0) == 0);
+        const auto made = static_cast<std::int64_t>(result.seconds.size() - before);
+        left -= made;
+        m_steps += drop + made;
+        m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
+        if (*event == Event::Reached)
+            break;
+        // The program came to its end within the turn.
+        idle = made > 0 ? 0 : idle + 1;
+        std::int64_t& restarts = m_shared.report.restarts.at(m_arm);
+        if (idle > kMostIdleRestarts || restarts >= kMostRestarts) {
+            m_shared.report.isTooShort = true;
+            return tl::unexpected(interruption(Why::Failed, "The program ends before it can be measured", name(),
+                                               "raise its number of epochs or steps"));
+        }
+        ++restarts;
+        if (auto again = relaunch(bounds); !again)
+            return tl::unexpected(again.error());
+        drop = std::max(turn.drop, kRestartDrop);
+    }
+    // Steps of other batches have losses of their own.
+    if (m_shared.batch[0] != m_shared.batch[1] && m_shared.batch[0] > 0 && m_shared.batch[1] > 0)
+        result.losses.clear();
+    if (result.losses.size() != result.seconds.size())
+        result.losses.clear();
+    result.samples = std::max<std::int64_t>(result.samples, 1);
+    return result;
+}
+
+} // namespace
+
+ProgramArms::ProgramArms(ProgramSetup setup) : m(std::make_unique<Shared>())
+{
+    m->setup = std::move(setup);
+}
+
+ProgramArms::~ProgramArms() = default;
+
+std::string ProgramArms::name(std::size_t arm) const
+{
+    return arm == 0 ? "the baseline" : "the change";
+}
+
+Outcome<std::unique_ptr<Arm>> ProgramArms::start(std::size_t arm, std::size_t seed)
+{
+    auto program = std::make_unique<ProgramArm>(*m, arm, seed);
+    if (auto started = program->launch(); !started)
+        return tl::unexpected(started.error());
+    return program;
+}
+
+std::int64_t ProgramArms::stepsToDrop() const
+{
+    return std::max({m->drop[0], m->drop[1], std::int64_t{1}});
+}
+
+std::int64_t ProgramArms::plannedSteps(std::size_t, const protocol::Hello&) const
+{
+    return 0;
+}
+
+Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t arm, std::int64_t, std::int64_t)
+{
+    return tl::unexpected(interruption(Why::Failed, "The length of a program's training is its own", name(arm)));
+}
+
+std::vector<std::string> ProgramArms::warmUpCauses(std::size_t) const
+{
+    return {};
+}
+
+const ProgramReport& ProgramArms::report() const
+{
+    return m->report;
+}
+
+bool ProgramArms::baselineGetsAsFar(const Bounds& bounds)
+{
+    const ProgramFailure failure = *m->report.failure;
+    if (m->mostSteps[0] > failure.steps)
+        return true;
+    auto baseline = start(0, failure.seed);
+    const bool isAlive = baseline && (*baseline)->hello(bounds);
+    const std::int64_t missing = failure.steps + 1 - m->mostSteps[0];
+    const bool getsThere =
+        isAlive && (missing <= 0 || (*baseline)->take({"steps", 0, missing}, bounds, kFirstPatience));
+    m->report.failure = failure;
+    return getsThere;
+}
+
+} // namespace advisor

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "advisor/experiment/arm.h"
+#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/workspace.h"
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Any Python program that trains with torch as the arm of an experiment. The program runs unchanged; Stepscope's hooks
+/// (resources/python/stepscope/arm.py, which documents the protocol) let it take turns at the ends of its steps.
+namespace advisor {
+
+/// Names of the files that hold what each arm printed.
+inline constexpr std::string_view kBaselineLog = "baseline.log", kChangeLog = "change.log";
+
+/// What one arm runs.
+struct ProgramVariant {
+    std::vector<std::string> command;
+    std::vector<runner::ReplacedFile> files; ///< that it sees instead of the user's
+    std::string hookChanges;                 ///< JSON for STEPSCOPE_CHANGES; may be empty
+};
+
+struct ProgramSetup {
+    std::array<ProgramVariant, 2> arms;
+    std::filesystem::path folder;         ///< working directory; absolute
+    std::vector<std::string> environment; ///< NAME=VALUE, added to this process's environment
+    runner::Isolation isolation = runner::Isolation::Overlay;
+    runner::PythonHooks hooks;
+    bool terminal = false;                   ///< the program gets a pseudo-terminal
+    bool seeds = true;                       ///< seed torch, random and NumPy where the program does not
+    std::filesystem::path logs;              ///< folder for what the arms print: baseline.log and change.log
+    std::chrono::seconds startPatience{300}; ///< without any output or step before the first step ends: a hang
+};
+
+/// How a program failed.
+struct ProgramFailure {
+    std::size_t arm = 0;
+    std::string how;                    ///< "The program ended with status 1"
+    std::vector<std::string> traceback; ///< last lines; of a hang, the stacks of its threads
+    std::int64_t steps = 0;             ///< that it had made since its start, at most
+    std::size_t seed = 0;               ///< of its start
+};
+
+/// What two programs have shown of themselves, over all starts.
+struct ProgramReport {
+    std::array<std::int64_t, 2> restarts{}; ///< because the program ended before its turn
+    std::vector<std::string> seeded;        ///< libraries that Stepscope seeded: "torch"
+    std::string torchVersion, pythonVersion, device;
+    std::int64_t ranks = 1;
+    std::optional<ProgramFailure> failure;
+    bool isTooShort = false; ///< the program ends before it can be measured
+};
+
+/// A Python program in two variants. Not thread-safe; its arms are used by the thread that uses it.
+class ProgramArms final : public Arms {
+public:
+    explicit ProgramArms(ProgramSetup setup);
+    ~ProgramArms() override;
+
+    [[nodiscard]] std::string name(std::size_t arm) const override;
+    Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override;
+    /// Known once both arms have said hello.
+    [[nodiscard]] std::int64_t stepsToDrop() const override;
+    [[nodiscard]] std::int64_t plannedSteps(std::size_t arm, const config::protocol::Hello& hello) const override;
+    Outcome<std::vector<RescaledSetting>> setLength(std::size_t arm, std::int64_t steps, std::int64_t planned) override;
+    [[nodiscard]] std::vector<std::string> warmUpCauses(std::size_t arm) const override;
+
+    [[nodiscard]] const ProgramReport& report() const;
+    /// After arm 1 has failed: whether the baseline gets as far, in a start of its own where it has not shown that yet.
+    bool baselineGetsAsFar(const Bounds& bounds);
+
+    struct Shared; ///< with its arms
+
+private:
+    std::unique_ptr<Shared> m;
+};
+
+} // namespace advisor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "advisor/experiment/experiment.h"
+#include "advisor/experiment/program_arm.h"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+/// Experiments on programs that are not ours: a command against a changed one, with the design of all experiments (see
+/// driver.h). Steps are timed.
+namespace advisor {
+
+struct ProgramPlan {
+    ProgramSetup setup;
+    std::vector<Toggle> changes; ///< of known knobs; empty: a diff or a command of the user's
+    std::optional<Saving> predicted;
+    std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks
+    std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan
+};
+
+struct ProgramResult {
+    /// With the verdict and its reason. Refused by the program, and too short to be measured: without numbers.
+    ExperimentResult measured;
+    ProgramReport program;
+    bool isRefused = false; ///< only the changed program fails; see program.failure
+};
+/// "pays", …, "refused by the program".
+std::string_view verdictName(const ProgramResult& result);
+
+/// Measures a changed program against the unchanged one. Blocks; call from a worker thread. No file of the user changes
+/// unless the isolation is *in place*, and no process is left.
+/// @return an error where the baseline fails, or both do; Cancelled after `stop`
+profiler::Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
+                                                     const std::function<void(const ExperimentProgress&)>& progress,
+                                                     std::stop_token stop);
+
+} // namespace advisor

@@ -1,0 +1,298 @@
+#include "advisor/runner/workspace.h"
+
+#include "profiler/os/process_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace advisor::runner {
+
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::Result;
+using profiler::os::PrivateView;
+
+namespace {
+
+// What belongs to the system: programs do not write there, or (devices, processes) have to write to the real thing.
+constexpr std::array kSystemFolders = {"bin",  "boot", "dev",  "etc",  "lib", "lib32", "lib64",     "libx32",
+                                       "proc", "run",  "sbin", "snap", "sys", "usr",   "lost+found"};
+// A copy of a working directory that holds a data set would take minutes and the user's disk.
+constexpr std::uintmax_t kMostCopiedBytes = std::uintmax_t{2} << 30;
+
+bool liesIn(const fs::path& path, const fs::path& folder)
+{
+    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+Error systemError(int number, std::string what, const fs::path& where, std::string hint)
+{
+    const auto code = number == ENOSPC                      ? Error::Code::NoSpace
+                      : number == EACCES || number == EPERM ? Error::Code::Permission
+                                                            : Error::Code::Io;
+    return {code, what + ": " + std::generic_category().message(number), where.string(), std::move(hint)};
+}
+
+/// Folders that can hold what a program writes, the best first. Memory comes last.
+std::vector<fs::path> scratchFolders()
+{
+    std::vector<fs::path> folders;
+    for (const char* variable : {"STEPSCOPE_SCRATCH", "XDG_RUNTIME_DIR"})
+        if (const char* value = std::getenv(variable); value && *value == '/')
+            folders.emplace_back(value);
+    // /var/tmp is on a disk, outlives no need of ours, and is in no folder that becomes private.
+    folders.insert(folders.begin() + (std::getenv("STEPSCOPE_SCRATCH") ? 1 : 0), "/var/tmp");
+    folders.emplace_back("/dev/shm");
+    std::erase_if(folders, [](const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) != 0; });
+    return folders;
+}
+
+/// All folders in which a user's program may write, except those that hold `scratch`.
+std::vector<fs::path> privateFolders(const fs::path& folder, const fs::path& scratch)
+{
+    std::vector<fs::path> folders;
+    std::error_code failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator("/", failed)) {
+        std::error_code ignored;
+        const std::string name = entry.path().filename().string();
+        const bool isSystem = std::find(kSystemFolders.begin(), kSystemFolders.end(), name) != kSystemFolders.end();
+        if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && !isSystem && !liesIn(scratch, entry.path()))
+            folders.push_back(entry.path());
+    }
+    if (folder != "/" && !liesIn(scratch, folder))
+        folders.push_back(folder);
+    return folders;
+}
+
+Result<fs::path> makeScratch(const fs::path& parent)
+{
+    std::string pattern = (parent / "stepscope-arm-XXXXXX").string();
+    if (!::mkdtemp(pattern.data()))
+        return tl::unexpected(
+            systemError(errno, "A temporary folder cannot be made", parent, "set STEPSCOPE_SCRATCH to another folder"));
+    return pattern;
+}
+
+/// Also folders that their owner may not read, as overlayfs and programs leave them.
+void removeTree(const fs::path& folder)
+{
+    std::error_code ignored;
+    fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, ignored);
+    for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
+        std::error_code none;
+        if (entry->is_directory(none) && !entry->is_symlink(none))
+            removeTree(entry->path());
+    }
+    fs::remove_all(folder, ignored);
+}
+
+/// With the permissions of `original`, where there is one.
+Result<void> writeText(const fs::path& path, const std::string& text, const fs::path& original)
+{
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (!(file << text << std::flush))
+        return tl::unexpected(
+            systemError(errno, "A patched file cannot be written", path, "see that the disk has room"));
+    if (const auto status = fs::status(original, failed); !failed && fs::exists(status))
+        fs::permissions(path, status.permissions(), failed);
+    return {};
+}
+
+/// Folders of a layer are as those below them: a merged folder has the permissions of its upper one.
+void copyFolderPermissions(const fs::path& layer, const fs::path& original, const fs::path& scratch)
+{
+    for (fs::path below = original.parent_path(), above = layer.parent_path();
+         above.parent_path().parent_path() != scratch && above.has_relative_path();
+         below = below.parent_path(), above = above.parent_path()) {
+        std::error_code failed;
+        if (const auto status = fs::status(below, failed); !failed && fs::is_directory(status))
+            fs::permissions(above, status.permissions(), failed);
+    }
+}
+
+std::uintmax_t sizeOf(const fs::path& folder)
+{
+    std::uintmax_t bytes = 0;
+    std::error_code failed;
+    constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+    for (fs::recursive_directory_iterator entry(folder, kOptions, failed), end; entry != end; entry.increment(failed)) {
+        std::error_code ignored;
+        if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored))
+            bytes += entry->file_size(ignored);
+        if (failed || bytes > kMostCopiedBytes)
+            break;
+    }
+    return bytes;
+}
+
+/// Enters a private view on `scratch`, for a moment.
+int tryView(const fs::path& scratch)
+{
+    PrivateView view(privateFolders("/", scratch), scratch);
+    if (const int number = view.prepare())
+        return number;
+    profiler::os::StartFailure failure;
+    auto tree = profiler::os::ProcessTree::start(
+        {.words = {"true"}, .environment = {"PATH=/usr/bin:/bin"}, .folder = "/", .view = &view}, failure);
+    return tree || failure.stage != profiler::os::StartFailure::Stage::View ? 0 : failure.number;
+}
+
+/// A folder for layers: entering a view shows what its file system can do.
+Result<fs::path> scratchParent()
+{
+    Error error{Error::Code::Unavailable, "There is no folder for temporary files", "/var/tmp",
+                "set STEPSCOPE_SCRATCH to a folder on a local disk"};
+    for (const fs::path& parent : scratchFolders()) {
+        const auto scratch = makeScratch(parent);
+        if (!scratch)
+            continue;
+        const int number = tryView(*scratch);
+        removeTree(*scratch);
+        if (number == 0)
+            return parent;
+        error = systemError(number, "A private view of the file system cannot be made", parent,
+                            "run the program in a copy of its folder (--isolation copy) or, where what it writes "
+                            "does no harm, in place (--isolation in-place)");
+    }
+    return tl::unexpected(error);
+}
+
+} // namespace
+
+std::string_view isolationName(Isolation isolation)
+{
+    switch (isolation) {
+    case Isolation::Overlay:
+        return "overlay";
+    case Isolation::Copy:
+        return "copy";
+    case Isolation::InPlace:
+        break;
+    }
+    return "in place";
+}
+
+Result<void> checkPrivateViews()
+{
+    if (const auto parent = scratchParent(); !parent)
+        return tl::unexpected(parent.error());
+    return {};
+}
+
+Result<Workspace> Workspace::make(const fs::path& folder, Isolation isolation,
+                                  const std::vector<ReplacedFile>& replaced)
+{
+    Workspace workspace;
+    workspace.m_original = workspace.m_folder = folder;
+    Result<void> made;
+    if (isolation == Isolation::Overlay)
+        made = workspace.makeView(replaced);
+    else if (isolation == Isolation::Copy)
+        made = workspace.makeCopy(replaced);
+    else if (!replaced.empty())
+        made = tl::unexpected(Error{Error::Code::Unsupported, "A changed file cannot be measured in place",
+                                    replaced.front().path.string(),
+                                    "run the program in a copy of its folder (--isolation copy)"});
+    if (!made)
+        return tl::unexpected(made.error());
+    return workspace;
+}
+
+Result<void> Workspace::makeView(const std::vector<ReplacedFile>& replaced)
+{
+    const auto parent = scratchParent();
+    if (!parent)
+        return tl::unexpected(parent.error());
+    const auto scratch = makeScratch(*parent);
+    if (!scratch)
+        return tl::unexpected(scratch.error());
+    m_scratch = *scratch;
+    std::vector<fs::path> folders = privateFolders(m_folder, m_scratch);
+    for (const ReplacedFile& file : replaced)
+        folders.push_back(file.path.parent_path());
+    m_view.emplace(std::move(folders), m_scratch);
+    if (const int number = m_view->prepare())
+        return tl::unexpected(systemError(number, "A private view of the file system cannot be made", m_scratch,
+                                          "see that the disk has room"));
+    for (const ReplacedFile& file : replaced) {
+        const fs::path layer = m_view->layerOf(file.path);
+        if (layer.empty())
+            return tl::unexpected(Error{Error::Code::Unsupported, "This file cannot be changed for one arm",
+                                        file.path.string(), "measure a change of a file in the program's folder"});
+        if (const auto written = writeText(layer, file.text, file.path); !written)
+            return written;
+        copyFolderPermissions(layer, file.path, m_scratch);
+    }
+    return {};
+}
+
+Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
+{
+    if (sizeOf(m_original) > kMostCopiedBytes)
+        return tl::unexpected(Error{Error::Code::Unsupported, "The working directory is too large to be copied",
+                                    m_original.string(), "run the program in place (--isolation in-place)"});
+    const auto scratch = makeScratch(fs::temp_directory_path());
+    if (!scratch)
+        return tl::unexpected(scratch.error());
+    m_scratch = *scratch;
+    m_folder = m_scratch / m_original.filename();
+    std::error_code failed;
+    fs::copy(m_original, m_folder, fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
+    if (failed)
+        return tl::unexpected(systemError(failed.value(), "The working directory cannot be copied", m_original,
+                                          "see that the disk has room, and that you may read all its files"));
+    for (const ReplacedFile& file : replaced) {
+        if (!liesIn(file.path, m_original))
+            return tl::unexpected(Error{Error::Code::Unsupported, "This file is in no copy of the program's folder",
+                                        file.path.string(), "start the program in a folder that holds the file"});
+        if (const auto written = writeText(inside(file.path.string()), file.text, file.path); !written)
+            return written;
+    }
+    return {};
+}
+
+std::string Workspace::inside(const std::string& word) const
+{
+    if (m_folder == m_original || word.empty() || word.front() != '/' || !liesIn(word, m_original))
+        return word;
+    return (m_folder / fs::path(word).lexically_relative(m_original)).string();
+}
+
+Workspace::Workspace(Workspace&& other) noexcept
+{
+    *this = std::move(other);
+}
+
+Workspace& Workspace::operator=(Workspace&& other) noexcept
+{
+    if (this != &other) {
+        remove();
+        m_original = std::move(other.m_original);
+        m_folder = std::move(other.m_folder);
+        m_scratch = std::exchange(other.m_scratch, {});
+        m_view = std::move(other.m_view);
+    }
+    return *this;
+}
+
+Workspace::~Workspace()
+{
+    remove();
+}
+
+void Workspace::remove()
+{
+    if (!m_scratch.empty())
+        removeTree(std::exchange(m_scratch, {}));
+}
+
+} // namespace advisor::runner

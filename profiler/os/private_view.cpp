@@ -1,0 +1,196 @@
+#include "profiler/os/private_view.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <sched.h>
+#include <sstream>
+#include <string_view>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::os {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSharedMemory = "/dev/shm";
+
+bool liesIn(const fs::path& path, const fs::path& folder)
+{
+    const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    static_cast<void>(rest);
+    return end == folder.end();
+}
+
+/// Of a mount option's value: commas separate options, colons the folders of lowerdir.
+std::string escaped(const std::string& path)
+{
+    std::string text;
+    for (const char letter : path) {
+        if (letter == ',' || letter == ':' || letter == '\\')
+            text += '\\';
+        text += letter;
+    }
+    return text;
+}
+
+/// "\040" is a space in mountinfo; see proc(5).
+std::string unescaped(std::string_view text)
+{
+    std::string path;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size()) {
+            path += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+            i += 3;
+        } else {
+            path += text[i];
+        }
+    }
+    return path;
+}
+
+/// Folders that file systems are mounted on, in the order of their mounts.
+std::vector<fs::path> mountPoints()
+{
+    std::vector<fs::path> points;
+    std::ifstream file("/proc/self/mountinfo");
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream fields(line);
+        std::string id, parent, device, root, point;
+        fields >> id >> parent >> device >> root >> point;
+        points.emplace_back(unescaped(point));
+    }
+    return points;
+}
+
+int writeFile(const char* path, const std::string& text)
+{
+    const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno;
+    const bool isWritten = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const int number = isWritten ? 0 : errno;
+    ::close(file);
+    return number;
+}
+
+} // namespace
+
+PrivateView::PrivateView(std::vector<fs::path> folders, const fs::path& scratch)
+    : m_scratch(scratch), m_userMap(std::to_string(::getuid()) + " " + std::to_string(::getuid()) + " 1"),
+      m_groupMap(std::to_string(::getgid()) + " " + std::to_string(::getgid()) + " 1")
+{
+    std::sort(folders.begin(), folders.end());
+    std::vector<fs::path> outer;
+    for (const fs::path& folder : folders)
+        if (outer.empty() || !liesIn(folder, outer.back()))
+            outer.push_back(folder);
+    std::vector<fs::path> below = mountPoints();
+    std::sort(below.begin(), below.end());
+    below.erase(std::unique(below.begin(), below.end()), below.end());
+    for (const fs::path& folder : outer) {
+        add(Mount::Kind::Overlay, folder);
+        fs::path bound; // with all that is mounted below it
+        for (const fs::path& point : below) {
+            std::error_code ignored;
+            if (point == folder || !liesIn(point, folder) || !fs::is_directory(point, ignored) ||
+                (!bound.empty() && liesIn(point, bound)))
+                continue;
+            const bool isWritable = ::access(point.c_str(), W_OK) == 0;
+            add(isWritable ? Mount::Kind::Overlay : Mount::Kind::Bind, point);
+            if (!isWritable)
+                bound = point;
+        }
+    }
+}
+
+void PrivateView::add(Mount::Kind kind, const fs::path& path)
+{
+    const fs::path folder = m_scratch / std::to_string(m_mounts.size());
+    Mount mount{
+        kind, path.string(), (folder / "staging").string(), (folder / "upper").string(), (folder / "work").string(), {},
+        {}};
+    mount.options =
+        "lowerdir=" + escaped(mount.path) + ",upperdir=" + escaped(mount.upper) + ",workdir=" + escaped(mount.work);
+    mount.userOptions = mount.options + ",userxattr";
+    m_mounts.push_back(std::move(mount));
+}
+
+int PrivateView::prepare()
+{
+    for (const Mount& mount : m_mounts)
+        for (const std::string& folder : {mount.staging, mount.upper, mount.work}) {
+            std::error_code failed;
+            fs::create_directories(folder, failed);
+            if (failed)
+                return failed.value();
+        }
+    // A merged folder has the owner and the permissions of its upper one.
+    for (const Mount& mount : m_mounts) {
+        struct stat lower {};
+        if (::stat(mount.path.c_str(), &lower) != 0)
+            return errno;
+        if (::chmod(mount.upper.c_str(), lower.st_mode & 07777) != 0)
+            return errno;
+        static_cast<void>(!::chown(mount.upper.c_str(), lower.st_uid, lower.st_gid)); // only root may give files away
+    }
+    return 0;
+}
+
+fs::path PrivateView::layerOf(const fs::path& file) const
+{
+    // Inner ones come last.
+    const auto found = std::find_if(m_mounts.rbegin(), m_mounts.rend(), [&](const Mount& mount) {
+        return mount.kind == Mount::Kind::Overlay && liesIn(file, mount.path);
+    });
+    return found == m_mounts.rend() ? fs::path() : fs::path(found->upper) / file.lexically_relative(found->path);
+}
+
+int PrivateView::enterUserNamespace() const
+{
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return errno;
+    // A process may map its own group only after it gave up setgroups(2); see user_namespaces(7).
+    if (const int number = writeFile("/proc/self/setgroups", "deny"); number != 0 && number != ENOENT)
+        return number;
+    if (const int number = writeFile("/proc/self/uid_map", m_userMap))
+        return number;
+    return writeFile("/proc/self/gid_map", m_groupMap);
+}
+
+int PrivateView::mountAll(bool inUserNamespace) const
+{
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        return errno;
+    for (const Mount& mount : m_mounts) {
+        const std::string& options = inUserNamespace ? mount.userOptions : mount.options;
+        const int failed = mount.kind == Mount::Kind::Overlay
+                               ? ::mount("overlay", mount.staging.c_str(), "overlay", 0, options.c_str())
+                               : ::mount(mount.path.c_str(), mount.staging.c_str(), nullptr, MS_BIND | MS_REC, nullptr);
+        if (failed != 0)
+            return errno;
+    }
+    for (const Mount& mount : m_mounts)
+        if (::mount(mount.staging.c_str(), mount.path.c_str(), nullptr, MS_MOVE, nullptr) != 0)
+            return errno;
+    // Shared memory that a killed program leaves goes away with the namespace. A machine may have none.
+    static_cast<void>(::mount("tmpfs", kSharedMemory, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
+    return 0;
+}
+
+int PrivateView::enter() const
+{
+    // With the rights of root no user namespace is needed, in which files of other users could not be written.
+    if (::unshare(CLONE_NEWNS) == 0)
+        return mountAll(false);
+    if (const int number = enterUserNamespace())
+        return number;
+    return mountAll(true);
+}
+
+} // namespace profiler::os

@@ -1,0 +1,382 @@
+#include "profiler/os/process_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace profiler::os {
+
+namespace {
+
+// A process that cannot be killed (it has changed its user, or waits for a device that hangs) keeps its keeper so long.
+constexpr int kMostKillSeconds = 10;
+constexpr int kKillRoundMilliseconds = 10;
+constexpr unsigned short kTerminalRows = 40, kTerminalColumns = 120;
+
+/// The keeper's reports.
+struct Report {
+    enum Kind : int { Started, Failed, Ended };
+    int kind = Started;
+    int value = 0;  // pid; stage; status as of waitpid
+    int number = 0; // errno
+};
+
+/// Everything that the keeper and the program need: prepared before the fork, after which nothing may be allocated,
+/// since other threads of the starting process may have held the allocator's locks.
+struct Plan {
+    Descriptor control, failure, output, silence, master, slave;
+    std::vector<char*> words, environment;
+    const char* folder = nullptr;
+    const PrivateView* view = nullptr;
+    sigset_t childEnds{};
+};
+
+[[noreturn]] void fail(const Plan& plan, StartFailure::Stage stage, int number)
+{
+    const StartFailure failure{stage, number};
+    static_cast<void>(!::write(plan.failure.get(), &failure, sizeof failure));
+    ::_exit(127);
+}
+
+/// The keeper's child becomes the program.
+[[noreturn]] void become(const Plan& plan, pid_t keeper)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a keeper that is killed takes the program with it
+    if (::getppid() != keeper)
+        ::_exit(127);
+    for (int signal = 1; signal < NSIG; ++signal)
+        ::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::setsid();
+    if (plan.slave)
+        ::ioctl(plan.slave.get(), TIOCSCTTY, 0);
+    const int input = plan.slave ? plan.slave.get() : plan.silence.get();
+    const int output = plan.slave ? plan.slave.get() : plan.output ? plan.output.get() : plan.silence.get();
+    if (::dup2(input, 0) != 0 || ::dup2(output, 1) != 1 || ::dup2(output, 2) != 2)
+        fail(plan, StartFailure::Stage::Resources, errno);
+    if (plan.view)
+        if (const int number = plan.view->enter())
+            fail(plan, StartFailure::Stage::View, number);
+    // After the mounts: a working directory that was entered before would be the one below them.
+    if (::chdir(plan.folder) != 0)
+        fail(plan, StartFailure::Stage::Folder, errno);
+    environ = const_cast<char**>(plan.environment.data());
+    ::execvp(plan.words.front(), plan.words.data());
+    fail(plan, StartFailure::Stage::Program, errno);
+}
+
+/// Sends SIGKILL to the children of this process, among them all orphans of the tree.
+void killChildren()
+{
+    const pid_t self = ::getpid();
+    const int folder = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    alignas(8) std::array<char, 8192> entries; // NOLINT: filled by the kernel
+    for (;;) {
+        const long bytes = ::syscall(SYS_getdents64, folder, entries.data(), entries.size());
+        if (bytes <= 0)
+            break;
+        for (long at = 0; at < bytes;) {
+            // struct linux_dirent64: inode and offset (8 bytes each), length (2), type (1), name; see getdents64(2).
+            unsigned short length = 0;
+            std::memcpy(&length, entries.data() + at + 16, sizeof length);
+            const char* name = entries.data() + at + 19;
+            at += length;
+            if (*name < '1' || *name > '9')
+                continue;
+            std::array<char, 64> path{};
+            std::strncpy(path.data(), name, 32);
+            std::strncat(path.data(), "/stat", 8);
+            const int file = ::openat(folder, path.data(), O_RDONLY | O_CLOEXEC);
+            if (file < 0)
+                continue;
+            std::array<char, 512> text{};
+            const ssize_t got = ::read(file, text.data(), text.size() - 1);
+            ::close(file);
+            // "pid (name) state parent …"; the name may hold anything.
+            const char* end = got > 0 ? static_cast<const char*>(::memrchr(text.data(), ')', got)) : nullptr;
+            if (end && ::atoi(end + 4) == self)
+                ::kill(::atoi(name), SIGKILL);
+        }
+    }
+    ::close(folder);
+}
+
+/// Kills and reaps until no child is left.
+[[noreturn]] void endAll()
+{
+    timespec begin{}, now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (;;) {
+        killChildren();
+        pid_t reaped = 0;
+        while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
+        }
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((reaped < 0 && errno == ECHILD) || now.tv_sec - begin.tv_sec > kMostKillSeconds)
+            ::_exit(0);
+        ::poll(nullptr, 0, kKillRoundMilliseconds);
+    }
+}
+
+void send(int control, const Report& report)
+{
+    static_cast<void>(::send(control, &report, sizeof report, MSG_NOSIGNAL));
+}
+
+/// Copies what the program printed on its terminal. False: the terminal is closed.
+bool copyOutput(int master, int output)
+{
+    std::array<char, 4096> text; // NOLINT: filled by read
+    const ssize_t got = ::read(master, text.data(), text.size());
+    if (got <= 0)
+        return got < 0 && (errno == EINTR || errno == EAGAIN);
+    for (ssize_t done = 0; done < got;) {
+        const ssize_t written = ::write(output, text.data() + done, static_cast<std::size_t>(got - done));
+        if (written < 0 && errno != EINTR)
+            break; // the disk is full: the program goes on
+        done += std::max<ssize_t>(written, 0);
+    }
+    return true;
+}
+
+/// @return whether the terminal is still open
+bool copyAllOutput(const Plan& plan)
+{
+    for (pollfd master{plan.master.get(), POLLIN, 0}; ::poll(&master, 1, 0) > 0;)
+        if (!copyOutput(plan.master.get(), plan.output ? plan.output.get() : plan.silence.get()))
+            return false;
+    return true;
+}
+
+/// Closes what the keeper does not need, most of all the other trees' control sockets: their keepers wait for the end
+/// of the last copy.
+void closeOthers(const Plan& plan)
+{
+    std::array<int, 6> kept = {plan.control.get(), plan.failure.get(), plan.output.get(),
+                               plan.silence.get(), plan.master.get(),  plan.slave.get()};
+    std::sort(kept.begin(), kept.end());
+    unsigned from = 3;
+    for (const int descriptor : kept) {
+        if (descriptor < 3)
+            continue;
+        if (const auto number = static_cast<unsigned>(descriptor); number >= from) {
+            if (number > from)
+                ::syscall(SYS_close_range, from, number - 1, 0U);
+            from = number + 1;
+        }
+    }
+    ::syscall(SYS_close_range, from, ~0U, 0U);
+    for (const int standard : {0, 1, 2})
+        ::dup2(plan.silence.get(), standard);
+}
+
+[[noreturn]] void keep(Plan& plan)
+{
+    closeOthers(plan);
+    ::setsid(); // Ctrl-C in a terminal is for the tree's owner
+    ::prctl(PR_SET_NAME, "stepscope-keep");
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+        ::signal(signal, SIG_IGN);
+    ::signal(SIGCHLD, SIG_DFL);
+    ::sigprocmask(SIG_SETMASK, &plan.childEnds, nullptr);
+    const int ends = ::signalfd(-1, &plan.childEnds, SFD_CLOEXEC | SFD_NONBLOCK);
+    const pid_t keeper = ::getpid();
+    const pid_t program = ends < 0 ? -1 : ::fork();
+    if (program == 0)
+        become(plan, keeper);
+    if (program < 0)
+        fail(plan, StartFailure::Stage::Resources, errno);
+    plan.failure.reset();
+    plan.slave.reset();
+    send(plan.control.get(), {Report::Started, program, 0});
+    for (bool isTerminalOpen = static_cast<bool>(plan.master);;) {
+        std::array<pollfd, 3> watched = {pollfd{plan.control.get(), POLLIN, 0}, pollfd{ends, POLLIN, 0},
+                                         pollfd{isTerminalOpen ? plan.master.get() : -1, POLLIN, 0}};
+        if (::poll(watched.data(), watched.size(), -1) < 0)
+            continue;
+        if (watched[2].revents != 0)
+            isTerminalOpen = copyAllOutput(plan);
+        if (watched[1].revents != 0) {
+            signalfd_siginfo ignored{};
+            while (::read(ends, &ignored, sizeof ignored) > 0) {
+            }
+            int status = 0;
+            for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+                if (ended != program)
+                    continue;
+                isTerminalOpen = isTerminalOpen && copyAllOutput(plan); // its last words come before its end
+                send(plan.control.get(), {Report::Ended, status, 0});
+            }
+        }
+        if (watched[0].revents != 0) // the owner sends nothing: its end is closed
+            endAll();
+    }
+}
+
+/// The keeper puts nothing of ours on 0, 1 and 2.
+Descriptor above(int descriptor)
+{
+    if (descriptor < 0 || descriptor > 2)
+        return Descriptor(descriptor);
+    const int higher = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    ::close(descriptor);
+    return Descriptor(higher);
+}
+
+template <class Make>
+bool makePair(Descriptor& first, Descriptor& second, Make make)
+{
+    std::array<int, 2> ends{};
+    if (make(ends.data()) != 0)
+        return false;
+    first = above(ends[0]);
+    second = above(ends[1]);
+    return first && second;
+}
+
+bool makeTerminal(Plan& plan)
+{
+    plan.master = above(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    std::array<char, 64> name{};
+    if (!plan.master || ::grantpt(plan.master.get()) != 0 || ::unlockpt(plan.master.get()) != 0 ||
+        ::ptsname_r(plan.master.get(), name.data(), name.size()) != 0)
+        return false;
+    plan.slave = above(::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    const winsize size{kTerminalRows, kTerminalColumns, 0, 0};
+    return plan.slave && ::ioctl(plan.slave.get(), TIOCSWINSZ, &size) == 0;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts)
+{
+    std::vector<char*> result;
+    for (const std::string& text : texts)
+        result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+template <class Record>
+bool readWhole(int descriptor, Record& record)
+{
+    ssize_t got = 0;
+    while ((got = ::read(descriptor, &record, sizeof record)) < 0 && errno == EINTR) {
+    }
+    return got == static_cast<ssize_t>(sizeof record);
+}
+
+} // namespace
+
+std::optional<ProcessTree> ProcessTree::start(const ProcessSpec& spec, StartFailure& failure)
+{
+    Plan plan;
+    ProcessTree tree;
+    Descriptor failures;
+    const std::string folder = spec.folder.string();
+    plan.words = pointers(spec.words);
+    plan.environment = pointers(spec.environment);
+    plan.folder = folder.c_str();
+    plan.view = spec.view;
+    sigemptyset(&plan.childEnds);
+    sigaddset(&plan.childEnds, SIGCHLD);
+    failure = {};
+    const bool isReady =
+        makePair(tree.m_control, plan.control,
+                 [](int* ends) { return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }) &&
+        makePair(failures, plan.failure, [](int* ends) { return ::pipe2(ends, O_CLOEXEC); }) &&
+        (plan.silence = above(::open("/dev/null", O_RDWR | O_CLOEXEC))) &&
+        (spec.output < 0 || (plan.output = Descriptor(::fcntl(spec.output, F_DUPFD_CLOEXEC, 3)))) &&
+        (!spec.terminal || makeTerminal(plan));
+    if (!isReady) {
+        failure.number = errno;
+        return std::nullopt;
+    }
+    tree.m_keeper = ::fork();
+    if (tree.m_keeper == 0)
+        keep(plan);
+    if (tree.m_keeper < 0) {
+        failure.number = errno;
+        return std::nullopt;
+    }
+    plan = {};
+    // The pipe closes without a word when the program is executed.
+    if (readWhole(failures.get(), failure)) {
+        tree.end();
+        return std::nullopt;
+    }
+    Report report;
+    if (!readWhole(tree.m_control.get(), report) || report.kind != Report::Started) {
+        failure.number = ECHILD; // the keeper was killed
+        tree.end();
+        return std::nullopt;
+    }
+    tree.m_program = report.value;
+    return tree;
+}
+
+ProcessTree::ProcessTree(ProcessTree&& other) noexcept
+{
+    *this = std::move(other);
+}
+
+ProcessTree& ProcessTree::operator=(ProcessTree&& other) noexcept
+{
+    if (this != &other) {
+        end();
+        m_keeper = std::exchange(other.m_keeper, -1);
+        m_program = std::exchange(other.m_program, -1);
+        m_control = std::move(other.m_control);
+        m_status = std::exchange(other.m_status, {});
+    }
+    return *this;
+}
+
+ProcessTree::~ProcessTree()
+{
+    end();
+}
+
+std::optional<int> ProcessTree::status()
+{
+    if (m_status || !m_control)
+        return m_status;
+    Report report;
+    const ssize_t got = ::recv(m_control.get(), &report, sizeof report, MSG_DONTWAIT);
+    if (got == static_cast<ssize_t>(sizeof report) && report.kind == Report::Ended)
+        m_status = report.value;
+    else if (got == 0) // the keeper was killed, and the program with it
+        m_status = SIGKILL;
+    return m_status;
+}
+
+void ProcessTree::end()
+{
+    if (m_keeper <= 0)
+        return;
+    static_cast<void>(status());
+    m_control.reset();
+    while (::waitpid(m_keeper, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    m_keeper = -1;
+    if (!m_status)
+        m_status = SIGKILL;
+}
+
+} // namespace profiler::os

@@ -1,0 +1,264 @@
+#include "profiler/os/process_tree.h"
+
+#include "tests/runner/traces_of_processes.h"
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+// What a started program leaves behind: nothing.
+namespace runner_test {
+
+using profiler::os::Descriptor;
+using profiler::os::PrivateView;
+using profiler::os::ProcessSpec;
+using profiler::os::ProcessTree;
+using profiler::os::StartFailure;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+const std::string kMark = "RUNNER_TEST_MARK=" + std::to_string(::getpid());
+
+/// A shell script in a folder, with its output.
+class Script {
+public:
+    Script(const Folder& folder, const std::string& text)
+        : m_log(::open((folder / "../log").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
+          m_path(folder / "../log")
+    {
+        spec.words = {"sh", "-c", text};
+        spec.environment = {"PATH=/usr/bin:/bin", kMark};
+        spec.folder = folder.path();
+        spec.output = m_log.get();
+    }
+    std::optional<ProcessTree> start() { return ProcessTree::start(spec, failure); }
+    [[nodiscard]] std::string output() const { return readText(m_path); }
+    void waitForOutput(const std::string& text) const
+    {
+        for (int i = 0; i < 500 && output().find(text) == std::string::npos; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_THAT(output(), HasSubstr(text));
+    }
+
+    ProcessSpec spec;
+    StartFailure failure;
+
+private:
+    Descriptor m_log;
+    std::filesystem::path m_path;
+};
+
+int waitForEnd(ProcessTree& tree)
+{
+    pollfd watched{tree.descriptor(), POLLIN, 0};
+    ::poll(&watched, 1, 20000);
+    const auto status = tree.status();
+    EXPECT_TRUE(status);
+    return status.value_or(-1);
+}
+
+TEST(ProcessTree, SaysHowTheProgramEnded)
+{
+    const Folder folder;
+    Script script(folder, "pwd; exit 3");
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(WEXITSTATUS(waitForEnd(*tree)), 3);
+    EXPECT_EQ(script.output(), folder.path().string() + "\n");
+    Script killed(folder, "kill -9 $$");
+    auto other = killed.start();
+    ASSERT_TRUE(other);
+    EXPECT_EQ(WTERMSIG(waitForEnd(*other)), SIGKILL);
+}
+
+TEST(ProcessTree, SaysWhyAProgramCannotStart)
+{
+    const Folder folder;
+    Script script(folder, "");
+    script.spec.words = {"no-such-program"};
+    EXPECT_FALSE(script.start());
+    EXPECT_EQ(script.failure.stage, StartFailure::Stage::Program);
+    EXPECT_EQ(script.failure.number, ENOENT);
+    script.spec.words = {"true"};
+    script.spec.folder = folder / "missing";
+    EXPECT_FALSE(script.start());
+    EXPECT_EQ(script.failure.stage, StartFailure::Stage::Folder);
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+}
+
+TEST(ProcessTree, EndsDaemonsAndWhatIgnoresSignals)
+{
+    const Folder folder;
+    // In a session of its own, with a parent that has ended, and deaf to polite signals.
+    Script script(folder, "(setsid sh -c 'trap \"\" TERM INT HUP; echo daemon; sleep 500' &) ; (sleep 501 &); exit 0");
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(waitForEnd(*tree), 0);
+    script.waitForOutput("daemon");
+    EXPECT_GE(processesWith(kMark).size(), 2U) << "the test must have something to end";
+    tree->end();
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no zombie is left";
+}
+
+TEST(ProcessTree, ADestroyedTreeIsGone)
+{
+    const Folder folder;
+    Script script(folder, "sleep 500");
+    ASSERT_TRUE(script.start());
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+}
+
+TEST(ProcessTree, NothingSurvivesTheDeathOfItsOwner)
+{
+    const Folder folder;
+    Script script(folder, "(setsid sleep 500 &); sleep 501");
+    const pid_t owner = ::fork();
+    if (owner == 0) {
+        const auto tree = script.start();
+        ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(owner, nullptr, 0);
+    for (int i = 0; i < 500 && !processesWith(kMark).empty(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+}
+
+TEST(ProcessTree, OneTreeKeepsNoOtherAlive)
+{
+    const Folder folder;
+    Script script(folder, {});
+    script.spec.words = {"sleep", "500"};
+    auto first = script.start();
+    auto second = script.start(); // its keeper was forked with a copy of the first one's socket
+    ASSERT_TRUE(first && second);
+    first.reset();
+    EXPECT_EQ(processesWith(kMark).size(), 1U);
+}
+
+TEST(ProcessTree, ATerminalIsOne)
+{
+    const Folder folder;
+    Script script(folder, "test -t 0 && test -t 1 && test -t 2 && stty size && tty");
+    script.spec.terminal = true;
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(waitForEnd(*tree), 0);
+    EXPECT_THAT(script.output(), HasSubstr("40 120"));
+    EXPECT_THAT(script.output(), HasSubstr("/dev/pts/"));
+}
+
+constexpr unsigned kNobody = 65534;
+
+/// Runs a part of a test as a user without rights, as most users are.
+/// @return its exit status
+template <class Part>
+int asNobody(Part part)
+{
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)
+            ::_exit(100);
+        // After a change of its user a process may not write its own maps until it executes a program again.
+        ::prctl(PR_SET_DUMPABLE, 1);
+        ::_exit(part());
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
+}
+
+int runInView(const Folder& folder, const std::string& text, const std::string& patched)
+{
+    PrivateView view({folder.path()}, folder / "../scratch");
+    if (view.prepare() != 0)
+        return 50;
+    std::ofstream(view.layerOf(folder / "patched.txt")) << patched;
+    Script script(folder, text);
+    script.spec.view = &view;
+    auto tree = script.start();
+    if (!tree)
+        return script.failure.number == EPERM ? 77 : 51;
+    return WEXITSTATUS(waitForEnd(*tree));
+}
+
+constexpr const char* kWrites = "set -e; test \"$(cat patched.txt)\" = theirs; echo new > file; echo more >> log;"
+                                "rm gone; mkdir below; test -w .; test \"$(cat kept)\" = kept";
+
+void writeFiles(const Folder& folder)
+{
+    for (const auto& [name, text] :
+         {std::pair{"patched.txt", "ours"}, {"log", "log\n"}, {"gone", "x"}, {"kept", "kept"}}) {
+        folder.write(name, text);
+        std::filesystem::permissions(folder / name, std::filesystem::perms(0666));
+    }
+}
+
+TEST(PrivateView, WhatAProgramWritesIsItsOwn)
+{
+    const Folder folder;
+    writeFiles(folder);
+    const auto before = folder.files();
+    const std::string mountsBefore = mounts();
+    const int status = runInView(folder, kWrites, "theirs");
+    if (status == 77)
+        GTEST_SKIP() << "no namespaces here";
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(folder.files(), before);
+    EXPECT_EQ(mounts(), mountsBefore);
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+}
+
+TEST(PrivateView, NeedsNoRights)
+{
+    if (::getuid() != 0)
+        GTEST_SKIP() << "the test before this one is about a user without rights";
+    const Folder folder;
+    writeFiles(folder);
+    // Copies of other users' files cannot be made without rights.
+    for (const auto& entry : {folder.path(), folder / "patched.txt", folder / "log", folder / "gone", folder / "kept"})
+        ASSERT_EQ(::chown(entry.c_str(), kNobody, kNobody), 0);
+    const auto before = folder.files();
+    const int status =
+        asNobody([&] { return runInView(folder, std::string(kWrites) + "; test $(id -u) = 65534", "theirs"); });
+    if (status == 77)
+        GTEST_SKIP() << "no user namespaces here";
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(folder.files(), before);
+}
+
+TEST(PrivateView, FileSystemsThatAreMountedBelowArePrivateAsWell)
+{
+    const Folder folder;
+    folder.write("mounted/file", "below");
+    // In a namespace of the test's own, which the view's is made from.
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const auto at = (folder / "mounted").string();
+        if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            ::mount("tmpfs", at.c_str(), "tmpfs", 0, nullptr) != 0)
+            ::_exit(77);
+        folder.write("mounted/file", "above");
+        const int status = runInView(folder, "test \"$(cat mounted/file)\" = above && echo new > mounted/file", "");
+        ::_exit(status != 0 ? status : readText(folder / "mounted/file") == "above" ? 0 : 60);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WEXITSTATUS(status) == 77)
+        GTEST_SKIP() << "only root can mount";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+} // namespace
+} // namespace runner_test

@@ -1,0 +1,213 @@
+#include "advisor/experiment/program_experiment.h"
+
+#include "tests/runner/traces_of_processes.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+// Experiments on programs that train nothing: what their runner, their arms and their verdicts do.
+namespace runner_test {
+
+using advisor::ProgramPlan;
+using advisor::ProgramResult;
+using advisor::Verdict;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+
+namespace {
+
+const std::string kMark = "RUNNER_TEST_MARK=" + std::to_string(::getpid());
+
+std::vector<std::string> command(const std::vector<std::string>& options)
+{
+    std::vector<std::string> words = {PYTHON, SCRIPTED_PROGRAM};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+}
+
+/// An experiment in a folder of its own, after which nothing may be left.
+class ProgramExperiment : public testing::Test {
+protected:
+    ProgramPlan plan(const std::vector<std::string>& baseline, const std::vector<std::string>& change)
+    {
+        ProgramPlan plan;
+        plan.setup.arms[0].command = command(baseline);
+        plan.setup.arms[1].command = command(change);
+        plan.setup.folder = m_folder.path();
+        plan.setup.environment = {kMark};
+        plan.setup.logs = m_folder / "..";
+        plan.setup.isolation = advisor::runner::checkPrivateViews() ? advisor::runner::Isolation::Overlay
+                                                                    : advisor::runner::Isolation::Copy;
+        plan.turn = std::chrono::milliseconds(100);
+        return plan;
+    }
+    profiler::Result<ProgramResult> run(const ProgramPlan& plan)
+    {
+        auto result = runProgramExperiment(plan, {}, {});
+        EXPECT_THAT(processesWith(kMark), IsEmpty());
+        EXPECT_THAT(m_folder.scratch(), IsEmpty());
+        EXPECT_EQ(mounts(), m_mounts);
+        return result;
+    }
+    profiler::Result<ProgramResult> run(const std::vector<std::string>& baseline,
+                                        const std::vector<std::string>& change)
+    {
+        return run(plan(baseline, change));
+    }
+    std::vector<std::string> notes(const ProgramResult& result)
+    {
+        std::vector<std::string> ids;
+        for (const profiler::Message& note : result.measured.notes)
+            ids.push_back(note.id);
+        return ids;
+    }
+
+    const Folder m_folder;
+    const std::string m_mounts = mounts();
+};
+
+TEST_F(ProgramExperiment, AFasterProgramPays)
+{
+    const auto result = run({"milliseconds=20", "write=out.txt", "child=yes"}, {"milliseconds=10", "write=out.txt"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(verdictName(*result), "pays");
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.6), Le(2.2)));
+    EXPECT_EQ(result->measured.pairs.size(), 6U) << "at the first look";
+    EXPECT_THAT(notes(*result), Contains("experiment.note.seeded"));
+    EXPECT_THAT(m_folder.files(), IsEmpty()) << "what the arms write is theirs";
+    EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("the program starts"));
+}
+
+TEST_F(ProgramExperiment, AHigherLossIsNoGain)
+{
+    const auto result = run({"milliseconds=20"}, {"milliseconds=10", "loss=1.5"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::DoesNotPay);
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_worse");
+}
+
+TEST_F(ProgramExperiment, LossesOfOtherBatchesAreNotCompared)
+{
+    const auto result = run({"milliseconds=20"}, {"milliseconds=20", "loss=1.5", "batch=8"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotCompared);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << "twice the samples in the same time";
+}
+
+TEST_F(ProgramExperiment, AChangeThatOnlyTheChangedProgramFailsWithIsRefused)
+{
+    for (const char* failure : {"fail=30", "exit=30", "torch=no"}) {
+        const auto result = run({}, {failure});
+        ASSERT_TRUE(result) << failure << ": " << result.error().message();
+        EXPECT_TRUE(result->isRefused) << failure;
+        EXPECT_EQ(verdictName(*result), "refused by the program");
+        EXPECT_EQ(result->measured.why.id, "experiment.refused");
+        EXPECT_FALSE(result->program.failure->traceback.empty()) << failure;
+    }
+}
+
+TEST_F(ProgramExperiment, AFailureOfBothIsAnError)
+{
+    const auto first = run({"fail=30"}, {"fail=30"});
+    ASSERT_FALSE(first);
+    EXPECT_THAT(first.error().message(), HasSubstr("ValueError: no such shape"));
+    // The change gets there first: the order of turns is A B B A.
+    const auto later = run({"fail=60"}, {"fail=60"});
+    ASSERT_FALSE(later);
+    const auto baseline = run({"exit=30"}, {});
+    ASSERT_FALSE(baseline);
+    EXPECT_THAT(baseline.error().message(), HasSubstr("status 7: last words"));
+}
+
+TEST_F(ProgramExperiment, AShortProgramIsStartedAgain)
+{
+    const auto result = run({"milliseconds=20", "end=40"}, {"milliseconds=10", "end=40"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_GT(result->program.restarts[0], 0);
+    EXPECT_THAT(notes(*result), Contains("experiment.note.restarted"));
+}
+
+TEST_F(ProgramExperiment, AProgramOfAFewStepsIsTooShort)
+{
+    const auto result = run({"end=4"}, {"end=4"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result->measured.why.id, "experiment.too_short");
+}
+
+TEST_F(ProgramExperiment, AHangIsEndedAndItsStackReported)
+{
+    ProgramPlan hanging = plan({"torch=no"}, {});
+    hanging.setup.arms[0].command = {PYTHON, "-c", R"(
+import os, signal, socket, time
+signal.signal(int(os.environ["STEPSCOPE_ARM_STACK_SIGNAL"]), lambda *_: print("stack of the hang", flush=True))
+connection = socket.socket(socket.AF_UNIX)
+connection.connect("\0" + os.environ["STEPSCOPE_ARM"])
+connection.sendall(b'{"type": "started"}\n')
+while True:
+    time.sleep(1)
+)"};
+    hanging.setup.startPatience = std::chrono::seconds(2);
+    const auto result = run(hanging);
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("stack of the hang"));
+}
+
+TEST_F(ProgramExperiment, AProgramWithoutTorchOrStepsSaysWhatIsMissing)
+{
+    const auto torch = run({"torch=no"}, {});
+    ASSERT_FALSE(torch);
+    EXPECT_THAT(torch.error().message(), HasSubstr("imported torch"));
+    const auto steps = run({"steps=no"}, {});
+    ASSERT_FALSE(steps);
+    EXPECT_THAT(steps.error().message(), HasSubstr("stepscope.step()"));
+    ProgramPlan missing = plan({}, {});
+    missing.setup.arms[0].command = {"no-such-program"};
+    const auto found = run(missing);
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), HasSubstr("no-such-program"));
+}
+
+TEST_F(ProgramExperiment, EndsWhenItIsCancelledOrOutOfTime)
+{
+    std::stop_source stop;
+    const auto cancelled = runProgramExperiment(
+        plan({}, {}),
+        [&](const advisor::ExperimentProgress& progress) {
+            if (!progress.pairs.empty())
+                stop.request_stop();
+        },
+        stop.get_token());
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().code, profiler::Error::Code::Cancelled);
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+    ProgramPlan brief = plan({}, {});
+    brief.budget = std::chrono::seconds(2);
+    const auto result = run(brief);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+}
+
+TEST_F(ProgramExperiment, APatchedFileIsSeenByTheSecondArmAlone)
+{
+    m_folder.write("speed.txt", "milliseconds=20");
+    const auto before = m_folder.files();
+    ProgramPlan patched = plan({}, {});
+    for (auto& arm : patched.setup.arms)
+        arm.command = {"sh", "-c", std::string("exec ") + PYTHON + " " + SCRIPTED_PROGRAM + " $(cat speed.txt)"};
+    patched.setup.arms[1].files = {{m_folder / "speed.txt", "milliseconds=10"}};
+    const auto result = run(patched);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(m_folder.files(), before);
+}
+
+} // namespace
+} // namespace runner_test

@@ -1,0 +1,75 @@
+"""Speaks an arm's part of the protocol (resources/python/stepscope/arm.py) and trains nothing: its steps sleep.
+
+Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
+       [loss=X] [write=FILE] [child=yes] [batch=N]
+Options say after how many steps the program ends, fails, exits or hangs.
+"""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+options = dict(word.split("=", 1) for word in sys.argv[1:])
+step_seconds = float(options.get("milliseconds", 10)) / 1000
+limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang")}
+print("the program starts", flush=True)
+if "write" in options:
+    with open(options["write"], "a") as file:
+        file.write("written by the program\n")
+if "child" in options:
+    subprocess.Popen(["sleep", "500"], start_new_session=True)
+if "torch" in options:
+    sys.exit(0)
+
+signal.signal(int(os.environ["STEPSCOPE_ARM_STACK_SIGNAL"]), lambda *_: print("stack of the hang", flush=True))
+connection = socket.socket(socket.AF_UNIX)
+connection.connect("\0" + os.environ["STEPSCOPE_ARM"])
+lines = connection.makefile("r")
+
+
+def send(**record):
+    connection.sendall((json.dumps(record) + "\n").encode())
+
+
+send(type="started", pid=os.getpid(), python="3", torch="scripted")
+if "steps" in options:
+    send(type="done", steps=0, turn=None)
+    sys.exit(0)
+steps = 1
+send(
+    type="hello", rank=0, ranks=1, pid=os.getpid(), steps=steps, device="cpu", seeded=["torch"],
+    loader={"batch_size": int(options.get("batch", 4)), "workers": int(options.get("workers", 0)), "prefetch": 2},
+)
+
+
+def turn_of(times):
+    losses = [float(options.get("loss", 1.0))] * len(times)
+    batch = int(options.get("batch", 4))
+    return {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "peak_bytes": 1 << 20,
+            "peak_of": "process"}
+
+
+while line := lines.readline():
+    turn = json.loads(line)
+    times = []
+    for number in range(turn["drop"] + turn["count"]):
+        if steps >= limits["end"]:
+            send(type="done", steps=steps, turn=turn_of(times) if times else None)
+            sys.exit(0)
+        if steps >= limits["fail"]:
+            send(type="failed", steps=steps, traceback=["Traceback (most recent call last):", "ValueError: no such shape"])
+            sys.exit(1)
+        if steps >= limits["exit"]:
+            print("last words", flush=True)
+            os._exit(7)
+        if steps >= limits["hang"]:
+            time.sleep(1000)
+        begin = time.monotonic_ns()
+        time.sleep(step_seconds)
+        steps += 1
+        if number >= turn["drop"]:
+            times.append(time.monotonic_ns() - begin)
+    send(**turn_of(times))
