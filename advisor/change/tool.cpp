@@ -1,5 +1,7 @@
 #include "advisor/change/tool.h"
 
+#include "profiler/os/local_socket.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -47,7 +49,7 @@ Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits
         return tl::unexpected(process.error());
     const auto end = Clock::now() + limits.time;
     ToolOutput output;
-    while (readAvailable(process->output(), output.text)) {
+    while (profiler::os::readAvailable(process->output(), output.text)) {
         if (output.text.size() > limits.bytes)
             return tl::unexpected(tooMuch(command, "writes more than it may"));
         if (Clock::now() >= end)

@@ -1,11 +1,13 @@
 #include "advisor/experiment/program_experiment.h"
 
+#include "advisor/change/program_patch.h"
 #include "advisor/cli/commands.h"
 #include "advisor/cli/experiment_json.h"
 #include "advisor/cli/experiment_text.h"
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
+#include "advisor/cli/open_trace.h"
 #include "advisor/runner/launch_check.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/runner/unified_diff.h"
@@ -16,6 +18,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace advisor::cli {
@@ -72,16 +75,77 @@ Result<std::string> readText(const fs::path& path)
     std::ifstream file(path, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     if (!file)
-        return tl::unexpected(
-            Error{Error::Code::NotFound, "The diff cannot be read", path.string(), "check the path of --patch"});
+        return tl::unexpected(Error{Error::Code::NotFound, "The file cannot be read", path.string(), "check its path"});
     return text;
 }
 
-/// Arm B, as --patch or --against say.
+/// The interpreter that the command names, whose grammar is the program's; else the usual one.
+std::string pythonOf(const std::vector<std::string>& command)
+{
+    return fs::path(command.front()).filename().string().starts_with("python") ? command.front() : "python3";
+}
+
+Result<std::vector<change::WantedChange>> wantedChanges(const std::vector<std::string>& assignments)
+{
+    std::vector<change::WantedChange> changes;
+    for (const std::string& assignment : assignments) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return profiler::fail<"experiment.program.assignment", "{assignment} is not key=value">(
+                Error::Code::Invalid, "--set", "write --set loader.workers=4", {{"assignment", assignment}});
+        changes.push_back({assignment.substr(0, equals), assignment.substr(equals + 1)});
+    }
+    return changes;
+}
+
+/// Arm B, as --set says: from what a recording of the program tells of its objects.
+Result<void> addSettings(const ExperimentOptions& options, Measured& measured)
+{
+    if (options.trace.empty())
+        return profiler::fail<"experiment.program.no_recording",
+                              "--set needs a recording, which tells where the program makes its settings">(
+            Error::Code::Invalid, "--trace",
+            "record the program (stepscope-cli record -o run.sstrace -- COMMAND) and add --trace run.sstrace");
+    const auto wanted = wantedChanges(options.assignments);
+    if (!wanted)
+        return tl::unexpected(wanted.error());
+    const auto trace = openTrace(options.trace);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    ProgramSetup& setup = measured.plan.setup;
+    auto patch =
+        change::patchProgram(**trace, *wanted, {.python = pythonOf(options.command), .command = options.command});
+    if (!patch)
+        return tl::unexpected(patch.error());
+    for (const change::ChangeResult& change : patch->changes) {
+        if (!change.measurable)
+            return tl::unexpected(Error{Error::Code::Unsupported, change.whyNot, change.key + "=" + change.to,
+                                        "see stepscope-cli patch for what can be done"});
+        measured.plan.changes.push_back({change.key, change.from.value_or(""), change.to});
+    }
+    for (const change::PatchedFile& file : patch->files) {
+        const auto now = readText(file.path);
+        if (!now || *now != file.before)
+            return profiler::fail<"experiment.program.file_changed", "A file has changed since the recording">(
+                Error::Code::Invalid, file.path.string(), "record the program again");
+        setup.arms[1].files.push_back({file.path, file.after});
+    }
+    if (!patch->command.empty())
+        setup.arms[1].command = patch->command;
+    if (!patch->hooks.empty())
+        setup.arms[1].hookChanges = nlohmann::json(patch->hooks).dump();
+    measured.patch = {std::string(change::howName(patch->changes.front().how)), std::move(patch->diff),
+                      std::move(patch->command)};
+    return {};
+}
+
+/// Arm B, as --set, --patch or --against say.
 Result<void> addChange(const ExperimentOptions& options, Measured& measured)
 {
     ProgramSetup& setup = measured.plan.setup;
     setup.arms[1] = setup.arms[0];
+    if (!options.assignments.empty())
+        return addSettings(options, measured);
     if (!options.patch.empty()) {
         auto diff = readText(options.patch);
         if (!diff)
