@@ -328,6 +328,12 @@ class Others(Patcher):
         self.assertEqual(self.program(text).new_text({"cudnn.benchmark": "true", "precision.tf32": "true"}),
                          text.replace("False", "True").replace("'highest'", '"high"'))
 
+    def test_a_flag_that_is_set_under_a_condition_is_also_set_without_it(self):
+        text = "import torch\nif seed is not None:\n    torch.backends.cudnn.benchmark = False\nmodel = Net()\n"
+        program = self.program(text).add("model", "Net")
+        self.assertEqual(program.new_text({"cudnn.benchmark": "true"}),
+                         text.replace("False", "True") + "torch.backends.cudnn.benchmark = True\n")
+
     def test_conv_bias(self):
         text = ("from torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        self.conv = nn.Conv2d(3, 8, 3)\n"
                 "        self.norm = nn.BatchNorm2d(8)\n        self.body = nn.Sequential(nn.Conv2d(8, 8, 3, bias=True), nn.BatchNorm2d(8))\n")

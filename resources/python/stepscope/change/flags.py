@@ -25,7 +25,8 @@ def tf32(work, wanted):
 
 
 def _assign(work, name, value):
-    """Changes each assignment of a flag of torch in the user's files. False where there is none."""
+    """Changes each assignment of a flag of torch in the user's files. False where none runs whatever the program's
+    arguments are: those under a condition need not."""
     found = False
     for path in work.paths():
         code = work.code(path)
@@ -33,7 +34,7 @@ def _assign(work, name, value):
             if not isinstance(node, ast.Assign):
                 continue
             if any((code.imported(target) or "") == "torch." + name for target in node.targets):
-                found = True
+                found = found or not isinstance(code.parent(node), (ast.If, ast.Try, ast.ExceptHandler, ast.While, ast.For))
                 if code.source.segment(node.value) != value:
                     work.edit(code, Replace(node.value, value))
     return found
