@@ -83,6 +83,7 @@ class Facts:
         self.objects = []
         self._numbers = {}
         self._calls = {}  # objects that stand for calls, by kind and place
+        self._codes = []
         self._by_instance = {}
         self.sections = []  # functions that add to the document
         self.describers = {}  # by kind: functions that bring an object up to date from its instance
@@ -121,11 +122,14 @@ class Facts:
         A place that was seen before costs a look into a dictionary.
         """
         frame = sites.caller(depth + 1)
-        key = (kind, name, frame.f_code, frame.f_lasti) if frame is not None else (kind, name)
+        # By identity: the hash of a code object goes over all of its instructions.
+        key = (kind, name, id(frame.f_code), frame.f_lasti) if frame is not None else (kind, name)
         entry = self._calls.get(key)
         if entry is None:
             if key in self._calls:
                 return None
+            if frame is not None:
+                self._codes.append(frame.f_code)  # so that no other one gets its identity
             entry = self._calls[key] = self.add(kind, name, sites.capture(frame))
             if entry is None:
                 return None

@@ -42,7 +42,8 @@ class Lines:
         self._places = {}
         self._files = {}
         self._stacks = {}
-        self._by_code = {}  # (code, line) to place; None: not a user's
+        self._by_code = {}  # (identity of the code, line) to place; None: not a user's
+        self._codes = []
         self._times = []
         self._samples = []
         self._cost = 0.0
@@ -105,10 +106,12 @@ class Lines:
         for _ in range(_MOST_DEPTH):
             if frame is None or len(places) == _MOST_FRAMES:
                 break
-            key = (frame.f_code, frame.f_lineno)
+            # By identity: the hash of a code object goes over all of its instructions.
+            key = (id(frame.f_code), frame.f_lineno)
             place = self._by_code.get(key, self)
             if place is self:
-                place = self._by_code[key] = self._place(*key)
+                self._codes.append(frame.f_code)  # so that no other one gets its identity
+                place = self._by_code[key] = self._place(frame.f_code, frame.f_lineno)
             if place is not None:
                 places.append(place)
             frame = frame.f_back
