@@ -2,13 +2,16 @@
 
 Usage: arm_test.py STARTUP_FOLDER; run by the Python that has torch.
 """
+import contextlib
 import json
 import math
 import os
+import queue
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import uuid
@@ -62,12 +65,14 @@ class Program:
         return self
 
     def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
         for peer in self._peers:
+            with contextlib.suppress(OSError):  # the program, or the test, has closed it
+                peer.connection.shutdown(socket.SHUT_RDWR)  # ends a read of another thread
             peer.lines.close()
             peer.connection.close()
         self._listener.close()
-        if self.process.poll() is None:
-            self.process.kill()
         self.process.stdout.close()
         self.process.wait()
 
@@ -82,6 +87,27 @@ class Program:
         started = peer.read()
         assert started["type"] == "started" and started["torch"], started
         return peer, peer.read()
+
+    def greeted_ranks(self, count):
+        """The processes that train, by rank. A launcher connects as well, and never says hello."""
+        greeted = queue.Queue()
+
+        def listen(peer):
+            peer.read()
+            if hello := peer.read():
+                greeted.put((hello, peer))
+
+        def accept():
+            while True:
+                try:
+                    peer = self.peer()
+                except OSError:  # the test has ended
+                    return
+                threading.Thread(target=listen, args=(peer,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        found = [greeted.get(timeout=PATIENCE) for _ in range(count)]
+        return {hello["rank"]: (hello, peer) for hello, peer in found}
 
 
 class ArmTest(unittest.TestCase):
@@ -200,22 +226,13 @@ class ArmTest(unittest.TestCase):
     def test_ranks_take_their_turns_together(self):
         launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "turns.py", "ranks"]
         with Program(launcher) as program:
-            hellos = {}
-            while len(hellos) < 2:
-                peer = program.peer()
-                self.assertEqual(peer.read()["type"], "started")
-                peer.connection.settimeout(5)
-                try:
-                    hello = peer.read()
-                except TimeoutError:  # the launcher, which does not train
-                    continue
-                peer.connection.settimeout(PATIENCE)
-                hellos[hello["rank"]] = peer
-                self.assertEqual(hello["ranks"], 2)
+            ranks = program.greeted_ranks(2)
+            self.assertEqual({rank: hello["ranks"] for rank, (hello, _) in ranks.items()}, {0: 2, 1: 2})
+            peers = [peer for _, peer in ranks.values()]
             for drop, count in ((2, 5), (0, 8)):
-                for peer in hellos.values():
+                for peer in peers:
                     peer.send_turn(drop, count)
-                for peer in hellos.values():
+                for peer in peers:
                     self.assertEqual(len(peer.read()["ns"]), count)
 
 
