@@ -3,6 +3,7 @@
 #include "advisor/change/base64.h"
 #include "advisor/change/tool.h"
 #include "advisor/run_facts.h"
+#include "trainer/config/training_config.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -95,7 +96,10 @@ ChangeResult changeOf(const Json& json)
     if (json.at("from").is_string())
         change.from = json.at("from").get<std::string>();
     change.how = howOf(json.at("how").get<std::string>());
-    change.measurable = json.at("measurable").get<bool>();
+    // An experiment with a program times its steps. What acts at the start of an epoch, in validation, on memory or on
+    // the loss does not show there.
+    const config::Knob* knob = config::findKnob(change.key);
+    change.measurable = json.at("measurable").get<bool>() && (!knob || knob->objective == config::Objective::StepTime);
     change.proposal = textOf(json.at("proposal"));
     if (const Json& why = json.at("why_not"); why.is_object())
         change.whyNot = profiler::Message(why.at("id").get<std::string>(), {}, why.at("text").get<std::string>());

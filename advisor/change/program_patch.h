@@ -42,7 +42,7 @@ struct ChangeResult {
     std::string key, to;
     std::optional<std::string> from; ///< of the recorded program, where it is one setting
     How how = How::ToRead;
-    bool measurable = false;
+    bool measurable = false; ///< an experiment with the program can show its effect
     profiler::Message whyNot;      ///< why it is not made in the source; empty where it is
     std::string proposal;          ///< a unified diff to read; may be empty
     std::vector<SourceSite> sites; ///< the places that are different

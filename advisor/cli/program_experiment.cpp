@@ -119,8 +119,14 @@ Result<void> addSettings(const ExperimentOptions& options, Measured& measured)
         return tl::unexpected(patch.error());
     for (const change::ChangeResult& change : patch->changes) {
         if (!change.measurable)
-            return tl::unexpected(Error{Error::Code::Unsupported, change.whyNot, change.key + "=" + change.to,
-                                        "see stepscope-cli patch for what can be done"});
+            return tl::unexpected(Error{
+                Error::Code::Unsupported,
+                !change.whyNot.empty()
+                    ? change.whyNot
+                    : message<"experiment.program.not_in_steps", "This change does not act on the time of a step, "
+                                                                 "which is what an experiment with a program "
+                                                                 "measures">(),
+                change.key + "=" + change.to, "see stepscope-cli patch for what can be done"});
         measured.plan.changes.push_back({change.key, change.from.value_or(""), change.to});
     }
     for (const change::PatchedFile& file : patch->files) {

@@ -54,7 +54,8 @@ RulePatches patchFindings(const profiler::Trace& trace, std::vector<RuleAdvice>&
             finding.toggle = Toggle{change.key, change.from.value_or(std::string()), change.to};
             finding.whyNoToggle = {};
         }
-        if (change.measurable || !change.proposal.empty())
+        const change::ProgramPatch& made = (*found)[i];
+        if (change.measurable || !change.proposal.empty() || !made.diff.empty() || !made.command.empty())
             entry.patch = std::move((*found)[i]);
         else
             entry.whyNot = change.whyNot;

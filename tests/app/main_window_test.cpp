@@ -232,9 +232,12 @@ void MainWindowTest::findingsBecomeCards()
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>(card, "apply")->isEnabled(), kPatienceMs);
-    // What was said of the first steps may be less.
-    QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>(card, "saving")->text().startsWith("Could save "),
-                              qPrintable(find<QLabel>(card, "saving")->text()), 20000);
+    // The first steps may not give a prediction; on a busy machine, whose steps vary, it stays an upper bound.
+    const auto predicts = [card] {
+        const QString saving = find<QLabel>(card, "saving")->text();
+        return saving.startsWith("Could save ") || saving.startsWith("At most ");
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(predicts(), qPrintable(find<QLabel>(card, "saving")->text()), 20000);
     QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"),
              qPrintable(find<QLabel>(card, "note")->text()));
     QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());

@@ -120,8 +120,8 @@ TEST_F(PatchCommand, PrintsADiffThatGitApplies)
 
 TEST_F(PatchCommand, JsonSaysHowEachChangeIsMade)
 {
-    const Json json =
-        Json::parse(patch({"--set", "loader.workers=4", "--set", "sync.every_n_steps=10", "--json"}).out, nullptr, false);
+    const Json json = Json::parse(patch({"--set", "loader.workers=4", "--set", "sync.every_n_steps=10", "--json"}).out,
+                                  nullptr, false);
     ASSERT_TRUE(json.is_object());
     EXPECT_EQ(json["schema"], 1);
     EXPECT_EQ(json["changes"][0]["how"], "source");
@@ -136,8 +136,12 @@ TEST_F(PatchCommand, JsonSaysHowEachChangeIsMade)
 TEST_F(PatchCommand, TheCommandLineIsTheChangeWhereAnOptionReachesTheSetting)
 {
     m_facts["objects"][0]["settings"]["num_workers"]["argument"] = "workers";
-    m_facts["arguments"] = {
-        {{"dest", "workers"}, {"options", {"--workers"}}, {"value", 0}, {"default", 0}, {"given", false}, {"type", "int"}}};
+    m_facts["arguments"] = {{{"dest", "workers"},
+                             {"options", {"--workers"}},
+                             {"value", 0},
+                             {"default", 0},
+                             {"given", false},
+                             {"type", "int"}}};
     const Json json = Json::parse(patch({"--set", "loader.workers=4", "--json"}).out, nullptr, false);
     EXPECT_EQ(json["changes"][0]["how"], "argument");
     EXPECT_EQ(json["command"], "python train.py --workers 4");
@@ -180,6 +184,18 @@ TEST_F(PatchCommand, AFileThatHasChangedIsNotPatched)
     EXPECT_EQ(textOf(m_script), std::string(kScript) + "x = 1\r\n");
 }
 
+TEST_F(PatchCommand, AChangeThatActsOutsideOfStepsIsNotMeasurable)
+{
+    m_facts["objects"][0]["settings"]["num_workers"] = {{"value", 2}, {"given", true}, {"argument", nullptr}};
+    m_script = m_folder.write("train.py", "loader = DataLoader(data, num_workers=2)\n");
+    m_facts["files"][0]["sha256"] = hashOf(m_script);
+    m_facts["objects"][0]["site"]["line"] = m_facts["objects"][0]["site"]["end_line"] = 1;
+    const Json json = Json::parse(patch({"--set", "loader.persistent_workers=true", "--json"}).out, nullptr, false);
+    ASSERT_TRUE(json.is_object());
+    EXPECT_THAT(json["diff"].get<std::string>(), HasSubstr("persistent_workers=True"));
+    EXPECT_EQ(json["changes"][0]["measurable"], false);
+}
+
 TEST_F(PatchCommand, AFileThatChangedAfterThePatchIsNotReverted)
 {
     ASSERT_EQ(patch({"--set", "loader.workers=4", "--apply"}).status, 0);
@@ -194,7 +210,8 @@ class PatchBranch : public PatchCommand {
 protected:
     PatchBranch()
     {
-        git("init -q -b main . && git config user.name A && git config user.email a@b.c && git config core.autocrlf false");
+        git("init -q -b main . && git config user.name A && git config user.email a@b.c && git config core.autocrlf "
+            "false");
         git("add train.py && git commit -q -m first");
     }
     std::string git(const std::string& words) const
@@ -252,7 +269,8 @@ TEST_F(PatchCommand, WrongUseIsSaid)
     EXPECT_EQ(patch({"--set", "loader.workers"}).status, 2);
     EXPECT_EQ(patch({"--set", "loader.workers=1", "--set", "loader.workers=2"}).status, 2);
     EXPECT_EQ(patch({"--set", "loader.workers=1", "--apply", "--revert"}).status, 2);
-    EXPECT_THAT(patch({"--set", "loader.workers=4", "--python", "/nowhere/python3"}).err, HasSubstr("/nowhere/python3"));
+    EXPECT_THAT(patch({"--set", "loader.workers=4", "--python", "/nowhere/python3"}).err,
+                HasSubstr("/nowhere/python3"));
     m_facts = "nothing";
     EXPECT_THAT(patch({"--set", "loader.workers=4"}).err, HasSubstr("does not describe a Python program"));
     m_facts = {{"objects", 5}, {"files", "x"}};
