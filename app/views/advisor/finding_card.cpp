@@ -238,7 +238,9 @@ void FindingCard::refreshApply()
     const bool training = session.runState() != RunState::Idle;
     const bool isSet = a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
     QString note;
-    if (!a.toggle)
+    if (!a.toggle && a.proposed && session.trace()->metadata().contains("program"))
+        note = tr("“Why / when not” shows this change as a diff of your program.");
+    else if (!a.toggle)
         note = QString::fromStdString(a.whyNoToggle.text);
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
