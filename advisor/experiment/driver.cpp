@@ -687,7 +687,7 @@ std::optional<Verdict> Driver::settle(bool last)
     case LossKind::Worse:
         return Verdict::DoesNotPay;
     case LossKind::NotShown:
-        if (!mayChangeLoss(m_plan.changes))
+        if (!mayChangeLoss(m_plan))
             break;
         // More seeds have more power. With other batches the verdict is about samples per second alone, and says so.
         if (!last)

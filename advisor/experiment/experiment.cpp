@@ -79,6 +79,11 @@ std::string_view verdictName(Verdict verdict)
     return "inconclusive";
 }
 
+bool mayChangeLoss(const ExperimentPlan& plan)
+{
+    return plan.isChangeUnknown || mayChangeLoss(plan.changes);
+}
+
 bool isScreening(const ExperimentPlan& plan)
 {
     return plan.judgedBy == JudgedBy::LossAtEqualTime;

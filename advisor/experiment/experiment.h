@@ -34,7 +34,9 @@ enum class Verdict { Pays, DoesNotPay, Costs, Inconclusive };
 
 struct ExperimentPlan {
     config::TrainingConfig baseline;
-    std::vector<Toggle> changes; ///< what the second arm has different; empty: A against A
+    std::vector<Toggle> changes; ///< what the second arm has different; empty: A against A, unless isChangeUnknown
+    /// The second arm differs by a diff or a command of the user's: no row of a knob says what it may affect.
+    bool isChangeUnknown = false;
     JudgedBy judgedBy = JudgedBy::Time;
     std::string measure = "steps"; ///< "steps", "epoch", "validation"
     std::optional<Saving> predicted;
@@ -55,6 +57,9 @@ inline constexpr std::chrono::seconds kHorizon{20};
 /// The change is judged by the loss after equal time. Over seconds that is a screening: it does not say which training
 /// ends better.
 [[nodiscard]] bool isScreening(const ExperimentPlan& plan);
+
+/// The change may affect the loss by more than rounding: then it pays only where the loss is shown to be not worse.
+[[nodiscard]] bool mayChangeLoss(const ExperimentPlan& plan);
 
 /// One pair of turns.
 struct Pair {

@@ -12,10 +12,17 @@ using profiler::Result;
 
 namespace {
 
+/// The arms of an A against A.
+bool isSame(const ProgramVariant& a, const ProgramVariant& b)
+{
+    return a.command == b.command && a.files.empty() && b.files.empty() && a.hookChanges == b.hookChanges;
+}
+
 Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
 {
     ExperimentPlan steps;
     steps.changes = plan.changes;
+    steps.isChangeUnknown = plan.changes.empty() && !isSame(plan.setup.arms[0], plan.setup.arms[1]);
     steps.predicted = plan.predicted;
     steps.budget = plan.budget;
     steps.turn = plan.turn;

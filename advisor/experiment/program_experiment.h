@@ -15,7 +15,7 @@ namespace advisor {
 
 struct ProgramPlan {
     ProgramSetup setup;
-    std::vector<Toggle> changes; ///< of known knobs; empty: a diff or a command of the user's
+    std::vector<Toggle> changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan

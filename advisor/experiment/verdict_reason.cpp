@@ -73,7 +73,7 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
              lossOf("b", loss.b),
              stepsOf(result),
              seedsOf(loss.seeds)});
-    if (loss.kind == LossKind::NotShown && mayChangeLoss(result.plan.changes))
+    if (loss.kind == LossKind::NotShown && mayChangeLoss(result.plan))
         return message<
             "experiment.loss_not_shown",
             "{what}: {ratio} ×; that the loss is not worse is not shown: it may be {highest} higher, and the "

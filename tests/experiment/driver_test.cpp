@@ -180,6 +180,21 @@ TEST(Driver, ADisturbedSeedOfAScreeningIsTrainedAgainByBothArms)
     EXPECT_EQ(result.verdict, Verdict::DoesNotPay);
 }
 
+TEST(Driver, AGainOfAnUnknownChangePaysOnlyWhereTheLossIsNotWorse)
+{
+    const Programs noisyLoss{.speedUp = 1.5, .lossFactor = 1, .seedNoise = 0, .lossNoise = 0.2};
+    ExperimentPlan plan;
+    EXPECT_EQ(simulate(kQuiet, noisyLoss, 1, plan).verdict, Verdict::Pays) << "nothing is changed";
+    plan.isChangeUnknown = true;
+    const auto result = simulate(kQuiet, noisyLoss, 1, plan);
+    EXPECT_EQ(result.loss.kind, LossKind::NotShown);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result.why.id, "experiment.loss_not_shown");
+    const auto sameLoss = simulate(kQuiet, {.speedUp = 1.5}, 1, plan);
+    EXPECT_EQ(sameLoss.verdict, Verdict::Pays);
+    EXPECT_EQ(sameLoss.why.id, "experiment.faster.loss_not_worse");
+}
+
 TEST(Driver, NoiseThatPreventsAVerdictIsNamed)
 {
     // Machines whose turns scatter: on one a compiler uses most of it, on the other nothing is seen.

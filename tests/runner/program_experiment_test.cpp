@@ -92,6 +92,25 @@ TEST_F(ProgramExperiment, AHigherLossIsNoGain)
     EXPECT_EQ(result->measured.why.id, "experiment.loss_worse");
 }
 
+// Nothing says what a diff or another command affects: a gain counts only where the loss is shown to be not worse.
+TEST_F(ProgramExperiment, AnotherCommandMayAffectTheLoss)
+{
+    const auto result = run({"milliseconds=10"}, {"milliseconds=5", "loss_noise=0.3"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->measured.plan.isChangeUnknown);
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotShown);
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_not_shown");
+    // A setting's row says that it cannot affect the loss.
+    ProgramPlan known = plan({"milliseconds=10"}, {"milliseconds=5", "loss_noise=0.3"});
+    known.changes = {{"loader.workers", "0", "2"}};
+    const auto settled = run(known);
+    ASSERT_TRUE(settled) << settled.error().message();
+    EXPECT_FALSE(settled->measured.plan.isChangeUnknown);
+    EXPECT_EQ(settled->measured.verdict, Verdict::Pays);
+    EXPECT_EQ(settled->measured.why.id, "experiment.faster.loss_not_affected");
+}
+
 TEST_F(ProgramExperiment, LossesOfOtherBatchesAreNotCompared)
 {
     const auto result = run({"milliseconds=20"}, {"milliseconds=20", "loss=1.5", "batch=8"});

@@ -1,8 +1,9 @@
 """Speaks an arm's part of the protocol (resources/python/stepscope/arm.py) and trains nothing: its steps sleep.
 
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
-       [loss=X] [write=FILE] [child=yes] [batch=N]
-Options say after how many steps the program ends, fails, exits or hangs.
+       [loss=X] [loss_noise=X] [write=FILE] [child=yes] [batch=N]
+Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
+higher with every other seed, and lower with the rest.
 """
 import json
 import os
@@ -46,7 +47,8 @@ send(
 
 
 def turn_of(times):
-    losses = [float(options.get("loss", 1.0))] * len(times)
+    noise = float(options.get("loss_noise", 0)) * (-1) ** int(os.environ.get("STEPSCOPE_ARM_SEED", 0))
+    losses = [float(options.get("loss", 1.0)) * (1 + noise)] * len(times)
     batch = int(options.get("batch", 4))
     return {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "peak_bytes": 1 << 20,
             "peak_of": "process"}
