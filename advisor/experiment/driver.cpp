@@ -683,21 +683,16 @@ std::optional<Verdict> Driver::settle(bool last)
     const auto verdict = decide(m_result.judgedRatio, last);
     if (verdict != Verdict::Pays || m_screens)
         return verdict;
-    switch (checkLoss().kind) {
-    case LossKind::Worse:
+    const LossKind loss = checkLoss().kind;
+    if (loss == LossKind::Worse)
         return Verdict::DoesNotPay;
-    case LossKind::NotShown:
-        if (!mayChangeLoss(m_plan))
-            break;
-        // More seeds have more power. With other batches the verdict is about samples per second alone, and says so.
-        if (!last)
-            return std::nullopt;
-        return m_otherBatches ? Verdict::Pays : Verdict::Inconclusive;
-    case LossKind::NotWorse:
-    case LossKind::NotCompared:
-        break;
-    }
-    return verdict;
+    if (loss == LossKind::NotWorse || !mayChangeLoss(m_plan))
+        return verdict;
+    // Samples per second, or bytes, alone do not decide. Losses that are compared gain power with more seeds; those
+    // that cannot be compared do not.
+    if (loss == LossKind::NotShown && !last)
+        return std::nullopt;
+    return Verdict::Inconclusive;
 }
 
 Result<ExperimentResult> Driver::interrupted(const Interruption& interruption)

@@ -1,5 +1,6 @@
 #include "advisor/experiment/loss_test.h"
 
+#include "advisor/batch_facts.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/prediction/student_t.h"
 #include "trainer/config/training_config.h"
@@ -112,7 +113,11 @@ bool mayChangeLoss(const std::vector<Toggle>& changes)
 
 bool sameBatches(const std::vector<Toggle>& changes)
 {
-    return std::none_of(changes.begin(), changes.end(), [](const Toggle& change) {
+    // An update of the weights sees the same samples, in parts of another size.
+    const bool onlyInParts = keepTheBatch(changes);
+    return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
+        if (onlyInParts && (change.key == config::key::batchSize.name || change.key == config::key::accumulation.name))
+            return false;
         const config::Knob* knob = config::findKnob(change.key);
         return knob && config::changesBatches(*knob, change.from, change.to);
     });

@@ -73,7 +73,14 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
              lossOf("b", loss.b),
              stepsOf(result),
              seedsOf(loss.seeds)});
-    if (loss.kind == LossKind::NotShown && mayChangeLoss(result.plan))
+    if (!mayChangeLoss(result.plan))
+        return std::nullopt;
+    if (loss.kind == LossKind::NotCompared)
+        return message<"experiment.loss_not_compared",
+                       "{what}: {ratio} ×; that the loss is not worse is not shown, because the two arms have no losses "
+                       "that can be compared. Compare the losses of whole trainings before you keep this change.">(
+            {{"what", what}, ratioOf(ratio)});
+    if (loss.kind == LossKind::NotShown)
         return message<
             "experiment.loss_not_shown",
             "{what}: {ratio} ×; that the loss is not worse is not shown: it may be {highest} higher, and the "
@@ -98,13 +105,8 @@ Message timeReason(const ExperimentResult& result, bool outOfTime)
             return message<"experiment.faster.loss_not_worse",
                            "Faster: {ratio} × the samples per second in {pairs}; loss not worse over {steps} (margin "
                            "{margin}).">({ratioOf(ratio), pairsOf(result), stepsOf(result), marginOf(result.loss)});
-        if (result.loss.kind == LossKind::NotShown)
-            return message<
-                "experiment.faster.loss_not_affected",
-                "Faster: {ratio} × the samples per second in {pairs}; this change does not affect the loss.">(
-                {ratioOf(ratio), pairsOf(result)});
-        return message<"experiment.faster",
-                       "Faster: {ratio} × the samples per second in {pairs}; the loss was not compared.">(
+        return message<"experiment.faster.loss_not_affected",
+                       "Faster: {ratio} × the samples per second in {pairs}; this change does not affect the loss.">(
             {ratioOf(ratio), pairsOf(result)});
     case Verdict::Costs:
         return message<"experiment.slower", "Slower: {ratio} × the samples per second in {pairs}.">(

@@ -1,7 +1,6 @@
 #include "advisor/tuner/tuner.h"
 
 #include "advisor/batch_facts.h"
-#include "advisor/experiment/loss_test.h"
 #include "advisor/numbers.h"
 #include "advisor/tuner/candidates.h"
 
@@ -157,23 +156,12 @@ private:
         }
         trial.result = *result;
         trial.why = result->why;
-        const bool keeps = result->verdict == Verdict::Pays && isLossKept(*result);
+        const bool keeps = result->verdict == Verdict::Pays;
         trial.outcome = keeps ? TuneTrial::Outcome::Kept : TuneTrial::Outcome::Dropped;
-        if (result->verdict == Verdict::Pays && !keeps)
-            trial.notes.push_back(
-                message<
-                    "tune.dropped.loss_not_shown",
-                    "Not kept: it changes the batches, and that the loss at equal time is not worse is not shown.">());
         m_result.trials.push_back(std::move(trial));
         if (keeps)
             keep(candidate, *result);
         return keeps;
-    }
-
-    /// Samples per second alone do not decide about other batches: what they are worth depends on the loss.
-    static bool isLossKept(const ExperimentResult& result)
-    {
-        return sameBatches(result.plan.changes) || result.loss.kind == LossKind::NotWorse;
     }
 
     [[nodiscard]] bool hasNoUse(const Candidate& candidate) const

@@ -240,11 +240,12 @@ TEST(Experiment, OtherBatchesPayWhereTheLossAtEqualTimeIsNotWorse)
     EXPECT_THAT(script.log("turn b"), testing::Contains("turn b steps 5 150"));
 }
 
-TEST(Experiment, OtherBatchesWhoseLossNothingShowsAreJudgedBySpeedAlone)
+// Samples per second alone never decide about other batches.
+TEST(Experiment, OtherBatchesWhoseLossNothingShowsAreInconclusive)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.05"}, {"SCRIPT_LOSS_NOISE", "0.1"}};
     const auto result = run(otherBatchPlan());
-    EXPECT_EQ(result.verdict, Verdict::Pays);
+    EXPECT_EQ(result.verdict, Verdict::Inconclusive);
     EXPECT_EQ(result.loss.kind, LossKind::NotShown);
     EXPECT_EQ(result.why.id, "experiment.loss_not_shown");
 }

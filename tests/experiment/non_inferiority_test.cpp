@@ -156,6 +156,9 @@ TEST(SameBatches, NotWithAnotherBatchSizeOrOtherData)
     EXPECT_FALSE(sameBatches({{"loader.workers", "0", "2"}, {"batch.size", "32", "64"}}));
     EXPECT_FALSE(sameBatches({{"dataset.samples", "2000", "4000"}}));
     EXPECT_FALSE(sameBatches({{"gradient.accumulation", "1", "4"}})) << "four batches to each loss";
+    EXPECT_TRUE(sameBatches({{"gradient.accumulation", "1", "4"}, {"batch.size", "64", "16"}})) << "to an update";
+    EXPECT_FALSE(sameBatches({{"gradient.accumulation", "1", "4"}, {"batch.size", "64", "32"}}));
+    EXPECT_FALSE(sameBatches({{"gradient.accumulation", "1", "4"}, {"batch.size", "", "16"}})) << "from what?";
     EXPECT_FALSE(sameBatches({{"batch.find_max", "false", "true"}}));
     EXPECT_TRUE(sameBatches({{"parallel.kind", "none", "dp"}})) << "parts of one batch";
     EXPECT_FALSE(sameBatches({{"parallel.kind", "dp", "ddp"}})) << "a batch for each rank";

@@ -116,7 +116,10 @@ TEST_F(ProgramExperiment, LossesOfOtherBatchesAreNotCompared)
     const auto result = run({"milliseconds=20"}, {"milliseconds=20", "loss=1.5", "batch=8"});
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotCompared);
-    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << "twice the samples in the same time";
+    EXPECT_GT(result->measured.samplesPerSecond.low, 1.5) << "twice the samples in the same time";
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive) << "which alone does not decide";
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_not_compared");
+    EXPECT_EQ(result->measured.pairs.size(), 6U) << "more starts would compare no more losses";
 }
 
 TEST_F(ProgramExperiment, AChangeThatOnlyTheChangedProgramFailsWithIsRefused)
