@@ -138,10 +138,12 @@ private:
     // --- turns and pairs ---
     Outcome<void> startBoth(std::size_t seed);
     Outcome<protocol::Hello> greet(Arm& arm);
+    [[nodiscard]] std::chrono::duration<double> turnLength() const;
     Outcome<void> warmBoth();
     Outcome<void> compareFirstLosses();
     Outcome<void> observePairs();
     Outcome<void> pair();
+    void addToCurve(std::size_t arm, const protocol::TurnResult& turn);
     Outcome<Turn> residentTurn(std::size_t arm);
     Outcome<Turn> aloneTurn(std::size_t arm);
     void keep(const std::array<Turn, 2>& turns, bool disturbed);
@@ -249,6 +251,15 @@ void Driver::noteWarmUp(std::size_t arm, const WarmUp& warm)
             report.causes.push_back(std::move(cause));
 }
 
+/// A longer horizon, where the user grants one to losses at equal time, is shared by the turns of a start. Where each
+/// turn is a training of its own, it has the whole horizon.
+std::chrono::duration<double> Driver::turnLength() const
+{
+    if (!m_otherBatches || m_plan.horizon.count() == 0)
+        return m_plan.turn;
+    return m_plan.horizon / (m_isAlone ? 1 : static_cast<int>(kPairsPerStart));
+}
+
 Outcome<void> Driver::warmBoth()
 {
     reportDoing("warming up");
@@ -262,9 +273,7 @@ Outcome<void> Driver::warmBoth()
     }
     if (m_units[0] > 0)
         return {};
-    // A longer horizon, where the user grants one to losses at equal time, is shared by the turns of a start.
-    const std::chrono::duration<double> turn =
-        m_otherBatches && m_plan.horizon.count() > 0 ? m_plan.horizon / static_cast<int>(kPairsPerStart) : m_plan.turn;
+    const std::chrono::duration<double> turn = turnLength();
     const double slower = std::max(m_unitSeconds[0], m_unitSeconds[1]);
     // As many units in both arms keep them at the same batches; with other batches both train equally long.
     for (std::size_t arm = 0; arm < 2; ++arm)
@@ -360,6 +369,14 @@ Outcome<void> Driver::pair()
     }
 }
 
+void Driver::addToCurve(std::size_t arm, const protocol::TurnResult& turn)
+{
+    LearningCurve& curve = m_now.curves[arm];
+    if (curve.seconds() == 0 && !turn.losses.empty())
+        m_now.untrained[arm] = turn.losses.front();
+    curve.add(turn.seconds, turn.losses);
+}
+
 Outcome<Driver::Turn> Driver::residentTurn(std::size_t arm)
 {
     Turn turn;
@@ -369,12 +386,8 @@ Outcome<Driver::Turn> Driver::residentTurn(std::size_t arm)
     if (!result)
         return tl::unexpected(result.error());
     turn.result = std::move(*result);
-    if (m_otherBatches) {
-        LearningCurve& curve = m_now.curves[arm];
-        if (curve.seconds() == 0 && !turn.result.losses.empty())
-            m_now.untrained[arm] = turn.result.losses.front();
-        curve.add(turn.result.seconds, turn.result.losses);
-    }
+    if (m_otherBatches)
+        addToCurve(arm, turn.result);
     return turn;
 }
 
@@ -400,12 +413,17 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
         noteWarmUp(arm, warm->front());
         turn.warmUp = warm->front().units;
         drop = m_drop;
+        m_unitSeconds[arm] = warm->front().unitSeconds;
+        // As many units in both arms, unless their batches differ: then both train equally long.
         if (m_units[arm] == 0)
-            m_units = std::array{unitsPerTurn(m_plan.measure, warm->front().unitSeconds, m_plan.turn),
-                                 unitsPerTurn(m_plan.measure, warm->front().unitSeconds, m_plan.turn)};
+            m_units[arm] = m_otherBatches || arm == 0
+                               ? unitsPerTurn(m_plan.measure, m_unitSeconds[arm], turnLength())
+                               : m_units[0];
     }
+    const auto patience =
+        std::max(kFirstPatience, patienceFor(m_unitSeconds[arm] * static_cast<double>(drop + m_units[arm])));
     auto result =
-        observed(**program, {m_memory ? "steps" : m_plan.measure, drop, m_units[arm]}, kFirstPatience, turn.conditions);
+        observed(**program, {m_memory ? "steps" : m_plan.measure, drop, m_units[arm]}, patience, turn.conditions);
     if (!result)
         return tl::unexpected(result.error());
     turn.result = std::move(*result);
@@ -438,6 +456,12 @@ void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
             const auto& losses = turns[arm].result.losses;
             m_now.losses[arm].insert(m_now.losses[arm].end(), losses.begin(), losses.end());
         }
+    // Turns in processes of their own begin the same training again: of a start, the last pair counts.
+    if (m_isAlone && m_otherBatches && turns[0].warmUp == turns[1].warmUp)
+        for (std::size_t arm = 0; arm < 2; ++arm) {
+            m_now.curves[arm] = {};
+            addToCurve(arm, turns[arm].result);
+        }
     if (m_isAlone)
         m_aloneWarmUp = std::max({m_aloneWarmUp, turns[0].warmUp, turns[1].warmUp});
     const double a = turns[0].speed(), b = turns[1].speed();
@@ -447,7 +471,7 @@ void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
 Outcome<void> Driver::keepObservation()
 {
     m_sameLosses.addSeed(m_now.losses[0], m_now.losses[1]);
-    if (m_otherBatches && !m_isAlone) {
+    if (m_otherBatches) {
         const double horizon = std::min(m_now.curves[0].seconds(), m_now.curves[1].seconds());
         const auto a = m_now.curves[0].endOf(horizon), b = m_now.curves[1].endOf(horizon);
         // A loss that has no ratio (below zero) is not compared; the speed is what was asked for.
@@ -482,6 +506,8 @@ bool Driver::continuesAlone(const Interruption& interruption)
     m_units = {};
     m_sameLosses = {};
     m_equalLosses = {};
+    m_equalLossSteps = 0;
+    m_horizonSum = 0;
     m_state.ratio.reset();
     return true;
 }
@@ -669,7 +695,7 @@ void Driver::updateInterval()
 
 LossCheck Driver::checkLoss() const
 {
-    if (m_screens || (m_otherBatches && !m_isAlone))
+    if (m_screens || m_otherBatches)
         return m_equalLosses.check(m_equalLossSteps);
     LossCheck check = m_sameLosses.result();
     if (!sameBatches(m_plan.changes))

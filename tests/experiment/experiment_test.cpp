@@ -250,6 +250,21 @@ TEST(Experiment, OtherBatchesWhoseLossNothingShowsAreInconclusive)
     EXPECT_EQ(result.why.id, "experiment.loss_not_shown");
 }
 
+TEST(Experiment, OtherBatchesOfOneTrainerAtATimeAreComparedByTheLossAtEqualTime)
+{
+    const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_ONE_FITS", "1"}};
+    const auto result = run(otherBatchPlan());
+    EXPECT_TRUE(result.oneAtATime);
+    EXPECT_EQ(result.loss.at, LossCheck::At::EqualTime);
+    EXPECT_EQ(result.loss.kind, LossKind::NotWorse);
+    EXPECT_EQ(result.loss.seeds, 3U);
+    EXPECT_EQ(result.verdict, Verdict::Pays) << result.why.text;
+    ASSERT_TRUE(result.lossAtEqualTime);
+    EXPECT_NEAR(result.lossAtEqualTime->seconds, 1, 0.1) << "each turn is a training of its own";
+    const Script worse{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.5"}, {"SCRIPT_ONE_FITS", "1"}};
+    EXPECT_EQ(run(otherBatchPlan()).verdict, Verdict::DoesNotPay);
+}
+
 TEST(Experiment, AGrantedHorizonIsSharedByTheTurnsOfOtherBatches)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
