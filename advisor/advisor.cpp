@@ -129,6 +129,17 @@ void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramF
         verdict.source = sourcesOf(rule.key, program);
 }
 
+/// Those that fire first, by what each is worth. Stable: equals stay in the order of their keys.
+void rankByWorth(std::vector<RuleAdvice>& advice, const Case& c)
+{
+    for (RuleAdvice& row : advice)
+        row.worth = usPerStep(row.advice, c);
+    std::stable_sort(advice.begin(), advice.end(), [](const RuleAdvice& a, const RuleAdvice& b) {
+        const int ranks = rank(a.advice.state) - rank(b.advice.state);
+        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
+    });
+}
+
 std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, const std::stop_token& stop)
 {
     std::vector<RuleAdvice> advice;
@@ -149,15 +160,11 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
                 profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
                                                     "to steps inferred from repeated work.">());
         settlePrediction(verdict);
-        const double worth = usPerStep(verdict, c);
-        advice.push_back({std::string(rule.key), std::move(verdict), worth});
+        advice.push_back({std::string(rule.key), std::move(verdict)});
     }
-    // Stable: equals stay in the order of their keys.
-    std::stable_sort(advice.begin(), advice.end(), [](const RuleAdvice& a, const RuleAdvice& b) {
-        const int ranks = rank(a.advice.state) - rank(b.advice.state);
-        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
-    });
+    rankByWorth(advice, c); // the first to claim a part of the time is the one that is worth most by itself
     shareOutTime(advice, rules, c);
+    rankByWorth(advice, c); // what others claim is worth nothing twice
     return advice;
 }
 

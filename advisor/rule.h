@@ -69,7 +69,7 @@ struct TimeClaim {
 struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
-    double worth = 0; ///< µs of a step that the finding is taken to be worth by itself, which ranks it
+    double worth = 0; ///< µs of a step that the finding is taken to be worth besides what others claim; ranks it
     /// µs of a step that it claims of the judged time, by part; without steps µs of all of that. Findings never claim
     /// the same time twice.
     std::vector<TimeClaim> claims = {};

@@ -95,8 +95,11 @@ double wantedUs(const Advice& advice, const TimeParts& all)
     return advice.concerns * all.total();
 }
 
-void cap(Saving& saving, double us)
+/// No more than `us` of the time is left for the finding.
+void cap(Advice& advice, double us, const TimeParts& all)
 {
+    Saving& saving = *advice.saving;
+    advice.concerns = all.total() > 0 ? std::min(advice.concerns, us / all.total()) : 0;
     saving.mid = std::min(saving.mid, us);
     saving.low = std::min(saving.low, saving.mid);
     if (saving.kind == SavingKind::UpperBound)
@@ -111,7 +114,7 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
         return;
     if (wanted <= available * (1 + kRounding) || available >= whole * (1 - kRounding)) {
         if (isPerStep(advice) && available < wanted)
-            cap(*advice.saving, available);
+            cap(advice, available, all);
         row.claims = ledger.take(row.id, parts, wanted);
         return;
     }
@@ -119,7 +122,7 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
     row.sharesWith = holder;
     const bool hasRest = available > kLeastShare * all.total();
     if (general && hasRest && isPerStep(advice) && advice.saving->kind == SavingKind::UpperBound) {
-        cap(*advice.saving, available); // what the specific findings leave
+        cap(advice, available, all); // what the specific findings leave
         row.claims = ledger.take(row.id, parts, available);
         return;
     }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -195,6 +196,7 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
         const Case c{*trace, facts};
         const TimeParts parts = timeParts(c);
         TimeParts claimed;
+        double worth = std::numeric_limits<double>::infinity();
         for (const RuleAdvice& row : advise(*trace, facts, nullptr)) {
             double sum = 0;
             for (const TimeClaim& claim : row.claims) {
@@ -208,8 +210,14 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
                 continue;
             }
             ++findings;
+            EXPECT_LE(row.worth, worth) << row.id << " is ranked by what the others leave, seed " << seed;
+            worth = row.worth;
             if (advice.saving && advice.saving->unit == SavingUnit::UsPerStep) {
                 EXPECT_NEAR(sum, advice.saving->claimed(), 1e-3) << row.id << ", seed " << seed;
+            }
+            if (advice.saving && advice.saving->kind == SavingKind::Estimate &&
+                advice.saving->unit == SavingUnit::UsPerStep) {
+                EXPECT_DOUBLE_EQ(row.worth, advice.saving->claimed()) << row.id << ", seed " << seed;
             }
             if (!advice.saving) {
                 EXPECT_LE(sum, advice.concerns * parts.total() + 1e-3) << row.id << ", seed " << seed;
@@ -295,6 +303,8 @@ TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
     EXPECT_THAT(host.advice.whyNoPrediction, HasId("prediction.counted_elsewhere"));
     EXPECT_THAT(host.advice.whyNoPrediction, HasText("finding", "compile"));
     EXPECT_TRUE(compile.sharesWith.empty());
+    EXPECT_GT(compile.worth, 800);
+    EXPECT_LT(host.worth, 100) << "of what compile leaves";
     // The control is the same finding without the other: host.bound by itself may say what it is about.
     const Advice alone = judge("host_bound", launchBound());
     ASSERT_TRUE(alone.saving);
