@@ -199,7 +199,6 @@ private:
     double m_warmUpSeconds = 0;             // latest start
     std::int64_t m_aloneWarmUp = 0;         // steps; 0: not known yet
     std::array<double, 2> m_aloneSeconds{}; // latest, from start to end
-    double m_neededCores = 0;               // most that either arm used in a turn
     Observation m_now;
     std::vector<double> m_observations; // log ratios; above zero the change is better
     SameBatchLosses m_sameLosses;
@@ -337,11 +336,16 @@ Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& t
 /// True when a disturbance hit one of these turns.
 bool Driver::noteDisturbance(std::span<const TurnConditions> turns)
 {
+    NoiseReport& noise = m_result.noise;
     for (const TurnConditions& turn : turns)
-        m_neededCores = std::max(m_neededCores, turn.ownCores);
-    return std::any_of(turns.begin(), turns.end(), [&](const TurnConditions& turn) {
-        return isDisturbed(turn, m_result.noise.cores, m_neededCores);
-    });
+        noise.neededCores = std::max(noise.neededCores, turn.ownCores);
+    bool disturbed = false;
+    for (const TurnConditions& turn : turns)
+        if (isDisturbed(turn, noise.cores, noise.neededCores)) {
+            addDisturbed(noise, turn);
+            disturbed = true;
+        }
+    return disturbed;
 }
 
 Outcome<void> Driver::pair()
@@ -359,7 +363,7 @@ Outcome<void> Driver::pair()
             turns[arm] = std::move(*taken);
         }
         // If either turn was disturbed, both arms are measured again. Peak memory does not depend on other programs.
-        const bool disturbed = noteDisturbance(std::array{turns[0].conditions, turns[1].conditions}) && !m_memory;
+        const bool disturbed = !m_memory && noteDisturbance(std::array{turns[0].conditions, turns[1].conditions});
         if (disturbed && m_result.noise.repeatedPairs < kMostRepeatedPairs) {
             ++m_result.noise.repeatedPairs;
             continue;

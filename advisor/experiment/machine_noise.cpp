@@ -283,15 +283,23 @@ std::unique_ptr<MachineMonitor> systemMonitor(std::filesystem::path root)
     return std::make_unique<SystemMonitor>(std::move(root));
 }
 
-bool isDisturbed(const TurnConditions& turn, double cores, double needed)
+namespace {
+
+/// Cores that other processes took from the arms, as a multiple of what disturbs them: cores that the arms do not need
+/// are free for others.
+double crowding(const TurnConditions& turn, double cores, double needed)
 {
     const double mostNeeded = std::min(std::max(needed, 1.0), cores);
-    return turn.otherCores > cores - mostNeeded + kDisturbedShare * mostNeeded || turn.swappedBytes > kDisturbedSwap;
+    return (turn.otherCores - (cores - mostNeeded)) / (kDisturbedShare * mostNeeded);
 }
 
-void add(NoiseReport& report, const TurnConditions& turn)
+bool hasSwapped(const TurnConditions& turn)
 {
-    TurnConditions& sum = report.turns;
+    return turn.swappedBytes > kDisturbedSwap;
+}
+
+void accumulate(TurnConditions& sum, const TurnConditions& turn)
+{
     const double seconds = sum.seconds + turn.seconds;
     if (seconds > 0) {
         const auto mean = [&](double before, double now) {
@@ -322,26 +330,28 @@ void add(NoiseReport& report, const TurnConditions& turn)
     sum.swappedBytes += turn.swappedBytes;
 }
 
-Message noiseSource(const NoiseReport& report)
+CpuShare mostBusy(const TurnConditions& turns)
 {
-    const TurnConditions& turns = report.turns;
+    return turns.others.empty() ? CpuShare{std::string(kUnseenProcesses), turns.otherCores} : turns.others.front();
+}
+
+/// The strongest disturbance of these turns; none is strong enough to be one.
+std::optional<Message> sourceOf(const TurnConditions& turns, const NoiseReport& report)
+{
     const double seconds = std::max(turns.seconds, 1e-9);
     // How far each is beyond what disturbs, as a multiple.
     constexpr double kClockChange = 0.05, kReadRate = 10e6, kFaultRate = 20, kSwapRate = 1e6;
     const double clock = turns.clockLow > 0 ? (turns.clockHigh / turns.clockLow - 1) / kClockChange : 0;
     const double heat = turns.throttled > 0 ? 2 : 0;
-    const double processes = turns.otherCores / kDisturbedShare;
+    const double processes = crowding(turns, report.cores, report.neededCores);
     const double swap = static_cast<double>(turns.swappedBytes) / seconds / kSwapRate;
     const double storage = std::max(static_cast<double>(turns.readBytes) / seconds / kReadRate,
                                     static_cast<double>(turns.majorFaults) / seconds / kFaultRate);
     const double most = std::max({clock, heat, processes, swap, storage});
     if (most < 1)
-        return message<
-            "experiment.noise.unknown",
-            "Too noisy to decide: neither other processes nor the clock, the page cache or swapping explain it.">();
+        return std::nullopt;
     if (most == processes) {
-        const CpuShare named =
-            turns.others.empty() ? CpuShare{std::string(kUnseenProcesses), turns.otherCores} : turns.others.front();
+        const CpuShare named = mostBusy(turns);
         return message<"experiment.noise.processes",
                        "Too noisy to decide: {process} used {used} of {cores} cores during the pairs.">(
             {{"process", named.name},
@@ -365,6 +375,56 @@ Message noiseSource(const NoiseReport& report)
         "experiment.noise.page_cache",
         "Too noisy to decide: {bytes} had to be read from storage during the pairs, with {faults} major page "
         "faults.">({{"bytes", turns.readBytes, bytesText(turns.readBytes)}, {"faults", turns.majorFaults}});
+}
+
+} // namespace
+
+bool isDisturbed(const TurnConditions& turn, double cores, double needed)
+{
+    return crowding(turn, cores, needed) > 1 || hasSwapped(turn);
+}
+
+void add(NoiseReport& report, const TurnConditions& turn)
+{
+    accumulate(report.turns, turn);
+}
+
+void addDisturbed(NoiseReport& report, const TurnConditions& turn)
+{
+    accumulate(report.disturbed, turn);
+    report.crowdedTurns += crowding(turn, report.cores, report.neededCores) > 1 ? 1 : 0;
+    report.swappedTurns += hasSwapped(turn) ? 1 : 0;
+}
+
+Message noiseSource(const NoiseReport& report)
+{
+    if (auto source = sourceOf(report.turns, report))
+        return std::move(*source);
+    // Rare disturbances vanish in the mean of all turns; where pairs count that they hit, they may be the reason.
+    if (report.disturbedPairs > 0)
+        if (auto source = sourceOf(report.disturbed, report))
+            return std::move(*source);
+    return message<
+        "experiment.noise.unknown",
+        "Too noisy to decide: neither other processes nor the clock, the page cache or swapping explain it.">();
+}
+
+profiler::MessageParameter disturbanceCause(const NoiseReport& report)
+{
+    std::string value, text;
+    if (report.crowdedTurns > 0) {
+        const CpuShare busiest = mostBusy(report.disturbed);
+        value = "processes";
+        text = fmt::format("{} used {:.1f} of {:.0f} cores", busiest.name, busiest.cores, report.cores);
+    }
+    if (report.swappedTurns > 0) {
+        value += value.empty() ? "swapping" : " and swapping";
+        text += fmt::format("{}the machine swapped {}", text.empty() ? "" : " and ",
+                            bytesText(report.disturbed.swappedBytes));
+    }
+    profiler::MessageParameter cause("cause", text);
+    cause.value = value;
+    return cause;
 }
 
 } // namespace advisor

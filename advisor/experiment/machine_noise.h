@@ -68,16 +68,27 @@ inline constexpr std::size_t kMostRepeatedPairs = 6;
 /// The same for whole seeds of a screening, which last longer.
 inline constexpr std::size_t kMostRepeatedSeeds = 2;
 
-/// What happened during all pairs that count.
+/// What happened during the pairs. Conditions of several turns are means of the shares, sums of the counts, and the
+/// extremes of clock and temperature.
 struct NoiseReport {
     std::size_t repeatedPairs = 0;  ///< measured again because a disturbance hit them
     std::size_t disturbedPairs = 0; ///< kept although one did: the limit of repetitions was reached
     double cores = 0;               ///< of the machine
-    TurnConditions turns;           ///< means of the shares; sums of the counts; the extremes of clock and temperature
+    double neededCores = 0;         ///< most that either arm used in a turn
+    TurnConditions turns{};         ///< of the pairs that count
+    TurnConditions disturbed{};     ///< of the turns that a disturbance hit, whether their pairs count or not
+    std::size_t crowdedTurns = 0;   ///< of these, by other processes
+    std::size_t swappedTurns = 0;   ///< of these, by swapping
 };
+/// Adds a turn of a pair that counts.
 void add(NoiseReport& report, const TurnConditions& turn);
+/// Adds a turn for which isDisturbed() holds.
+void addDisturbed(NoiseReport& report, const TurnConditions& turn);
 
-/// Why there is no verdict: the strongest disturbance, with its measured size.
+/// Why there is no verdict: the strongest disturbance of the pairs that count, with its measured size.
 profiler::Message noiseSource(const NoiseReport& report);
+/// What hit the disturbed turns: "cc1plus used 1.3 of 2 cores", "the machine swapped 50 MB", or both. Its value is
+/// "processes", "swapping" or "processes and swapping".
+profiler::MessageParameter disturbanceCause(const NoiseReport& report);
 
 } // namespace advisor

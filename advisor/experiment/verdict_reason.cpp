@@ -229,6 +229,33 @@ void addScreeningNotes(std::vector<Message>& notes, const ExperimentResult& resu
         }
 }
 
+/// "2 pairs were", "1 seed was".
+MessageParameter countOf(const ExperimentResult& result, std::size_t count)
+{
+    return {"count", count,
+            fmt::format("{} {}{}", count, isScreening(result.plan) ? "seed" : "pair", count == 1 ? " was" : "s were")};
+}
+
+void addNoiseNotes(std::vector<Message>& notes, const ExperimentResult& result)
+{
+    const NoiseReport& noise = result.noise;
+    if (noise.repeatedPairs > 0)
+        notes.push_back(message<"experiment.note.repeated_pairs", "{count} repeated because {cause}.">(
+            {countOf(result, noise.repeatedPairs), disturbanceCause(noise)}));
+    if (noise.disturbedPairs > 0)
+        notes.push_back(message<"experiment.note.disturbed_pairs",
+                                "{count} kept although {cause}: the limit of repetitions was reached.">(
+            {countOf(result, noise.disturbedPairs), disturbanceCause(noise)}));
+    // Where the reason is another one: the seeds differ, or the time was used up before they did not. Peak memory does
+    // not depend on other programs.
+    if (result.verdict != Verdict::Inconclusive || result.plan.judgedBy == JudgedBy::Memory ||
+        lossPreventsGain(result))
+        return;
+    Message source = noiseSource(noise);
+    if (source.id != result.why.id && source.id != "experiment.noise.unknown")
+        notes.push_back(std::move(source));
+}
+
 } // namespace
 
 std::string intervalText(const Interval& interval)
@@ -253,19 +280,7 @@ std::vector<Message> verdictNotes(const ExperimentResult& result)
                                 "One trainer ran at a time, because both together ran out of memory.">());
     if (result.lossAtEqualTime)
         addScreeningNotes(notes, result);
-    if (const std::size_t count = result.noise.repeatedPairs; count > 0)
-        notes.push_back(
-            message<"experiment.note.repeated_pairs", "{count} repeated because other programs disturbed them.">(
-                {{"count", count,
-                  fmt::format("{} {}{}", count, isScreening(result.plan) ? "seed" : "pair",
-                              count == 1 ? " was" : "s were")}}));
-    if (const std::size_t count = result.noise.disturbedPairs; count > 0)
-        notes.push_back(
-            message<"experiment.note.disturbed_pairs",
-                    "{count} kept although other programs disturbed them: the limit of repetitions was reached.">(
-                {{"count", count,
-                  fmt::format("{} {}{}", count, isScreening(result.plan) ? "seed" : "pair",
-                              count == 1 ? " was" : "s were")}}));
+    addNoiseNotes(notes, result);
     for (const std::size_t arm : {0, 1})
         if (!result.warmUp.arms[arm].ended)
             notes.push_back(

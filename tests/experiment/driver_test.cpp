@@ -140,6 +140,8 @@ TEST(Driver, APairIsRepeatedWhicheverTurnWasDisturbed)
         EXPECT_THAT(doing, ElementsAre("pair 2 of at most 20", "pair 2 of at most 20, repeated"));
         EXPECT_THAT(noteIds(result), ElementsAre("experiment.note.repeated_pairs"));
         EXPECT_DOUBLE_EQ(result.noise.turns.otherCores, 0) << "of the pairs that count";
+        EXPECT_EQ(result.noise.crowdedTurns, 1U);
+        EXPECT_EQ(result.noise.disturbed.others.front().name, "cc1plus") << "who disturbed the other one is known";
     }
 }
 
@@ -211,6 +213,21 @@ TEST(Driver, NoiseThatPreventsAVerdictIsNamed)
         }
     }
     EXPECT_GE(inconclusive, 5);
+}
+
+TEST(Driver, AScreeningThatNoiseDecidesNamesItsSource)
+{
+    const Machine busy{"busy", 0.01, 0, 0, 0, 1, 1};
+    ExperimentPlan plan;
+    plan.judgedBy = JudgedBy::LossAtEqualTime;
+    plan.horizon = std::chrono::seconds(4);
+    const auto result = simulate(busy, {.speedUp = 1, .lossFactor = 1, .seedNoise = 0, .lossNoise = 0.3}, 1, plan);
+    ASSERT_EQ(result.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result.why.id, "experiment.screening.seeds_differ");
+    EXPECT_THAT(noteIds(result), testing::Contains("experiment.noise.processes"));
+    const auto quiet = simulate(kQuiet, {.speedUp = 1, .lossFactor = 1, .seedNoise = 0, .lossNoise = 0.3}, 1, plan);
+    ASSERT_EQ(quiet.verdict, Verdict::Inconclusive);
+    EXPECT_THAT(noteIds(quiet), testing::Not(testing::Contains(testing::StartsWith("experiment.noise."))));
 }
 
 } // namespace

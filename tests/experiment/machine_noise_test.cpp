@@ -188,6 +188,48 @@ TEST(NoiseSource, IsTheStrongestDisturbanceWithItsSize)
     EXPECT_EQ(noiseSource(reportOf({.seconds = 1, .otherCores = 0.05})).id, "experiment.noise.unknown");
 }
 
+TEST(NoiseSource, CoresThatTheArmsDoNotNeedAreFreeForOthers)
+{
+    NoiseReport report;
+    report.cores = 16;
+    report.neededCores = 2;
+    add(report, {.seconds = 1, .otherCores = 12, .others = {{"browser", 12}}});
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.unknown") << "two of the four others are needed";
+    add(report, {.seconds = 1, .otherCores = 16, .others = {{"browser", 16}}});
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.unknown") << "14 on average";
+    report.neededCores = 4;
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.processes");
+}
+
+TEST(NoiseSource, IsThatOfTheDisturbedPairsWhereTheMeanHidesIt)
+{
+    NoiseReport report = reportOf({.seconds = 100, .otherCores = 0.1});
+    const TurnConditions crowded{.seconds = 1, .otherCores = 1.8, .others = {{"cc1plus", 1.7}}};
+    add(report, crowded);
+    addDisturbed(report, crowded);
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.unknown") << "that pair was repeated";
+    report.disturbedPairs = 1;
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.processes");
+}
+
+TEST(DisturbanceCause, IsNamedByWhatHitTheTurns)
+{
+    const auto causeOf = [](std::initializer_list<TurnConditions> turns) {
+        NoiseReport report;
+        report.cores = 2;
+        for (const TurnConditions& turn : turns)
+            addDisturbed(report, turn);
+        return disturbanceCause(report);
+    };
+    const TurnConditions crowded{.seconds = 1, .otherCores = 1.3, .others = {{"cc1plus", 1.2}}};
+    const TurnConditions swapped{.seconds = 1, .otherCores = 0.1, .swappedBytes = 50'000'000};
+    EXPECT_EQ(std::get<std::string>(causeOf({crowded}).value), "processes");
+    EXPECT_EQ(causeOf({crowded}).text, "cc1plus used 1.2 of 2 cores");
+    EXPECT_EQ(std::get<std::string>(causeOf({swapped}).value), "swapping");
+    EXPECT_EQ(causeOf({swapped}).text, "the machine swapped 50.0 MB");
+    EXPECT_EQ(std::get<std::string>(causeOf({crowded, swapped}).value), "processes and swapping");
+}
+
 TEST(NoiseReport, SharesAreMeansAndCountsAreSums)
 {
     NoiseReport report;
