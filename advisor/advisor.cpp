@@ -159,7 +159,7 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
             verdict.caveats.push_back(
                 profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
                                                     "to steps inferred from repeated work.">());
-        settlePrediction(verdict);
+        settlePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
         advice.push_back({std::string(rule.key), std::move(verdict)});
     }
     rankByWorth(advice, c); // the first to claim a part of the time is the one that is worth most by itself

@@ -168,6 +168,24 @@ TimeParts timeParts(const Case& c)
     return parts;
 }
 
+namespace {
+
+/// The parts from which a finding of the rule takes its time. In a run on the CPU there are two: the wait for data, and
+/// all the rest.
+TimePart claimedParts(const Rule& rule, bool onDevice)
+{
+    if (onDevice || rule.claims == TimePart::None || rule.claims == TimePart::Data)
+        return rule.claims;
+    return contains(rule.claims, TimePart::Data) ? TimePart::Data | TimePart::Kernels : TimePart::Kernels;
+}
+
+} // namespace
+
+double claimableUs(const Rule& rule, const Case& c)
+{
+    return timeParts(c).of(claimedParts(rule, c.facts.device.hasWork()));
+}
+
 void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const Case& c)
 {
     const TimeParts all = timeParts(c);
@@ -179,11 +197,7 @@ void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rule
             if (rule == rules.end() || rule->general != general || row.advice.state != State::Fires ||
                 rule->claims == TimePart::None)
                 continue;
-            const TimePart parts = onDevice                                 ? rule->claims
-                                   : rule->claims == TimePart::Data         ? TimePart::Data
-                                   : contains(rule->claims, TimePart::Data) ? TimePart::Data | TimePart::Kernels
-                                                                            : TimePart::Kernels;
-            claim(row, general, parts, all, ledger);
+            claim(row, general, claimedParts(*rule, onDevice), all, ledger);
         }
 }
 

@@ -13,6 +13,9 @@ namespace advisor {
 /// the wait for data and the rest.
 TimeParts timeParts(const Case& c);
 
+/// µs of a step of the parts that a finding of the rule may claim: no change that it proposes saves more.
+double claimableUs(const Rule& rule, const Case& c);
+
 /// Gives each finding the time that it stands for, once all rules have judged: a saving per step claims its
 /// Saving::claimed(), a finding without a saving the share of the time that it concerns. A finding takes from the
 /// parts that its rule names (Rule::claims), specific rules before general ones, each in the given order. A finding

@@ -4,6 +4,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace advisor {
@@ -30,6 +31,15 @@ std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const W
         return std::nullopt;
     return savingIn(
         c, c.replay(), [&] { return c.unchanged(); }, least, most);
+}
+
+std::optional<Saving> boundByReplay(const Case& c, const WhatIf& most)
+{
+    if (c.facts.statistics.steadyCount == 0 ||
+        (hasDeviceWork(c.trace) && c.replay().linkedShare() < kLinkedForReplay))
+        return std::nullopt;
+    const Saving bound = upperBoundOverSteps(savedPerStep(c.facts.steps, c.unchanged(), c.replay().replay(most)));
+    return upperBound(SavingUnit::UsPerStep, std::max(0.0, bound.high));
 }
 
 std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const WhatIf& least, const WhatIf& most)

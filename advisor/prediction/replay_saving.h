@@ -19,4 +19,8 @@ std::optional<Saving> savingByReplay(const Case& c, const profiler::analysis::Wh
 std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const profiler::analysis::WhatIf& least,
                                      const profiler::analysis::WhatIf& most);
 
+/// The mean over the steady steps of what a replay with some work changed saves, as an upper bound: `most` is the most
+/// that the change may do.
+std::optional<Saving> boundByReplay(const Case& c, const profiler::analysis::WhatIf& most);
+
 } // namespace advisor

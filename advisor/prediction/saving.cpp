@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <numeric>
 
 namespace advisor {
@@ -15,6 +16,9 @@ namespace {
 
 // Of the middle, to either side. Chosen: a wider interval does not tell a large saving from half of it.
 constexpr double kWidest = 0.5;
+// Of the high end of a wide interval: a bound beyond that is nearly all of a step, and says nothing about the change.
+// Chosen: within the same order of magnitude.
+constexpr double kLoosest = 3;
 // µs: less is printed as zero.
 constexpr double kLeastTime = 0.005;
 
@@ -44,6 +48,13 @@ double reachOf(std::span<const double> values)
 std::string quantity(double value, SavingUnit unit)
 {
     return unit == SavingUnit::Bytes ? bytesText(std::llround(value)) : timeText(value);
+}
+
+/// With a minus sign, not a hyphen.
+std::string signedQuantity(double value, SavingUnit unit)
+{
+    const std::string text = quantity(value, unit);
+    return text.starts_with('-') ? "−" + text.substr(1) : text;
 }
 
 /// "10.1–14.1 ms", "812 µs–1.20 ms", "−5.64 ms to 43.4 ms": a unit that both have is written once.
@@ -85,8 +96,10 @@ Saving meanOver(SavingUnit unit, std::span<const double> values)
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs)
 {
     const double least = meanOf(leastUs), most = meanOf(mostUs);
-    if (std::min(leastUs.size(), mostUs.size()) < 2)
-        return upperBound(SavingUnit::UsPerStep, std::max(least, most));
+    if (std::min(leastUs.size(), mostUs.size()) < 2) {
+        constexpr double kAny = std::numeric_limits<double>::infinity();
+        return perStep(-kAny, (least + most) / 2, kAny);
+    }
     const double leastReach = reachOf(leastUs), mostReach = reachOf(mostUs);
     return perStep(std::min(least - leastReach, most - mostReach), (least + most) / 2,
                    std::max(least + leastReach, most + mostReach));
@@ -129,7 +142,7 @@ std::string savingText(const Saving& saving)
                                                  : fmt::format("Could save {}{}.", savingAmount(saving), per);
 }
 
-void settlePrediction(Advice& advice)
+void settlePrediction(Advice& advice, double mostUs)
 {
     if (!advice.saving)
         return;
@@ -147,10 +160,25 @@ void settlePrediction(Advice& advice)
     const double reach = std::max(saving.high - saving.mid, saving.mid - saving.low);
     if (saving.mid > 0 && reach <= kWidest * saving.mid * (1 + 1e-9))
         return;
-    const double ofUs = saving.ofUs;
-    // The interval of few steps may reach beyond the whole of what they took.
-    saving = upperBound(saving.unit, ofUs > 0 ? std::min(saving.high, ofUs) : saving.high);
-    saving.ofUs = ofUs;
+    const double high = std::isfinite(saving.high) ? saving.high : saving.mid;
+    if (saving.unit == SavingUnit::UsPerStep && mostUs > 0 && mostUs <= kLoosest * high) {
+        const double ofUs = saving.ofUs;
+        saving = upperBound(saving.unit, mostUs);
+        saving.ofUs = ofUs;
+        return;
+    }
+    if (std::isfinite(saving.low) && std::isfinite(saving.high))
+        advice.whyNoPrediction =
+            profiler::message<"prediction.too_uncertain",
+                              "Too uncertain to predict: the estimate reaches from {low} to {high}{per}.">(
+                {{"low", saving.low, signedQuantity(saving.low, saving.unit)},
+                 {"high", saving.high, signedQuantity(saving.high, saving.unit)},
+                 {"per", savingUnitText(saving.unit)}});
+    else
+        advice.whyNoPrediction =
+            profiler::message<"prediction.one_observation",
+                              "Too uncertain to predict: the trace shows it only once. Record more steps.">();
+    advice.saving.reset();
 }
 
 } // namespace advisor

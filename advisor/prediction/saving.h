@@ -16,7 +16,7 @@ Saving upperBound(SavingUnit unit, double bound);
 Saving upperBoundOverSteps(std::span<const double> perStepUs);
 
 /// The mean of a figure that was measured step by step, µs: an estimate whose interval is Student's t for that mean
-/// (steps taken as independent). A single step has no interval: its figure becomes an upper bound.
+/// (steps taken as independent). Of a single step the interval is unbounded: it says nothing about the mean.
 Saving meanOverSteps(std::span<const double> perStepUs);
 /// The same for a figure that was measured in each epoch or validation, in the unit.
 Saving meanOver(SavingUnit unit, std::span<const double> values);
@@ -35,8 +35,10 @@ std::string savingAmount(const Saving& saving);
 std::string_view savingUnitText(SavingUnit unit);
 
 /// What every rule's prediction goes through before it is shown. An estimate whose interval reaches further than half
-/// its middle to either side is too uncertain to be one: it becomes an upper bound. A finding that would save nothing
-/// that can be printed is none: it is silent.
-void settlePrediction(Advice& advice);
+/// its middle to either side is too uncertain to be one. The end of that interval is no bound, since the mean may lie
+/// beyond it: the finding's own part of the time becomes its upper bound where that is known and says enough, and
+/// elsewhere the prediction is withheld. A finding that would save nothing that can be printed is none: it is silent.
+/// @param mostUs  µs of a step that the finding's parts of the time take, see claimableUs(); 0: not known
+void settlePrediction(Advice& advice, double mostUs);
 
 } // namespace advisor

@@ -30,8 +30,7 @@ std::optional<Saving> besideADevice(const Case& c, double shareInside)
             work.where == ReplayWork::Where::Host && !work.waits && work.phase != profiler::phase::kDataWait;
         return ReplayChange{.factor = 1 - (!works ? 0 : work.phase.empty() ? 1 : shareInside)};
     };
-    const auto replayed = savingByReplay(c, without, without);
-    return replayed ? std::optional(upperBound(SavingUnit::UsPerStep, std::max(0.0, replayed->high))) : std::nullopt;
+    return boundByReplay(c, without);
 }
 
 std::optional<Saving> saving(const Case& c)

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -257,17 +258,14 @@ std::string waysText(const Reading& reading)
     return text;
 }
 
-/// What a step would win without its waits, by a replay.
-std::optional<Saving> withoutWaits(const Case& c, const Reading& reading)
+/// A replay in which the host does not wait there. @param factor  what is left of the waiting calls themselves
+WhatIf dropWaits(const Reading& reading, double factor)
 {
-    const std::set<SliceId> slices(reading.slices.begin(), reading.slices.end());
-    const auto dropWaits = [&](double factor) {
-        return [&slices, factor](const ReplayWork& work) {
-            const bool reads = work.waits && (slices.contains(work.cause) || slices.contains(work.slice));
-            return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
-        };
+    const auto slices = std::make_shared<std::set<SliceId>>(reading.slices.begin(), reading.slices.end());
+    return [slices, factor](const ReplayWork& work) {
+        const bool reads = work.waits && (slices->contains(work.cause) || slices->contains(work.slice));
+        return ReplayChange{.factor = reads ? factor : 1, .waits = !reads};
     };
-    return savingByReplay(c, dropWaits(1), dropWaits(0));
 }
 
 /// Its batches come from processes of which the trace shows nothing: without other waits it may wait for these.
@@ -286,7 +284,7 @@ void findLost(const Case& c, Reading& reading)
     reading.lostUs = reading.idleUs;
     if (reading.idleUs < worth && reading.waitedUs < worth) // no more is won than the host waited
         return;
-    reading.won = withoutWaits(c, reading);
+    reading.won = savingByReplay(c, dropWaits(reading, 1), dropWaits(reading, 0));
     if (reading.won && !dataMayComeLater(c, reading))
         reading.lostUs = std::max(reading.idleUs, std::min(reading.won->mid, reading.deviceIdleUs));
 }
@@ -390,7 +388,8 @@ Advice finding(const Case& c, const Reading& reading, std::int64_t every)
         return advice;
     }
     // Whether the program can do without is not in the trace.
-    advice.saving = upperBound(SavingUnit::UsPerStep, saving(reading, 0).high);
+    const auto bound = boundByReplay(c, dropWaits(reading, 0));
+    advice.saving = bound && bound->high > 0 ? *bound : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
     switch (reading.foremost()) {
     case RoundTrips:
         advice.title = "Each step takes data to the host and back";

@@ -46,13 +46,13 @@ TEST(Advisor, EveryRulesKeyIsAKnobOrAFindingThatIsNoTip)
         EXPECT_TRUE(config::findKnob(rule.key) || noTips.contains(rule.key)) << rule.key;
 }
 
-Advice predicting(double low, double mid, double high)
+Advice predicting(double low, double mid, double high, double mostUs = 0)
 {
     Advice advice;
     advice.state = State::Fires;
     advice.reason = "It is so.";
     advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};
-    settlePrediction(advice);
+    settlePrediction(advice, mostUs);
     return advice;
 }
 
@@ -62,23 +62,30 @@ TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsAnEstimate)
     ASSERT_TRUE(kept.saving);
     EXPECT_EQ(kept.saving->kind, SavingKind::Estimate);
     EXPECT_EQ(kept.saving->mid, 100);
-    for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151), predicting(-10, 0, 10)}) {
+    // The mean may lie beyond the end of the interval: only the time that there is cannot be exceeded.
+    for (const Advice& wide : {predicting(49, 100, 120, 200), predicting(80, 100, 151, 200)}) {
         EXPECT_EQ(wide.state, State::Fires);
         ASSERT_TRUE(wide.saving);
         EXPECT_EQ(wide.saving->kind, SavingKind::UpperBound) << "a bound is better than nothing";
         EXPECT_EQ(wide.saving->low, 0);
         EXPECT_EQ(wide.saving->mid, wide.saving->high);
+        EXPECT_EQ(wide.saving->high, 200);
     }
-    EXPECT_EQ(predicting(80, 100, 151).saving->high, 151);
+    for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151, 1000), predicting(-10, 0, 10, 100)}) {
+        EXPECT_EQ(wide.state, State::Fires);
+        EXPECT_FALSE(wide.saving) << "nearly all of a step is no prediction";
+        EXPECT_THAT(wide.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
+    }
 }
 
-TEST(Prediction, ABoundIsNeverMoreThanAllOfTheTime)
+TEST(Prediction, WithoutABoundInItsUnitIsWithheld)
 {
     Advice advice;
     advice.state = State::Fires;
-    advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = -300, .mid = 50, .high = 400, .ofUs = 120};
-    settlePrediction(advice);
-    EXPECT_EQ(advice.saving->high, 120);
+    advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = -300, .mid = 50, .high = 400, .ofUs = 1200};
+    settlePrediction(advice, 120); // of a step
+    EXPECT_FALSE(advice.saving);
+    EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
 }
 
 TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
@@ -145,11 +152,21 @@ TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
     EXPECT_NEAR(contained, Saving::kCoverage * kTraces, 30);
 }
 
-TEST(Estimate, OfOneStepIsAnUpperBound)
+TEST(Estimate, OfOneStepSaysNothingOfTheMean)
 {
     const std::vector<double> one = {14};
-    EXPECT_EQ(meanOverSteps(one).kind, SavingKind::UpperBound);
-    EXPECT_EQ(meanOverSteps(one).high, 14);
+    Advice advice;
+    advice.state = State::Fires;
+    advice.saving = meanOverSteps(one);
+    EXPECT_EQ(advice.saving->kind, SavingKind::Estimate);
+    settlePrediction(advice, 0);
+    EXPECT_FALSE(advice.saving);
+    EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.one_observation"));
+    advice.saving = meanOverSteps(one);
+    settlePrediction(advice, 20);
+    ASSERT_TRUE(advice.saving);
+    EXPECT_EQ(advice.saving->kind, SavingKind::UpperBound);
+    EXPECT_EQ(advice.saving->high, 20) << "the time that there is";
 }
 
 TEST(Estimate, OfAModelThatLeavesItOpenReachesFromTheLeastToTheMost)
