@@ -1,6 +1,7 @@
 #include "advisor/cli/advice_json.h"
 
 #include "advisor/cli/json_text.h"
+#include "advisor/cli/rule_patches.h"
 #include "advisor/tip_text.h"
 #include "profiler/analysis/intervals.h"
 
@@ -55,10 +56,10 @@ Json claimsJson(const std::vector<TimeClaim>& claims)
 }
 
 /// "patch" and "why_no_patch"; "source" too, where only the patch says which lines the finding concerns.
-void addPatch(Json& json, const RulePatches& patches, const std::string& rule)
+void addPatch(Json& json, const change::FindingPatches& patches, const std::string& rule)
 {
     const auto found = patches.find(rule);
-    const RulePatch* entry = found == patches.end() ? nullptr : &found->second;
+    const change::FindingPatch* entry = found == patches.end() ? nullptr : &found->second;
     if (entry && entry->patch && json["source"].empty())
         json["source"] = cli::sourceJson(*entry->patch);
     json["patch"] = entry && entry->patch ? patchJson(*entry->patch) : Json(nullptr);
@@ -67,7 +68,7 @@ void addPatch(Json& json, const RulePatches& patches, const std::string& rule)
 }
 
 Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramValues& values,
-             const RulePatches& patches)
+             const change::FindingPatches& patches)
 {
     const Advice& advice = row.advice;
     Json json = {{"id", row.id},
@@ -164,7 +165,7 @@ Json toggleJson(const std::optional<Toggle>& toggle)
 }
 
 Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
-                const config::TrainingConfig* config, const RulePatches& patches)
+                const config::TrainingConfig* config, const change::FindingPatches& patches)
 {
     const ProgramValues values = programValues(trace, config);
     Json rows = Json::array();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/cli/rule_patches.h"
+#include "advisor/change/finding_patches.h"
 #include "advisor/rule.h"
 
 #include <nlohmann/json.hpp>
@@ -19,6 +19,6 @@ nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
 /// @param config   of the run; null: not known
 /// @param patches  of the findings, by rule
 nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
-                                  const config::TrainingConfig* config, const RulePatches& patches);
+                                  const config::TrainingConfig* config, const change::FindingPatches& patches);
 
 } // namespace advisor::cli

@@ -6,6 +6,7 @@
 #include "advisor/cli/text_table.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
+#include "advisor/runner/shell_words.h"
 #include "advisor/tip_text.h"
 #include "profiler/analysis/step_repetition.h"
 
@@ -63,7 +64,7 @@ std::string patchText(const change::ProgramPatch& patch)
     const change::ChangeResult& change = patch.changes.front();
     std::string text = wrapped("In the program: " + howText(change), kWidth, 13);
     if (!patch.command.empty())
-        text += wrapped("Command: " + commandText(patch.command), kWidth, 13);
+        text += wrapped("Command: " + runner::commandLine(patch.command), kWidth, 13);
     std::string_view diff = change.proposal.empty() ? patch.diff : change.proposal;
     while (!diff.empty()) {
         const std::string_view line = diff.substr(0, diff.find('\n'));
@@ -73,7 +74,7 @@ std::string patchText(const change::ProgramPatch& patch)
     return text;
 }
 
-std::string toText(const RuleAdvice& row, const ProgramValues& values, const RulePatches& patches)
+std::string toText(const RuleAdvice& row, const ProgramValues& values, const change::FindingPatches& patches)
 {
     const Advice& advice = row.advice;
     // A title says what was found: it would read wrong where nothing was.
@@ -126,7 +127,7 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
         streams.err << "a part of the trace cannot be read any more, so there is no advice: " << missing.why << '\n';
         return kBadInput;
     }
-    const RulePatches patches = patchFindings(**trace, advice, options.python);
+    const auto patches = change::patchFindings(**trace, advice, {.python = options.python});
     const bool inferred = profiler::analysis::areInferred(facts.steps);
     if (options.json) {
         auto json = adviceJson(**trace, advice, config, patches);

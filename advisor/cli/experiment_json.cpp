@@ -204,7 +204,7 @@ Json toJson(const ExperimentResult& result)
     return json;
 }
 
-Json toJson(const ProgramPlan& plan, const ProgramPatch& patch, const ProgramResult& result)
+Json toJson(const ProgramPlan& plan, const ProgramResult& result)
 {
     Json json = toJson(result.measured);
     const ProgramSetup& setup = plan.setup;
@@ -223,6 +223,7 @@ Json toJson(const ProgramPlan& plan, const ProgramPatch& patch, const ProgramRes
         {"device", report.device},
         {"ranks", report.ranks},
         {"logs", {{"a", (setup.logs / kBaselineLog).string()}, {"b", (setup.logs / kChangeLog).string()}}}};
+    const ProgramDifference& patch = plan.patch;
     json["patch"] = {{"how", patch.how},
                      {"diff", patch.diff.empty() ? Json(nullptr) : Json(patch.diff)},
                      {"command", patch.command.empty() ? Json(nullptr) : Json(patch.command)},

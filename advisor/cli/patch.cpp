@@ -4,6 +4,7 @@
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
 #include "advisor/cli/rule_patches.h"
+#include "advisor/runner/shell_words.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ Json toJson(const change::ProgramPatch& patch)
             {"source", sourceJson(patch)},
             {"files", files},
             {"diff", patch.diff},
-            {"command", patch.command.empty() ? Json(nullptr) : Json(commandText(patch.command))},
+            {"command", patch.command.empty() ? Json(nullptr) : Json(runner::commandLine(patch.command))},
             {"arguments", patch.command.empty() ? Json(nullptr) : Json(patch.command)},
             {"hooks", hooks}};
 }
@@ -94,7 +95,7 @@ std::string toText(const change::ProgramPatch& patch)
             proposals += fmt::format("# A proposal to read for {} = {}:\n", change.key, change.to) + change.proposal;
     }
     if (!patch.command.empty())
-        text += fmt::format("# Command: {}\n", commandText(patch.command));
+        text += fmt::format("# Command: {}\n", runner::commandLine(patch.command));
     // What is only to be read must not be applied with the rest.
     std::string commented;
     for (std::size_t at = 0; at < proposals.size();) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,8 +14,17 @@
 /// driver.h). Steps are timed.
 namespace advisor {
 
+/// How arm 1 differs from the user's program.
+struct ProgramDifference {
+    std::string how;                  ///< "source", "argument", "hook"; empty: it does not
+    std::string diff;                 ///< unified, of the user's files; may be empty
+    std::vector<std::string> command; ///< that runs instead; empty: the same
+};
+
+/// What is measured; change::setChanges() and its like fill it in.
 struct ProgramPlan {
     ProgramSetup setup;
+    ProgramDifference patch;
     std::vector<Toggle> changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks

@@ -1,0 +1,235 @@
+#include "advisor/change/program_setup.h"
+
+#include "advisor/change/finding_patches.h"
+#include "tests/runner/traces_of_processes.h"
+#include "tests/support/trace_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+// How settings of a recorded program become the arms of an experiment.
+namespace runner_test {
+
+using advisor::ProgramPlan;
+using advisor::change::checkRecordingOf;
+using advisor::change::setChanges;
+using advisor::change::setCommand;
+using Json = nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr const char* kScript = "from torch.utils.data import DataLoader\n"
+                                "loader = DataLoader(data, batch_size=32)\n";
+
+std::string sha256(const std::filesystem::path& path)
+{
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(("sha256sum '" + path.string() + "'").c_str(), "r"),
+                                                     ::pclose);
+    std::array<char, 65> text{};
+    return pipe && std::fgets(text.data(), text.size(), pipe.get()) ? text.data() : "";
+}
+
+/// A recorded program whose loader is in line 2 of train.py, and which waits for it.
+class ProgramSetup : public testing::Test {
+protected:
+    ProgramSetup()
+    {
+        m_plan.setup.folder = m_folder.path();
+        m_plan.setup.arms[0].command = {PYTHON, "train.py", "--epochs", "3"};
+        m_plan.setup.arms[1] = m_plan.setup.arms[0];
+        const auto setting = [](int value) { return Json{{"value", value}, {"given", false}, {"argument", nullptr}}; };
+        m_facts = {{"schema", 1},
+                   {"argv", {PYTHON, "train.py"}},
+                   {"cwd", m_folder.path().string()},
+                   {"script", m_script.string()},
+                   {"module", nullptr},
+                   {"files", {{{"path", m_script.string()}, {"sha256", sha256(m_script)}, {"lines", 2}}}},
+                   {"objects",
+                    {{{"id", "loader:0"},
+                      {"kind", "loader"},
+                      {"class", "torch.utils.data.DataLoader"},
+                      {"framework", nullptr},
+                      {"site",
+                       {{"file", m_script.string()},
+                        {"line", 2},
+                        {"column", 9},
+                        {"end_line", 2},
+                        {"end_column", 40},
+                        {"function", "<module>"}}},
+                      {"chain", Json::array()},
+                      {"settings", {{"num_workers", setting(0)}}},
+                      {"role", "training"},
+                      {"count", 1}}}},
+                   {"arguments", Json::array()}};
+    }
+    [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const
+    {
+        return test_support::traceFromText("meta host.cores 8\nmeta loader.workers 0\nmeta program " + m_facts.dump() +
+                                           R"(
+            main
+              repeat 20 every 1000
+                step 0 0 1000
+                phase "data wait" 0 600
+                phase forward 600 200
+                op aten::conv2d 600 150
+              end)");
+    }
+    profiler::Result<void> set(const std::vector<advisor::change::WantedChange>& changes,
+                               const std::vector<advisor::change::WantedChange>& kept = {})
+    {
+        return setChanges(m_plan, *trace(),
+                          {.changes = changes, .kept = kept, .advice = nullptr, .patcher = patcher()});
+    }
+    static advisor::change::PatcherOptions patcher() { return {.python = PYTHON, .patcher = PATCHER, .command = {}}; }
+
+    const Folder m_folder;
+    const std::filesystem::path m_script = m_folder.write("train.py", kScript);
+    ProgramPlan m_plan;
+    Json m_facts;
+};
+
+TEST_F(ProgramSetup, TheSecondArmSeesThePatchedFile)
+{
+    const auto done = set({{"loader.workers", "4"}});
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_THAT(m_plan.changes, ElementsAre(advisor::Toggle{"loader.workers", "0", "4"}));
+    EXPECT_THAT(m_plan.setup.arms[0].files, IsEmpty());
+    ASSERT_EQ(m_plan.setup.arms[1].files.size(), 1U);
+    EXPECT_EQ(m_plan.setup.arms[1].files[0].path, m_script);
+    EXPECT_THAT(m_plan.setup.arms[1].files[0].text, HasSubstr("num_workers=4"));
+    EXPECT_EQ(m_plan.patch.how, "source");
+    EXPECT_THAT(m_plan.patch.diff, HasSubstr("+loader = DataLoader(data, batch_size=32, num_workers=4)"));
+    EXPECT_EQ(readText(m_script), kScript);
+}
+
+TEST_F(ProgramSetup, KeptChangesAreInBothArms)
+{
+    const auto done = set({{"loader.pin_memory", "true"}}, {{"loader.workers", "4"}});
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_THAT(m_plan.changes, ElementsAre(advisor::Toggle{"loader.pin_memory", "", "true"}));
+    ASSERT_EQ(m_plan.setup.arms[0].files.size(), 1U);
+    EXPECT_THAT(m_plan.setup.arms[0].files[0].text, HasSubstr("num_workers=4)"));
+    EXPECT_THAT(m_plan.setup.arms[1].files[0].text, HasSubstr("num_workers=4, pin_memory=True)"));
+}
+
+TEST_F(ProgramSetup, AnOptionOfTheCommandIsChangedInTheUsersOwnCommand)
+{
+    m_facts["objects"][0]["settings"]["num_workers"]["argument"] = "workers";
+    m_facts["arguments"] = {{{"dest", "workers"},
+                             {"options", {"--workers"}},
+                             {"value", 0},
+                             {"default", 0},
+                             {"given", false},
+                             {"type", "int"}}};
+    ASSERT_TRUE(set({{"loader.workers", "4"}}));
+    EXPECT_THAT(m_plan.setup.arms[1].command, ElementsAre(PYTHON, "train.py", "--epochs", "3", "--workers", "4"));
+    EXPECT_EQ(m_plan.patch.how, "argument");
+    EXPECT_EQ(m_plan.patch.command, m_plan.setup.arms[1].command);
+}
+
+TEST_F(ProgramSetup, TheFindingThatProposesTheChangePredictsIt)
+{
+    auto advice = advisor::advise(*trace(), nullptr);
+    advice.erase(advice.begin(), std::find_if(advice.begin(), advice.end(),
+                                              [](const auto& row) { return row.id == "loader.workers"; }));
+    ASSERT_EQ(advice.front().advice.state, advisor::State::Fires) << advice.front().advice.reason.text;
+    ASSERT_TRUE(advice.front().advice.proposed);
+    const std::string to = advice.front().advice.proposed->to;
+    advice.front().advice.saving = advisor::Saving{advisor::SavingUnit::UsPerStep, 100, 200, 300, 1000};
+    const auto predictedOf = [&](const std::string& value) {
+        EXPECT_TRUE(
+            setChanges(m_plan, *trace(),
+                       {.changes = {{"loader.workers", value}}, .kept = {}, .advice = &advice, .patcher = patcher()}));
+        return m_plan.predicted;
+    };
+    ASSERT_TRUE(predictedOf(to));
+    EXPECT_EQ(m_plan.predicted->mid, 200);
+    EXPECT_FALSE(predictedOf("7")) << "another value than the finding's";
+    advice.front().advice.saving->unit = advisor::SavingUnit::UsPerEpoch;
+    EXPECT_FALSE(predictedOf(to)) << "steps are measured, not epochs";
+}
+
+TEST_F(ProgramSetup, AFindingWhoseChangeCanBeMeasuredGetsAToggle)
+{
+    auto advice = advisor::advise(*trace(), nullptr);
+    const auto patches = advisor::change::patchFindings(*trace(), advice, patcher());
+    const auto& row =
+        *std::find_if(advice.begin(), advice.end(), [](const auto& one) { return one.id == "loader.workers"; });
+    ASSERT_TRUE(row.advice.toggle);
+    EXPECT_EQ(row.advice.toggle->from, "0");
+    ASSERT_TRUE(patches.at("loader.workers").patch);
+    EXPECT_THAT(patches.at("loader.workers").patch->diff, HasSubstr("num_workers="));
+}
+
+TEST_F(ProgramSetup, ATraceOfAnotherProgramIsRefused)
+{
+    const auto idOf = [&] {
+        const auto done = set({{"loader.workers", "4"}});
+        return done ? std::string() : done.error().what.id;
+    };
+    m_folder.write("other.py", "");
+    auto& command = m_plan.setup.arms[0].command;
+    command = {PYTHON, "other.py"};
+    EXPECT_EQ(idOf(), "experiment.program.other_program");
+    command = {"torchrun", "--nproc-per-node", "2", "train.py"};
+    EXPECT_EQ(idOf(), "");
+    command = {"env", "A=1", PYTHON, m_script.string()};
+    EXPECT_EQ(idOf(), "");
+    command = {PYTHON, "-m", "package.train"};
+    EXPECT_EQ(idOf(), "experiment.program.other_program");
+    m_facts["module"] = "package.train";
+    EXPECT_EQ(idOf(), "");
+    m_plan.setup.folder = "/";
+    EXPECT_EQ(idOf(), "experiment.program.other_folder");
+}
+
+TEST_F(ProgramSetup, AWrapperIsTheRecordedOne)
+{
+    m_plan.setup.arms[0].command = {"sh", "run.sh", "--fast"};
+    const auto recorded = [&](const std::string& command) {
+        auto trace = test_support::traceFromText("meta record.command " + command + "\nmeta program " + m_facts.dump());
+        return checkRecordingOf(*trace, m_plan.setup.arms[0].command, m_folder.path()).has_value();
+    };
+    EXPECT_TRUE(recorded("sh run.sh"));
+    EXPECT_FALSE(recorded("sh other.sh"));
+}
+
+TEST_F(ProgramSetup, WhatCannotBeMeasuredIsRefusedAndChangesNothing)
+{
+    const auto notMeasured = set({{"sync.every_n_steps", "10"}});
+    ASSERT_FALSE(notMeasured);
+    EXPECT_EQ(notMeasured.error().code, profiler::Error::Code::Unsupported);
+    EXPECT_EQ(m_plan.setup.arms[1].command, m_plan.setup.arms[0].command);
+    EXPECT_THAT(m_plan.setup.arms[1].files, IsEmpty());
+    EXPECT_THAT(m_plan.changes, IsEmpty());
+}
+
+TEST_F(ProgramSetup, AFileThatWasEditedSinceIsNotPatched)
+{
+    m_folder.write("train.py", std::string(kScript) + "# edited\n");
+    ASSERT_TRUE(set({{"loader.workers", "4"}}));
+    EXPECT_THAT(m_plan.setup.arms[1].files, IsEmpty());
+    EXPECT_EQ(m_plan.patch.how, "hook");
+    EXPECT_EQ(m_plan.setup.arms[1].hookChanges, R"({"loader.workers":"4"})");
+}
+
+TEST_F(ProgramSetup, OtherCommandsAreReadAsAShellReadsThem)
+{
+    ASSERT_TRUE(setCommand(m_plan, "sh -c 'exit 0'"));
+    EXPECT_THAT(m_plan.setup.arms[1].command, ElementsAre("sh", "-c", "exit 0"));
+    EXPECT_EQ(m_plan.patch.how, "argument");
+    const auto empty = setCommand(m_plan, "  ");
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().what.id, "experiment.program.empty_command");
+    EXPECT_FALSE(setCommand(m_plan, "no-such-program")) << "checked before anything runs";
+}
+
+} // namespace
+} // namespace runner_test
