@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <pthread.h>
 #include <span>
@@ -49,9 +50,11 @@ struct CuptiSource::State {
 
     static void CUPTIAPI stateChanged(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
 
+    void takeState(CUpti_CallbackId id, const CUpti_StateData& data);
     Result<void> prepare();
     void startWorker();
     void work(const std::stop_token& stop);
+    void serve(const std::stop_token& stop);
     void endWorker();
     Result<void> changeLevel(CuptiLevel level);
     Result<void> apply(CuptiLevel level);
@@ -71,6 +74,9 @@ struct CuptiSource::State {
     Result<void> check(CUptiResult status, std::string_view doing);
     void completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
     void countDropped(CUcontext context, std::uint32_t stream);
+    std::uint64_t decode(std::uint8_t* buffer, std::size_t valid);
+    /// Memory ran out on a thread of ours or of CUPTI: the recording ends, and the program goes on.
+    void stopForLackOfMemory() noexcept;
 
     const CuptiApi& api;
     const CuptiOptions options;
@@ -186,17 +192,25 @@ void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain
     if (domain != CUPTI_CB_DOMAIN_STATE || !data)
         return;
     State& self = *static_cast<State*>(state);
-    const auto& notification = static_cast<const CUpti_StateData*>(data)->notification;
+    try {
+        self.takeState(id, *static_cast<const CUpti_StateData*>(data));
+    } catch (const std::bad_alloc&) {
+        self.stopForLackOfMemory();
+    }
+}
+
+void CuptiSource::State::takeState(CUpti_CallbackId id, const CUpti_StateData& data)
+{
+    const auto& notification = data.notification;
     const bool isFatal = id == CUPTI_CBID_STATE_FATAL_ERROR;
-    Error error =
-        cuptiError(self.api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
+    Error error = cuptiError(api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
     if (notification.message && *notification.message)
         error.what = message<"cupti.state", "{what} (CUPTI: {said})">(
             {{"what", error.what.text}, {"said", notification.message}, {"error", error.what.id}});
     if (isFatal)
-        self.setFirstError(error);
+        setFirstError(error);
     else
-        self.addNote(error.asMessage());
+        addNote(error.asMessage());
 }
 
 /// Subscribes first: only that says whether CUPTI is free. Then all that must come before a kind is enabled.
@@ -250,6 +264,15 @@ void CuptiSource::State::startWorker()
 void CuptiSource::State::work(const std::stop_token& stop)
 {
     pthread_setname_np(pthread_self(), "GPU records");
+    try {
+        serve(stop);
+    } catch (const std::bad_alloc&) {
+        stopForLackOfMemory();
+    }
+}
+
+void CuptiSource::State::serve(const std::stop_token& stop)
+{
     std::unique_lock lock(waiting);
     for (;;) {
         wake.wait_for(lock, stop, options.flushEvery, [&] { return wantedLevel.has_value(); });
@@ -364,21 +387,34 @@ void CuptiSource::State::countDropped(CUcontext context, std::uint32_t stream)
 
 void CuptiSource::State::completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid)
 {
-    countDropped(context, stream);
-    std::uint64_t count = 0;
-    {
-        const std::lock_guard lock(decoding);
-        if (recorder) {
-            const CuptiRecords records = decoder.decode(buffer, std::min(valid, buffers.bytes()));
-            delivery.deliver(records);
-            count = records.count;
-            probesSeen += records.probes;
-            for (void* const owned : records.toFree)
-                std::free(owned);
-        }
+    try {
+        countDropped(context, stream);
+        adaptBuffers(buffers.takenAt(buffer), decode(buffer, valid));
+    } catch (const std::bad_alloc&) {
+        stopForLackOfMemory();
     }
-    adaptBuffers(buffers.takenAt(buffer), count);
     buffers.giveBack(buffer);
+}
+
+/// @return how many records there were
+std::uint64_t CuptiSource::State::decode(std::uint8_t* buffer, std::size_t valid)
+{
+    const std::lock_guard lock(decoding);
+    if (!recorder)
+        return 0;
+    const CuptiRecords records = decoder.decode(buffer, std::min(valid, buffers.bytes()));
+    delivery.deliver(records);
+    probesSeen += records.probes;
+    for (void* const owned : records.toFree)
+        std::free(owned);
+    return records.count;
+}
+
+void CuptiSource::State::stopForLackOfMemory() noexcept
+{
+    const std::lock_guard lock(decoding);
+    if (recorder)
+        recorder->stopForLackOfMemory();
 }
 
 void CuptiSource::State::adaptBuffers(std::int64_t takenAt, std::uint64_t records)

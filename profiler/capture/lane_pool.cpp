@@ -1,6 +1,7 @@
 #include "profiler/capture/lane_pool.h"
 
 #include <algorithm>
+#include <new>
 
 namespace profiler::capture {
 
@@ -49,7 +50,11 @@ bool remember(LanesOfThread::Entry entry)
 void ReleasedLanes::release(HostLane* lane)
 {
     const std::lock_guard lock(m_mutex);
-    m_lanes.push_back(lane);
+    try {
+        m_lanes.push_back(lane);
+    } catch (const std::bad_alloc&) {
+        // The lane is never used again. A thread that ends must not end the program.
+    }
 }
 
 bool ReleasedLanes::take(const HostLane* lane)

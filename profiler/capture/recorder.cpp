@@ -36,8 +36,13 @@ std::uint64_t randomRunId()
 Recorder::State::State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
                        std::unique_ptr<wire::FrameWriter> file)
     : options(wanted), instance(nextInstance()), ring(std::move(ringFile)), strings(*ring), tracks(*ring),
-      writer(std::move(file))
+      writer(std::move(file)),
+      memoryError(makeError<"recorder.memory", "memory ran out; nothing was recorded after that">(
+          Error::Code::Unavailable, options.path.string(),
+          "free memory, or record less: a lower level, a shorter time"))
 {
+    wire::appendMetadata(memoryNote, strings.intern("memory.note").id,
+                         strings.intern(messageLine(memoryError.what)).id);
 }
 
 Recorder::Recorder() = default;
@@ -73,7 +78,8 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
     recorder->m = std::make_unique<State>(options, std::move(*ring), std::move(*writer));
     if (auto first = recorder->m->drain(); !first)
         return tl::unexpected(first.error());
-    recorder->m->startThread();
+    if (auto started = recorder->m->startThread(); !started)
+        return tl::unexpected(started.error());
     return recorder;
 }
 
@@ -124,6 +130,8 @@ std::string Recorder::text(std::uint32_t id) const
 
 void Recorder::setMetadata(std::string_view key, std::string_view value)
 {
+    if (m->lacksMemory)
+        return;
     const std::pair entry(intern(key), intern(value));
     const std::lock_guard lock(m->pendingMutex);
     m->metadata.push_back(entry);
@@ -181,7 +189,7 @@ void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> 
     if (records.empty())
         return;
     const std::lock_guard lock(m->pendingMutex);
-    if (m->pendingRecords + records.size() > kMaxPendingRecords) {
+    if (m->lacksMemory || m->pendingRecords + records.size() > kMaxPendingRecords) {
         m->otherLosses.dropped += records.size();
         m->ring->countLoss(records.size(), 0);
         return;
@@ -235,10 +243,7 @@ void Recorder::leaveToParent()
 
 Result<void> Recorder::error() const
 {
-    const std::lock_guard lock(m->errorMutex);
-    if (m->firstError)
-        return tl::unexpected(*m->firstError);
-    return {};
+    return m->error();
 }
 
 CaptureStats Recorder::stats() const
@@ -247,11 +252,18 @@ CaptureStats Recorder::stats() const
     const wire::LossEntry lost = m->losses();
     stats.dropped = lost.dropped;
     stats.unmatched = lost.unmatched;
-    const std::lock_guard lock(m->errorMutex);
-    stats.notes = m->notes;
-    if (m->firstError)
-        stats.notes.push_back(m->firstError->asMessage());
+    {
+        const std::lock_guard lock(m->errorMutex);
+        stats.notes = m->notes;
+    }
+    if (const auto failed = error(); !failed)
+        stats.notes.push_back(failed.error().asMessage());
     return stats;
+}
+
+void Recorder::stopForLackOfMemory() noexcept
+{
+    m->stopForLackOfMemory();
 }
 
 } // namespace profiler::capture

@@ -90,6 +90,11 @@ public:
     [[nodiscard]] Result<void> error() const;
     [[nodiscard]] CaptureStats stats() const;
 
+    /// Call where memory ran out while something was recorded: nothing more is recorded and the trace says so, but the
+    /// program goes on. The ring file stays, because it holds what the writer thread could no longer write. Any thread;
+    /// allocates nothing. The recorder's own thread calls it too.
+    void stopForLackOfMemory() noexcept;
+
 private:
     Recorder();
     struct State;

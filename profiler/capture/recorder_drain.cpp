@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <new>
 #include <pthread.h>
+#include <system_error>
+#include <utility>
 
 namespace profiler::capture {
 
@@ -26,14 +29,22 @@ wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::s
 
 } // namespace
 
-void Recorder::State::startThread()
+Result<void> Recorder::State::startThread()
 {
+    Result<void> started;
     // Signals are for the program's own threads: this one inherits a mask that blocks all.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread = std::thread([this] { run(); });
+    try {
+        thread = std::thread([this] { run(); });
+    } catch (const std::system_error& none) {
+        started = fail<"recorder.no_thread", "the thread that writes the trace cannot be started: {why}">(
+            Error::Code::Unavailable, options.path.string(), "raise the limit of threads (ulimit -u)",
+            {{"why", none.what()}});
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
 }
 
 void Recorder::State::run()
@@ -42,7 +53,11 @@ void Recorder::State::run()
     std::unique_lock lock(wakeMutex);
     while (!wake.wait_for(lock, options.drainEvery, [&] { return stopping; })) {
         lock.unlock();
-        static_cast<void>(drain()); // the first error is kept for error()
+        try {
+            static_cast<void>(drain());   // the first error is kept for error()
+        } catch (const std::bad_alloc&) { // there was no memory for an error either
+            stopForLackOfMemory();
+        }
         lock.lock();
     }
 }
@@ -57,8 +72,45 @@ Result<void> Recorder::State::drain()
     // Frames that the disk had no room for come first; what follows stays in the rings meanwhile.
     if (auto written = writeFrames(); !written)
         return written;
-    collect();
+    if (!lacksMemory)
+        collectOrStop();
+    if (lacksMemory && !isMemoryNoteWritten)
+        isMemoryNoteWritten = writer->write(wire::FrameType::Metadata, memoryNote).has_value();
+    if (lacksMemory)
+        return tl::unexpected(memoryError);
     return writeFrames();
+}
+
+void Recorder::State::collectOrStop() noexcept
+{
+    try {
+        collect();
+        return;
+    } catch (const std::bad_alloc&) {
+        stopForLackOfMemory();
+    }
+    // Strings, tracks and the threads' events are still in the ring file; device work is nowhere else.
+    frames.clear();
+    const std::lock_guard lock(pendingMutex);
+    countLost(std::exchange(taken, {}));
+}
+
+void Recorder::State::stopForLackOfMemory() noexcept
+{
+    if (lacksMemory.exchange(true))
+        return;
+    const std::lock_guard lock(pendingMutex);
+    countLost(std::exchange(batches, {}));
+    pendingRecords = 0;
+}
+
+void Recorder::State::countLost(const std::vector<Batch>& gone) noexcept
+{
+    std::uint64_t records = 0;
+    for (const Batch& batch : gone)
+        records += batch.records.size();
+    otherLosses.dropped += records;
+    ring->countLoss(records, 0);
 }
 
 Result<void> Recorder::State::writeFrames()
@@ -115,11 +167,11 @@ void Recorder::State::collect()
         wire::appendLoss(frames.emplace_back(Frame{wire::FrameType::Loss, {}}).payload, lost);
         lastLoss = lost;
     }
+    taken.clear();
 }
 
 void Recorder::State::collectEvents(std::vector<Frame>& events)
 {
-    std::vector<Batch> taken;
     {
         const std::lock_guard lock(pendingMutex);
         taken.swap(batches);
@@ -177,9 +229,14 @@ Result<void> Recorder::State::finish()
     wake.notify_all();
     if (thread.joinable())
         thread.join();
-    const Result<void> drained = drain();
+    bool isDrained = false;
+    try {
+        isDrained = drain().has_value();
+    } catch (const std::bad_alloc&) {
+        stopForLackOfMemory();
+    }
     const std::lock_guard lock(draining);
-    if (!finished && drained) {
+    if (!finished && isDrained) {
         // Without the End frame the ring file stays: it holds what the disk had no room for.
         if (auto ended = writer->write(wire::FrameType::End, {}))
             ring->remove();
@@ -188,9 +245,16 @@ Result<void> Recorder::State::finish()
     }
     finished = true;
     writer->close();
-    const std::lock_guard errorLock(errorMutex);
+    return error();
+}
+
+Result<void> Recorder::State::error() const
+{
+    const std::lock_guard lock(errorMutex);
     if (firstError)
         return tl::unexpected(*firstError);
+    if (lacksMemory)
+        return tl::unexpected(memoryError);
     return {};
 }
 

@@ -67,10 +67,12 @@ struct Recorder::State {
     void noteLaneWithoutRing(const Message& why);
     LaneSlot* slotOf(const HostLane* lane);
 
-    void startThread();
+    Result<void> startThread();
     void run();
     /// Writes all that was recorded before the call.
     Result<void> drain();
+    /// Makes frames of all that was recorded. Memory that runs out meanwhile stops the recording.
+    void collectOrStop() noexcept;
     void collect();
     void collectEvents(std::vector<Frame>& events);
     Result<void> writeFrames();
@@ -78,6 +80,10 @@ struct Recorder::State {
     /// What was lost so far; takes the lanes' lock.
     wire::LossEntry losses();
     void keepError(const Error& error);
+    [[nodiscard]] Result<void> error() const;
+    void stopForLackOfMemory() noexcept;
+    /// Counts the records of batches that will not be written. pendingMutex is held.
+    void countLost(const std::vector<Batch>& gone) noexcept;
 
     RecorderOptions options;
     std::uint64_t instance;
@@ -90,6 +96,7 @@ struct Recorder::State {
     std::mutex draining; ///< held while the file is written: what only one thread may do
     std::unique_ptr<wire::FrameWriter> writer;
     std::deque<Frame> frames; ///< made, not yet written
+    std::vector<Batch> taken; ///< of `batches`, until all frames of a round are made
     std::optional<std::int64_t> lastClock;
     wire::LossEntry lastLoss{};
     bool finished = false;
@@ -106,6 +113,12 @@ struct Recorder::State {
     std::map<std::string, DeviceId, std::less<>> deviceNumbers; ///< by UUID
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
     wire::LossEntry otherLosses{};
+
+    // Made at the start, since there may be no memory for them later.
+    Error memoryError;
+    wire::Payload memoryNote; ///< of a Metadata frame
+    bool isMemoryNoteWritten = false;
+    std::atomic<bool> lacksMemory = false;
 
     mutable std::mutex errorMutex;
     std::optional<Error> firstError;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <pthread.h>
 #include <string>
@@ -42,6 +43,7 @@ struct SystemSampler::State {
     }
 
     void run();
+    void record();
     void sample();
     void sampleCores(TraceTime now);
     void sampleProcess(TraceTime now);
@@ -139,6 +141,15 @@ void SystemSampler::State::sample()
 void SystemSampler::State::run()
 {
     pthread_setname_np(pthread_self(), "system sampler");
+    try {
+        record();
+    } catch (const std::bad_alloc&) {
+        recorder.stopForLackOfMemory();
+    }
+}
+
+void SystemSampler::State::record()
+{
     lane = &recorder.nameThisThread("system sampler", TrackKind::Thread);
     if (options.gpu) {
         if (auto opened = Nvml::open()) {

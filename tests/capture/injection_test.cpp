@@ -115,6 +115,20 @@ TEST(Injection, ThreadsMayComeAndGoWhileTheRecordingEnds)
     }
 }
 
+TEST(Injection, MemoryThatRunsOutEndsTheRecordingNotTheProgram)
+{
+    const InjectedRun run("memory");
+    ASSERT_TRUE(WIFEXITED(run.status)) << "ended by signal " << WTERMSIG(run.status);
+    EXPECT_EQ(WEXITSTATUS(run.status), 0);
+    EXPECT_EQ(run.out, "the program goes on\n");
+    const ParsedTrace trace = run.main();
+    EXPECT_FALSE(trace.ended) << "what the writer could no longer write is in the ring file";
+    EXPECT_EQ(profiler::messageOfLine(trace.metadata.at("memory.note")).id, "recorder.memory");
+    EXPECT_EQ(std::count_if(trace.events.begin(), trace.events.end(),
+                            [&](const auto& event) { return trace.name(event) == "before"; }),
+              1);
+}
+
 TEST(Injection, AForkedChildHasATraceOfItsOwnOnceItDoesSomething)
 {
     const InjectedRun run("fork");

@@ -1,3 +1,4 @@
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -5,9 +6,11 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 /// A program that uses NVTX and knows nothing of Stepscope: what a test records. Its argument chooses what it does.
 
@@ -168,6 +171,35 @@ void endBadly(const std::string& how)
         raise(SIGINT);
 }
 
+/// Memory runs out, and comes back, while ranges with ever new names are recorded.
+void runOutOfMemory()
+{
+    nvtxRangePushA("before");
+    nvtxRangePop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::vector<void*> all(1 << 20);
+    std::array<volatile char, 1 << 18> stack; // it cannot grow later
+    for (volatile char& byte : stack)
+        byte = 1;
+    constexpr rlimit kLeast{1, RLIM_INFINITY}; // of address space: nothing more can be mapped
+    setrlimit(RLIMIT_AS, &kLeast);
+    std::size_t count = 0;
+    for (std::size_t bytes = 1 << 20; bytes >= 16 && count < all.size(); count += all[count] != nullptr)
+        if (!(all[count] = std::malloc(bytes)))
+            bytes /= 2;
+    char name[32];
+    for (int i = 0; i < 20'000; ++i) {
+        std::snprintf(name, sizeof name, "range %d", i);
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+    constexpr rlimit kAny{RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &kAny);
+    for (std::size_t i = 0; i < count; ++i)
+        std::free(all[i]);
+    std::printf("the program goes on\n");
+}
+
 /// What the CUDA driver does when a program initialises it.
 void initialiseCuda()
 {
@@ -200,6 +232,8 @@ int main(int count, char** arguments)
         burst();
     else if (what == "slowly")
         slowly(count > 2 ? std::atoi(arguments[2]) : 1);
+    else if (what == "memory")
+        runOutOfMemory();
     else if (what == "cuda")
         initialiseCuda();
     else if (what == "fork")

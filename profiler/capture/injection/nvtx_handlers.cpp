@@ -243,10 +243,19 @@ nvtxStringHandle_t makeString(std::string_view text)
     return reinterpret_cast<nvtxStringHandle_t>(&nvtxRegistry().string(text));
 }
 
-template <class Function>
-NvtxFunctionPointer pointerTo(Function* function)
+/// A plain function that calls a lambda without captures.
+template <class Handler, class Answer, class... Arguments>
+NvtxFunctionPointer plainFunction(Answer (Handler::*)(Arguments...) const)
 {
-    return reinterpret_cast<NvtxFunctionPointer>(function);
+    const auto call =
+        +[](Arguments... arguments) -> Answer { return unlessMemoryLacks([&] { return Handler{}(arguments...); }); };
+    return reinterpret_cast<NvtxFunctionPointer>(call);
+}
+
+template <class Handler>
+NvtxFunctionPointer pointerTo(Handler)
+{
+    return plainFunction(&Handler::operator());
 }
 
 struct Handler {
@@ -263,62 +272,62 @@ void attach(NvtxFunctionTable table, unsigned size, std::initializer_list<Handle
 
 void attachCore(NvtxFunctionTable table, unsigned size)
 {
-    attach(table, size,
-           {{NVTX_CBID_CORE_MarkEx, pointerTo(+[](const nvtxEventAttributes_t* event) { mark(nullptr, event); })},
-            {NVTX_CBID_CORE_MarkA, pointerTo(+[](const char* text) { mark(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_MarkW, pointerTo(+[](const wchar_t* text) { mark(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_RangeStartEx,
-             pointerTo(+[](const nvtxEventAttributes_t* event) { return start(nullptr, event); })},
-            {NVTX_CBID_CORE_RangeStartA,
-             pointerTo(+[](const char* text) { return start(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_RangeStartW,
-             pointerTo(+[](const wchar_t* text) { return start(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_RangeEnd, pointerTo(+[](nvtxRangeId_t id) { end(id); })},
-            {NVTX_CBID_CORE_RangePushEx,
-             pointerTo(+[](const nvtxEventAttributes_t* event) { return push(nullptr, event); })},
-            {NVTX_CBID_CORE_RangePushA, pointerTo(+[](const char* text) { return pushText(text); })},
-            {NVTX_CBID_CORE_RangePushW,
-             pointerTo(+[](const wchar_t* text) { return push(nullptr, TextOnly(text).get()); })},
-            {NVTX_CBID_CORE_RangePop, pointerTo(+[] { return popDefault(); })},
-            {NVTX_CBID_CORE_NameCategoryA, pointerTo(+[](std::uint32_t category, const char* name) {
-                 nvtxRegistry().nameCategory(kDefault, category, orEmpty(name));
-             })},
-            {NVTX_CBID_CORE_NameCategoryW, pointerTo(+[](std::uint32_t category, const wchar_t* name) {
-                 nvtxRegistry().nameCategory(kDefault, category, utf8(name));
-             })},
-            {NVTX_CBID_CORE_NameOsThreadA,
-             pointerTo(+[](std::uint32_t tid, const char* name) { nameThread(tid, orEmpty(name)); })},
-            {NVTX_CBID_CORE_NameOsThreadW,
-             pointerTo(+[](std::uint32_t tid, const wchar_t* name) { nameThread(tid, utf8(name)); })}});
+    attach(
+        table, size,
+        {{NVTX_CBID_CORE_MarkEx, pointerTo([](const nvtxEventAttributes_t* event) { mark(nullptr, event); })},
+         {NVTX_CBID_CORE_MarkA, pointerTo([](const char* text) { mark(nullptr, TextOnly(text).get()); })},
+         {NVTX_CBID_CORE_MarkW, pointerTo([](const wchar_t* text) { mark(nullptr, TextOnly(text).get()); })},
+         {NVTX_CBID_CORE_RangeStartEx,
+          pointerTo([](const nvtxEventAttributes_t* event) { return start(nullptr, event); })},
+         {NVTX_CBID_CORE_RangeStartA, pointerTo([](const char* text) { return start(nullptr, TextOnly(text).get()); })},
+         {NVTX_CBID_CORE_RangeStartW,
+          pointerTo([](const wchar_t* text) { return start(nullptr, TextOnly(text).get()); })},
+         {NVTX_CBID_CORE_RangeEnd, pointerTo([](nvtxRangeId_t id) { end(id); })},
+         {NVTX_CBID_CORE_RangePushEx,
+          pointerTo([](const nvtxEventAttributes_t* event) { return push(nullptr, event); })},
+         {NVTX_CBID_CORE_RangePushA, pointerTo([](const char* text) { return pushText(text); })},
+         {NVTX_CBID_CORE_RangePushW,
+          pointerTo([](const wchar_t* text) { return push(nullptr, TextOnly(text).get()); })},
+         {NVTX_CBID_CORE_RangePop, pointerTo([] { return popDefault(); })},
+         {NVTX_CBID_CORE_NameCategoryA, pointerTo([](std::uint32_t category, const char* name) {
+              nvtxRegistry().nameCategory(kDefault, category, orEmpty(name));
+          })},
+         {NVTX_CBID_CORE_NameCategoryW, pointerTo([](std::uint32_t category, const wchar_t* name) {
+              nvtxRegistry().nameCategory(kDefault, category, utf8(name));
+          })},
+         {NVTX_CBID_CORE_NameOsThreadA,
+          pointerTo([](std::uint32_t tid, const char* name) { nameThread(tid, orEmpty(name)); })},
+         {NVTX_CBID_CORE_NameOsThreadW,
+          pointerTo([](std::uint32_t tid, const wchar_t* name) { nameThread(tid, utf8(name)); })}});
 }
 
 void attachCore2(NvtxFunctionTable table, unsigned size)
 {
     using Event = const nvtxEventAttributes_t*;
     attach(table, size,
-           {{NVTX_CBID_CORE2_DomainMarkEx, pointerTo(+[](nvtxDomainHandle_t in, Event event) { mark(in, event); })},
+           {{NVTX_CBID_CORE2_DomainMarkEx, pointerTo([](nvtxDomainHandle_t in, Event event) { mark(in, event); })},
             {NVTX_CBID_CORE2_DomainRangeStartEx,
-             pointerTo(+[](nvtxDomainHandle_t in, Event event) { return start(in, event); })},
-            {NVTX_CBID_CORE2_DomainRangeEnd, pointerTo(+[](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); })},
+             pointerTo([](nvtxDomainHandle_t in, Event event) { return start(in, event); })},
+            {NVTX_CBID_CORE2_DomainRangeEnd, pointerTo([](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); })},
             {NVTX_CBID_CORE2_DomainRangePushEx,
-             pointerTo(+[](nvtxDomainHandle_t in, Event event) { return push(in, event); })},
-            {NVTX_CBID_CORE2_DomainRangePop, pointerTo(+[](nvtxDomainHandle_t in) { return pop(in); })},
+             pointerTo([](nvtxDomainHandle_t in, Event event) { return push(in, event); })},
+            {NVTX_CBID_CORE2_DomainRangePop, pointerTo([](nvtxDomainHandle_t in) { return pop(in); })},
             {NVTX_CBID_CORE2_DomainNameCategoryA,
-             pointerTo(+[](nvtxDomainHandle_t in, std::uint32_t category, const char* name) {
+             pointerTo([](nvtxDomainHandle_t in, std::uint32_t category, const char* name) {
                  nvtxRegistry().nameCategory(domainOf(in), category, orEmpty(name));
              })},
             {NVTX_CBID_CORE2_DomainNameCategoryW,
-             pointerTo(+[](nvtxDomainHandle_t in, std::uint32_t category, const wchar_t* name) {
+             pointerTo([](nvtxDomainHandle_t in, std::uint32_t category, const wchar_t* name) {
                  nvtxRegistry().nameCategory(domainOf(in), category, utf8(name));
              })},
             {NVTX_CBID_CORE2_DomainRegisterStringA,
-             pointerTo(+[](nvtxDomainHandle_t, const char* text) { return makeString(orEmpty(text)); })},
+             pointerTo([](nvtxDomainHandle_t, const char* text) { return makeString(orEmpty(text)); })},
             {NVTX_CBID_CORE2_DomainRegisterStringW,
-             pointerTo(+[](nvtxDomainHandle_t, const wchar_t* text) { return makeString(utf8(text)); })},
-            {NVTX_CBID_CORE2_DomainCreateA, pointerTo(+[](const char* name) { return makeDomain(orEmpty(name)); })},
-            {NVTX_CBID_CORE2_DomainCreateW, pointerTo(+[](const wchar_t* name) { return makeDomain(utf8(name)); })},
+             pointerTo([](nvtxDomainHandle_t, const wchar_t* text) { return makeString(utf8(text)); })},
+            {NVTX_CBID_CORE2_DomainCreateA, pointerTo([](const char* name) { return makeDomain(orEmpty(name)); })},
+            {NVTX_CBID_CORE2_DomainCreateW, pointerTo([](const wchar_t* name) { return makeDomain(utf8(name)); })},
             // A program may make a domain again, and its ranges may still be open: domains stay.
-            {NVTX_CBID_CORE2_DomainDestroy, pointerTo(+[](nvtxDomainHandle_t) {})}});
+            {NVTX_CBID_CORE2_DomainDestroy, pointerTo([](nvtxDomainHandle_t) {})}});
 }
 
 } // namespace

@@ -90,9 +90,9 @@ void open(Process& self)
     const std::string trace = setting(variable::kTrace);
     if (trace.empty())
         return;
+    self.state = State::Failed; // also where memory runs out
     auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
     if (!made) {
-        self.state = State::Failed;
         const std::string line =
             "stepscope: process " + std::to_string(getpid()) + " is not recorded: " + made.error().message() + "\n";
         static_cast<void>(!write(STDERR_FILENO, line.data(), line.size())); // there is nobody else to tell
@@ -106,6 +106,27 @@ void open(Process& self)
     self.told.clear();
     for (const auto what : self.atStart)
         what(*self.recorder);
+}
+
+void endRecording()
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    const bool recording = self.state == State::Recording;
+    self.state = State::Ended;
+    g_open.store(true);
+    if (!recording)
+        return;
+    for (const auto what : self.atEnd)
+        unlessMemoryLacks(what);
+    g_recorder.store(nullptr);
+    g_generation.fetch_add(
+        1); // threads that come from here on find no recorder; one that is in a call may still finish it
+    if (const auto finished = self.recorder->finish(); !finished) {
+        const std::string line = "stepscope: the trace of process " + std::to_string(getpid()) +
+                                 " is not complete: " + finished.error().message() + "\n";
+        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+    }
 }
 
 /// The window begins: threads look again, and the first that records something opens the recording.
@@ -200,23 +221,17 @@ void tell(std::string_view key, std::string_view value)
 
 void end()
 {
-    Process& self = process();
-    const std::lock_guard lock(self.mutex);
-    const bool recording = self.state == State::Recording;
-    self.state = State::Ended;
-    g_open.store(true);
-    if (!recording)
-        return;
-    for (const auto what : self.atEnd)
-        what();
-    g_recorder.store(nullptr);
-    g_generation.fetch_add(
-        1); // threads that come from here on find no recorder; one that is in a call may still finish it
-    if (const auto finished = self.recorder->finish(); !finished) {
-        const std::string line = "stepscope: the trace of process " + std::to_string(getpid()) +
-                                 " is not complete: " + finished.error().message() + "\n";
-        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
-    }
+    unlessMemoryLacks(endRecording);
+}
+
+void stopForLackOfMemory() noexcept
+{
+    if (Recorder* const to = g_recorder.load(std::memory_order_acquire))
+        return to->stopForLackOfMemory();
+    static std::atomic<bool> s_isReported{false};
+    constexpr std::string_view kLine = "stepscope: memory ran out: a process is not recorded\n";
+    if (!s_isReported.exchange(true))
+        static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size())); // there is nobody else to tell
 }
 
 void atStart(void (*what)(Recorder&))

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,22 @@ bool isRecording();
 std::string setting(const char* variable);
 /// Ends the trace file well. What the program does later is not recorded. Called at exit; more than once does no harm.
 void end();
+/// Call where memory ran out: this process is not recorded any further, and the program goes on.
+void stopForLackOfMemory() noexcept;
+
+/// Runs `call`, which a function of the program, NVTX or CUDA has asked for, and returns what it returns. Where memory
+/// runs out in it, the recording stops and a zero is returned: none of their callers expects an exception.
+template <class Call>
+auto unlessMemoryLacks(Call&& call) noexcept -> decltype(call())
+{
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        stopForLackOfMemory();
+    }
+    return decltype(call())();
+}
+
 /// `what` is done once a recorder was made, before its first event (CUPTI, metadata); in a forked child again.
 void atStart(void (*what)(Recorder&));
 /// `what` is done before the recorder ends.

@@ -49,7 +49,7 @@ bool callAt(TraceTime time, std::function<void()> then)
     try {
         std::thread([time, then = std::move(then)] {
             sleepUntil(time);
-            then();
+            unlessMemoryLacks(then);
         }).detach();
     } catch (const std::system_error&) { // what the standard library has for "no more threads"
         made = false;
