@@ -617,7 +617,11 @@ Structure containerCases()
         if (trace && digestOf(**trace) != seeds->digest && !reportsLoss(**trace))
             silentError("bits of a finished trace were flipped");
     };
-    return {"container", make, run};
+    const auto caseOfFile = [](Bytes file) {
+        file.push_back(std::byte{0});
+        return file;
+    };
+    return {"container", make, run, caseOfFile};
 }
 
 Structure liveCases()
@@ -683,7 +687,7 @@ Structure liveCases()
         std::filesystem::remove(wire::ringPath(path));
         std::filesystem::remove(path);
     };
-    return {"live", make, run};
+    return {"live", make, run, [](const Bytes& trace) { return joined(trace, {}); }};
 }
 
 Structure jsonCases()

@@ -18,6 +18,8 @@ struct Structure {
     /// Reads the case. Aborts where a reader accepts damaged bytes silently: the trace differs from the undamaged one
     /// and nothing says so.
     std::function<void(const Bytes&)> run;
+    /// The case that reads an undamaged file, where a case is more than the bytes of a file.
+    std::function<Bytes(const Bytes&)> caseOfFile = [](const Bytes& file) { return file; };
 };
 
 /// Finished traces (.sspack): sections changed and packed anew, and bits flipped behind the checksums' back.

@@ -1,5 +1,6 @@
 // Runs structure-aware cases in processes of their own, so that a crash, a hang or a leak of memory costs one case:
 //   structured_fuzz NAME|all [--cases N] [--seed S] [--keep DIR]
+//   structured_fuzz NAME --file CASE, or --whole FILE
 // NAME: container, live, json, nsys, configuration. Case i of seed S is always the same bytes. A case that fails is
 // written to DIR/NAME-S-i. Exit status 0: all cases of all names passed.
 #include "tests/fuzz/structured_cases.h"
@@ -126,7 +127,8 @@ std::uint64_t fuzzAll(const fuzz::Structure& structure, const Options& options, 
 int usage()
 {
     std::fputs("structured_fuzz container|live|json|nsys|configuration|all [--cases N] [--seed S] [--keep DIR]\n"
-               "structured_fuzz NAME --file FILE: one case that was kept\n",
+               "structured_fuzz NAME --file FILE: one case that was kept\n"
+               "structured_fuzz NAME --whole FILE: a file as a program wrote it\n",
                stderr);
     return 2;
 }
@@ -139,6 +141,7 @@ int main(int argc, char** argv)
         return usage();
     Options options;
     std::filesystem::path file;
+    bool isWhole = false;
     for (int i = 2; i + 1 < argc; i += 2) {
         const std::string_view option = argv[i];
         if (option == "--cases")
@@ -147,9 +150,10 @@ int main(int argc, char** argv)
             options.seed = std::strtoull(argv[i + 1], nullptr, 10);
         else if (option == "--keep")
             options.keep = argv[i + 1];
-        else if (option == "--file")
+        else if (option == "--file" || option == "--whole") {
             file = argv[i + 1];
-        else
+            isWhole = option == "--whole";
+        } else
             return usage();
     }
     void* const shared = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -167,9 +171,14 @@ int main(int argc, char** argv)
             continue;
         }
         std::ifstream in(file, std::ios::binary);
+        if (!in) {
+            std::fprintf(stderr, "%s cannot be read\n", file.c_str());
+            return 1;
+        }
         const std::string text{std::istreambuf_iterator<char>{in}, {}};
         const auto raw = std::as_bytes(std::span{text});
-        structure.run({raw.begin(), raw.end()});
+        const fuzz::Bytes bytes(raw.begin(), raw.end());
+        structure.run(isWhole ? structure.caseOfFile(bytes) : bytes);
     }
     return !known ? usage() : failed == 0 ? 0 : 1;
 }
