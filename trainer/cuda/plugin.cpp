@@ -1,3 +1,4 @@
+#include "trainer/cuda/graph_capture.h"
 #include "trainer/parallel/cuda_plugin.h"
 
 #include <ATen/Context.h>
@@ -8,14 +9,12 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <mutex>
+#include <optional>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 namespace trainer {
 
 namespace {
-
-// cuDNN, cuBLAS and the allocator settle in these; recorded before, their set-up would be part of the graph.
-constexpr int kWarmupRuns = 3;
 
 // Of an object that may be broken: what it says of that is of no interest.
 template <class Action>
@@ -28,33 +27,15 @@ void attempt(const Action& action) noexcept
     }
 }
 
-class Graph final : public CudaGraph {
+class Graph final : public CudaGraph, private CaptureCalls {
 public:
     void record(const std::function<void()>& work) override
     {
-        const auto apart = c10::cuda::getStreamFromPool();
-        const auto before = c10::cuda::getCurrentCUDAStream();
-        before.synchronize();
-        const c10::cuda::CUDAStreamGuard guard(apart);
-        for (int run = 0; run < kWarmupRuns; ++run)
-            work();
-        apart.synchronize();
-        // The graph's pool takes memory from the driver, not from the cache: what the runs before left cached would be
-        // held twice (torch.cuda.graph empties both caches too).
-        c10::cuda::CUDACachingAllocator::emptyCache();
-        at::getHostAllocator(at::kCUDA)->empty_cache();
-        const c10::MempoolId_t pool = at::cuda::graph_pool_handle();
-        try {
-            // In the default mode a call of any other thread that may synchronize (the loader pins memory, CUPTI's
-            // client flushes) would break the capture.
-            m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
-            work();
-            m_graph.capture_end();
-        } catch (...) {
-            endFailedCapture(apart.device_index(), pool);
-            throw;
-        }
-        apart.synchronize();
+        m_stream = c10::cuda::getStreamFromPool();
+        c10::cuda::getCurrentCUDAStream().synchronize();
+        const c10::cuda::CUDAStreamGuard guard(*m_stream);
+        m_pool = at::cuda::graph_pool_handle();
+        captureGraph(*this, work);
     }
     void replay() override { m_graph.replay(); }
 
@@ -63,18 +44,29 @@ private:
         [[nodiscard]] bool hasEnded() const { return capture_ended_; }
     };
 
+    void synchronize() override { m_stream->synchronize(); }
+    void emptyDeviceCache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
+    void emptyPinnedCache() override { at::getHostAllocator(at::kCUDA)->empty_cache(); }
+    void begin(CaptureMode mode) override
+    {
+        m_graph.capture_begin(m_pool, mode == CaptureMode::ThreadLocal ? cudaStreamCaptureModeThreadLocal
+                                                                       : cudaStreamCaptureModeGlobal);
+    }
+    void end() override { m_graph.capture_end(); }
+
     // capture_end() throws of a capture that is broken before it has the allocators leave the graph's pool and the
     // generator its counting, and the graph's destructor does neither: without a graph, the next random number would
     // fail and memory go to a pool that nothing gives back.
-    void endFailedCapture(c10::DeviceIndex device, c10::MempoolId_t pool) noexcept
+    void abandon() noexcept override
     {
+        const c10::DeviceIndex device = m_stream->device_index();
         attempt([&] { m_graph.capture_end(); });
         if (m_graph.hasEnded())
             return;
-        attempt([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device, pool); });
-        attempt([&] { c10::cuda::CUDACachingAllocator::releasePool(device, pool); });
-        attempt([&] { at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(pool); });
-        attempt([&] { at::getHostAllocator(at::kCUDA)->release_pool(pool); });
+        attempt([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device, m_pool); });
+        attempt([&] { c10::cuda::CUDACachingAllocator::releasePool(device, m_pool); });
+        attempt([&] { at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(m_pool); });
+        attempt([&] { at::getHostAllocator(at::kCUDA)->release_pool(m_pool); });
         attempt([&] {
             at::Generator generator = at::globalContext().defaultGenerator({at::kCUDA, device});
             const std::lock_guard lock(generator.mutex());
@@ -82,6 +74,9 @@ private:
                 generator.clone()); // the same numbers to come, in a state that counts nothing
         });
     }
+
+    std::optional<c10::cuda::CUDAStream> m_stream; ///< of the capture
+    c10::MempoolId_t m_pool{};
     Captured m_graph;
 };
 
