@@ -30,6 +30,8 @@ import sys
 import time
 import traceback
 
+from .guard import guarded, report
+
 _NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
 _MOST_LINES = 20  # of a traceback: its end names the error and the innermost calls
 
@@ -62,9 +64,7 @@ def install(session):
     _arm.seed_standard_library()
     _report_exceptions()
     atexit.register(lambda: _arm.program_ended())
-    if os.environ.get(_STACK_SIGNAL):
-        # A copy: the program may close its standard error, or write it to a file.
-        faulthandler.register(int(os.environ[_STACK_SIGNAL]), file=os.dup(2), all_threads=True, chain=False)
+    _write_stacks_on_a_signal()
     return {
         "torch": lambda module: _arm.torch_imported(module),
         "torch.autograd": _watch_backward,
@@ -74,6 +74,14 @@ def install(session):
     }
 
 
+@guarded
+def _write_stacks_on_a_signal():
+    if os.environ.get(_STACK_SIGNAL):
+        # A copy: the program may close its standard error, or write it to a file.
+        faulthandler.register(int(os.environ[_STACK_SIGNAL]), file=os.dup(2), all_threads=True, chain=False)
+
+
+@guarded
 def forked(session):
     """In a child by fork: the connection is the parent's. The child is a part of the arm of its own once it trains."""
     global _arm
@@ -115,11 +123,16 @@ def _watch_scaler(module):
     @functools.wraps(scale)
     def watched(self, outputs):
         scaled = scale(self, outputs)
-        if scaled is not outputs and hasattr(scaled, "backward"):
-            scaled._stepscope_unscaled = outputs.detach()
+        _keep_unscaled(scaled, outputs)
         return scaled
 
     module.GradScaler.scale = watched
+
+
+@guarded
+def _keep_unscaled(scaled, outputs):
+    if scaled is not outputs and hasattr(scaled, "backward"):
+        scaled._stepscope_unscaled = outputs.detach()
 
 
 def _watch_loader(module):
@@ -129,26 +142,33 @@ def _watch_loader(module):
 
     @functools.wraps(begin)
     def __init__(self, loader, *arguments, **named):
-        self._stepscope_loader = _Loader(loader)
+        _know_loader(self, loader)
         begin(self, loader, *arguments, **named)
 
     @functools.wraps(ask)
     def __next__(self):
         batch = ask(self)
-        _arm.batch_fetched(self._stepscope_loader, batch)
+        _arm.batch_fetched(getattr(self, "_stepscope_loader", None), batch)
         return batch
 
     base.__init__, base.__next__ = __init__, __next__
 
 
+@guarded
+def _know_loader(iterator, loader):
+    iterator._stepscope_loader = _Loader(loader)
+
+
 class _Loader:
-    """What an arm has to know of a loader."""
+    """What an arm has to know of a loader, which need not be PyTorch's own class."""
 
     def __init__(self, loader):
-        self.key = id(loader)
-        self.workers = loader.num_workers
-        self.prefetch = loader.prefetch_factor or 0
-        self.batch_size = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
+        from .loaders import batch_size_of, owner_of
+
+        self.key = id(owner_of(loader))
+        self.workers = getattr(loader, "num_workers", 0)
+        self.prefetch = getattr(loader, "prefetch_factor", None) or 0
+        self.batch_size = batch_size_of(owner_of(loader))
 
     def samples(self, batch):
         """The nominal size of a batch. Where the program makes its batches itself: the first dimension of the batch's
@@ -222,10 +242,14 @@ class Arm:
 
         setattr(module, function, watched)
 
+    @guarded
     def batch_fetched(self, loader, batch):
+        if loader is None:
+            return
         self._asked = loader
         self._fetched[loader.key] = self._fetched.get(loader.key, 0) + loader.samples(batch)
 
+    @guarded
     def backward_starts(self, tensors):
         """Keeps the loss on its device: reading it back here would wait for the device in every step."""
         if self._asked is not None:
@@ -238,7 +262,16 @@ class Arm:
         self._step_losses.append(value.clone() if value.dim() == 0 else value.mean())
 
     def step_ended(self, now):
-        """At the end of each step. Returns when the next one may begin."""
+        """At the end of each step. Returns when the next one may begin. After an error the program goes on alone: the
+        experiment then hears that the connection has ended."""
+        try:
+            self._step_ended(now)
+        except Exception as error:
+            report("the end of a step", error)
+            self._ended = True
+            self.close()
+
+    def _step_ended(self, now):
         if self._ended:
             return
         self._steps += 1
@@ -262,12 +295,14 @@ class Arm:
                 self._answer(now)
                 self._wait_for_turn()
 
+    @guarded
     def program_ended(self):
         """The last step, which ends only now, is in no turn: nothing may wait any more."""
         self._ended = True
         turn = self._turn() if self._times and self._left > 0 else None
         self._send({"type": "done", "steps": self._steps, "turn": turn})
 
+    @guarded
     def failed(self, kind, error, trace):
         if kind is SystemExit or not (self._torch or self._socket):
             return

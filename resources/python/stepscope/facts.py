@@ -94,6 +94,7 @@ class Facts:
         self.seconds = 0.0  # that writing took
         self._pid = os.getpid()
         self._main = None
+        self._cwd = _cwd()  # where the program was started: it may go elsewhere
         self._steps = 0  # of optimizers
 
     # ---- registering ----
@@ -207,7 +208,7 @@ class Facts:
             "python": sys.version.split()[0],
             "torch": str(getattr(sys.modules.get("torch"), "__version__", "")) or None,
             "argv": [str(word) for word in getattr(sys, "orig_argv", [sys.executable, *sys.argv])][:500],
-            "cwd": _cwd(),
+            "cwd": self._cwd,
             **self._main_file(),
         }
         objects = []

@@ -11,6 +11,7 @@ import os
 import sys
 
 from . import arguments, arm, recording, trainers
+from .guard import guarded
 
 
 def install():
@@ -25,21 +26,23 @@ def install():
     if arm.is_wanted():
         for name, patch in arm.install(session).items():
             patches.setdefault(name, []).append(patch)
-    if "argparse" in sys.modules:
-        for patch in patches.pop("argparse"):
-            patch(sys.modules["argparse"])
-    sys.meta_path.insert(0, _AfterImport(patches))
+    after_import = _AfterImport(patches)
+    for name in [name for name in patches if name in sys.modules]:
+        after_import.imported(sys.modules[name])
+    sys.meta_path.insert(0, after_import)
 
 
 def _program_ends(session):
+    """Each part by itself: what fails does not take the others' results along."""
     now = session.now()
-    session.phases.program_ended(now)
-    session.steps.program_ended(now)
-    session.losses.read()
-    session.lines.end()
+    guarded(session.phases.program_ended)(now)
+    guarded(session.steps.program_ended)(now)
+    guarded(session.losses.read)()
+    guarded(session.lines.end)()
     session.facts.write()
 
 
+@guarded
 def _after_fork():
     """A child by fork has the parent's objects, and a trace of its own from its first event on."""
     session = recording.current()
@@ -53,27 +56,38 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
     def __init__(self, patches):
         self._patches = dict(patches)
+        self._searching = set()
 
     def find_spec(self, name, path, target=None):
-        if name not in self._patches:
+        if name not in self._patches or name in self._searching:
             return None
-        others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
-        spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
-        if spec is None or spec.loader is None:
-            return spec
-        run = spec.loader.exec_module
+        self._searching.add(name)  # another finder that asks all others asks this one again
+        try:
+            others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+            spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
+        finally:
+            self._searching.discard(name)
+        if spec is not None and spec.loader is not None:
+            self._follow(spec.loader)
+        return spec
+
+    @guarded
+    def _follow(self, loader):
+        """Not before the module is run: who only asks where a module is, as libraries do, does not import it."""
+        run = loader.exec_module
 
         def exec_module(module):
             run(module)
-            # Not before: who only asks where a module is, as libraries do, does not import it.
-            for patch in self._patches.pop(name, ()):
-                try:
-                    patch(module)
-                except Exception as error:
-                    print(f"stepscope: {name} is not recorded: {error!r}", file=sys.stderr)
+            self.imported(module)
 
-        spec.loader.exec_module = exec_module
-        return spec
+        loader.exec_module = exec_module
+
+    def imported(self, module):
+        for patch in self._patches.pop(module.__name__, ()):
+            try:
+                patch(module)
+            except Exception as error:
+                print(f"stepscope: {module.__name__} is not recorded: {error!r}", file=sys.stderr)
 
 
 def _patch_processes(module):

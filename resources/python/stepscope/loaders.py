@@ -4,6 +4,7 @@ import inspect
 import itertools
 
 from . import recording, sites
+from .guard import guarded
 
 _SETTINGS = (
     "batch_size",
@@ -35,15 +36,21 @@ def _patch_construction(loader_class):
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
         make(self, *arguments, **named)
-        facts = recording.current().facts
-        if facts.of(self) is not None:
-            return
-        entry = facts.add("loader", class_name(type(self)), sites.capture_construction(self), self)
-        if entry is not None:
-            entry.parameters = parameters
-            entry.given = {*parameters[: len(arguments)], *named}
+        _register(self, parameters, {*parameters[: len(arguments)], *named})
 
     loader_class.__init__ = __init__
+
+
+@guarded
+def _register(loader, parameters, given):
+    facts = recording.current().facts
+    entry = facts.of(loader)
+    if entry is None:
+        entry = facts.add("loader", class_name(type(loader)), sites.capture_construction(loader), loader)
+        if entry is not None:
+            entry.parameters = parameters
+            entry.given = given
+    return entry
 
 
 def class_name(kind):
@@ -59,16 +66,17 @@ def class_name(kind):
 
 
 def _describe(entry, loader):
-    entry.settings = {name: getattr(loader, name) for name in _SETTINGS if hasattr(loader, name)}
+    stand_in = getattr(loader, "fake_l", None)  # fastai's loader keeps what is PyTorch's there
+    holder = loader if stand_in is None else stand_in
+    entry.settings = {name: getattr(holder, name) for name in _SETTINGS if hasattr(holder, name)}
     context = entry.settings.get("multiprocessing_context")
     if context is not None and not isinstance(context, str):
         entry.settings["multiprocessing_context"] = getattr(context, "_name", None) or str(context)
     sampler = getattr(loader, "sampler", None)
-    batch_sampler = getattr(loader, "batch_sampler", None)
-    inner = getattr(batch_sampler, "batch_size", None)
-    if entry.settings.get("batch_size") is None and isinstance(inner, int):
-        entry.settings["batch_size"] = inner
-    entry.settings["shuffle"] = type(sampler).__name__ == "RandomSampler"
+    if entry.settings.get("batch_size") is None:
+        entry.settings["batch_size"] = batch_size_of(loader)
+    shuffle = type(sampler).__name__ == "RandomSampler" if stand_in is None else bool(getattr(loader, "shuffle", False))
+    entry.settings["shuffle"] = shuffle
     entry.fields["sampler"] = class_name(type(sampler)) if sampler is not None else None
     entry.fields["collate_fn"] = getattr(getattr(loader, "collate_fn", None), "__qualname__", None)
     dataset = getattr(loader, "dataset", None)
@@ -114,34 +122,72 @@ def _join_wrapped(document):
 
 
 def _patch_waits(base):
-    ask = base.__next__
-    numbers = itertools.count()
+    make, ask = base.__init__, base.__next__
 
+    @functools.wraps(make)
+    def __init__(self, loader, *arguments, **named):
+        _iteration_begins(self, loader)
+        make(self, loader, *arguments, **named)
+
+    @functools.wraps(ask)
     def __next__(self):
-        number = getattr(self, "_stepscope_number", None)
-        if number is None:
-            number = self._stepscope_number = next(numbers)
-        session = recording.current()
-        session.optimizers_raised()
-        lane = session.lane(asks_only=True)
-        now = session.now()
-        facts = getattr(self, "_stepscope_facts", None)
-        with session.lock:
-            session.steps.batch_asked(now, number)
-            session.asked_facts = facts
-            session.phases.batch_asked(now, number, facts.loader if facts else None)
-        session.open_on(lane, "phase", "data wait", self._num_yielded)
+        lane = _wait_begins(self)
         try:
             return ask(self)
         except StopIteration:
-            with session.lock:
-                session.steps.loader_ended()
-                session.phases.loader_ended(session.now(), number)
+            _loader_ended(self)
             raise
         finally:
-            session.close_on(lane)
+            if lane is not None:
+                recording.current().close_on(lane)
 
-    base.__next__ = __next__
+    base.__init__, base.__next__ = __init__, __next__
+
+
+_numbers = itertools.count()  # of iterators
+
+
+@guarded
+def _iteration_begins(iterator, loader):
+    """An iterator of any loader, also of one that is not PyTorch's: fastai's and PyTorch Geometric's derive from them, or
+    hand an object of their own to PyTorch's iterators."""
+    iterator._stepscope_number = next(_numbers)
+    facts = recording.current().facts
+    owner = owner_of(loader)
+    entry = facts.of(owner)
+    if entry is None or entry.kind != "loader":  # not PyTorch's class: its construction was recorded by its framework
+        entry = facts.add("loader", class_name(type(owner)), entry.call if entry is not None else None, owner)
+    iterator._stepscope_facts = LoaderFacts(loader, entry)
+
+
+def owner_of(loader):
+    """The loader that the program made: fastai gives PyTorch's iterators a stand-in that knows it."""
+    default = getattr(loader, "default", None)
+    return default if hasattr(default, "fake_l") else loader
+
+
+@guarded
+def _wait_begins(iterator):
+    """Returns the lane on which the wait was opened."""
+    session = recording.current()
+    session.optimizers_raised()
+    lane = session.lane(asks_only=True)
+    now = session.now()
+    number = getattr(iterator, "_stepscope_number", None)
+    facts = getattr(iterator, "_stepscope_facts", None)
+    with session.lock:
+        session.steps.batch_asked(now, number)
+        session.asked_facts = facts
+        session.phases.batch_asked(now, number, facts.loader if facts else None)
+    return lane if session.open_on(lane, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
+
+
+@guarded
+def _loader_ended(iterator):
+    session = recording.current()
+    with session.lock:
+        session.steps.loader_ended()
+        session.phases.loader_ended(session.now(), getattr(iterator, "_stepscope_number", None))
 
 
 class LoaderFacts:
@@ -150,31 +196,44 @@ class LoaderFacts:
     def __init__(self, loader, entry):
         self.loader = entry
         self.metadata = {
-            "loader.workers": str(loader.num_workers),
-            "loader.batch_size": str(loader.batch_size),
-            "loader.pin_memory": str(bool(loader.pin_memory)).lower(),
-            "loader.prefetch_factor": str(loader.prefetch_factor or 0),
+            "loader.workers": str(getattr(loader, "num_workers", 0)),
+            "loader.batch_size": str(batch_size_of(owner_of(loader))),
+            "loader.pin_memory": str(bool(getattr(loader, "pin_memory", False))).lower(),
+            "loader.prefetch_factor": str(getattr(loader, "prefetch_factor", None) or 0),
             "loader.persistent_workers": str(bool(getattr(loader, "persistent_workers", False))).lower(),
         }
+
+
+def batch_size_of(loader):
+    """Of PyTorch's loaders, of batch samplers, and of fastai's, which call it `bs`; None: it is not known."""
+    sources = (loader, "batch_size"), (getattr(loader, "batch_sampler", None), "batch_size"), (loader, "bs")
+    found = (getattr(source, name, None) for source, name in sources)
+    return next((size for size in found if isinstance(size, int)), None)
 
 
 def _patch_iterators(loader_class):
     make = loader_class._get_iterator
 
+    @functools.wraps(make)
     def _get_iterator(self):
-        session = recording.current()
-        lane = session.lane(asks_only=True)
-        if self.num_workers > 0:
-            session.open_on(lane, "phase", "start workers")
+        lane = _start_of_workers(self)
         try:
-            iterator = make(self)
+            return make(self)
         finally:
-            if self.num_workers > 0:
-                session.close_on(lane)
-        iterator._stepscope_facts = LoaderFacts(self, session.facts.of(self))
-        return iterator
+            if lane is not None:
+                recording.current().close_on(lane)
 
     loader_class._get_iterator = _get_iterator
+
+
+@guarded
+def _start_of_workers(loader):
+    """Returns the lane on which it was opened; None: there are no workers to start."""
+    if not getattr(loader, "num_workers", 0):
+        return None
+    session = recording.current()
+    lane = session.lane(asks_only=True)
+    return lane if session.open_on(lane, "phase", "start workers") else None
 
 
 def tell_loader(session):
@@ -199,9 +258,12 @@ def patch_fetch(module):
 def _patch_fetcher(fetcher):
     fetch = fetcher.fetch
 
+    @functools.wraps(fetch)
     def recorded_fetch(self, indices):
         session = recording.current()
         lane = session.fetch_begins()
+        if lane is None:
+            return fetch(self, indices)
         collate = self.collate_fn
 
         def recorded_collate(samples):

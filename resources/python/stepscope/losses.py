@@ -7,6 +7,7 @@ import functools
 import math
 
 from . import recording
+from .guard import guarded
 from .optimizers import is_compiling
 
 _WINDOW = 64  # losses that are kept on their device
@@ -21,6 +22,7 @@ class Losses:
         self.count = self.nan = self.inf = 0
         self.first = self.last = None
 
+    @guarded
     def scaled(self, scaled, outputs):
         """A GradScaler has scaled a loss: the loss is what was scaled."""
         if hasattr(outputs, "detach"):
@@ -39,7 +41,8 @@ class Losses:
         if loss.device.type == "cpu":
             self._sample(self._session.now(), name, float(loss.detach()))
             return
-        self._kept.append((self._session.now(), name, loss.detach()))
+        # A copy: a CUDA graph writes the loss of its next replay to the same memory.
+        self._kept.append((self._session.now(), name, loss.detach().clone()))
         if len(self._kept) >= _WINDOW:
             self.read()
 
@@ -89,25 +92,24 @@ def patch_autograd(module):
             return backward(tensors, *arguments, **named)
         session = recording.current()
         _begins(session, tensors)
-        session.open("phase", "backward")
+        is_open = session.open("phase", "backward")
         try:
             return backward(tensors, *arguments, **named)
         finally:
-            session.close()
+            if is_open:
+                session.close()
 
     module.backward = recorded
 
 
+@guarded
 def _begins(session, tensors):
-    try:
-        entry = session.facts.called("backward", "torch.Tensor.backward", depth=3)
-        if session.models.forwards == 0:
-            session.models.attach()
-            session.models.descend()
-        with session.lock:
-            session.phases.backward_began(session.now())
-        first = tensors if hasattr(tensors, "numel") else next(iter(tensors), None)
-        if first is not None and hasattr(first, "numel"):
-            session.losses.note(first, entry)
-    except Exception as error:
-        session.facts.note(f"a loss was not read: {error!r}")
+    entry = session.facts.called("backward", "torch.Tensor.backward", depth=3)
+    if session.models.forwards == 0:
+        session.models.attach()
+        session.models.descend()
+    with session.lock:
+        session.phases.backward_began(session.now())
+    first = tensors if hasattr(tensors, "numel") else tensors[0] if isinstance(tensors, (list, tuple)) and tensors else None
+    if first is not None and hasattr(first, "numel"):
+        session.losses.note(first, entry)

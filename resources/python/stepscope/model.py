@@ -12,6 +12,7 @@ import weakref
 from threading import get_ident
 
 from . import recording, sites
+from .guard import guarded
 from .loaders import class_name
 from .traced_forward import TracedForward
 
@@ -34,6 +35,7 @@ class Models:
         self.forwards = 0
         self.traced = None
 
+    @guarded
     def module_made(self, module):
         key = id(module)
         self._made += 1
@@ -99,6 +101,7 @@ class Models:
         self._classes.add(kind)
         kind.__call__ = _watching(self, kind)
 
+    @guarded
     def descend(self):
         """No watched module was called before a backward pass: the program calls parts of it, as Lightning's modules do.
         Watches the parts too."""
@@ -126,45 +129,62 @@ class Models:
             self._inside[thread] = False
 
     def _outermost(self, module, entry, call, arguments, named):
-        session = self._session
         torch = sys.modules["torch"]
         grad = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-        phases = session.phases
-        if not phases.is_training(module, grad):
-            place = None if module.training else session.facts.called("validation", entry.name, depth=4)
-            with session.lock:
-                evaluates = phases.evaluation_began(session.now(), module, entry, grad, place)
+        if not self._session.phases.is_training(module, grad):
+            evaluates = self._evaluation_begins(module, entry, grad)
             try:
                 return call(*arguments, **named)
             finally:
                 if evaluates:
-                    with session.lock:
-                        phases.evaluation_ended(session.now())
+                    self._evaluation_ends()
+        opened = self._forward_begins(entry)
+        try:
+            mode = self._traced(torch, module, arguments, named) if self.traced is None else None
+            if mode is None:
+                return call(*arguments, **named)
+            with mode:
+                return call(*arguments, **named)
+        finally:
+            if opened is not None:
+                self._forward_ends(entry, grad, *opened)
+
+    @guarded
+    def _evaluation_begins(self, module, entry, grad):
+        session = self._session
+        place = None if module.training else session.facts.called("validation", entry.name, depth=4)
+        with session.lock:
+            return session.phases.evaluation_began(session.now(), module, entry, grad, place)
+
+    @guarded
+    def _evaluation_ends(self):
+        with self._session.lock:
+            self._session.phases.evaluation_ended(self._session.now())
+
+    @guarded
+    def _forward_begins(self, entry):
+        """Returns the object of the calling place, and whether the phase was opened."""
+        session = self._session
         self.forwards += 1
         place = session.facts.called("forward", entry.name, depth=4)
         with session.lock:
-            phases.forward_began(session.now())
-        session.open("phase", "forward")
-        try:
-            if self.traced is None:
-                return self._traced(torch, module, call, arguments, named)
-            return call(*arguments, **named)
-        finally:
-            session.close()
-            with session.lock:
-                phases.forward_ended(session.now(), entry, grad, place)
+            session.phases.forward_began(session.now())
+        return place, session.open("phase", "forward")
 
-    def _traced(self, torch, module, call, arguments, named):
-        """The first forward pass of training: its precision, and the order of its functions."""
+    @guarded
+    def _forward_ends(self, entry, grad, place, is_open):
+        session = self._session
+        if is_open:
+            session.close()
+        with session.lock:
+            session.phases.forward_ended(session.now(), entry, grad, place)
+
+    @guarded
+    def _traced(self, torch, module, arguments, named):
+        """The mode that follows the first forward pass of training; None: it cannot be followed."""
         self.traced = False
-        try:
-            self.traced = TracedForward(torch, module, arguments, named)
-        except Exception as error:
-            self._session.facts.note(f"the first forward pass was not followed: {error!r}")
-        if not self.traced or self.traced.mode is None:
-            return call(*arguments, **named)
-        with self.traced.mode:
-            return call(*arguments, **named)
+        self.traced = TracedForward(torch, module, arguments, named)
+        return self.traced.mode
 
     # ---- the document ----
 

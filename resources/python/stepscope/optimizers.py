@@ -4,6 +4,7 @@ import inspect
 
 from . import recording, sites
 from .arguments import plain
+from .guard import guarded
 from .loaders import class_name, tell_loader
 
 _KEPT_OUT = ("params", "param_names")  # of a group's settings
@@ -23,22 +24,34 @@ def as_phase(name, function, kind=None):
     def recorded(*arguments, **named):
         if is_compiling():
             return function(*arguments, **named)
-        session = recording.current()
-        if kind is not None:
-            entry = session.facts.called(kind, getattr(function, "__qualname__", name))
-            if entry is not None and not entry.settings:
-                _note_zero_grad(entry, arguments, named)
-        with session.lock:
-            session.phases.zero_grad_began(session.now())
-        session.open("phase", name)
+        is_open = _zeroing_begins(kind, getattr(function, "__qualname__", name), name, arguments, named)
         try:
             return function(*arguments, **named)
         finally:
-            session.close()
-            with session.lock:
-                session.phases.zero_grad_ended(session.now())
+            if is_open:
+                _zeroing_ends()
 
     return recorded
+
+
+@guarded
+def _zeroing_begins(kind, written, name, arguments, named):
+    session = recording.current()
+    if kind is not None:
+        entry = session.facts.called(kind, written)
+        if entry is not None and not entry.settings:
+            _note_zero_grad(entry, arguments, named)
+    with session.lock:
+        session.phases.zero_grad_began(session.now())
+    return session.open("phase", name)
+
+
+@guarded
+def _zeroing_ends():
+    session = recording.current()
+    session.close()
+    with session.lock:
+        session.phases.zero_grad_ended(session.now())
 
 
 def _note_zero_grad(entry, arguments, named):
@@ -95,6 +108,7 @@ def patch_optimizer(module):
     module.register_optimizer_step_post_hook(after)
 
 
+@guarded
 def stepped(session, optimizer):
     """An optimizer has stepped, or would have, had a gradient scaler not skipped it."""
     with session.lock:
@@ -130,13 +144,18 @@ def _patch_construction(optimizer_class):
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
         make(self, *arguments, **named)
-        session = recording.current()
-        session.steps.optimizer_made(self)
-        if session.facts.of(self) is None:
-            _register(session.facts, self, sites.capture_construction(self))
-        session.models.optimizer_made(self)
+        optimizer_made(self)
 
     optimizer_class.__init__ = __init__
+
+
+@guarded
+def optimizer_made(optimizer):
+    session = recording.current()
+    session.steps.optimizer_made(optimizer)
+    if session.facts.of(optimizer) is None:
+        _register(session.facts, optimizer, sites.capture_construction(optimizer))
+    session.models.optimizer_made(optimizer)
 
 
 def _describe(entry, optimizer):
@@ -245,24 +264,29 @@ def _patch_scheduler(kind):
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
         make(self, *arguments, **named)
-        facts = recording.current().facts
-        if facts.of(self) is not None:
-            return
-        entry = facts.add("scheduler", class_name(type(self)), sites.capture_construction(self), self)
-        if entry is None:
-            return
-        entry.parameters = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
-        entry.settings = {
-            name: value
-            for name, value in vars(self).items()
-            if not name.startswith("_")
-            and name not in ("optimizer", "last_epoch", "base_lrs", "verbose")
-            and isinstance(value, (bool, int, float, str, list, tuple))
-        }
-        optimizer = facts.of(getattr(self, "optimizer", None))
-        entry.fields["optimizer"] = optimizer.id if optimizer is not None else None
+        _scheduler_made(self)
 
     kind.__init__ = __init__
+
+
+@guarded
+def _scheduler_made(scheduler):
+    facts = recording.current().facts
+    if facts.of(scheduler) is not None:
+        return
+    entry = facts.add("scheduler", class_name(type(scheduler)), sites.capture_construction(scheduler), scheduler)
+    if entry is None:
+        return
+    entry.parameters = [name for name in inspect.signature(type(scheduler).__init__).parameters if name != "self"]
+    entry.settings = {
+        name: value
+        for name, value in vars(scheduler).items()
+        if not name.startswith("_")
+        and name not in ("optimizer", "last_epoch", "base_lrs", "verbose")
+        and isinstance(value, (bool, int, float, str, list, tuple))
+    }
+    optimizer = facts.of(getattr(scheduler, "optimizer", None))
+    entry.fields["optimizer"] = optimizer.id if optimizer is not None else None
 
 
 def patch_scaler(module):
@@ -273,12 +297,7 @@ def patch_scaler(module):
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
         make(self, *arguments, **named)
-        facts = recording.current().facts
-        if facts.of(self) is None:
-            entry = facts.add("scaler", class_name(type(self)), sites.capture_construction(self), self)
-            if entry is not None:
-                entry.settings = {"enabled": self.is_enabled(), "init_scale": getattr(self, "_init_scale", None)}
-                entry.parameters = [name for name in inspect.signature(make).parameters if name != "self"]
+        _scaler_made(self, make)
 
     @functools.wraps(scale)
     def recorded_scale(self, outputs):
@@ -288,16 +307,33 @@ def patch_scaler(module):
 
     @functools.wraps(step)
     def recorded_step(self, optimizer, *arguments, **named):
-        session = recording.current()
-        entry = session.facts.of(optimizer)
+        if is_compiling():
+            return step(self, optimizer, *arguments, **named)
+        entry = recording.current().facts.of(optimizer)
         before = entry.count if entry is not None else 0
         result = step(self, optimizer, *arguments, **named)
-        if not is_compiling() and self.is_enabled() and entry is not None and entry.count == before:
-            entry.fields["skipped"] = entry.fields.get("skipped", 0) + 1
-            stepped(session, optimizer)
+        if entry is not None and entry.count == before:
+            _step_skipped(self, optimizer, entry)
         return result
 
     scaler.__init__, scaler.scale, scaler.step = __init__, recorded_scale, recorded_step
+
+
+@guarded
+def _scaler_made(scaler, make):
+    facts = recording.current().facts
+    if facts.of(scaler) is None:
+        entry = facts.add("scaler", class_name(type(scaler)), sites.capture_construction(scaler), scaler)
+        if entry is not None:
+            entry.settings = {"enabled": scaler.is_enabled(), "init_scale": getattr(scaler, "_init_scale", None)}
+            entry.parameters = [name for name in inspect.signature(make).parameters if name != "self"]
+
+
+@guarded
+def _step_skipped(scaler, optimizer, entry):
+    if scaler.is_enabled():
+        entry.fields["skipped"] = entry.fields.get("skipped", 0) + 1
+        stepped(recording.current(), optimizer)
 
 
 def patch_clipping(module, other):
@@ -314,11 +350,16 @@ def _clipping(function, limit):
     @functools.wraps(function)
     def recorded(*arguments, **named):
         if not is_compiling():
-            entry = recording.current().facts.called("clip", function.__name__)
-            if entry is not None and not entry.settings:
-                value = named.get(limit, arguments[1] if len(arguments) > 1 else None)
-                entry.parameters = ("parameters", limit)
-                entry.settings = {limit: value, "foreach": named.get("foreach")}
+            _note_clipping(function.__name__, limit, arguments, named)
         return function(*arguments, **named)
 
     return recorded
+
+
+@guarded
+def _note_clipping(name, limit, arguments, named):
+    entry = recording.current().facts.called("clip", name)
+    if entry is not None and not entry.settings:
+        value = named.get(limit, arguments[1] if len(arguments) > 1 else None)
+        entry.parameters = ("parameters", limit)
+        entry.settings = {limit: value, "foreach": named.get("foreach")}

@@ -7,6 +7,7 @@ import random
 import sys
 
 from . import recording
+from .guard import guarded
 from .optimizers import is_compiling
 
 
@@ -28,16 +29,18 @@ def _call(holder, name, kind, note=None):
     @functools.wraps(function)
     def recorded(*arguments, **named):
         if not is_compiling():
-            try:
-                entry = recording.current().facts.called(kind, f"{getattr(function, '__module__', '')}.{name}")
-                if entry is not None and note is not None and entry.count == 1:
-                    note(entry, arguments, named)
-            except Exception:
-                pass
+            _note_call(kind, f"{getattr(function, '__module__', '')}.{name}", note, arguments, named)
         return function(*arguments, **named)
 
     setattr(holder, name, recorded)
     return recorded
+
+
+@guarded
+def _note_call(kind, name, note, *said):
+    entry = recording.current().facts.called(kind, name)
+    if entry is not None and note is not None and entry.count == 1:
+        note(entry, *said)
 
 
 def _call_of_class(kind_class, kind, name, note):
@@ -47,15 +50,12 @@ def _call_of_class(kind_class, kind, name, note):
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
         make(self, *arguments, **named)
-        if is_compiling():
-            return
-        try:
-            entry = recording.current().facts.called(kind, name)
-            if entry is not None and entry.count == 1:
-                entry.parameters = [p for p in inspect.signature(make).parameters if p != "self"]
-                note(entry, self, named)
-        except Exception:
-            pass
+        if not is_compiling():
+            _note_call(kind, name, noted, self, named)
+
+    def noted(entry, instance, named):
+        entry.parameters = [p for p in inspect.signature(make).parameters if p != "self"]
+        note(entry, instance, named)
 
     kind_class.__init__ = __init__
 
@@ -89,14 +89,17 @@ def _patch_assignments(kind, prefix):
 
     def __setattr__(self, name, value):
         assign(self, name, value)
-        if name.startswith("_") or not isinstance(value, (bool, int, str)):
-            return
-        facts = recording.current().facts
-        entry = facts.called("flag", f"{prefix}.{name}")
-        if entry is not None:
-            _note_flag(entry, f"{prefix}.{name}", value)
+        if not name.startswith("_") and isinstance(value, (bool, int, str)):
+            _note_assignment(f"{prefix}.{name}", value)
 
     kind.__setattr__ = __setattr__
+
+
+@guarded
+def _note_assignment(name, value):
+    entry = recording.current().facts.called("flag", name)
+    if entry is not None:
+        _note_flag(entry, name, value)
 
 
 def _patch_autocast(torch):

@@ -6,6 +6,7 @@ import threading
 from threading import get_ident
 
 from . import arm
+from .guard import guarded
 
 _TRACK_THREAD, _TRACK_MAIN, _TRACK_LOADER_WORKER = 0, 1, 2
 _session = None
@@ -147,16 +148,20 @@ class Session:
         return encoded
 
     def open(self, kind, name, value=0):
-        """Begins a range of the calling thread."""
-        self.open_on(self.lane(), kind, name, value)
+        """Begins a range of the calling thread. Returns whether it did."""
+        return self.open_on(self.lane(), kind, name, value)
 
+    @guarded
     def close(self):
         """Ends the calling thread's innermost range."""
         self.close_on(self.lane())
 
+    @guarded
     def open_on(self, lane, kind, name, value=0):
         self._library.stepscope_open(lane, self.kind(kind), self.text(name), int(value))
+        return True
 
+    @guarded
     def optimizer_begins(self, optimizer):
         inside = self._optimizing.setdefault(get_ident(), [])
         if id(optimizer) in inside:
@@ -164,6 +169,7 @@ class Session:
         inside.append(id(optimizer))
         self.open("phase", "optimizer")
 
+    @guarded
     def optimizer_ends(self):
         """Returns whether the optimizer was not called by another one's step."""
         inside = self._optimizing.get(get_ident())
@@ -184,6 +190,7 @@ class Session:
         """A whole range on the training loop's track, times as now() gives them."""
         self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
 
+    @guarded
     def fetch_begins(self):
         """A loader begins to make a batch. Returns the lane on which it does: a worker's, or the calling thread's."""
         if self._worker is None:
@@ -197,6 +204,7 @@ class Session:
         info = worker.get_worker_info() if worker else None
         return info is not None and self._library.stepscope_lane(f"loader worker {info.id}".encode(), _TRACK_LOADER_WORKER)
 
+    @guarded
     def counter(self, name, unit, value, time=None):
         """A sample of a counter; now, where no time is given."""
         self._library.stepscope_counter(self._main, self.text(name), self.text(unit), value, time or self.now())

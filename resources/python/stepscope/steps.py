@@ -15,6 +15,7 @@ Validation, generation and checkpoints between steps belong to no step. Without 
 import weakref
 
 from .cycle import Cycle
+from .guard import guarded
 
 
 class _Segment:
@@ -152,6 +153,7 @@ class Steps:
         if self.windows:
             self.windows.forked()
 
+    @guarded
     def begin_marked(self, index):
         """The program says itself where its steps are."""
         if not self._marked:
@@ -163,6 +165,7 @@ class Steps:
         self._marked_begin = self._session.now()
         self._session.open("step", "step", number)
 
+    @guarded
     def end_marked(self):
         self._session.close()
         self._count += 1

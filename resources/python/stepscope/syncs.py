@@ -5,6 +5,7 @@ import functools
 import sys
 
 from . import recording
+from .guard import guarded
 from .optimizers import is_compiling
 
 # Methods of a tensor that read its values back, and what a program writes to call them.
@@ -56,6 +57,7 @@ def _patch_read(torch, name, written):
     setattr(torch.Tensor, name, recorded)
 
 
+@guarded
 def _note_read(tensor, written):
     if tensor.device.type == "meta":
         return
@@ -77,7 +79,7 @@ def _patch_move(torch, holder, name, kind):
         target = arguments[0] if arguments else named.get("device")
         if not (isinstance(target, text_or_device) or name == "cuda") or is_compiling():
             return move(self, *arguments, **named)
-        _note_move(self, kind, name, target, arguments, named)
+        _note_move(self, kind, name, target, arguments, named, sys._getframe(1))
         if kind == "tensor":
             return move(self, *arguments, **named)
         _modules_moving.append(self)  # which moves its tensors
@@ -89,9 +91,10 @@ def _patch_move(torch, holder, name, kind):
     setattr(holder, name, recorded)
 
 
-def _note_move(moved, kind, name, target, arguments, named):
+@guarded
+def _note_move(moved, kind, name, target, arguments, named, frame):
     session = recording.current()
-    caller = sys._getframe(2).f_globals.get("__name__", "")
+    caller = frame.f_globals.get("__name__", "")
     if caller == "torch" or caller.startswith("torch."):  # within PyTorch: what it does for a call of the program's
         return
     if kind == "tensor" and (_modules_moving or session.steps.count > _STEPS_OF_MOVES):
@@ -121,23 +124,40 @@ def _is_pinned(tensor):
 def _saving(save, name):
     @functools.wraps(save)
     def recorded(*arguments, **named):
-        session = recording.current()
-        entry = session.facts.called("save", name)
-        began = session.now()
-        with session.lock:
-            session.steps.outside_began(began)
-        session.open("phase", "checkpoint")
+        opened = _saving_begins(name)
         try:
             return save(*arguments, **named)
         finally:
-            session.close()
-            ended = session.now()
-            with session.lock:
-                session.steps.outside_ended(ended)
-            if entry is not None:
-                entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (ended - began) / 1000, 1)
+            if opened is not None:
+                _saving_ends(*opened)
 
     return recorded
+
+
+@guarded
+def _saving_begins(name):
+    session = recording.current()
+    entry = session.facts.called("save", name)
+    began = session.now()
+    with session.lock:
+        session.steps.outside_began(began)
+    return entry, began, session.open("phase", "checkpoint")
+
+
+@guarded
+def _saving_ends(entry, began, is_open):
+    session = recording.current()
+    if is_open:
+        session.close()
+    ended = session.now()
+    with session.lock:
+        session.steps.outside_ended(ended)
+    _add_time(entry, began, ended)
+
+
+def _add_time(entry, began, ended):
+    if entry is not None:
+        entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (ended - began) / 1000, 1)
 
 
 def patch_safetensors(module):
@@ -157,16 +177,25 @@ def _patch_log(holder, name, written):
 
     @functools.wraps(log)
     def recorded(*arguments, **named):
-        session = recording.current()
-        entry = session.facts.called("log", written)
-        began = session.now()
+        opened = _logging_begins(written)
         try:
             return log(*arguments, **named)
         finally:
-            if entry is not None:
-                entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (session.now() - began) / 1000, 1)
+            if opened is not None:
+                _logging_ends(*opened)
 
     setattr(holder, name, recorded)
+
+
+@guarded
+def _logging_begins(written):
+    session = recording.current()
+    return session.facts.called("log", written), session.now()
+
+
+@guarded
+def _logging_ends(entry, began):
+    _add_time(entry, began, recording.current().now())
 
 
 def patch_wandb(module):

@@ -4,6 +4,7 @@ import functools
 import inspect
 
 from . import frameworks, recording, sites
+from .guard import guarded
 
 
 def patches():
@@ -35,15 +36,20 @@ def _patch_class(holder, name, framework):
 
     @functools.wraps(make)
     def __init__(self, *arguments, **named):
-        facts = recording.current().facts
-        entry = facts.of(self)
-        if entry is None:
-            entry = _add(facts, f"{holder.__module__}.{name}", sites.capture_construction(self), framework, self)
-        if entry is not None and not entry.settings:
-            _fill(entry, parameters, arguments, named)
+        _trainer_made(self, f"{holder.__module__}.{name}", framework, parameters, arguments, named)
         make(self, *arguments, **named)
 
     holder.__init__ = __init__
+
+
+@guarded
+def _trainer_made(trainer, written, framework, parameters, arguments, named):
+    facts = recording.current().facts
+    entry = facts.of(trainer)
+    if entry is None:
+        entry = _add(facts, written, sites.capture_construction(trainer), framework, trainer)
+    if entry is not None and not entry.settings:
+        _fill(entry, parameters, arguments, named)
 
 
 def _patch_dataclass(holder, name, framework):
@@ -54,17 +60,23 @@ def _patch_dataclass(holder, name, framework):
 
     @functools.wraps(check)
     def __post_init__(self):
-        facts = recording.current().facts
-        values = {field: getattr(self, field) for field in wanted if hasattr(self, field)}
-        if facts.of(self) is None:
-            entry = _add(facts, f"{holder.__module__}.{name}", sites.capture_construction(self), framework, self)
-            if entry is not None:
-                entry.parameters = [field.name for field in dataclasses.fields(holder) if field.init]
-                entry.settings = {field: getattr(value, "value", value) for field, value in values.items()}
-                entry.count = 1
+        _arguments_made(self, holder, name, framework, wanted)
         check(self)
 
     holder.__post_init__ = __post_init__
+
+
+@guarded
+def _arguments_made(instance, holder, name, framework, wanted):
+    facts = recording.current().facts
+    if facts.of(instance) is not None:
+        return
+    entry = _add(facts, f"{holder.__module__}.{name}", sites.capture_construction(instance), framework, instance)
+    if entry is not None:
+        values = {field: getattr(instance, field) for field in wanted if hasattr(instance, field)}
+        entry.parameters = [field.name for field in dataclasses.fields(holder) if field.init]
+        entry.settings = {field: getattr(value, "value", value) for field, value in values.items()}
+        entry.count = 1
 
 
 def _recorded_function(function, name, framework):
@@ -72,14 +84,18 @@ def _recorded_function(function, name, framework):
 
     @functools.wraps(function)
     def recorded(*arguments, **named):
-        facts = recording.current().facts
-        frame = sites.caller(2)
-        entry = _add(facts, f"{function.__module__}.{name}", sites.capture(frame), framework)
-        if entry is not None:
-            _fill(entry, parameters, arguments, named)
+        _function_called(f"{function.__module__}.{name}", framework, parameters, arguments, named)
         return function(*arguments, **named)
 
     return recorded
+
+
+@guarded
+def _function_called(written, framework, parameters, arguments, named):
+    facts = recording.current().facts
+    entry = _add(facts, written, sites.capture(sites.caller(2)), framework)
+    if entry is not None:
+        _fill(entry, parameters, arguments, named)
 
 
 def _add(facts, name, call, framework, instance=None):
