@@ -165,29 +165,94 @@ class CommandLine(Patcher):
 
     def test_an_option_that_reaches_the_setting_is_changed_instead(self):
         argument = {"dest": "workers", "options": ["-j", "--workers"], "value": 4, "default": 4, "type": "int"}
-        for argv, changed in (
-            (["python", "t.py"], ["python", "t.py", "--workers", "8"]),
-            (["python", "t.py", "--workers", "4", "x"], ["python", "t.py", "--workers", "8", "x"]),
-            (["python", "t.py", "--workers=4"], ["python", "t.py", "--workers=8"]),
-            (["python", "t.py", "--work", "4"], ["python", "t.py", "--work", "8"]),
-            (["python", "t.py", "-j4"], ["python", "t.py", "-j8"]),
-            (["python", "t.py", "--", "x"], ["python", "t.py", "--workers", "8", "--", "x"]),
+        start = ["python", "train.py"]
+        for words, changed in (
+            ([], ["--workers", "8"]),
+            (["--workers", "4", "x"], ["--workers", "8", "x"]),
+            (["--workers=4"], ["--workers=8"]),
+            (["--work", "4"], ["--work", "8"]),
+            (["-j4"], ["-j8"]),
+            (["--", "x"], ["--workers", "8", "--", "x"]),
         ):
-            answer = self.with_argument(argv, argument).answer({"loader.workers": "8"})
-            self.assertEqual(answer["command"], changed)
+            answer = self.with_argument(start + words, argument).answer({"loader.workers": "8"})
+            self.assertEqual(answer["command"], start + changed)
             self.assertEqual((answer["changes"][0]["how"], answer["diff"]), ("argument", ""))
+
+    WORKERS = {"dest": "workers", "options": ["--workers"], "value": 4, "default": 4, "type": "int"}
+
+    def test_only_words_behind_the_program_are_changed(self):
+        """A launcher's options come first, and one of them may have the name of the program's option."""
+        for launcher in (
+            ["python", "-u", "train.py"],
+            ["./train.py"],
+            ["uv", "run", "--", "python", "train.py"],
+            ["uv", "run", "--workers", "1", "train.py"],
+            ["conda", "run", "-n", "torch", "--no-capture-output", "python", "train.py"],
+            ["torchrun", "--workers", "1", "--nproc-per-node=2", "train.py"],
+            ["python", "-m", "torch.distributed.run", "--workers=1", "train.py"],
+            ["accelerate", "launch", "--num_processes", "1", "train.py"],
+            ["env", "A=b", "python", "train.py"],
+        ):
+            for words, changed in (([], ["--workers", "8"]), (["x", "--workers", "4"], ["x", "--workers", "8"])):
+                program = self.with_argument(launcher + words, self.WORKERS)
+                # What the launcher started.
+                program.facts["argv"] = ["python", "-u", program.path, *words]
+                answer = program.answer({"loader.workers": "8"}, argv=launcher + words)
+                self.assertEqual(answer["changes"][0]["how"], "argument", launcher)
+                self.assertEqual(answer["command"], launcher + changed)
+
+    def test_modules_and_console_scripts(self):
+        for launcher, module_name in (
+            (["python", "-m", "pkg.train"], "pkg.train"),
+            (["python", "-mpkg.train"], "pkg.train"),
+            (["python", "-m", "pkg.__main__"], "pkg"),
+            (["torchrun", "--workers", "1", "-m", "pkg.train"], "pkg.train"),
+            (["accelerate", "launch", "--module", "pkg.train"], "pkg.train"),
+            (["train-it"], None),
+            (["uv", "run", "train-it"], None),
+        ):
+            program = self.with_argument(launcher, self.WORKERS)
+            program.facts["module"] = module_name
+            if module_name is None:
+                program.facts["script"] = "/opt/venv/bin/train-it"
+                program.facts["argv"] = ["/opt/venv/bin/python", "/opt/venv/bin/train-it"]
+            answer = program.answer({"loader.workers": "8"}, argv=launcher)
+            self.assertEqual(answer["command"], launcher + ["--workers", "8"])
+
+    def test_what_may_not_reach_the_program_is_changed_in_its_source(self):
+        for command in (
+            ["bash", "train.sh"],
+            ["./train.sh"],
+            ["bash", "train.sh", "train.py"],
+            ["sh", "-c", "python train.py"],
+            ["sh", "-c", "exec python train.py \"$@\"", "--", "train.py"],
+            ["make", "train"],
+            ["./wrapper", "train.py", "--fast"],
+            ["python", "-c", "import train"],
+        ):
+            program = self.with_argument(command, self.WORKERS)
+            program.facts["argv"] = ["python", program.path]
+            answer = program.answer({"loader.workers": "8"}, argv=command)
+            self.assertEqual((answer["changes"][0]["how"], answer["command"]), ("source", None), command)
+            self.assertIn("+x = DataLoader(d, num_workers=8)\n", answer["diff"])
+
+    def test_an_unknown_command_that_hands_on_its_words_is_changed(self):
+        program = self.with_argument([], self.WORKERS)
+        program.facts["argv"] = ["python", program.path, "--fast"]
+        answer = program.answer({"loader.workers": "8"}, argv=["./wrapper", "train.py", "--fast"])
+        self.assertEqual(answer["command"], ["./wrapper", "train.py", "--fast", "--workers", "8"])
 
     def test_flags(self):
         command = module("command")
         flag = {"dest": "pin", "options": ["--pin"], "default": False, "type": None}
-        self.assertEqual(command.set_option(["t.py"], flag, "true"), ["t.py", "--pin"])
-        self.assertEqual(command.set_option(["t.py", "--pin", "x"], flag, "false"), ["t.py", "x"])
+        self.assertEqual(command.set_option(["t.py"], flag, "true", 1), ["t.py", "--pin"])
+        self.assertEqual(command.set_option(["t.py", "--pin", "x"], flag, "false", 1), ["t.py", "x"])
         both = {"dest": "pin", "options": ["--pin", "--no-pin"], "default": True, "type": "bool"}
-        self.assertEqual(command.set_option(["t.py", "--pin"], both, "false"), ["t.py", "--no-pin"])
+        self.assertEqual(command.set_option(["t.py", "--pin"], both, "false", 1), ["t.py", "--no-pin"])
 
     def test_the_value_that_it_has_is_no_change(self):
         argument = {"dest": "workers", "options": ["--workers"], "value": 4, "default": 4, "type": "int"}
-        row = self.only_row(self.with_argument(["t.py"], argument), "loader.workers", "4")
+        row = self.only_row(self.with_argument(["python", "train.py"], argument), "loader.workers", "4")
         self.assertEqual(row["why_not"]["id"], "change.already")
 
 

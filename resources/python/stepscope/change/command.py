@@ -1,5 +1,79 @@
-"""Changes of the command line of a program that uses argparse."""
+"""Changes of a program's command line.
+
+The command may start the program through something else: `uv run`, `conda run`, torchrun, `accelerate launch`. Options of
+the program stand behind the name of its script or module, and only what stands there is changed. Where the script is not
+on the command line (`bash train.sh`, `sh -c "…"`), nobody knows whether an added option would reach it.
+"""
+import os
+
 from .refusal import Refusal
+
+_LAUNCHERS = (
+    "uv", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "torchrun", "accelerate",
+    "deepspeed", "mpirun", "mpiexec", "srun", "env", "nice", "time", "taskset", "numactl", "stdbuf",
+)
+_SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
+
+
+def program_start(argv, program):
+    """Index of the first word that the program itself gets.
+
+    @param program  of the facts: script, module, cwd, argv
+    @raises Refusal where the program is not on the command line, or does not get what stands behind it
+    """
+    start = _behind_program(argv, program)
+    if start is None:
+        raise Refusal("launcher", f"The command does not name {_name(program)}, which something else starts: an option "
+                                  "that is added to the command may not reach it.")
+    if _is_shell(argv[:start]):
+        raise Refusal("launcher", f"A shell script starts {_name(program)}: an option that is added to the command may "
+                                  "not reach it.")
+    recorded = program.get("argv") or []
+    begun = _behind_program(recorded, program)
+    if not _hands_on(argv) and begun is not None and list(recorded[begun:]) != list(argv[start:]):
+        raise Refusal("launcher", f"{_name(program)} was not started with the options of the command: what starts it "
+                                  "changes them.")
+    return start
+
+
+def _behind_program(argv, program):
+    """None: the program's script or module is not there."""
+    module, script = program.get("module"), program.get("script")
+    for index, word in enumerate(argv):
+        if module:
+            if word in ("-m", "--module") and argv[index + 1 : index + 2] in ([module], [module + ".__main__"]):
+                return index + 2
+            if word == "-m" + module:
+                return index + 1
+        elif script and _is_script(word, script, program.get("cwd") or ""):
+            return index + 1
+    return None
+
+
+def _is_script(word, script, folder):
+    if not word or word.startswith("-"):
+        return False
+    path = os.path.normpath(os.path.join(folder, word))
+    if path == script or os.path.realpath(path) == os.path.realpath(script) or script.endswith(os.sep + word):
+        return True
+    if os.path.isdir(path) and os.path.realpath(os.path.join(path, "__main__.py")) == os.path.realpath(script):
+        return True
+    # A console script, which was found on PATH.
+    return os.sep not in word and os.path.basename(script) == word and not word.endswith(".py")
+
+
+def _is_shell(words):
+    return any(os.path.basename(word) in _SHELLS or word.endswith(".sh") for word in words[:-1])
+
+
+def _hands_on(argv):
+    """Whether the command is known to hand all words behind the program's name to it."""
+    name = os.path.basename(argv[0])
+    return name in _LAUNCHERS or name.startswith(("python", "pypy"))
+
+
+def _name(program):
+    return program.get("module") or os.path.basename(program.get("script") or "") or "the program"
 
 
 def is_flag(argument):
@@ -7,61 +81,65 @@ def is_flag(argument):
     return isinstance(argument.get("default"), bool) and argument.get("type") in (None, "", "bool", "flag", "NoneType")
 
 
-def set_option(argv, argument, text):
-    """A new command line, with an argparse argument at a value.
+def set_option(argv, argument, text, start):
+    """A new command line, with an option of the program at a value.
 
     @param argument  of the facts: dest, options, default, type
     @param text      the value as it is written on a command line; "true" or "false" of a flag
+    @param start     index of the first word that the program itself gets
     """
     options = argument.get("options") or []
     if not options:
         raise Refusal("no_option", f"{argument['dest']} is given by its position on the command line.")
-    argv = list(argv)
+    return list(argv[:start]) + _set(list(argv[start:]), argument, options, text)
+
+
+def _set(words, argument, options, text):
     if not is_flag(argument):
-        return _with_value(argv, options, text)
+        return _with_value(words, options, text)
     wanted = text in ("true", "True", "1")
     negatives = [option for option in options if option.startswith("--no-")]
     if negatives and len(negatives) < len(options):  # BooleanOptionalAction
         positives = [option for option in options if option not in negatives]
-        return _added(_without(argv, options), [_longest(positives if wanted else negatives)])
-    argv = _without(argv, options)
-    return argv if wanted == argument["default"] else _added(argv, [_longest(options)])
+        return _added(_without(words, options), [_longest(positives if wanted else negatives)])
+    words = _without(words, options)
+    return words if wanted == argument["default"] else _added(words, [_longest(options)])
 
 
 def _longest(options):
     return max(options, key=lambda option: (option.startswith("--"), len(option)))
 
 
-def _end(argv):
-    """Where options end: at `--`, which hands the rest to something else."""
-    return argv.index("--") if "--" in argv else len(argv)
+def _end(words):
+    """Where options end: at `--`, behind which all words are arguments without a name."""
+    return words.index("--") if "--" in words else len(words)
 
 
-def _added(argv, parts):
-    end = _end(argv)
-    return argv[:end] + parts + argv[end:]
+def _added(words, parts):
+    end = _end(words)
+    return words[:end] + parts + words[end:]
 
 
-def _without(argv, options):
-    end = _end(argv)
-    return [part for part in argv[:end] if part not in options] + argv[end:]
+def _without(words, options):
+    end = _end(words)
+    return [part for part in words[:end] if part not in options] + words[end:]
 
 
-def _with_value(argv, options, text):
+def _with_value(words, options, text):
     """Changes the last occurrence, which is the one that counts."""
-    for index in range(_end(argv) - 1, -1, -1):
-        part = argv[index]
+    for index in range(_end(words) - 1, -1, -1):
+        part = words[index]
         name, equals, _ = part.partition("=")
         is_long = name.startswith("--")
         if _names(name, options):
             if equals:
-                return argv[:index] + [f"{name}={text}"] + argv[index + 1:]
-            if index + 1 < len(argv):
-                return argv[: index + 1] + [text] + argv[index + 2:]
+                return words[:index] + [f"{name}={text}"] + words[index + 1:]
+            if index + 1 < len(words):
+                return words[: index + 1] + [text] + words[index + 2:]
         short = next((option for option in options if len(option) == 2 and part.startswith(option) and len(part) > 2), None)
         if short and not is_long:
-            return argv[:index] + [short + text] + argv[index + 1:]
-    return _added(argv, [_longest(options), text])
+            return words[:index] + [short + text] + words[index + 1:]
+    return _added(words, [_longest(options), text])
 
 
 def _names(name, options):

@@ -235,7 +235,9 @@ class _Plan:
             return None
         if argument.get("value") == value:
             raise Refusal("already", f"{row.key} is {text} in the recorded program.")
-        self._argv = command.set_option(self._argv, argument, text)
+        # In the command as it was given: where the program begins in it does not change with its options.
+        start = command.program_start(self._first_argv, self._program)
+        self._argv = command.set_option(self._argv, argument, text, start)
         return _row(row.key, text, "argument", None, measurable=True)
 
     # A framework's own argument
@@ -256,9 +258,13 @@ class _Plan:
                     reason = Refusal("several", f"{last} is called at several places.")
                     continue
                 destination = self._destination(calls[0], names[0][0])
-                if destination is not None:
-                    return self._set_option(row, text, value, destination)
-                return self._framework_argument(row, text, calls[0], names)
+                try:
+                    done = self._set_option(row, text, value, destination) if destination is not None else None
+                except Refusal as refusal:
+                    if refusal.id != "change.launcher":
+                        raise
+                    done = None  # in the source, which reaches the program whatever starts it
+                return done or self._framework_argument(row, text, calls[0], names)
         if reason is not None:
             raise reason
         return None
