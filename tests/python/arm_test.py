@@ -76,6 +76,9 @@ class Program:
         self.process.stdout.close()
         self.process.wait()
 
+    def stop_listening(self):
+        self._listener.close()
+
     def peer(self):
         connection, _ = self._listener.accept()
         self._peers.append(Peer(connection))
@@ -212,6 +215,12 @@ class ArmTest(unittest.TestCase):
             peer.lines.close()
             peer.connection.close()
             self.assertEqual(program.process.wait(PATIENCE), 0)
+
+    def test_a_process_that_cannot_reach_the_experiment_exits(self):
+        with Program(["turns.py", "plain"]) as program:
+            program.stop_listening()  # long before the program has imported torch
+            self.assertEqual(program.process.wait(PATIENCE), 3)
+            self.assertIn("the experiment cannot be reached", program.process.stdout.read())
 
     def test_the_stack_of_a_hang_is_printed_on_request(self):
         with Program(["turns.py", "plain"]) as program:

@@ -33,6 +33,7 @@ import traceback
 from .guard import guarded, report
 
 _NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
+_UNREACHABLE = 3  # exit status of a process whose experiment does not answer
 _MOST_LINES = 20  # of a traceback: its end names the error and the innermost calls
 
 _arm = None
@@ -199,7 +200,6 @@ class Arm:
         self._session = session
         self._torch = sys.modules.get("torch")
         self._socket = self._lines = None
-        self._cannot_connect = False
         self._greeted = self._ended = False
         self.seeds = {}  # library: whether the program has set its seed itself
         self._steps = 0
@@ -414,16 +414,16 @@ class Arm:
     # --- the connection ---
 
     def _connect(self):
-        if self._socket is not None or self._cannot_connect:
+        if self._socket is not None:
             return
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.connect("\0" + os.environ[_NAME])
         except OSError as error:
-            connection.close()
-            self._cannot_connect = True
-            print(f"stepscope: the experiment cannot be reached: {error}", file=sys.stderr)
-            return
+            # The experiment has ended, or this process is in a network namespace of its own. Training on would only
+            # take the processor from others, without limit.
+            print(f"stepscope: the experiment cannot be reached: {error}", file=sys.stderr, flush=True)
+            os._exit(_UNREACHABLE)
         self._socket, self._lines = connection, connection.makefile("r", encoding="utf-8")
         self._send({"type": "started", "pid": os.getpid(), **self._versions()})
 
