@@ -1,5 +1,6 @@
 #include "advisor_rules_registry.h"
 
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/program_verdict.h"
@@ -234,6 +235,13 @@ const profiler::analysis::LaunchStatistics& Case::launches() const
         queue = std::make_shared<profiler::analysis::LaunchStatistics>(profiler::analysis::launchStatistics(
             trace, profiler::analysis::LaunchCalls(trace), profiler::analysis::judgedPart(facts.steps)));
     return *queue;
+}
+
+const profiler::analysis::Intervals& Case::betweenLaunches() const
+{
+    if (!between)
+        between = std::make_shared<profiler::analysis::Intervals>(launchingTimes(trace, facts.device.steps));
+    return *between;
 }
 
 std::vector<Rule> allRules()

@@ -34,10 +34,15 @@ struct Case {
     /// The launch queue of each device, made when the first rule asks for it. Not for several threads at once.
     [[nodiscard]] const profiler::analysis::LaunchStatistics& launches() const;
 
+    /// Times between two launches of a thread in one judged step, see launch_bound.h; made when it is first asked for.
+    /// Not for several threads at once.
+    [[nodiscard]] const profiler::analysis::Intervals& betweenLaunches() const;
+
     mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr;      ///< behind replay()
     mutable std::shared_ptr<const profiler::analysis::Replayed> asItWas = nullptr;       ///< behind unchanged()
     mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;           ///< behind ops()
     mutable std::shared_ptr<const profiler::analysis::LaunchStatistics> queue = nullptr; ///< behind launches()
+    mutable std::shared_ptr<const profiler::analysis::Intervals> between = nullptr;      ///< behind betweenLaunches()
 };
 
 /// What a rule must see of a run to be right.

@@ -6,8 +6,11 @@
 #include "profiler/model/message.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <unordered_set>
 
 namespace advisor {
@@ -42,7 +45,16 @@ LaunchBound launchBound(const Case& c)
     LaunchBound bound;
     bound.marksSteps = !device.steps.empty();
     bound.launchShare = device.idleShare("launch");
-    bound.hostShare = bound.launchShare + device.idleShare("other");
+    const double otherShare = device.idleShare("other");
+    Nanoseconds unrecorded{};
+    if (const IdleCause* other = device.idleCause("other"); other && other->time.count() > 0) {
+        for (const auto& [id, where] : other->everywhere)
+            unrecorded += total(unrecordedHostTime(c, where));
+        bound.hostShare =
+            otherShare * static_cast<double>(unrecorded.count()) / static_cast<double>(other->time.count());
+    }
+    bound.unknownShare = otherShare - bound.hostShare;
+    bound.hostShare += bound.launchShare;
     bound.queuedShare = device.idleShare("queued");
     bound.idleShare = device.idleShare();
     bound.smallShare = device.work.all.count > 0
@@ -52,9 +64,61 @@ LaunchBound launchBound(const Case& c)
     if (bound.queueKnown)
         bound.queuedGapShare = static_cast<double>(device.queuedGaps) / static_cast<double>(device.gaps);
     bound.cause = device.idleCause(bound.launchShare >= LaunchBound::kPart ? "launch" : "other");
-    if (bound.queueKnown && bound.hostShare + bound.queuedShare >= LaunchBound::kShare)
+    if (bound.queueKnown && bound.hostShare + bound.unknownShare + bound.queuedShare >= LaunchBound::kShare)
         addQueue(c, bound);
     return bound;
+}
+
+Intervals launchingTimes(const Trace& trace, const std::vector<TimeRange>& steps)
+{
+    const auto launches = [](std::string_view call) {
+        constexpr std::array<std::string_view, 3> kMarks = {"Launch", "Memcpy", "Memset"};
+        return std::any_of(kMarks.begin(), kMarks.end(),
+                           [&](std::string_view mark) { return call.find(mark) != call.npos; });
+    };
+    NameAnswers isLaunch(trace, launches);
+    std::vector<TimeRange> times;
+    for (const Track& track : trace.tracks()) {
+        if (track.kind != TrackKind::Thread && track.kind != TrackKind::MainThread)
+            continue;
+        std::vector<std::optional<TimeRange>> inSteps(steps.size());
+        for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+            forEachViewOf(trace, track.id, kind, [&](const SliceView& call) {
+                const auto after = std::upper_bound(steps.begin(), steps.end(), call.begin(),
+                                                    [](TraceTime at, TimeRange step) { return at < step.begin; });
+                if (after == steps.begin() || call.begin() >= std::prev(after)->end || !isLaunch(call.nameId()))
+                    return;
+                auto& range = inSteps[static_cast<std::size_t>(after - steps.begin()) - 1];
+                const TimeRange now = call.range();
+                range = range ? TimeRange{std::min(range->begin, now.begin), std::max(range->end, now.end)} : now;
+            });
+        for (const auto& range : inSteps)
+            if (range)
+                times.push_back(*range);
+    }
+    return unite(std::move(times));
+}
+
+Intervals unrecordedHostTime(const Case& c, const Intervals& other)
+{
+    return other.empty() ? Intervals() : intersect(other, c.betweenLaunches());
+}
+
+std::vector<double> idleForTheHost(const Case& c)
+{
+    const DeviceFacts& device = c.facts.device;
+    std::vector<double> us = device.idleInEachStep({"launch"});
+    const IdleCause* other = device.idleCause("other");
+    if (!other)
+        return us;
+    for (const auto& [id, all] : other->everywhere) {
+        const Intervals where = unrecordedHostTime(c, all);
+        for (std::size_t i = 0; i < us.size(); ++i) {
+            const std::vector<TimeRange> step{device.steps[i]};
+            us[i] += toUs(total(intersect(step, overlapping(where, device.steps[i])))) / std::max(device.devices, 1);
+        }
+    }
+    return us;
 }
 
 Advice silentForTheQueue(const LaunchBound& bound)

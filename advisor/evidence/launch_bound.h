@@ -11,11 +11,14 @@ namespace advisor {
 /// work is queued waits for something else (see queuedGaps()).
 struct LaunchBound {
     double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
-    double hostShare = 0; ///< of the judged window: idle for that, or while the host did what no event records (Python)
+    /// Of the judged window: idle for that, or between two launches of a step while no event records anything, which is
+    /// the host's time by elimination.
+    double hostShare = 0;
+    double unknownShare = 0; ///< of the judged window: idle while no event says why
     double queuedShare = 0;  ///< of the judged window: idle although the next work was in the launch queue
     double idleShare = 0;    ///< of the judged window: idle for any cause
     double smallShare = 0;   ///< of the kernels: under 10 µs
-    bool marksSteps = false; ///< the trace does: what no event records goes on within a step, so it is the host's work
+    bool marksSteps = false; ///< the trace does: then it is known which launches belong together
     bool queueKnown = false; ///< launches are recorded; false: gaps count by what the host did alone
     double queuedGapShare = 0; ///< of the gaps whose launch is recorded: the next work was in the queue
     double queueAtStart = 0;   ///< mean number of launched kernels and copies that wait when one starts
@@ -42,13 +45,25 @@ struct LaunchBound {
     /// What the host did would look like a launch-bound device, were the queue not full.
     [[nodiscard]] bool isQueueWhy() const
     {
-        return isQueueDeep() || (hostShare < kShare && hostShare + queuedShare >= kShare);
+        const double emptyQueue = hostShare + unknownShare;
+        return isQueueDeep() || (emptyQueue < kShare && emptyQueue + queuedShare >= kShare);
     }
 
 private:
     [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare && !isQueueDeep(); }
 };
 LaunchBound launchBound(const Case& c);
+
+/// Times from the first to the last launch of a thread in each of these steps, over all threads that launch. A device
+/// that idles there with an empty queue, while no event records a call, an operator or a wait, waits for that thread to
+/// go on: the thread's calls are recorded before and after, so that it waits for nothing on the device. Outside of
+/// them, an idle device may wait for anything that the trace does not record: data, files, other processes.
+profiler::analysis::Intervals launchingTimes(const profiler::Trace& trace,
+                                             const std::vector<profiler::TimeRange>& steps);
+/// When a device idles for the host without an event that says so: its "other" time between launches.
+profiler::analysis::Intervals unrecordedHostTime(const Case& c, const profiler::analysis::Intervals& other);
+/// For each judged step, µs that devices idle in it for the host, recorded or by elimination; a mean over devices.
+std::vector<double> idleForTheHost(const Case& c);
 
 /// Silence of a rule for which the launch queue speaks, with the queue's figures.
 Advice silentForTheQueue(const LaunchBound& bound);

@@ -1,5 +1,6 @@
 #include "advisor/prediction/attribution.h"
 
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/kernel_bound.h"
 #include "advisor/prediction/saving.h"
@@ -33,10 +34,9 @@ TimePart partOf(std::string_view cause)
         return TimePart::Allocation;
     if (cause == "lazy_loading" || cause == "warm_up")
         return TimePart::WarmUp;
-    // What the host does between two events of a step and no event records is its own work, Python mostly.
-    if (cause == "launch" || cause == "other")
+    if (cause == "launch")
         return TimePart::Launch;
-    return TimePart::Unknown; // queued, end_of_run
+    return TimePart::Unknown; // queued, end_of_run, other
 }
 
 std::size_t indexOf(TimePart part)
@@ -160,8 +160,14 @@ TimeParts timeParts(const Case& c)
         add(TimePart::Kernels, step - data);
         return parts;
     }
-    for (const IdleCause& cause : device.idle)
-        add(partOf(cause.cause), device.deviceUsPerStep(cause.time));
+    for (const IdleCause& cause : device.idle) {
+        profiler::Nanoseconds host{}; // without an event that says so
+        if (cause.cause == "other")
+            for (const auto& [id, where] : cause.everywhere)
+                host += total(unrecordedHostTime(c, where));
+        add(TimePart::Launch, device.deviceUsPerStep(host));
+        add(partOf(cause.cause), device.deviceUsPerStep(cause.time - host));
+    }
     add(TimePart::Kernels, device.deviceUsPerStep(device.computing));
     add(TimePart::Copy, device.deviceUsPerStep(device.copying));
     add(TimePart::Communication, device.deviceUsPerStep(device.communicating));

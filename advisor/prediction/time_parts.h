@@ -15,12 +15,12 @@ enum class TimePart : std::uint16_t {
     Data = 1 << 0,          ///< idle while the program waits for a batch
     Sync = 1 << 1,          ///< idle while the host waits for the device
     Copy = 1 << 2,          ///< copies that no kernel hides; idle while the host waits for a copy
-    Launch = 1 << 3,        ///< idle with an empty launch queue while the host works
+    Launch = 1 << 3,        ///< idle with an empty launch queue while the host works, or between a step's launches
     Allocation = 1 << 4,    ///< idle while device memory is allocated or freed
     Communication = 1 << 5, ///< communication that no computing hides; idle while the host communicates
     WarmUp = 1 << 6,        ///< idle while kernels' code is loaded, and during other work that a process does once
     Kernels = 1 << 7,       ///< computing; in a run on the CPU everything but the wait for data
-    Unknown = 1 << 8,       ///< idle with work in the launch queue, or after the last work
+    Unknown = 1 << 8,       ///< idle with work in the launch queue, after the last work, or while no event says why
 };
 inline constexpr std::size_t kTimeParts = 9;
 

@@ -15,18 +15,19 @@ using namespace profiler::analysis;
 using profiler::Message;
 using profiler::message;
 
-/// The gaps behind the finding's share: those while the host launches, and those while it does what no event records.
-/// Only of one device, because all evidence is shown on one stream.
+/// The gaps behind the finding's share: those while the host launches, and those between launches that no event
+/// explains. Only of one device, because all evidence is shown on one stream.
 IdleCause hostGaps(const Case& c, const IdleCause& cause)
 {
     IdleCause gaps = cause;
-    for (const std::string_view other : {"launch", "other"})
-        if (const IdleCause* more = c.facts.device.idleCause(other); more && other != cause.cause)
-            for (const auto& [device, where] : more->everywhere)
-                if (device == cause.device) {
-                    gaps.where = unite(std::move(gaps.where), where);
-                    gaps.cause = "host";
-                }
+    gaps.cause = "host";
+    gaps.where.clear();
+    for (const std::string_view name : {"launch", "other"})
+        if (const IdleCause* part = c.facts.device.idleCause(name))
+            for (const auto& [device, where] : part->everywhere)
+                if (device == cause.device)
+                    gaps.where =
+                        unite(std::move(gaps.where), name == "other" ? unrecordedHostTime(c, where) : where);
     return gaps;
 }
 
@@ -69,26 +70,32 @@ Advice check(const Case& c)
         return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
     if (bound.isQueueWhy())
         return silentForTheQueue(bound);
-    if (!bound.byTheHost())
+    const double unexplained = bound.hostShare + bound.unknownShare;
+    if (!bound.byTheHost() && unexplained < LaunchBound::kShare)
         return silent(
             message<"host.bound.rarely", "The GPU waits for operators and launches only {share} of the time.">(
                 {{"share", bound.hostShare, shareText(bound.hostShare)}}));
-    if (mayHaveHadNothingToDo(c, bound))
+    if (!bound.byTheHost() || mayHaveHadNothingToDo(c, bound))
         return cannotTell(
             message<"host.bound.unrecorded", "The GPU idles {idle} of the time, but the CPU launches work or runs "
                                              "operators only {host} of it: what else it did is not recorded, or it had "
                                              "nothing to do.">(
-                {{"idle", bound.hostShare, shareText(bound.hostShare)},
+                {{"idle", unexplained, shareText(unexplained)},
                  {"host", bound.launchShare, shareText(bound.launchShare)}}));
     const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
     Advice advice = fires(reasonOf(bound));
     advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;
     if (bound.marksSteps)
-        advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"launch", "other"}));
+        advice.saving = upperBoundOverSteps(idleForTheHost(c));
     else
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     advice.caveats = {message<"host.bound.remedies", "A larger batch, compiling, a fused optimizer and fewer small "
                                                      "operators each give the CPU less to do per sample.">()};
+    if (bound.unknownShare >= LaunchBound::kPart)
+        advice.caveats.push_back(
+            message<"host.bound.unknown_rest", "For another {share} of the time, the GPU idles outside of the launches "
+                                               "and no event says why: that is not counted.">(
+                {{"share", bound.unknownShare, shareText(bound.unknownShare)}}));
     if (!bound.queueKnown)
         advice.caveats.push_back(
             message<"host.bound.queue_unknown", "Launches are not recorded: that the launch queue is empty is inferred "

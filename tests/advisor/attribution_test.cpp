@@ -244,11 +244,31 @@ TEST(TimeParts, SumToTheJudgedTime)
     EXPECT_NEAR(parts.total(), 1000, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Data), 200, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Allocation), 50, 1e-6);
-    EXPECT_NEAR(parts.of(TimePart::Launch), 50, 1e-6) << "what no event records within a step is the host's work";
+    EXPECT_NEAR(parts.of(TimePart::Launch), 0, 1e-6);
+    EXPECT_NEAR(parts.of(TimePart::Unknown), 50, 1e-6) << "what no event records may be anything";
     EXPECT_NEAR(parts.of(TimePart::Kernels), 400, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Copy), 100, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Communication), 200, 1e-6);
     EXPECT_NEAR(parts.idle(), 600, 1e-6);
+}
+
+TEST(TimeParts, WhatNoEventRecordsBetweenTheLaunchesOfAStepIsTheHosts)
+{
+    // Idle from 0 to 12, 22 to 62 and 72 to 100 µs of each step; the launches go from 10 to 61 µs.
+    const auto partsOf = [](const std::string& thread) {
+        const auto trace = test_support::traceFromText(
+            "main\nrepeat 10 every 100\nstep 0 0 100\ncall cudaLaunchKernel 10 1 corr=1\n" + thread +
+            "call cudaLaunchKernel 60 1 corr=2\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 12 10 corr=1\n"
+            "kernel a 62 10 corr=2\nend\n");
+        const Facts facts = analyse(*trace);
+        return timeParts({*trace, facts});
+    };
+    const TimeParts parts = partsOf("");
+    EXPECT_NEAR(parts.of(TimePart::Launch), 41, 1) << "the launches, and from the first of them to the second";
+    EXPECT_NEAR(parts.of(TimePart::Unknown), 36, 2) << "before the first and after the last";
+    // Launches of different threads say nothing about each other.
+    const TimeParts apart = partsOf("end\nthread other\nrepeat 10 every 100\n");
+    EXPECT_NEAR(apart.of(TimePart::Launch), 2, 1);
 }
 
 TEST(TimeParts, InARunOnTheCpuAreTheWaitForDataAndTheRest)

@@ -314,16 +314,26 @@ TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(HostBound, WhatNoEventRecordsIsTheHostsAsWell)
+TEST(HostBound, WhatNoEventRecordsIsTheHostsBetweenLaunchesOnly)
 {
-    const std::string text = "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 60 2\n"
-                             "call cudaLaunchKernel 60 1\nend\nstream 0 7\nrepeat 10 every 100\nkernel a 62 38\nend";
-    const auto bound = imported("host_bound", text);
+    const auto text = [](std::string_view host, std::string_view device) {
+        return fmt::format("device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\n{}op aten::mm 60 2\n"
+                           "call cudaLaunchKernel 60 1\nend\nstream 0 7\nrepeat 10 every 100\n{}kernel a 62 38\nend",
+                           host, device);
+    };
+    // A launch before and one after: the thread was not asleep, nor in a call that waits.
+    const std::string between = text("op aten::mm 0 2\ncall cudaLaunchKernel 0 1\n", "kernel a 2 3\n");
+    const auto bound = imported("host_bound", between);
     EXPECT_EQ(bound.advice().state, State::Fires) << bound.advice().reason;
     EXPECT_FALSE(bound.advice().evidence.empty());
-    const auto launches = imported("compile", text);
+    EXPECT_THAT(bound.advice().reason, HasNumber("share", testing::DoubleNear(0.59, 0.02)));
+    const auto launches = imported("compile", between);
     EXPECT_EQ(launches.advice().state, State::Silent);
-    EXPECT_THAT(launches.advice().reason.text, testing::HasSubstr("2.00 %"));
+    EXPECT_THAT(launches.advice().reason, HasId("compile.rarely"));
+    // Before its first launch a step may wait for anything.
+    const auto before = imported("host_bound", text("", ""));
+    EXPECT_EQ(before.advice().state, State::CannotTell) << before.advice().reason;
+    EXPECT_THAT(before.advice().reason, HasId("host.bound.unrecorded"));
 }
 
 TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNoGaps)

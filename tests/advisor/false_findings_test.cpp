@@ -73,13 +73,17 @@ TEST(HostBound, AProgramWithoutStepsIsNotToldOfItsSteps)
     EXPECT_THAT(advice.whyNoPrediction.text, HasSubstr("no step marks"));
 }
 
-TEST(HostBound, TheSavingHoldsAllThatTheReasonSums)
+TEST(HostBound, TheSavingHoldsAllThatTheReasonSumsAndNothingElse)
 {
     const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 50 30\n"
                                             "call cudaLaunchKernel 78 1\nend\nstream 0 7\nrepeat 10 every 100\n"
                                             "kernel a 80 20\nend");
     ASSERT_TRUE(advice.saving) << advice.reason;
-    EXPECT_NEAR(advice.saving->high, 80, 1e-9); // 30 launching and 50 of what no event records
+    EXPECT_NEAR(advice.saving->high, 30, 1e-9) << "launching; before that no event says why the device idles";
+    EXPECT_THAT(advice.reason, test_support::HasNumber("share", testing::DoubleNear(0.3, 0.03)));
+    EXPECT_THAT(advice.caveats,
+                testing::Contains(testing::AllOf(test_support::HasId("host.bound.unknown_rest"),
+                                                 test_support::HasNumber("share", testing::DoubleNear(0.5, 0.05)))));
 }
 
 constexpr std::string_view kUpload = "repeat 20 every 100\ncopy HtoD 0 90 bytes=1000000 src=pageable dst=device\nend\n"
