@@ -87,24 +87,25 @@ void addCaveats(Advice& advice)
                 "A process loads the same code once: a long training does not notice, timings of few steps do.">(),
         message<"host.lazy_loading.eager",
                 "Eager loading moves all loads to the start, takes longer in total and needs more device memory.">()};
-    advice.whyNoToggle = message<"host.lazy_loading.no_toggle",
-                                 "An environment variable that the driver reads at its start, no setting of the trainer.">();
+    advice.whyNoToggle =
+        message<"host.lazy_loading.no_toggle",
+                "An environment variable that the driver reads at its start, no setting of the trainer.">();
 }
 
 Advice finding(const Case& c, const Loads& loads, double share)
 {
     const std::size_t steps = stepsWith(c, loads), all = c.facts.device.steps.size();
-    Advice advice = fires(all == 0 ? message<"host.lazy_loading.without_steps",
-                                             "The device idles {share} of the recorded time while the driver loads "
-                                             "kernels' code ({loads} loads). The trace has no steps, so this is not per "
-                                             "step.">({{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
-                                   : message<"host.lazy_loading.idle",
-                                             "The device idles {share} of the time while the driver loads kernels' code "
-                                             "({loads} loads, in {steps} of {all} steps).">(
-                                         {{"share", share, shareText(share)},
-                                          {"loads", loads.judged.size()},
-                                          {"steps", steps},
-                                          {"all", all}}));
+    Advice advice =
+        fires(all == 0 ? message<"host.lazy_loading.without_steps",
+                                 "The device idles {share} of the recorded time while the driver loads "
+                                 "kernels' code ({loads} loads). The trace has no steps, so this is not per "
+                                 "step.">({{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
+                       : message<"host.lazy_loading.idle",
+                                 "The device idles {share} of the time while the driver loads kernels' code "
+                                 "({loads} loads, in {steps} of {all} steps).">({{"share", share, shareText(share)},
+                                                                                 {"loads", loads.judged.size()},
+                                                                                 {"steps", steps},
+                                                                                 {"all", all}}));
     advice.concerns = share;
     predict(advice, c, loads, steps);
     addCaveats(advice);
@@ -123,9 +124,8 @@ Advice inWarmUp(const Case& c, const Loads& loads)
             {{"time", us, timeText(us)}}));
     Advice advice = fires(message<"host.lazy_loading.warm_up",
                                   "Loading kernels' code takes {time}, {share} of the recorded time, all of it during "
-                                  "warm-up.">({{"time", us, timeText(us)},
-                                               {"share", share, shareText(share)},
-                                               {"loads", loads.warmUp.size()}}));
+                                  "warm-up.">(
+        {{"time", us, timeText(us)}, {"share", share, shareText(share)}, {"loads", loads.warmUp.size()}}));
     advice.whyNoPrediction =
         message<"host.lazy_loading.not_in_steps", "Steady steps load no code: they would not get shorter.">();
     addCaveats(advice);
@@ -147,8 +147,7 @@ Advice check(const Case& c)
         return inWarmUp(c, loads);
     const double share = c.facts.device.idleShare(kCause);
     if (share < kWorthFixing)
-        return silent(message<"host.lazy_loading.rare",
-                              "The device waits for kernels' code only {share} of the time.">(
+        return silent(message<"host.lazy_loading.rare", "The device waits for kernels' code only {share} of the time.">(
             {{"share", share, shareText(share)}}));
     return finding(c, loads, share);
 }

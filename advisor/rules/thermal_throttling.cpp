@@ -63,18 +63,20 @@ const Track* counterThatEndsWith(const Trace& trace, std::string_view mark)
 
 Advice finding(const Case& c, const Device& device)
 {
-    Advice advice = fires(message<"thermal.throttling.heat", "Heat held the GPU's clocks back in {share} of the samples.">(
-        {{"share", device.hotShare(), shareText(device.hotShare())},
-         {"samples", device.samples},
-         {"counter", device.track->name}}));
+    Advice advice =
+        fires(message<"thermal.throttling.heat", "Heat held the GPU's clocks back in {share} of the samples.">(
+            {{"share", device.hotShare(), shareText(device.hotShare())},
+             {"samples", device.samples},
+             {"counter", device.track->name}}));
     advice.concerns = device.hotShare();
     advice.whyNoPrediction =
         message<"thermal.throttling.no_prediction", "How fast a cooler GPU would have run is not in the trace.">();
     advice.whyNoToggle = message<"thermal.throttling.no_toggle",
                                  "No setting changes this: improve the cooling, or lower the power limit.">();
-    advice.caveats = {message<"thermal.throttling.timings",
-                              "Do not compare timings from this recording with others: let the GPU cool down and measure "
-                              "again.">()};
+    advice.caveats = {
+        message<"thermal.throttling.timings",
+                "Do not compare timings from this recording with others: let the GPU cool down and measure "
+                "again.">()};
     const TimeRange all = c.trace.range();
     const TraceTime at = std::clamp(*device.firstHot, all.begin, all.end);
     advice.evidence = {
@@ -109,9 +111,8 @@ Advice check(const Case& c)
         return counterThatEndsWith(c.trace, throttle::kCounter)
                    ? silent(message<"thermal.throttling.idle", "The GPUs were idle in every sample.">())
                    : withoutReasons(c);
-    const auto hottest = std::max_element(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
-        return a.hotShare() < b.hotShare();
-    });
+    const auto hottest = std::max_element(devices.begin(), devices.end(),
+                                          [](const Device& a, const Device& b) { return a.hotShare() < b.hotShare(); });
     if (hottest->hotShare() >= kOften)
         return finding(c, *hottest);
     const auto heldBack = std::max_element(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
