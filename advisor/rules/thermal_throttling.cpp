@@ -61,6 +61,7 @@ const Track* counterThatEndsWith(const Trace& trace, std::string_view mark)
     return nullptr;
 }
 
+/// Claims no time: how much faster the kernels of those samples would have been is not known.
 Advice finding(const Case& c, const Device& device)
 {
     Advice advice =
@@ -68,7 +69,6 @@ Advice finding(const Case& c, const Device& device)
             {{"share", device.hotShare(), shareText(device.hotShare())},
              {"samples", device.samples},
              {"counter", device.track->name}}));
-    advice.concerns = device.hotShare();
     advice.whyNoPrediction =
         message<"thermal.throttling.no_prediction", "How fast a cooler GPU would have run is not in the trace.">();
     advice.whyNoToggle = message<"thermal.throttling.no_toggle",
@@ -131,7 +131,7 @@ Advice check(const Case& c)
 
 Rule thermal_throttling()
 {
-    return {kKey, "Heat slows the GPU down", check, Needs::Run, TimePart::Kernels, true};
+    return {kKey, "Heat slows the GPU down", check, Needs::Run};
 }
 
 } // namespace advisor::rules
