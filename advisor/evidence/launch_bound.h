@@ -14,12 +14,12 @@ struct LaunchBound {
     /// Of the judged window: idle for that, or between two launches of a step while no event records anything, which is
     /// the host's time by elimination.
     double hostShare = 0;
-    double unknownShare = 0; ///< of the judged window: idle while no event says why
-    double queuedShare = 0;  ///< of the judged window: idle although the next work was in the launch queue
-    double idleShare = 0;    ///< of the judged window: idle for any cause
-    double smallShare = 0;   ///< of the kernels: under 10 µs
-    bool marksSteps = false; ///< the trace does: then it is known which launches belong together
-    bool queueKnown = false; ///< launches are recorded; false: gaps count by what the host did alone
+    double unknownShare = 0;   ///< of the judged window: idle while no event says why
+    double queuedShare = 0;    ///< of the judged window: idle although the next work was in the launch queue
+    double idleShare = 0;      ///< of the judged window: idle for any cause
+    double smallShare = 0;     ///< of the kernels: under 10 µs
+    bool marksSteps = false;   ///< the trace does: then it is known which launches belong together
+    bool queueKnown = false;   ///< launches are recorded; false: gaps count by what the host did alone
     double queuedGapShare = 0; ///< of the gaps whose launch is recorded: the next work was in the queue
     double queueAtStart = 0;   ///< mean number of launched kernels and copies that wait when one starts
     double latencyUs = 0;      ///< median from a launch to the start of its work

@@ -420,9 +420,8 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
         m_unitSeconds[arm] = warm->front().unitSeconds;
         // As many units in both arms, unless their batches differ: then both train equally long.
         if (m_units[arm] == 0)
-            m_units[arm] = m_otherBatches || arm == 0
-                               ? unitsPerTurn(m_plan.measure, m_unitSeconds[arm], turnLength())
-                               : m_units[0];
+            m_units[arm] = m_otherBatches || arm == 0 ? unitsPerTurn(m_plan.measure, m_unitSeconds[arm], turnLength())
+                                                      : m_units[0];
     }
     const auto patience =
         std::max(kFirstPatience, patienceFor(m_unitSeconds[arm] * static_cast<double>(drop + m_units[arm])));

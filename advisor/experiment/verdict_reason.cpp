@@ -76,9 +76,10 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
     if (!mayChangeLoss(result.plan))
         return std::nullopt;
     if (loss.kind == LossKind::NotCompared)
-        return message<"experiment.loss_not_compared",
-                       "{what}: {ratio} ×; that the loss is not worse is not shown, because the two arms have no losses "
-                       "that can be compared. Compare the losses of whole trainings before you keep this change.">(
+        return message<
+            "experiment.loss_not_compared",
+            "{what}: {ratio} ×; that the loss is not worse is not shown, because the two arms have no losses "
+            "that can be compared. Compare the losses of whole trainings before you keep this change.">(
             {{"what", what}, ratioOf(ratio)});
     if (loss.kind == LossKind::NotShown)
         return message<
@@ -248,8 +249,7 @@ void addNoiseNotes(std::vector<Message>& notes, const ExperimentResult& result)
             {countOf(result, noise.disturbedPairs), disturbanceCause(noise)}));
     // Where the reason is another one: the seeds differ, or the time was used up before they did not. Peak memory does
     // not depend on other programs.
-    if (result.verdict != Verdict::Inconclusive || result.plan.judgedBy == JudgedBy::Memory ||
-        lossPreventsGain(result))
+    if (result.verdict != Verdict::Inconclusive || result.plan.judgedBy == JudgedBy::Memory || lossPreventsGain(result))
         return;
     Message source = noiseSource(noise);
     if (source.id != result.why.id && source.id != "experiment.noise.unknown")

@@ -35,8 +35,7 @@ std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const W
 
 std::optional<Saving> boundByReplay(const Case& c, const WhatIf& most)
 {
-    if (c.facts.statistics.steadyCount == 0 ||
-        (hasDeviceWork(c.trace) && c.replay().linkedShare() < kLinkedForReplay))
+    if (c.facts.statistics.steadyCount == 0 || (hasDeviceWork(c.trace) && c.replay().linkedShare() < kLinkedForReplay))
         return std::nullopt;
     const Saving bound = upperBoundOverSteps(savedPerStep(c.facts.steps, c.unchanged(), c.replay().replay(most)));
     return upperBound(SavingUnit::UsPerStep, std::max(0.0, bound.high));

@@ -37,11 +37,10 @@ TEST(Advisor, KnowsItsRulesByKey)
 
 TEST(Advisor, EveryRulesKeyIsAKnobOrAFindingThatIsNoTip)
 {
-    const std::set<std::string_view> noTips = {"comm.exposed",       "comm.buckets",    "optimizer.fused",
-                                               "host.bound",         "step.variance",   "memory.pressure",
-                                               "thermal.throttling", "gemm.dimensions", "host.lazy_loading",
-                                               "memory.growth",      "comm.stragglers", "loader.balance",
-                                               "warmup"};
+    const std::set<std::string_view> noTips = {
+        "comm.exposed",    "comm.buckets",       "optimizer.fused", "host.bound",        "step.variance",
+        "memory.pressure", "thermal.throttling", "gemm.dimensions", "host.lazy_loading", "memory.growth",
+        "comm.stragglers", "loader.balance",     "warmup"};
     for (const Rule& rule : allRules())
         EXPECT_TRUE(config::findKnob(rule.key) || noTips.contains(rule.key)) << rule.key;
 }

@@ -45,7 +45,8 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
     EXPECT_NEAR(judged.advice().concerns, 0.9 * 0.25, 0.01);
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_EQ(judged.advice().saving->kind, advisor::SavingKind::UpperBound) << "the program may need the time";
-    EXPECT_NEAR(judged.advice().saving->high, 0.9 * 252, 1) << "the mean over the steps, and not the end of its interval";
+    EXPECT_NEAR(judged.advice().saving->high, 0.9 * 252, 1)
+        << "the mean over the steps, and not the end of its interval";
 }
 
 TEST(HostsLead, AReadingOfAValueCostsIt)
