@@ -9,7 +9,6 @@
 #include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <string_view>
 #include <utility>
@@ -91,32 +90,6 @@ int rank(State state)
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
 }
 
-/// The value that a finding about a recorded program proposes; empty where there is no single one.
-std::string_view proposedValue(std::string_view key)
-{
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kValues = {{
-        {"checkpointing", "all"},
-        {"data.normalize", "true"},
-        {"debug.anomaly", "false"},
-        {"debug.autograd_profiler", "false"},
-        {"debug.emit_nvtx", "false"},
-        {"debug.gradcheck", "false"},
-        {"debug.gradgradcheck", "false"},
-        {"eval.no_grad", "true"},
-        {"gradient.accumulation", "2"},
-        {"gradient.clip_norm", "1"},
-        {"host.async_work", "true"},
-        {"memory_format", "channels_last"},
-        {"model.conv_bias", "false"},
-        {"optimizer.kind", "adamw"},
-        {"optimizer.lr_scaling", "linear"},
-        {"precision.amp", "bf16"},
-        {"schedule.kind", "cosine"},
-    }};
-    const auto found = std::find_if(kValues.begin(), kValues.end(), [&](const auto& row) { return row.first == key; });
-    return found == kValues.end() ? std::string_view() : found->second;
-}
-
 /// What the facts about a recorded program add to a rule's verdict.
 void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramFacts& program)
 {
@@ -124,7 +97,7 @@ void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramF
         answer->title = std::move(verdict.title);
         verdict = *std::move(answer);
         if (verdict.state == State::Fires)
-            setToggle(verdict, c, rule.key, std::string(proposedValue(rule.key)));
+            setToggle(verdict, c, rule.key, std::string(rule.proposes));
     }
     if (verdict.state != State::CannotTell)
         verdict.source = sourcesOf(rule.key, program);

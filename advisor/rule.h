@@ -61,7 +61,15 @@ struct Rule {
     TimePart claims = TimePart::None;
     /// It sums up what more specific findings are about: it claims what they leave.
     bool general = false;
+    /// The value that its finding about a recorded program proposes; empty: no single one.
+    std::string_view proposes = {};
 };
+/// The rule, with the value that its finding about a recorded program proposes.
+constexpr Rule proposing(std::string_view value, Rule rule)
+{
+    rule.proposes = value;
+    return rule;
+}
 
 /// All rules, from the generated registry, by key.
 std::vector<Rule> allRules();

@@ -39,7 +39,7 @@ Advice check(const Case& c)
 
 Rule checkpointing()
 {
-    return {kKey, "Activations fill the memory", check, Needs::Run};
+    return proposing("all", {kKey, "Activations fill the memory", check, Needs::Run});
 }
 
 } // namespace advisor::rules

@@ -26,7 +26,7 @@ Advice check(const Case& c)
 
 Rule data_normalize()
 {
-    return {kKey, "Inputs are not normalized", check};
+    return proposing("true", {kKey, "Inputs are not normalized", check});
 }
 
 } // namespace advisor::rules

@@ -175,7 +175,7 @@ Advice check(const Case& c)
 
 Rule debug_anomaly()
 {
-    return {kKey, "Anomaly detection is on", check, Needs::Steps, TimePart::Sync | kHostWork};
+    return proposing("false", {kKey, "Anomaly detection is on", check, Needs::Steps, TimePart::Sync | kHostWork});
 }
 
 } // namespace advisor::rules

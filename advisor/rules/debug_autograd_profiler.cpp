@@ -67,7 +67,7 @@ Advice check(const Case& c)
 
 Rule debug_autograd_profiler()
 {
-    return {kTool.key, "The autograd profiler is on", check, Needs::Steps, kHostWork};
+    return proposing("false", {kTool.key, "The autograd profiler is on", check, Needs::Steps, kHostWork});
 }
 
 } // namespace advisor::rules

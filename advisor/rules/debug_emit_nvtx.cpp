@@ -59,7 +59,7 @@ Advice check(const Case& c)
 
 Rule debug_emit_nvtx()
 {
-    return {kKey, "Every operator opens an NVTX range", check, Needs::Steps, kHostWork};
+    return proposing("false", {kKey, "Every operator opens an NVTX range", check, Needs::Steps, kHostWork});
 }
 
 } // namespace advisor::rules

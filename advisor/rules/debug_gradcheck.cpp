@@ -22,7 +22,7 @@ Advice check(const Case& c)
 
 Rule debug_gradcheck()
 {
-    return {kTool.key, "Gradients are checked numerically", check, Needs::Steps, kHostWork};
+    return proposing("false", {kTool.key, "Gradients are checked numerically", check, Needs::Steps, kHostWork});
 }
 
 } // namespace advisor::rules

@@ -27,7 +27,8 @@ Advice check(const Case& c)
 
 Rule debug_gradgradcheck()
 {
-    return {kTool.key, "Second-order gradients are checked numerically", check, Needs::Steps, kHostWork};
+    return proposing("false",
+                     {kTool.key, "Second-order gradients are checked numerically", check, Needs::Steps, kHostWork});
 }
 
 } // namespace advisor::rules

@@ -89,7 +89,7 @@ Advice check(const Case& c)
 
 Rule eval_no_grad()
 {
-    return {kKey, "Validation tracks gradients", check, Needs::Run};
+    return proposing("true", {kKey, "Validation tracks gradients", check, Needs::Run});
 }
 
 } // namespace advisor::rules

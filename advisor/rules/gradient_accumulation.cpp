@@ -67,7 +67,7 @@ Advice check(const Case& c)
 
 Rule gradient_accumulation()
 {
-    return {kKey, "Memory limits the batch size", check, Needs::Run};
+    return proposing("2", {kKey, "Memory limits the batch size", check, Needs::Run});
 }
 
 } // namespace advisor::rules

@@ -24,7 +24,7 @@ Advice check(const Case& c)
 
 Rule gradient_clip_norm()
 {
-    return {kKey, "The loss jumps", check, Needs::Run};
+    return proposing("1", {kKey, "The loss jumps", check, Needs::Run});
 }
 
 } // namespace advisor::rules

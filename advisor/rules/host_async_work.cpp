@@ -168,7 +168,8 @@ Advice check(const Case& c)
 
 Rule host_async_work()
 {
-    return {kKey, "The step waits for files", check, Needs::Run, TimePart::Sync | TimePart::Copy | kHostWork};
+    return proposing(
+        "true", {kKey, "The step waits for files", check, Needs::Run, TimePart::Sync | TimePart::Copy | kHostWork});
 }
 
 } // namespace advisor::rules

@@ -110,7 +110,9 @@ Advice check(const Case& c)
         return cannotTell(deviceNotRecorded(c));
     const WorkShare convolutions = workShare(c, isConvolution);
     if (!convolutions.recorded)
-        return cannotTell("Neither operators nor kernels were recorded: the share of convolutions is not known.");
+        return cannotTell(
+            message<"memory_format.no_work",
+                    "Neither operators nor kernels were recorded: the share of convolutions is not known.">());
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
@@ -133,7 +135,8 @@ Advice check(const Case& c)
 
 Rule memory_format()
 {
-    return {kKey, "Convolutions run on contiguous tensors", check, Needs::Steps, TimePart::Kernels};
+    return proposing("channels_last",
+                     {kKey, "Convolutions run on contiguous tensors", check, Needs::Steps, TimePart::Kernels});
 }
 
 } // namespace advisor::rules

@@ -123,7 +123,8 @@ Advice check(const Case& c)
 
 Rule model_conv_bias()
 {
-    return {kKey, "Convolutions have a bias that batch norm removes", check, Needs::Steps, TimePart::Kernels};
+    return proposing(
+        "false", {kKey, "Convolutions have a bias that batch norm removes", check, Needs::Steps, TimePart::Kernels});
 }
 
 } // namespace advisor::rules

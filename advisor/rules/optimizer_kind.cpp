@@ -92,7 +92,7 @@ Advice check(const Case& c)
 
 Rule optimizer_kind()
 {
-    return {kKey, "Another optimizer suits this batch", check};
+    return proposing("adamw", {kKey, "Another optimizer suits this batch", check});
 }
 
 } // namespace advisor::rules

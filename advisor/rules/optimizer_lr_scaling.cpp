@@ -41,7 +41,7 @@ Advice check(const Case& c)
 
 Rule optimizer_lr_scaling()
 {
-    return {kKey, "Learning rate is not scaled with the batch", check};
+    return proposing("linear", {kKey, "Learning rate is not scaled with the batch", check});
 }
 
 } // namespace advisor::rules

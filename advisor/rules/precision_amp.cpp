@@ -71,12 +71,16 @@ std::optional<Advice> hindrance(const Case& c)
         return std::nullopt;
     }
     if (!c.config)
-        return cannotTell("The trace does not record the precision of operators.");
+        return cannotTell(
+            message<"precision.amp.not_recorded", "The trace does not record the precision of operators.">());
     const std::optional<bool> bf16 = cpuHasBf16(c.trace);
     if (!bf16)
-        return cannotTell("The trace does not say whether the processor has BF16 instructions (host.cpu_flags).");
+        return cannotTell(
+            message<"precision.amp.no_cpu_flags",
+                    "The trace does not say whether the processor has BF16 instructions (host.cpu_flags).">());
     if (!*bf16)
-        return silent("The processor has no BF16 instructions: it would emulate them, slower.");
+        return silent(message<"precision.amp.no_bf16",
+                              "The processor has no BF16 instructions: it would emulate them, which is slower.">());
     return std::nullopt;
 }
 
@@ -90,7 +94,9 @@ Advice check(const Case& c)
         return cannotTell(deviceNotRecorded(c));
     const WorkShare products = fullPrecisionProducts(c);
     if (!products.recorded)
-        return cannotTell("Neither operators nor kernels were recorded: the share of matrix products is not known.");
+        return cannotTell(
+            message<"precision.amp.no_work",
+                    "Neither operators nor kernels were recorded: the share of matrix products is not known.">());
     if (products.share < kWorthTrying)
         return silent(
             message<"precision.amp.little_fp32", "Only {share} of the work is matmuls and convolutions in FP32.">(
@@ -136,7 +142,7 @@ Advice check(const Case& c)
 
 Rule precision_amp()
 {
-    return {kKey, "Matmuls and convolutions run in FP32", check, Needs::Steps, TimePart::Kernels};
+    return proposing("bf16", {kKey, "Matmuls and convolutions run in FP32", check, Needs::Steps, TimePart::Kernels});
 }
 
 } // namespace advisor::rules

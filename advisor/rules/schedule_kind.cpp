@@ -79,7 +79,7 @@ Advice check(const Case& c)
 
 Rule schedule_kind()
 {
-    return {kKey, "The learning rate is constant", check, Needs::Run};
+    return proposing("cosine", {kKey, "The learning rate is constant", check, Needs::Run});
 }
 
 } // namespace advisor::rules
