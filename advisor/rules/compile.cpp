@@ -73,13 +73,16 @@ std::optional<Advice> hindrance(const Case& c, const LaunchBound& bound)
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
-        return silent("The step is compiled already.");
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, where a step cannot be captured as a CUDA graph."))
+        return silent(message<"compile.on", "The step is compiled already.">());
+    if (auto advice = withoutDeviceWork(
+            c, message<"compile.cpu", "The run was on the CPU, where a step cannot be captured as a CUDA graph.">()))
         return *advice;
     if (c.facts.device.work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     if (!recordsTheHost(c.trace))
-        return cannotTell("The trace holds nothing of the host: whether the device waits for launches cannot be told.");
+        return cannotTell(
+            message<"compile.no_host",
+                    "The trace does not record the CPU: whether the GPU waits for launches is unknown.">());
     const LaunchBound bound = launchBound(c);
     if (auto advice = hindrance(c, bound))
         return *advice;

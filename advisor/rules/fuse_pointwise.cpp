@@ -93,11 +93,12 @@ Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"fuse.pointwise.on", "Pointwise operators are fused already.">());
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, where the fuser makes no kernels."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"fuse.pointwise.cpu", "The run was on the CPU, where the fuser makes no kernels.">()))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     const double every = work.share(KernelClass::Elementwise);
     if (every < kWorthFusing)
         return silent(message<"fuse.pointwise.few", "Only {share} of the kernel time is elementwise kernels.">(

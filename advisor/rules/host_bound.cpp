@@ -26,8 +26,7 @@ IdleCause hostGaps(const Case& c, const IdleCause& cause)
         if (const IdleCause* part = c.facts.device.idleCause(name))
             for (const auto& [device, where] : part->everywhere)
                 if (device == cause.device)
-                    gaps.where =
-                        unite(std::move(gaps.where), name == "other" ? unrecordedHostTime(c, where) : where);
+                    gaps.where = unite(std::move(gaps.where), name == "other" ? unrecordedHostTime(c, where) : where);
     return gaps;
 }
 
@@ -61,13 +60,15 @@ Message reasonOf(const LaunchBound& bound)
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: there is no device to wait for the host."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"host.bound.cpu", "The run was on the CPU: there is no device to wait for the host.">()))
         return *advice;
     if (c.facts.device.work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     const LaunchBound bound = launchBound(c);
     if (!recordsTheHost(c.trace))
-        return cannotTell("The trace holds nothing of the host: why the device idles cannot be told.");
+        return cannotTell(
+            message<"host.bound.no_host", "The trace does not record the CPU: why the GPU idles is unknown.">());
     if (bound.isQueueWhy())
         return silentForTheQueue(bound);
     const double unexplained = bound.hostShare + bound.unknownShare;
@@ -100,7 +101,8 @@ Advice check(const Case& c)
         advice.caveats.push_back(
             message<"host.bound.queue_unknown", "Launches are not recorded: that the launch queue is empty is inferred "
                                                 "from what the CPU does meanwhile.">());
-    advice.whyNoToggle = "No single setting: see compile, optimizer.fused and batch.size.";
+    advice.whyNoToggle =
+        message<"host.bound.no_setting", "No single setting: see compile, optimizer.fused and batch.size.">();
     advice.evidence = longestGaps(c, gaps);
     return advice;
 }

@@ -135,7 +135,8 @@ Advice inWarmUp(const Case& c, const Loads& loads)
 
 Advice check(const Case& c)
 {
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: there is no device to load code for."))
+    if (auto advice = withoutDeviceWork(
+            c, message<"host.lazy_loading.cpu", "The run was on the CPU: there is no device to load code for.">()))
         return *advice;
     if (!recordsTheHost(c.trace))
         return cannotTell(message<"host.lazy_loading.no_host",

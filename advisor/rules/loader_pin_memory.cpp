@@ -195,7 +195,8 @@ Advice check(const Case& c)
 {
     if (auto advice = bySettings(c))
         return *advice;
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
+    if (auto advice =
+            withoutDeviceWork(c, message<"transfer.cpu", "The run was on the CPU: nothing is copied to a device.">()))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell(message<"loader.pin_memory.no_kernels",

@@ -23,11 +23,12 @@ Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"precision.tf32.on", "TF32 is on already.">());
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU, which has no TF32."))
+    if (auto advice =
+            withoutDeviceWork(c, message<"precision.tf32.cpu", "The run was on the CPU, which has no TF32.">()))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell("No kernels were recorded.");
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
     if (ranOnAmd(c))
         return silent(message<"precision.tf32.amd", "TF32 is an NVIDIA format, and this is an AMD GPU.">());
     const std::optional<int> capability = computeCapability(c);
@@ -39,7 +40,8 @@ Advice check(const Case& c)
         return silent(message<"precision.tf32.little_fp32", "Only {share} of the kernel time is matmuls in full FP32.">(
             {{"share", share, shareText(share)}}));
     if (!capability)
-        return cannotTell("The trace does not say which GPU it was: TF32 needs sm_80 or newer.");
+        return cannotTell(message<"precision.tf32.no_capability",
+                                  "The trace does not say which GPU it was: TF32 needs sm_80 or newer.">());
     const KernelBound bound =
         boundByKernels(c, [](std::string_view kernel) { return isFullPrecisionProduct(kernel) ? 0.0 : 1.0; });
     if (!bound.matters())

@@ -211,7 +211,8 @@ Advice checkCopies(const Case& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"transfer.non_blocking.on", "Copies are asynchronous already.">());
-    if (auto advice = withoutDeviceWork(c, "The run was on the CPU: nothing is copied to a device."))
+    if (auto advice =
+            withoutDeviceWork(c, message<"transfer.cpu", "The run was on the CPU: nothing is copied to a device.">()))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell(message<"transfer.non_blocking.no_work",
